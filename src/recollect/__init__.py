@@ -1,0 +1,202 @@
+"""
+Recollect: local-first, evidence-backed memory for AI agents, in one SQLite file.
+
+    import recollect
+
+    with recollect.open("memory.db") as memory:
+        memory.ingest("Answers should be short.", type="profile", scope="global")
+        for hit in memory.search("how long should answers be?"):
+            print(hit.memory.content, hit.explanation)
+"""
+
+from importlib import import_module
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recollect.app import Recollect
+    from recollect.domain.context import Bundle, Citation, Section
+    from recollect.domain.event import Event
+    from recollect.domain.link import Link, Relation
+    from recollect.domain.memory import Change, Memory, MemoryType, Status
+    from recollect.domain.project import Project, Repo
+    from recollect.domain.retrieval import Hit, MemoryExplanation, Parts, Retrieval, View, WhyNot
+    from recollect.domain.scope import Scope
+    from recollect.domain.source import Evidence, Redaction, Source, SourceKind
+    from recollect.domain.upkeep import Imported, Problem, Receipt, StoreStatus, Verification
+    from recollect.errors import (
+        EmbedderUnavailable,
+        EvidenceMissing,
+        IllegalTransition,
+        ImportRefused,
+        InvalidInput,
+        NotFound,
+        RecollectError,
+        StoreBusy,
+        StoreClosed,
+        StoreDamaged,
+        StoreError,
+        StoreFull,
+        StoreNewer,
+        StoreUnavailable,
+        TooLarge,
+    )
+    from recollect.models.protocol import Embedder
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bundle",
+    "Change",
+    "Citation",
+    "EmbedderUnavailable",
+    "Event",
+    "Evidence",
+    "EvidenceMissing",
+    "Hit",
+    "IllegalTransition",
+    "ImportRefused",
+    "Imported",
+    "InvalidInput",
+    "Link",
+    "Memory",
+    "MemoryExplanation",
+    "MemoryType",
+    "NotFound",
+    "Parts",
+    "Problem",
+    "Project",
+    "Receipt",
+    "Recollect",
+    "RecollectError",
+    "Redaction",
+    "Relation",
+    "Repo",
+    "Retrieval",
+    "Scope",
+    "Section",
+    "Source",
+    "SourceKind",
+    "Status",
+    "StoreBusy",
+    "StoreClosed",
+    "StoreDamaged",
+    "StoreError",
+    "StoreFull",
+    "StoreNewer",
+    "StoreStatus",
+    "StoreUnavailable",
+    "TooLarge",
+    "Verification",
+    "View",
+    "WhyNot",
+    "__version__",
+    "open",
+]
+
+
+# Where each exported value lives. They load when first used: a program that only imports Recollect,
+# to open a memory later or never, should not wait for it.
+_HOMES = {
+    "recollect.app": ("Recollect",),
+    "recollect.domain.context": (
+        "Bundle",
+        "Citation",
+        "Section",
+    ),
+    "recollect.domain.event": ("Event",),
+    "recollect.domain.link": (
+        "Link",
+        "Relation",
+    ),
+    "recollect.domain.memory": (
+        "Change",
+        "Memory",
+        "MemoryType",
+        "Status",
+    ),
+    "recollect.domain.project": (
+        "Project",
+        "Repo",
+    ),
+    "recollect.domain.retrieval": (
+        "Hit",
+        "MemoryExplanation",
+        "Parts",
+        "Retrieval",
+        "View",
+        "WhyNot",
+    ),
+    "recollect.domain.scope": ("Scope",),
+    "recollect.domain.source": (
+        "Evidence",
+        "Redaction",
+        "Source",
+        "SourceKind",
+    ),
+    "recollect.domain.upkeep": (
+        "Imported",
+        "Problem",
+        "Receipt",
+        "StoreStatus",
+        "Verification",
+    ),
+    "recollect.errors": (
+        "EmbedderUnavailable",
+        "EvidenceMissing",
+        "IllegalTransition",
+        "ImportRefused",
+        "InvalidInput",
+        "NotFound",
+        "RecollectError",
+        "StoreBusy",
+        "StoreClosed",
+        "StoreDamaged",
+        "StoreError",
+        "StoreFull",
+        "StoreNewer",
+        "StoreUnavailable",
+        "TooLarge",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def open(
+    path: str | PathLike[str] | None = None,
+    *,
+    embedder: "Embedder | None" = None,
+    embedding_backend: str | None = None,
+    embedding_model: str | None = None,
+    cross_project: bool | None = None,
+) -> "Recollect":
+    """
+    Open the memory in the file *path*, made if it does not exist; use it in a `with` block.
+
+    Without a path it is the one of the settings (`RECOLLECT_DB`, the configuration file, or
+    `~/.local-memory/memory.db`). `":memory:"` is a temporary one. *embedder* is any object with
+    `name`, `dimension`, `embed` and `embed_query`; `embedding_backend="none"` does without.
+    """
+    # The store and the service load when a memory is opened, so that importing stays cheap.
+    from recollect.app import Recollect
+    from recollect.config import load_settings
+
+    settings = load_settings(
+        db=None if path is None else fspath(path),
+        embedding_backend=embedding_backend,
+        embedding_model=embedding_model,
+        cross_project=cross_project,
+    )
+    return Recollect(settings, embedder=embedder)

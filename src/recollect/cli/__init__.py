@@ -1,0 +1,1 @@
+"""The `recollect` command. Works on the file itself; no server is needed."""

@@ -1,0 +1,64 @@
+"""
+The time and new identifiers: the two things that are never the same twice.
+
+Whatever needs either takes a `Clock`, so a test can pass a fixed one. Times are aware UTC
+datetimes with microseconds; the store keeps them as integers of microseconds since 1970.
+"""
+
+import os
+import threading
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Clock(Protocol):
+    """Where times and identifiers come from."""
+
+    def now(self) -> datetime:
+        """Return the present moment, aware, in UTC."""
+        ...
+
+    def new_id(self) -> str:
+        """Return a fresh identifier: UUIDv7 text, which sorts by time of creation."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock. Identifiers of one process strictly increase."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def now(self) -> datetime:
+        """Return the present moment."""
+        return datetime.now(UTC)
+
+    def new_id(self) -> str:
+        """Return a UUIDv7 that is greater than the one before it."""
+        with self._lock:
+            # 48 bits of milliseconds and 12 of their fraction, kept increasing within a process.
+            ticks = to_micros(datetime.now(UTC)) * 4096 // 1000
+            self._last = max(ticks, self._last + 1)
+            ticks = self._last
+        return uuid7_text(ticks, int.from_bytes(os.urandom(8)))
+
+
+def uuid7_text(ticks: int, entropy: int) -> str:
+    """Lay *ticks* (milliseconds × 4096) and 62 bits of *entropy* out as a version-7 UUID."""
+    value = (ticks >> 12) << 80 | 7 << 76 | (ticks & 0xFFF) << 64 | 2 << 62
+    return str(uuid.UUID(int=value | (entropy & ((1 << 62) - 1))))
+
+
+def to_micros(moment: datetime) -> int:
+    """Return *moment* as microseconds since 1970, exactly."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the UTC moment of *micros* since 1970, exactly."""
+    return _EPOCH + timedelta(microseconds=micros)

@@ -1,0 +1,36 @@
+"""Links: how one memory stands to another memory, or to a project it applies to."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Relation(StrEnum):
+    """How the first end of a link stands to the second."""
+
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    SUPERSEDES = "supersedes"
+    APPLIES_TO = "applies_to"
+    DERIVED_FROM = "derived_from"
+    RELATED_TO = "related_to"
+
+
+class LinkEnd(StrEnum):
+    """What the second end of a link is."""
+
+    MEMORY = "memory"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """*from_id* (a memory) *relation* *to_id* (a memory, or a project)."""
+
+    id: str
+    from_id: str
+    relation: Relation
+    to_kind: LinkEnd
+    to_id: str
+    note: str = ""
+    created_at: datetime

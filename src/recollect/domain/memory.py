@@ -1,0 +1,117 @@
+"""
+A memory: one typed record, the unit that is written, found, explained and forgotten.
+
+This file knows what a memory is made of and which shapes are valid. It does not know how one is
+stored, searched or moved between states (see lifecycle.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from recollect.domain.scope import Owner, Scope
+from recollect.domain.source import Evidence, Redaction, SourceKind
+
+
+class MemoryType(StrEnum):
+    """What kind of thing is remembered."""
+
+    PROFILE = "profile"
+    PROJECT = "project"
+    DECISION = "decision"
+    ARTIFACT = "artifact"
+    EPISODE = "episode"
+    TASK_HINT = "task_hint"
+
+
+class Status(StrEnum):
+    """Where a memory stands between candidate and history."""
+
+    INBOX = "inbox"
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    CONTRADICTED = "contradicted"
+    ARCHIVED = "archived"
+
+
+# After this long without confirmation a memory of the type counts as half as fresh.
+HALF_LIFE: dict[MemoryType, timedelta] = {
+    MemoryType.PROFILE: timedelta(days=730),
+    MemoryType.PROJECT: timedelta(days=180),
+    MemoryType.DECISION: timedelta(days=365),
+    MemoryType.ARTIFACT: timedelta(days=365),
+    MemoryType.EPISODE: timedelta(days=30),
+    MemoryType.TASK_HINT: timedelta(days=60),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """One record. `observed_at` is when it was true or said; `created_at` when it was stored."""
+
+    id: str
+    type: MemoryType
+    scope: Scope
+    status: Status
+    content: str
+    title: str = ""
+    summary: str = ""
+    key: str = ""
+    project_id: str | None = None
+    repo_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+    source_kind: SourceKind = SourceKind.MANUAL
+    confidence: float = 1.0
+    observed_at: datetime
+    confirmed_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    tags: tuple[str, ...] = ()
+    rationale: str = ""
+    alternatives: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    redactions: tuple[Redaction, ...] = ()
+
+    @property
+    def owner(self) -> Owner:
+        """Whose memory this is: its scope and that scope's id."""
+        owner_id = {
+            Scope.GLOBAL: "",
+            Scope.PROJECT: self.project_id,
+            Scope.REPO: self.repo_id,
+            Scope.AGENT: self.agent_id,
+            Scope.SESSION: self.session_id,
+        }[self.scope]
+        return Owner(self.scope, owner_id or "")
+
+    @property
+    def source_ref(self) -> str | None:
+        """The source this memory rests on first, by id."""
+        return self.evidence[0].source_id if self.evidence else None
+
+    @property
+    def evidence_ref(self) -> tuple[str, ...]:
+        """The ids of the evidence, first one first."""
+        return tuple(piece.id for piece in self.evidence)
+
+    def freshness(self, now: datetime) -> float:
+        """Return 1 for a memory confirmed just now, falling by half every half-life of its type."""
+        age = max(now - self.confirmed_at, timedelta(0))
+        return float(0.5 ** (age / HALF_LIFE[self.type]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One move of a memory between states: who, when, why."""
+
+    id: str
+    memory_id: str
+    before: Status | None
+    after: Status
+    by: str
+    reason: str
+    at: datetime

@@ -1,0 +1,106 @@
+"""
+Projects and repos: where work happens, and how one place is known again.
+
+A place is known by its git remote first (the same on every machine and in every clone), by its
+root path second, by a plain name otherwise. This file turns what a caller wrote into one of those
+three; reading `.git` is service/places.py.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from recollect.errors import InvalidInput
+
+MAX_NAME = 200
+
+_SCP_LIKE = re.compile(r"^(?:[\w.+-]+@)?([\w.-]+\.[\w.-]+|[\w-]+(?=:[^\\/])):(?!//)(.+)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """A body of work with a unique name."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repo:
+    """One repository of a project: its normalised remote and where it was last seen."""
+
+    id: str
+    project_id: str
+    name: str
+    remote: str = ""
+    root: str = ""
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class ByName:
+    """The caller gave a plain name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ByPath:
+    """The caller gave a path on this machine."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class ByRemote:
+    """The caller gave a git remote; kept normalised, as host/owner/name."""
+
+    remote: str
+
+
+Reference = ByName | ByPath | ByRemote
+
+
+def parse_reference(written: str) -> Reference:
+    """Read what a caller wrote for a project or repo: a remote, a path, or else a name."""
+    text = written.strip()
+    if not text:
+        raise InvalidInput("the name of a project or repo is empty; leave it out or name one")
+    if len(text) > 4096 or any(ord(ch) < 32 for ch in text):
+        raise InvalidInput("the name of a project or repo is too long or has control characters")
+    if "://" in text or (text.startswith("git@") and ":" in text):
+        return ByRemote(normalise_remote(text))
+    if text.startswith(("/", "~", "./", "../", ".\\", "..\\")) or text in (".", ".."):
+        return ByPath(text)
+    if re.match(r"^[A-Za-z]:[\\/]", text):
+        return ByPath(text)
+    if len(text) > MAX_NAME:
+        raise InvalidInput(f"the name {text[:40]!r}… is over {MAX_NAME} characters")
+    return ByName(text)
+
+
+def normalise_remote(url: str) -> str:
+    """
+    Return host/path of a git remote: no scheme, user, port, password or `.git`.
+
+    `git@github.com:Acme/Site.git`, `https://token@github.com/acme/site` and
+    `ssh://git@github.com:22/acme/site/` all give `github.com/acme/site`.
+    """
+    text = url.strip()
+    if "://" in text:
+        parts = urlsplit(text)
+        host, path = parts.hostname or "", parts.path
+    elif match := _SCP_LIKE.match(text):
+        host, path = match.group(1), match.group(2)
+    else:
+        host, path = "", text
+    path = path.strip("/").removesuffix(".git").strip("/")
+    return "/".join(part for part in (host, path) if part).lower()
+
+
+def remote_names(remote: str) -> list[str]:
+    """Return names for the project of *remote*, shortest first: `site`, `acme/site`, …"""
+    parts = [part for part in remote.split("/") if part]
+    return ["/".join(parts[-n:]) for n in range(1, len(parts) + 1)]

@@ -1,0 +1,1 @@
+"""The background work that follows a write."""

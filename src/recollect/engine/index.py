@@ -1,0 +1,59 @@
+"""
+Embed what waits to be embedded.
+
+Nothing here is needed for a memory to be found: words find it at once. `index_waiting` takes the
+newest items without vectors of the present model, embeds their pieces (a text embedded before is
+not embedded again), and stores them in one transaction. Done twice, it changes nothing twice.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollect.models.protocol import Embedder
+from recollect.store.protocol import Store, Tables, Unembedded, Vector
+from recollect.text.chunks import chunks
+from recollect.text.fingerprint import short_hash
+
+BATCH_ITEMS = 64
+
+
+def index_waiting(store: Store, embedder: Embedder, *, limit: int = BATCH_ITEMS) -> int:
+    """Embed up to *limit* waiting items; return how many there were."""
+    name, dimension = embedder.name, embedder.dimension
+    with store.read() as tables:
+        model_id = tables.vectors.model_id(name, dimension)
+        waiting = tables.vectors.waiting(model_id, limit)
+    if not waiting:
+        return 0
+    if model_id is None:
+        model_id = store.write(lambda tables: tables.vectors.add_model(name, dimension))
+    vectors = _vectors(store, embedder, model_id, waiting)
+    seqs = [item.seq for item in waiting]
+    chosen = model_id
+
+    def put(tables: Tables) -> None:
+        tables.vectors.put(chosen, seqs, vectors)
+        if len(waiting) < limit and tables.vectors.count_waiting(chosen) == 0:
+            tables.vectors.drop_others(chosen)
+
+    store.write(put)
+    return len(waiting)
+
+
+def _vectors(
+    store: Store, embedder: Embedder, model_id: int, waiting: Sequence[Unembedded]
+) -> list[Vector]:
+    pieces = [(item.seq, chunks(item.text)) for item in waiting]
+    texts = {short_hash(text): text for _, parts in pieces for text in parts}
+    with store.read() as tables:
+        known = dict(tables.vectors.known(model_id, list(texts)))
+    new = {digest: text for digest, text in texts.items() if digest not in known}
+    if new:
+        rows = embedder.embed(list(new.values())).astype("<f2")
+        known |= {digest: row.tobytes() for digest, row in zip(new, np.asarray(rows), strict=True)}
+    return [
+        Vector(seq, number, len(parts), digest, known[digest])
+        for seq, parts in pieces
+        for number, digest in enumerate(short_hash(text) for text in parts)
+    ]

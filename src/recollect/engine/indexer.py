@@ -1,0 +1,104 @@
+"""
+Keep embeddings up to date without getting in anybody's way.
+
+A question first embeds the few items that wait (what was just written should be found by meaning),
+and leaves a longer queue to a thread of its own. An embedder that fails is left alone for a while;
+questions go on by words and say why.
+"""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+
+from recollect.engine.index import BATCH_ITEMS, index_waiting
+from recollect.errors import EmbedderUnavailable, StoreError
+from recollect.models.protocol import Embedder, Vectors
+from recollect.retrieval.candidates import Meaning
+from recollect.store.protocol import Store
+
+CATCH_UP_ITEMS = 32  # a question waits for so many at most
+REST_AFTER_FAILURE_S = 30.0
+REMEMBERED_QUERIES = 256
+
+log = logging.getLogger(__name__)
+
+
+class Indexer:
+    """Embeds items and questions with one embedder, for one store."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._asked: OrderedDict[str, Vectors] = OrderedDict()
+        self._resting_until = 0.0
+        self._trouble = ""
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder in use."""
+        return self._embedder
+
+    def step(self) -> int:
+        """Embed one batch of what waits; return how much that was."""
+        return index_waiting(self._store, self._embedder)
+
+    def meaning(self, query: str) -> tuple[Meaning | None, str]:
+        """Return *query* as a vector, or None and why meaning cannot be compared now."""
+        if time.monotonic() < self._resting_until:
+            return None, self._trouble
+        try:
+            if index_waiting(self._store, self._embedder, limit=CATCH_UP_ITEMS) == CATCH_UP_ITEMS:
+                self._start()
+            vector = self._vector(query)
+            with self._store.read() as tables:
+                model_id = tables.vectors.model_id(self._embedder.name, self._embedder.dimension)
+        except (EmbedderUnavailable, StoreError) as error:
+            self._rest(error)
+            return None, self._trouble
+        if model_id is None:
+            return None, "nothing is embedded yet"
+        return Meaning(model_id, vector), ""
+
+    def close(self) -> None:
+        """Stop the thread after its present batch."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _vector(self, query: str) -> Vectors:
+        with self._lock:
+            if query in self._asked:
+                self._asked.move_to_end(query)
+                return self._asked[query]
+        vector = self._embedder.embed_query(query)
+        with self._lock:
+            self._asked[query] = vector
+            if len(self._asked) > REMEMBERED_QUERIES:
+                self._asked.popitem(last=False)
+        return vector
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(
+                target=self._work_off, name="recollect-indexer", daemon=True
+            )
+            self._thread.start()
+
+    def _work_off(self) -> None:
+        try:
+            while not self._stop.is_set():
+                if index_waiting(self._store, self._embedder, limit=BATCH_ITEMS) == 0:
+                    return
+        except (EmbedderUnavailable, StoreError) as error:
+            self._rest(error)
+
+    def _rest(self, error: Exception) -> None:
+        self._trouble = f"meaning was not compared: {error}"
+        self._resting_until = time.monotonic() + REST_AFTER_FAILURE_S
+        log.warning("%s", self._trouble)

@@ -1,0 +1,106 @@
+"""
+Everything that can go wrong, in one tree.
+
+    RecollectError
+    ├── InvalidInput           the caller's value cannot be accepted            400
+    │   └── TooLarge           … because it is over a limit                      413
+    ├── NotFound               no such memory, retrieval, view, project          404
+    ├── IllegalTransition      the lifecycle has no such move                    409
+    ├── EvidenceMissing        an active memory needs a quote found in a source  409
+    ├── ImportRefused          the file to import is damaged or not ours         422
+    ├── EmbedderUnavailable    the embedder cannot answer now; words still work  503
+    └── StoreError             the database file
+        ├── StoreBusy          another process held the write lock too long      503
+        ├── StoreFull          no space left; nothing of the write was kept      507
+        ├── StoreDamaged       the file is not a database, or is corrupt         500
+        ├── StoreNewer         written by a newer version of Recollect           409
+        ├── StoreUnavailable   cannot be opened, read or written                 503
+        └── StoreClosed        used after close, or in a forked process          500
+
+A message says what happened, to what, and what to do next. Each class carries the HTTP status it
+becomes at that door. This file knows nothing else.
+"""
+
+
+class RecollectError(Exception):
+    """Base of every error Recollect raises on purpose."""
+
+    status = 500
+
+
+class InvalidInput(RecollectError):
+    """A value the caller gave cannot be accepted."""
+
+    status = 400
+
+
+class TooLarge(InvalidInput):
+    """A value is over its size limit."""
+
+    status = 413
+
+
+class NotFound(RecollectError):
+    """The named thing does not exist in this store."""
+
+    status = 404
+
+
+class IllegalTransition(RecollectError):
+    """The lifecycle has no move from the memory's status to the wanted one."""
+
+    status = 409
+
+
+class EvidenceMissing(RecollectError):
+    """A memory cannot be active without a quote that is found verbatim in its source."""
+
+    status = 409
+
+
+class ImportRefused(RecollectError):
+    """The file to import is damaged, or is no Recollect export. Nothing was changed."""
+
+    status = 422
+
+
+class EmbedderUnavailable(RecollectError):
+    """The embedder cannot answer now. Search by words goes on without it."""
+
+    status = 503
+
+
+class StoreError(RecollectError):
+    """Something about the database file."""
+
+
+class StoreBusy(StoreError):
+    """Another process held the write lock for too long."""
+
+    status = 503
+
+
+class StoreFull(StoreError):
+    """There is no space left for the write. Nothing of it was kept."""
+
+    status = 507
+
+
+class StoreDamaged(StoreError):
+    """The file is not a database, or is corrupt."""
+
+
+class StoreNewer(StoreError):
+    """The file was written by a newer version of Recollect."""
+
+    status = 409
+
+
+class StoreUnavailable(StoreError):
+    """The file cannot be opened, read or written."""
+
+    status = 503
+
+
+class StoreClosed(StoreError):
+    """The store was used after it was closed, or in a process forked after it was opened."""

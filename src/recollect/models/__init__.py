@@ -1,0 +1,1 @@
+"""The doors to models: embedders, local or behind HTTP."""

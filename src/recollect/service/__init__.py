@@ -1,0 +1,1 @@
+"""One function per verb. The only way to write, and the only way agents read."""

@@ -1,0 +1,64 @@
+"""
+Find the repository a path lies in, by reading files: no git program, no hooks, no network.
+
+Knows ordinary checkouts, worktrees and submodules (where `.git` is a file that points elsewhere).
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.domain.project import normalise_remote
+
+_SECTION = re.compile(r'^\s*\[\s*remote\s+"(?P<name>[^"]+)"\s*\]', re.IGNORECASE)
+_URL = re.compile(r"^\s*url\s*=\s*(?P<url>.+?)\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder that is worked in: its root, and its remote where there is one."""
+
+    root: Path
+    remote: str
+
+
+def find_checkout(path: Path) -> Checkout:
+    """Return the checkout *path* lies in; the path itself where it is in none."""
+    start = path.resolve()
+    if start.is_file():
+        start = start.parent
+    for folder in (start, *start.parents):
+        marker = folder / ".git"
+        if marker.exists():
+            return Checkout(folder, _remote(_git_folder(marker)))
+    return Checkout(start, "")
+
+
+def _git_folder(marker: Path) -> Path:
+    if marker.is_dir():
+        return marker
+    pointed = _read(marker).partition("gitdir:")[2].strip()
+    folder = (marker.parent / pointed).resolve()
+    common = _read(folder / "commondir").strip()  # a worktree keeps its configuration elsewhere
+    return (folder / common).resolve() if common else folder
+
+
+def _remote(folder: Path) -> str:
+    remotes: dict[str, str] = {}
+    name = ""
+    for line in _read(folder / "config").splitlines():
+        if match := _SECTION.match(line):
+            name = match["name"]
+        elif line.lstrip().startswith("["):
+            name = ""
+        elif name and (match := _URL.match(line)):
+            remotes.setdefault(name, match["url"])
+    url = remotes.get("origin") or next(iter(remotes.values()), "")
+    return normalise_remote(url)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")[:65_536]
+    except OSError:
+        return ""

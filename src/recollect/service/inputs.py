@@ -1,0 +1,109 @@
+"""
+Check what callers give. Everything is hostile until it has passed here.
+
+Each function returns a clean value or raises `InvalidInput` with the field, the problem and what
+would be accepted.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from recollect.errors import InvalidInput, TooLarge
+from recollect.text.clean import clean
+
+E = TypeVar("E", bound=StrEnum)
+
+MAX_CONTENT = 262_144
+MAX_TITLE = 500
+MAX_SUMMARY = 8_000
+MAX_TAGS = 64
+MAX_TAG = 100
+MAX_NAME = 200
+MAX_ALTERNATIVES = 32
+MAX_LIMIT = 1_000
+MAX_QUERY = 8_000  # a longer question is cut, not refused
+
+
+def text_of(field: str, value: object, *, most: int) -> str:
+    """Return *value* as storable text of at most *most* characters."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{field} must be text, not {type(value).__name__}")
+    if len(value) > most:
+        raise TooLarge(
+            f"{field} has {len(value):,} characters; the limit is {most:,}. "
+            "Split it, or store it as a source with a summary"
+        )
+    return clean(value)
+
+
+def query_of(value: object) -> str:
+    """Return *value* as a question: any text is one."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"the query must be text, not {type(value).__name__}")
+    return clean(value[:MAX_QUERY])
+
+
+def one_of(field: str, kind: type[E], value: object) -> E:
+    """Return the member of *kind* that *value* names."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        allowed = ", ".join(kind)
+        raise InvalidInput(f"{field} {value!r} is not known; use one of {allowed}") from None
+
+
+def some_of(field: str, kind: type[E], values: object) -> frozenset[E]:
+    """Return the members of *kind* that *values*, one or many, name."""
+    return frozenset(one_of(field, kind, value) for value in _many(field, values))
+
+
+def tags_of(values: object) -> tuple[str, ...]:
+    """Return tags: trimmed, each once, sorted."""
+    tags = {text_of("tag", value, most=MAX_TAG).strip() for value in _many("tags", values)}
+    tags.discard("")
+    if len(tags) > MAX_TAGS:
+        raise TooLarge(f"{len(tags)} tags were given; the limit is {MAX_TAGS}")
+    return tuple(sorted(tags))
+
+
+def moment_of(field: str, value: object) -> datetime | None:
+    """Return a moment from a datetime or ISO 8601 text; without a zone it is UTC."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise InvalidInput(
+                f"{field} {value!r} is no date or time; write it as 2026-05-08 or 2026-05-08T13:56"
+            ) from None
+    if not isinstance(value, datetime):
+        raise InvalidInput(f"{field} must be a datetime or ISO 8601 text")
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(f"{field} {value} is outside the calendar") from None
+
+
+def share_of(field: str, value: object) -> float:
+    """Return a number between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInput(f"{field} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def count_of(field: str, value: object, *, most: int, least: int = 1) -> int:
+    """Return a whole number between *least* and *most*."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(f"{field} must be a whole number from {least} to {most}, not {value!r}")
+    return value
+
+
+def _many(field: str, values: object) -> Iterable[object]:
+    if isinstance(values, str):
+        return (values,)
+    if isinstance(values, Iterable):
+        return tuple(values)
+    raise InvalidInput(f"{field} must be a text or a list of texts")

@@ -1,0 +1,221 @@
+"""
+Turn what a caller wrote for project, repo, agent and session into ids.
+
+`find` only looks; what is unknown has no memories and so nothing to show. `settle` creates what is
+missing, inside the write that needs it. A path is known by its git remote first, by its root
+second; a plain name overrides both.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.clock import Clock
+from recollect.domain.project import (
+    ByName,
+    ByPath,
+    ByRemote,
+    Project,
+    Repo,
+    parse_reference,
+    remote_names,
+)
+from recollect.domain.scope import Viewer
+from recollect.errors import InvalidInput
+from recollect.service.git import find_checkout
+from recollect.service.inputs import MAX_NAME, text_of
+from recollect.store.protocol import Tables
+
+UNKNOWN = "unknown"  # an id nothing has: a place that was never written to
+
+
+@dataclass(frozen=True)
+class Where:
+    """From where a request comes, as its caller wrote it; checked, not yet looked up."""
+
+    project: str | None = None
+    repo: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+    @classmethod
+    def of(cls, project: object, repo: object, agent: object, session: object) -> "Where":
+        """Check the four names a caller may give."""
+        return cls(
+            project=_written("project", project),
+            repo=_written("repo", repo),
+            agent=_named("agent", agent),
+            session=_named("session", session),
+        )
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where something is kept: ids that exist."""
+
+    project_id: str | None = None
+    repo_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+
+
+def find(tables: Tables, where: Where) -> Viewer:
+    """Return what *where* names as a viewer; unknown places see nothing of their own."""
+    repo = _find_repo(tables, where)
+    project_id = None
+    if where.project is not None:
+        found = _find_project(tables, where.project)
+        project_id = found.id if found else UNKNOWN
+    elif repo is not None:
+        project_id = repo.project_id
+    if repo is not None:
+        repo_ids: tuple[str, ...] = (repo.id,)
+    elif where.repo is None and project_id is not None:
+        repo_ids = tuple(one.id for one in tables.places.repos_of(project_id))
+    else:
+        repo_ids = ()
+    agent_id = None
+    if where.agent is not None:
+        agent_id = tables.places.agent_named(where.agent) or UNKNOWN
+    return Viewer(
+        project_id=project_id, repo_ids=repo_ids, agent_id=agent_id, session_id=where.session
+    )
+
+
+def settle(tables: Tables, where: Where, clock: Clock) -> Places:
+    """Return what *where* names, creating what does not exist yet."""
+    project = _settle_project(tables, where.project, clock) if where.project else None
+    repo = None
+    if where.repo is not None:
+        repo = _settle_repo(tables, where.repo, project, clock)
+    agent_id = None
+    if where.agent is not None:
+        agent_id = tables.places.agent_named(where.agent)
+        if agent_id is None:
+            agent_id = clock.new_id()
+            tables.places.add_agent(agent_id, where.agent, clock.now())
+    return Places(
+        project_id=project.id if project else (repo.project_id if repo else None),
+        repo_id=repo.id if repo else None,
+        agent_id=agent_id,
+        session_id=where.session,
+    )
+
+
+def _find_project(tables: Tables, written: str) -> Project | None:
+    match parse_reference(written):
+        case ByName(name):
+            return tables.places.project_named(name)
+        case reference:
+            repo = _known_repo(tables, reference)
+            return tables.places.project(repo.project_id) if repo else None
+
+
+def _find_repo(tables: Tables, where: Where) -> Repo | None:
+    if where.repo is None:
+        return None
+    match parse_reference(where.repo):
+        case ByName(name):
+            project = _find_project(tables, where.project) if where.project else None
+            return tables.places.repo_named(name, project.id if project else None)
+        case reference:
+            return _known_repo(tables, reference)
+
+
+def _known_repo(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
+    if isinstance(reference, ByRemote):
+        return tables.places.repo_with_remote(reference.remote)
+    checkout = find_checkout(Path(reference.path).expanduser())
+    by_remote = tables.places.repo_with_remote(checkout.remote) if checkout.remote else None
+    return by_remote or tables.places.repo_at(str(checkout.root))
+
+
+def _settle_project(tables: Tables, written: str, clock: Clock) -> Project:
+    match parse_reference(written):
+        case ByName(name):
+            found = tables.places.project_named(name)
+            return found or _new_project(tables, [name], clock)
+        case reference:
+            repo = _settle_known(tables, reference, None, clock)
+            project = tables.places.project(repo.project_id)
+            assert project is not None  # the foreign key holds it
+            return project
+
+
+def _settle_repo(tables: Tables, written: str, project: Project | None, clock: Clock) -> Repo:
+    match parse_reference(written):
+        case ByName(name):
+            found = tables.places.repo_named(name, project.id if project else None)
+            if found is not None:
+                return found
+            home = project or _new_project(tables, [name], clock)
+            return _new_repo(tables, home, name=name, remote="", root="", clock=clock)
+        case reference:
+            return _settle_known(tables, reference, project, clock)
+
+
+def _settle_known(
+    tables: Tables, reference: ByPath | ByRemote, project: Project | None, clock: Clock
+) -> Repo:
+    remote, root = _identity(reference)
+    repo = _known_repo(tables, reference)
+    if repo is not None:
+        moved = (remote or repo.remote, root or repo.root)
+        if moved != (repo.remote, repo.root):
+            tables.places.move_repo(repo.id, remote=moved[0], root=moved[1])
+        return repo
+    names = remote_names(remote) if remote else [Path(root).name or root, root]
+    home = project or _new_project(tables, names, clock)
+    return _new_repo(tables, home, name=names[0], remote=remote, root=root, clock=clock)
+
+
+def _identity(reference: ByPath | ByRemote) -> tuple[str, str]:
+    if isinstance(reference, ByRemote):
+        return reference.remote, ""
+    checkout = find_checkout(Path(reference.path).expanduser())
+    return checkout.remote, str(checkout.root)
+
+
+def _new_project(tables: Tables, names: list[str], clock: Clock) -> Project:
+    free = next((name for name in names if tables.places.project_named(name) is None), None)
+    project_id = clock.new_id()
+    name = free or f"{names[-1]} {project_id[-6:]}"
+    project = Project(id=project_id, name=name, created_at=clock.now())
+    tables.places.add_project(project)
+    return project
+
+
+def _new_repo(
+    tables: Tables, project: Project, *, name: str, remote: str, root: str, clock: Clock
+) -> Repo:
+    repo_id = clock.new_id()
+    if tables.places.repo_named(name, project.id) is not None:
+        name = f"{name} {repo_id[-6:]}"
+    repo = Repo(
+        id=repo_id,
+        project_id=project.id,
+        name=name,
+        remote=remote,
+        root=root,
+        created_at=clock.now(),
+    )
+    tables.places.add_repo(repo)
+    return repo
+
+
+def _written(field: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, Path):
+        value = str(value.absolute())
+    text = text_of(field, value, most=4_096)
+    parse_reference(text)  # raises on what cannot be a name
+    return text
+
+
+def _named(field: str, value: object) -> str | None:
+    if value is None:
+        return None
+    text = text_of(field, value, most=MAX_NAME).strip()
+    if not text or any(ord(ch) < 32 for ch in text):
+        raise InvalidInput(f"the {field}'s name is empty or has control characters; name one")
+    return text

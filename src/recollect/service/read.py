@@ -1,0 +1,294 @@
+"""
+Read memories: search, context, explanation. Every answer is logged and can be explained later.
+
+Reading never fails because of the log or the embedder: a log row that cannot be written and a
+meaning that cannot be compared become notes, and the answer comes by what is left.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from recollect.context.bundle import assemble, with_retrieval
+from recollect.domain.context import Bundle
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.retrieval import (
+    SHOWN,
+    Asking,
+    Filters,
+    Hit,
+    LoggedHit,
+    MemoryExplanation,
+    Parts,
+    Retrieval,
+    WhyNot,
+)
+from recollect.domain.scope import ItemKind, Owner, Scope, visible_owners
+from recollect.errors import NotFound, StoreError
+from recollect.retrieval.candidates import Meaning
+from recollect.retrieval.retrieve import retrieve
+from recollect.retrieval.why_not import why_not as find_why_not
+from recollect.service import inputs
+from recollect.service.deps import Deps
+from recollect.service.places import Where, find
+from recollect.service.write import known
+from recollect.store.protocol import Tables
+from recollect.text.redact import redact
+from recollect.text.tokens import estimate_tokens
+
+log = logging.getLogger(__name__)
+
+CONTEXT_HITS = 40
+CONTEXT_PROFILE_FACTS = 50
+WEAK = 0.4  # a hit with less than this share of the best one's relevance is left out of a bundle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question as its caller put it: checked, its places not yet looked up."""
+
+    query: str
+    where: Where
+    filters: Filters
+    scopes: frozenset[Scope] | None
+    everywhere: bool
+    asked_at: datetime | None
+    limit: int
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return what was asked besides the text, for the log and for saved views."""
+        filters = self.filters
+        told: dict[str, Any] = {
+            "project": self.where.project,
+            "repo": self.where.repo,
+            "agent": self.where.agent,
+            "session": self.where.session,
+            "scopes": sorted(self.scopes) if self.scopes is not None else None,
+            "types": sorted(filters.types) if filters.types != frozenset(MemoryType) else None,
+            "statuses": sorted(filters.statuses) if filters.statuses != frozenset(SHOWN) else None,
+            "tags": sorted(filters.tags) or None,
+            "since": filters.since.isoformat() if filters.since else None,
+            "until": filters.until.isoformat() if filters.until else None,
+            "everywhere": self.everywhere or None,
+            "limit": self.limit,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+
+def question(
+    query: object,
+    *,
+    where: Where,
+    scopes: object = None,
+    types: object = None,
+    statuses: object = None,
+    tags: object = (),
+    since: object = None,
+    until: object = None,
+    asked_at: object = None,
+    limit: object = 10,
+    everywhere: bool = False,
+) -> Question:
+    """Check what a caller asks."""
+    filters = Filters(
+        types=frozenset(MemoryType) if types is None else inputs.some_of("type", MemoryType, types),
+        statuses=(
+            frozenset(SHOWN) if statuses is None else inputs.some_of("status", Status, statuses)
+        ),
+        tags=frozenset(inputs.tags_of(tags)),
+        since=inputs.moment_of("since", since),
+        until=inputs.moment_of("until", until),
+    )
+    return Question(
+        query=inputs.query_of(query),
+        where=where,
+        filters=filters,
+        scopes=None if scopes is None else inputs.some_of("scope", Scope, scopes),
+        everywhere=everywhere,
+        asked_at=inputs.moment_of("asked_at", asked_at),
+        limit=inputs.count_of("limit", limit, most=inputs.MAX_LIMIT),
+    )
+
+
+def search(deps: Deps, asked: Question) -> list[Hit]:
+    """Return the memories that answer a question, best first, each with its reasons."""
+    hits, notes = _answer(deps, asked)
+    logged = [_logged(rank, hit) for rank, hit in enumerate(hits, start=1)]
+    retrieval_id = _log(deps, "search", asked, logged, notes)
+    return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
+
+
+def context_for(deps: Deps, asked: Question, *, budget_tokens: object = 2_000) -> Bundle:
+    """Return what an agent should know for a task, within a token budget."""
+    budget = inputs.count_of("budget_tokens", budget_tokens, least=50, most=1_000_000)
+    wide = replace(asked, limit=CONTEXT_HITS)
+    hits, notes = _answer(deps, wide)
+    best = max((hit.parts.relevance for hit in hits), default=0.0)
+    strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
+    weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
+    always = _profile_facts(deps, asked, {hit.memory.id for hit in strong})
+    bundle = assemble([*strong, *always], budget_tokens=budget, count=estimate_tokens)
+    reasons = {dropped.memory_id: f"dropped: {dropped.reason}" for dropped in bundle.dropped}
+    shown = {hit.memory.id for hit in [*strong, *always]}
+    left_out = [hit for hit in weak if hit.memory.id not in shown]
+    reasons |= {hit.memory.id: f"dropped: below {WEAK:.0%} of the best" for hit in left_out}
+    logged = [
+        _logged(rank, hit, reasons.get(hit.memory.id, "returned"))
+        for rank, hit in enumerate([*strong, *always, *left_out], start=1)
+    ]
+    return with_retrieval(bundle, _log(deps, "context_for", asked, logged, notes))
+
+
+def why_not(deps: Deps, memory_id: object, asked: Question) -> WhyNot:
+    """Return why a memory does not come for a question."""
+    meaning, _ = _meaning(deps, asked.query)
+    with deps.store.read() as tables:
+        memory = known(tables, memory_id)
+        return find_why_not(tables, _asking(deps, tables, asked), meaning, memory)
+
+
+def explain(deps: Deps, some_id: object) -> MemoryExplanation | Retrieval:
+    """Return everything known about a memory, or about a logged retrieval."""
+    with deps.store.read() as tables:
+        if isinstance(some_id, str):
+            retrieval = tables.retrievals.get(some_id)
+            if retrieval is not None:
+                return retrieval
+        try:
+            memory = known(tables, some_id)
+        except NotFound:
+            raise NotFound(
+                f"{some_id!r} is neither a memory nor a retrieval of this store"
+            ) from None
+        explanation = MemoryExplanation(
+            memory=memory,
+            sources=tuple(tables.sources.of_memory(memory.id)),
+            links=tuple(tables.links.of_memory(memory.id)),
+            changes=tuple(tables.memories.changes(memory.id)),
+            shown_in=tables.retrievals.times_shown(memory.id),
+        )
+    return replace(explanation, text=_told(explanation))
+
+
+def get(deps: Deps, memory_id: object) -> Memory:
+    """Return one memory."""
+    with deps.store.read() as tables:
+        return known(tables, memory_id)
+
+
+def newest(deps: Deps, asked: Question) -> list[Memory]:
+    """Return the latest memories that a question's places and filters admit."""
+    with deps.store.read() as tables:
+        owners = _owners(tables, asked)
+        if owners is None:
+            shelves = tables.words.shelves(ItemKind.MEMORY, None)
+            owners = tuple(shelf.owner for shelf in shelves)
+        return tables.memories.newest(owners, asked.filters, asked.limit)
+
+
+def _answer(deps: Deps, asked: Question) -> tuple[Sequence[Hit], list[str]]:
+    if not asked.query.strip():
+        return (), ["the question is empty"]
+    meaning, trouble = _meaning(deps, asked.query)
+    with deps.store.read() as tables:
+        found = retrieve(tables, _asking(deps, tables, asked), meaning)
+    notes = [f"{found.weighed} candidates above the bar"]
+    return found.hits, [*notes, trouble] if trouble else notes
+
+
+def _meaning(deps: Deps, query: str) -> tuple[Meaning | None, str]:
+    indexer = deps.indexer()
+    if indexer is None or not query.strip():
+        return None, "meaning was not compared: embeddings are switched off" if query else ""
+    return indexer.meaning(query)
+
+
+def _asking(deps: Deps, tables: Tables, asked: Question) -> Asking:
+    return Asking(
+        query=asked.query,
+        viewer=find(tables, asked.where),
+        owners=_owners(tables, asked),
+        filters=asked.filters,
+        asked_at=asked.asked_at or deps.clock.now(),
+        limit=asked.limit,
+        crossing=deps.cross_project and asked.scopes is None,
+    )
+
+
+def _owners(tables: Tables, asked: Question) -> tuple[Owner, ...] | None:
+    if asked.everywhere:
+        return None
+    return visible_owners(find(tables, asked.where), asked.scopes)
+
+
+def _profile_facts(deps: Deps, asked: Question, besides: set[str]) -> list[Hit]:
+    filters = Filters(types=frozenset({MemoryType.PROFILE}), statuses=frozenset({Status.ACTIVE}))
+    with deps.store.read() as tables:
+        owners = [Owner(Scope.GLOBAL, "")]
+        facts = tables.memories.newest(owners, filters, CONTEXT_PROFILE_FACTS)
+        conflicts = tables.links.conflicts([fact.id for fact in facts])
+    return [
+        Hit(
+            memory=fact,
+            score=0.0,
+            parts=Parts(confidence=fact.confidence),
+            explanation="A profile fact: shown for every task while the budget allows.",
+            conflicts=conflicts.get(fact.id, ()),
+        )
+        for fact in facts
+        if fact.id not in besides
+    ]
+
+
+def _logged(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
+    return LoggedHit(
+        rank=rank,
+        memory_id=hit.memory.id,
+        score=hit.score,
+        parts=asdict(hit.parts),
+        explanation=hit.explanation,
+        outcome=outcome,
+    )
+
+
+def _log(
+    deps: Deps, verb: str, asked: Question, hits: Sequence[LoggedHit], notes: Sequence[str]
+) -> str | None:
+    retrieval = Retrieval(
+        id=deps.clock.new_id(),
+        verb=verb,
+        query=redact(asked.query).text,
+        asking=asked.as_json(),
+        notes=tuple(notes),
+        asked_at=asked.asked_at or deps.clock.now(),
+        hits=tuple(hits),
+    )
+    try:
+        deps.store.note(lambda tables: tables.retrievals.add(retrieval))
+    except StoreError as error:
+        log.warning("the retrieval could not be logged: %s", error)
+        return None
+    return retrieval.id
+
+
+def _told(explanation: MemoryExplanation) -> str:
+    memory = explanation.memory
+    lines = [
+        f"{memory.type} memory of {memory.scope} scope, {memory.status}, "
+        f"confidence {memory.confidence:g}, observed {memory.observed_at:%Y-%m-%d %H:%M} UTC."
+    ]
+    for piece in memory.evidence:
+        shown = piece.quote if len(piece.quote) <= 200 else piece.quote[:199] + "…"
+        lines.append(f"Rests on “{shown}” (source {piece.source_id}, {piece.start}–{piece.end}).")
+    for link in explanation.links:
+        other = "this" if link.to_id == memory.id else f"{link.to_kind} {link.to_id}"
+        one = "It" if link.from_id == memory.id else f"Memory {link.from_id}"
+        lines.append(f"{one} {link.relation.replace('_', ' ')} {other}.")
+    for change in explanation.changes:
+        was = f"from {change.before} " if change.before else ""
+        why = f": {change.reason}" if change.reason else ""
+        lines.append(f"{change.at:%Y-%m-%d %H:%M}: {was}to {change.after} by {change.by}{why}.")
+    lines.append(f"Returned by {explanation.shown_in} retrievals so far.")
+    return "\n".join(lines)

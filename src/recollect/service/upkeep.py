@@ -1,0 +1,56 @@
+"""Look after the store: verify, rebuild, drain, status."""
+
+from collections.abc import Iterator, Mapping
+
+from recollect.domain.upkeep import StoreStatus, Verification
+from recollect.service.deps import Deps
+
+
+def verify(deps: Deps) -> Verification:
+    """Check the file, the rules and the indexes; change nothing."""
+    names, problems = deps.store.check()
+    return Verification(checks=tuple(names), problems=tuple(problems))
+
+
+def rebuild_indexes(deps: Deps) -> Mapping[str, int]:
+    """Make every index anew from the memories."""
+    return deps.store.rebuild()
+
+
+def drain(deps: Deps) -> int:
+    """Do everything that is due now; return how many items were worked on."""
+    return sum(drain_in_steps(deps))
+
+
+def drain_in_steps(deps: Deps) -> Iterator[int]:
+    """Do everything that is due now, yielding how many items each step worked on."""
+    indexer = deps.indexer()
+    while indexer is not None and (done := indexer.step()):
+        yield done
+
+
+def try_embedder(deps: Deps) -> str:
+    """Embed one word and say with what; raises `EmbedderUnavailable`."""
+    indexer = deps.indexer()
+    if indexer is None:
+        return "switched off; search goes by words"
+    vector = indexer.embedder.embed_query("test")
+    return f"{indexer.embedder.name}, {len(vector)} dimensions"
+
+
+def status(deps: Deps) -> StoreStatus:
+    """Return what is in the store and how far its indexes are."""
+    with deps.store.read() as tables:
+        by_status = tables.memories.count_by_status()
+        embedded = dict(tables.vectors.count_by_model())
+    waiting = embedded.pop("", 0)
+    return StoreStatus(
+        path=str(deps.store.path),
+        schema=deps.store.schema(),
+        bytes=deps.store.path.stat().st_size,
+        counts=deps.store.counts(),
+        memories_by_status=by_status,
+        embedder=deps.embedder_name,
+        embedded=embedded,
+        waiting=waiting,
+    )

@@ -1,0 +1,351 @@
+"""Write memories by hand: synchronous, redacted, with evidence, found by words at once."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.lifecycle import advance
+from recollect.domain.link import Link, LinkEnd, Relation
+from recollect.domain.memory import Change, Memory, MemoryType, Status
+from recollect.domain.scope import Owner, Scope
+from recollect.domain.source import Evidence, Redaction, Source, SourceKind
+from recollect.errors import IllegalTransition, InvalidInput, NotFound
+from recollect.service import inputs
+from recollect.service.deps import Deps
+from recollect.service.places import Where, find, settle
+from recollect.store.protocol import Tables
+from recollect.text.fingerprint import sha256_hex
+from recollect.text.redact import redact
+
+MAX_QUOTE = 1_000
+BORN = frozenset({Status.ACTIVE, Status.INBOX})
+
+_DEFAULT_TYPE = {
+    Scope.GLOBAL: MemoryType.PROFILE,
+    Scope.PROJECT: MemoryType.PROJECT,
+    Scope.REPO: MemoryType.PROJECT,
+    Scope.AGENT: MemoryType.ARTIFACT,
+    Scope.SESSION: MemoryType.EPISODE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A memory as its writer gave it: checked and redacted, not yet placed or stored."""
+
+    content: str
+    where: Where
+    type: MemoryType
+    scope: Scope
+    status: Status
+    key: str
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    confidence: float
+    observed_at: datetime | None
+    rationale: str
+    alternatives: tuple[str, ...]
+    redactions: tuple[Redaction, ...]
+
+
+def draft(
+    content: object,
+    *,
+    where: Where,
+    type: object = None,
+    scope: object = None,
+    status: object = Status.ACTIVE,
+    key: str = "",
+    title: object = "",
+    summary: object = "",
+    tags: object = (),
+    confidence: object = 1.0,
+    observed_at: object = None,
+    rationale: object = "",
+    alternatives: object = (),
+) -> Draft:
+    """Check and redact what a caller wants remembered."""
+    taken: list[Redaction] = []
+
+    def kept(field: str, value: object, most: int) -> str:
+        cleaned = redact(inputs.text_of(field, value, most=most))
+        taken.extend(replace(piece, field=field) for piece in cleaned.redactions)
+        return cleaned.text
+
+    text = kept("content", content, inputs.MAX_CONTENT)
+    if not text.strip():
+        raise InvalidInput(
+            "there is nothing to remember: the content is empty"
+            + (", or private as a whole" if taken else "")
+        )
+    chosen_scope = _scope(scope, where)
+    if isinstance(alternatives, str):
+        alternatives = (alternatives,)
+    if not isinstance(alternatives, list | tuple) or len(alternatives) > inputs.MAX_ALTERNATIVES:
+        raise InvalidInput(
+            f"alternatives must be a list of at most {inputs.MAX_ALTERNATIVES} texts"
+        )
+    chosen_status = inputs.one_of("status", Status, status)
+    if chosen_status not in BORN:
+        raise InvalidInput(f"a memory is born active or inbox, not {chosen_status}")
+    return Draft(
+        content=text,
+        where=where,
+        type=_DEFAULT_TYPE[chosen_scope]
+        if type is None
+        else inputs.one_of("type", MemoryType, type),
+        scope=chosen_scope,
+        status=chosen_status,
+        key=key,
+        title=kept("title", title, inputs.MAX_TITLE),
+        summary=kept("summary", summary, inputs.MAX_SUMMARY),
+        tags=tuple(sorted({kept("tags", tag, inputs.MAX_TAG) for tag in inputs.tags_of(tags)})),
+        confidence=inputs.share_of("confidence", confidence),
+        observed_at=inputs.moment_of("observed_at", observed_at),
+        rationale=kept("rationale", rationale, inputs.MAX_SUMMARY),
+        alternatives=tuple(kept("alternatives", one, inputs.MAX_SUMMARY) for one in alternatives),
+        redactions=tuple(taken),
+    )
+
+
+def ingest(deps: Deps, wanted: Draft, *, by: str = "user") -> Memory:
+    """Store one memory with its source, evidence and event, in one transaction."""
+    return deps.store.write(lambda tables: _store(deps, tables, wanted, by))
+
+
+def ingest_many(deps: Deps, wanted: list[Draft], *, by: str = "user") -> list[Memory]:
+    """Store several memories in one transaction: all or none."""
+    return deps.store.write(lambda tables: [_store(deps, tables, one, by) for one in wanted])
+
+
+def upsert_profile_fact(deps: Deps, key: object, value: object, *, by: str = "user") -> Memory:
+    """Set a named fact about the user; a former value stays readable as superseded."""
+    name = inputs.text_of("key", key, most=inputs.MAX_NAME).strip()
+    if not name or redact(name).redactions:
+        raise InvalidInput("the key of a profile fact is empty or holds a secret; name the fact")
+    wanted = draft(value, where=Where(), type=MemoryType.PROFILE, scope=Scope.GLOBAL, key=name)
+
+    def write(tables: Tables) -> Memory:
+        former = tables.memories.with_key(name, Owner(Scope.GLOBAL, ""))
+        if former is not None and former.content == wanted.content:
+            now = deps.clock.now()
+            confirmed = replace(former, confirmed_at=now, updated_at=now)
+            tables.memories.set_standing(confirmed)
+            return confirmed
+        if former is not None:
+            _move(deps, tables, former, Status.SUPERSEDED, by=by, reason=f"new value of {name}")
+        memory = _store(deps, tables, wanted, by)
+        if former is not None:
+            tables.links.add(_link(deps, memory.id, Relation.SUPERSEDES, former.id))
+        return memory
+
+    return deps.store.write(write)
+
+
+def move(
+    deps: Deps, memory_id: object, to: Status, *, by: str = "user", reason: object = ""
+) -> Memory:
+    """Change a memory's status along the lifecycle."""
+    why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
+
+    def write(tables: Tables) -> Memory:
+        memory = known(tables, memory_id)
+        return _move(deps, tables, memory, to, by=by, reason=why)
+
+    return deps.store.write(write)
+
+
+def reject(deps: Deps, memory_id: object, reason: object = "", *, by: str = "user") -> Memory:
+    """Turn a candidate down: it is archived with the reason, not deleted."""
+
+    def write(tables: Tables) -> Memory:
+        memory = known(tables, memory_id)
+        if memory.status is not Status.INBOX:
+            raise IllegalTransition(
+                f"memory {memory.id} is {memory.status}; only a candidate in the inbox can be "
+                "rejected. To remove it, use forget"
+            )
+        why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
+        return _move(deps, tables, memory, Status.ARCHIVED, by=by, reason=why or "rejected")
+
+    return deps.store.write(write)
+
+
+def link(deps: Deps, from_id: object, relation: object, to: object, *, note: object = "") -> Link:
+    """Link a memory to another, or to a project written as `project:NAME`."""
+    kind = inputs.one_of("relation", Relation, relation)
+    said = redact(inputs.text_of("note", note, most=inputs.MAX_SUMMARY)).text
+
+    def write(tables: Tables) -> Link:
+        one = known(tables, from_id)
+        if isinstance(to, str) and to.startswith("project:"):
+            viewer = find(tables, Where.of(to.removeprefix("project:"), None, None, None))
+            project = tables.places.project(viewer.project_id or "")
+            if project is None:
+                raise NotFound(f"there is no project {to.removeprefix('project:')!r} in this store")
+            made = _link(deps, one.id, kind, project.id, LinkEnd.PROJECT, said)
+        else:
+            other = known(tables, to)
+            if other.id == one.id:
+                raise InvalidInput("a memory cannot be linked to itself")
+            made = _link(deps, one.id, kind, other.id, LinkEnd.MEMORY, said)
+            if kind is Relation.SUPERSEDES and other.status is Status.ACTIVE:
+                _move(deps, tables, other, Status.SUPERSEDED, by="user", reason=f"by {one.id}")
+        tables.links.add(made)
+        same = (made.relation, made.to_id, made.from_id)
+        return next(
+            kept
+            for kept in tables.links.of_memory(one.id)
+            if (kept.relation, kept.to_id, kept.from_id) == same
+        )
+
+    return deps.store.write(write)
+
+
+def known(tables: Tables, memory_id: object) -> Memory:
+    """Return the memory with that id, or raise `NotFound`."""
+    if isinstance(memory_id, Memory):
+        memory_id = memory_id.id
+    memory = tables.memories.get(memory_id) if isinstance(memory_id, str) else None
+    if memory is None:
+        raise NotFound(
+            f"there is no memory {memory_id!r} in this store; search for it, or list with "
+            "`recollect search`"
+        )
+    return memory
+
+
+def _scope(scope: object, where: Where) -> Scope:
+    given = {
+        Scope.SESSION: where.session,
+        Scope.AGENT: where.agent,
+        Scope.REPO: where.repo,
+        Scope.PROJECT: where.project,
+    }
+    if scope is None:
+        order = (Scope.SESSION, Scope.REPO, Scope.PROJECT, Scope.AGENT)
+        return next((one for one in order if given[one] is not None), Scope.GLOBAL)
+    chosen = inputs.one_of("scope", Scope, scope)
+    if chosen is Scope.PROJECT and where.repo is not None:
+        return chosen  # a repo belongs to a project
+    if chosen is not Scope.GLOBAL and given[chosen] is None:
+        raise InvalidInput(f"scope {chosen} needs the {chosen} it belongs to: pass {chosen}=…")
+    return chosen
+
+
+def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
+    now = deps.clock.now()
+    places = settle(tables, wanted.where, deps.clock)
+    observed_at = wanted.observed_at or now
+    source = _source(deps, tables, wanted, observed_at, now)
+    memory_id = deps.clock.new_id()
+    quote = source.content[:MAX_QUOTE]
+    evidence = Evidence(
+        id=deps.clock.new_id(),
+        memory_id=memory_id,
+        source_id=source.id,
+        start=0,
+        end=len(quote),
+        quote=quote,
+        created_at=now,
+    )
+    memory = Memory(
+        id=memory_id,
+        type=wanted.type,
+        scope=wanted.scope,
+        status=wanted.status,
+        content=wanted.content,
+        title=wanted.title,
+        summary=wanted.summary,
+        key=wanted.key,
+        project_id=places.project_id,
+        repo_id=places.repo_id,
+        agent_id=places.agent_id,
+        session_id=places.session_id,
+        confidence=wanted.confidence,
+        observed_at=observed_at,
+        confirmed_at=now,
+        created_at=now,
+        updated_at=now,
+        tags=wanted.tags,
+        rationale=wanted.rationale,
+        alternatives=wanted.alternatives,
+        evidence=(evidence,),
+        redactions=wanted.redactions,
+    )
+    tables.memories.add(memory)
+    tables.memories.add_change(_change(deps, memory, None, by=by, reason="written by hand"))
+    event = Event(
+        id=deps.clock.new_id(),
+        trigger=Trigger.MANUAL,
+        source_id=source.id,
+        scope=wanted.scope,
+        state=EventState.DONE,
+        outcome=f"1 memory {memory.status}",
+        created_at=now,
+        updated_at=now,
+    )
+    tables.sources.add_event(event, memory.owner)
+    return memory
+
+
+def _source(
+    deps: Deps, tables: Tables, wanted: Draft, observed_at: datetime, now: datetime
+) -> Source:
+    digest = sha256_hex(wanted.content)
+    known_source = tables.sources.with_hash(digest, SourceKind.MANUAL)
+    if known_source is not None:
+        return known_source
+    source = Source(
+        id=deps.clock.new_id(),
+        kind=SourceKind.MANUAL,
+        content=wanted.content,
+        sha256=digest,
+        title=wanted.title,
+        captured_at=now,
+        observed_at=observed_at,
+        redactions=wanted.redactions,
+    )
+    tables.sources.add(source)
+    return source
+
+
+def _move(
+    deps: Deps, tables: Tables, memory: Memory, to: Status, *, by: str, reason: str
+) -> Memory:
+    moved = advance(memory, to, at=deps.clock.now())
+    tables.memories.set_standing(moved)
+    tables.memories.add_change(_change(deps, moved, memory.status, by=by, reason=reason))
+    return moved
+
+
+def _change(deps: Deps, memory: Memory, before: Status | None, *, by: str, reason: str) -> Change:
+    return Change(
+        id=deps.clock.new_id(),
+        memory_id=memory.id,
+        before=before,
+        after=memory.status,
+        by=by,
+        reason=reason,
+        at=deps.clock.now(),
+    )
+
+
+def _link(
+    deps: Deps,
+    from_id: str,
+    relation: Relation,
+    to_id: str,
+    to_kind: LinkEnd = LinkEnd.MEMORY,
+    note: str = "",
+) -> Link:
+    return Link(
+        id=deps.clock.new_id(),
+        from_id=from_id,
+        relation=relation,
+        to_kind=to_kind,
+        to_id=to_id,
+        note=note,
+        created_at=deps.clock.now(),
+    )

@@ -1,0 +1,1 @@
+"""The SQLite store: one file, one writer at a time, many readers, many processes."""

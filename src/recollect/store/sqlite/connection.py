@@ -1,0 +1,112 @@
+"""
+Open SQLite connections as this project wants them, and speak of their failures in our words.
+
+Every connection: WAL, foreign keys, a busy timeout, deleted content overwritten with zeros.
+Whatever SQLite raises leaves this layer as a `StoreError` that says what to do next.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from recollect.errors import (
+    EvidenceMissing,
+    InvalidInput,
+    RecollectError,
+    StoreBusy,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+)
+
+BUSY_TIMEOUT_MS = 30_000
+NOTE_TIMEOUT_MS = 250  # a log row is not worth waiting for
+CACHE_KIB = 16_384
+CHECKPOINT_PAGES = 4_000  # 16 MB: checkpoints are rarer, and each is still short
+
+
+def connect(path: Path, *, create: bool = False, read_only: bool = False) -> apsw.Connection:
+    """Open *path*. A new file is made readable by its owner only."""
+    if create and not path.exists():
+        _create_private(path)
+    flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+    with translated(path):
+        db = apsw.Connection(str(path), flags=flags)
+        db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        db.execute("PRAGMA secure_delete = ON")
+        if not read_only:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        return db
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises about *path* into errors of ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _ours(error, path) from error
+
+
+def _ours(error: apsw.Error, path: Path) -> RecollectError:
+    text = str(error)
+    match error:
+        case apsw.ConstraintError() if "evidence:" in text:
+            return EvidenceMissing(
+                f"the store refused the write: {text.partition('evidence: ')[2]}"
+            )
+        case apsw.ConstraintError():
+            return InvalidInput(f"the store refused the write: {text}")
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusy(
+                f"{path} is being written by another process and did not become free in time; "
+                "nothing was changed, try again"
+            )
+        case apsw.FullError():
+            return StoreFull(
+                f"no space left to write {path}; nothing of this write was kept. "
+                "Free some space and try again; what was stored before is intact"
+            )
+        case apsw.NotADBError() | apsw.CorruptError():
+            return StoreDamaged(
+                f"{path} is not a Recollect database, or is damaged ({text}). Restore a backup or "
+                "an export; a copy from before the last migration lies beside it as *.before-*"
+            )
+        case apsw.TooBigError():
+            return InvalidInput(f"a value is too large for the store ({text})")
+        case apsw.IOError() if "EFBIG" in text or _disk_is_full(error, path):
+            return StoreFull(
+                f"no space left to write {path}; nothing of this write was kept. "
+                "Free some space and try again; what was stored before is intact"
+            )
+        case _:
+            return StoreUnavailable(
+                f"{path} cannot be used ({text}). Check that the folder exists, that it and the "
+                "file are yours to write, and that the disk is healthy"
+            )
+
+
+def _disk_is_full(error: apsw.Error, path: Path) -> bool:
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_WRITE:
+        return True  # SQLite reports a short write beyond a quota or file-size limit like this
+    try:
+        return os.statvfs(path.parent).f_bavail < 16
+    except (OSError, AttributeError):
+        return False
+
+
+def _create_private(path: Path) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreUnavailable(
+            f"cannot create {path}: {error.strerror}. Choose a folder you can write to, "
+            "with --db or RECOLLECT_DB"
+        ) from error

@@ -1,0 +1,60 @@
+"""Links between memories, and from memories to projects, in SQLite."""
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from recollect.clock import from_micros, to_micros
+from recollect.domain.link import Link, LinkEnd, Relation
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.rows import Row, to_json
+
+_SQL = queries.load("links")
+
+
+class SqliteLinks:
+    """See `recollect.store.protocol.Links`."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def add(self, link: Link) -> None:
+        """Keep a link; saying the same twice is saying it once."""
+        values = {
+            "id": link.id,
+            "from_id": link.from_id,
+            "relation": link.relation.value,
+            "to_kind": link.to_kind.value,
+            "to_id": link.to_id,
+            "note": link.note,
+            "created_at": to_micros(link.created_at),
+        }
+        self._db.execute(_SQL["add_link"], values)
+
+    def of_memory(self, memory_id: str) -> list[Link]:
+        """Return the links of a memory, both directions, oldest first."""
+        return [_link(row) for row in self._db.execute(_SQL["links_of"], {"id": memory_id})]
+
+    def conflicts(self, memory_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return, for each of the memories that has one, who contradicts it."""
+        found: dict[str, tuple[str, ...]] = {}
+        for one, other in self._db.execute(_SQL["conflicts"], {"ids": to_json(list(memory_ids))}):
+            found[one] = (*found.get(one, ()), other)
+        return found
+
+    def reaching(self, project_id: str) -> list[int]:
+        """Return the items of project memories linked to a project or to a memory of it."""
+        return [row[0] for row in self._db.execute(_SQL["reaching"], {"project_id": project_id})]
+
+
+def _link(row: Row) -> Link:
+    link_id, from_id, relation, to_kind, to_id, note, created_at = row
+    return Link(
+        id=link_id,
+        from_id=from_id,
+        relation=Relation(relation),
+        to_kind=LinkEnd(to_kind),
+        to_id=to_id,
+        note=note,
+        created_at=from_micros(created_at),
+    )

@@ -1,0 +1,254 @@
+"""Memories in SQLite. Whatever adds or deletes one keeps the word index and items in step."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from recollect.clock import from_micros, to_micros
+from recollect.domain.memory import Change, Memory, MemoryType, Status
+from recollect.domain.retrieval import Filters
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.source import Evidence, Redaction, SourceKind
+from recollect.store.protocol import Standing
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.rows import Row, filter_values, redactions_from, rows, to_json
+from recollect.store.sqlite.sources import evidence_from
+from recollect.store.sqlite.words import SqliteWords
+from recollect.text.fingerprint import fingerprint
+
+_SQL = queries.load("memories")
+
+
+class SqliteMemories:
+    """See `recollect.store.protocol.Memories`."""
+
+    def __init__(self, db: apsw.Connection, words: SqliteWords) -> None:
+        self._db = db
+        self._words = words
+
+    def add(self, memory: Memory) -> None:
+        """Keep a new memory with its evidence and tags, findable by words at once."""
+        for piece in memory.evidence:
+            self._db.execute(_SQL["add_evidence"], _evidence_values(piece))
+        self._db.execute(_SQL["add_memory"], _memory_values(memory))
+        for tag in memory.tags:
+            self._db.execute(_SQL["add_tag"], {"memory_id": memory.id, "tag": tag})
+        self._words.add(ItemKind.MEMORY, memory.owner, memory.id, indexed_text(memory))
+
+    def get(self, memory_id: str) -> Memory | None:
+        """Return the memory with that id."""
+        found = self.get_many([memory_id])
+        return found[0] if found else None
+
+    def get_many(self, memory_ids: Sequence[str]) -> list[Memory]:
+        """Return the memories with those ids, in that order; unknown ones are left out."""
+        ids = {"ids": to_json(list(memory_ids))}
+        tags: dict[str, list[str]] = {}
+        for memory_id, tag in self._db.execute(_SQL["tags_of"], ids):
+            tags.setdefault(memory_id, []).append(tag)
+        evidence: dict[str, list[Evidence]] = {}
+        for row in self._db.execute(_SQL["evidence_of"], ids):
+            evidence.setdefault(row[1], []).append(evidence_from(row))
+        redactions: dict[str, tuple[Redaction, ...]] = {}
+        for memory_id, kept in self._db.execute(_SQL["redactions_of"], ids):
+            redactions[memory_id] = redactions_from(kept)
+        found = {
+            row[0]: _memory(
+                row, tags.get(row[0], ()), evidence.get(row[0], ()), redactions.get(row[0], ())
+            )
+            for row in self._db.execute(_SQL["memories"], ids)
+        }
+        return [found[memory_id] for memory_id in memory_ids if memory_id in found]
+
+    def seq_of(self, memory_id: str) -> int | None:
+        """Return the integer by which indexes know a memory."""
+        row = self._db.execute(_SQL["seq_of"], {"id": memory_id}).fetchone()
+        return row[0] if row else None
+
+    def with_key(self, key: str, owner: Owner) -> Memory | None:
+        """Return the active fact of that name."""
+        values = {"key": key, "scope": owner.scope.value}
+        for scope in (Scope.PROJECT, Scope.REPO, Scope.AGENT, Scope.SESSION):
+            values[f"{scope}_id"] = owner.id if owner.scope is scope else ""
+        row = self._db.execute(_SQL["with_key"], values).fetchone()
+        return self.get(row[0]) if row else None
+
+    def set_standing(self, memory: Memory) -> None:
+        """Keep a memory's new status, confidence and times. Its content never changes."""
+        values = {
+            "id": memory.id,
+            "status": memory.status.value,
+            "confidence": memory.confidence,
+            "confirmed_at": to_micros(memory.confirmed_at),
+            "updated_at": to_micros(memory.updated_at),
+        }
+        self._db.execute(_SQL["set_standing"], values)
+
+    def add_change(self, change: Change) -> None:
+        """Keep one move between states."""
+        values = {
+            "id": change.id,
+            "memory_id": change.memory_id,
+            "before": change.before.value if change.before else None,
+            "after": change.after.value,
+            "by": change.by,
+            "reason": change.reason,
+            "at": to_micros(change.at),
+        }
+        self._db.execute(_SQL["add_change"], values)
+
+    def changes(self, memory_id: str) -> list[Change]:
+        """Return the moves of a memory, oldest first."""
+        found = self._db.execute(_SQL["changes"], {"memory_id": memory_id})
+        return [_change(row) for row in found]
+
+    def delete(self, memory_id: str) -> Mapping[str, int]:
+        """Remove a memory from every table and index; return how much went from where."""
+        memory = self.get(memory_id)
+        if memory is None:
+            return {}
+        cursor = self._db.execute(_SQL["count_traces"], {"id": memory_id})
+        names = [column[0] for column in cursor.get_description()]
+        removed = dict(zip(names, next(cursor), strict=True))
+        cursor.close()
+        self._db.execute(_SQL["delete_memory"], {"id": memory_id})
+        removed["postings"] = self._words.remove(memory_id, indexed_text(memory))
+        return {"memories": 1, **removed}
+
+    def newest(self, owners: Sequence[Owner], filters: Filters, limit: int) -> list[Memory]:
+        """Return the latest memories of *owners* that pass *filters*, newest first."""
+        shelves = self._words.shelves(ItemKind.MEMORY, owners)
+        values = filter_values(filters) | {
+            "shelves": to_json([shelf.id for shelf in shelves]),
+            "limit": limit,
+        }
+        return self.get_many([row[0] for row in self._db.execute(_SQL["newest"], values)])
+
+    def standings(self, seqs: Iterable[int], filters: Filters) -> list[Standing]:
+        """Return what ranking needs of those items that are memories and pass *filters*."""
+        values = filter_values(filters) | {"seqs": to_json(list(seqs))}
+        return [_standing(row) for row in self._db.execute(_SQL["standings"], values)]
+
+    def count_by_status(self) -> Mapping[str, int]:
+        """Return how many memories stand where."""
+        return dict(rows(self._db.execute(_SQL["count_by_status"])))
+
+
+def indexed_text(memory: Memory) -> str:
+    """Return the words under which a memory can be found."""
+    fields = (
+        memory.title,
+        memory.key.replace("_", " "),
+        memory.content,
+        memory.summary,
+        memory.rationale,
+        *memory.alternatives,
+        *memory.tags,
+    )
+    return "\n".join(field for field in fields if field)
+
+
+def _evidence_values(piece: Evidence) -> Mapping[str, Any]:
+    return {
+        "id": piece.id,
+        "memory_id": piece.memory_id,
+        "source_id": piece.source_id,
+        "start": piece.start,
+        "end": piece.end,
+        "quote": piece.quote,
+        "created_at": to_micros(piece.created_at),
+    }
+
+
+def _memory_values(memory: Memory) -> Mapping[str, Any]:
+    return {
+        "id": memory.id,
+        "type": memory.type.value,
+        "scope": memory.scope.value,
+        "status": memory.status.value,
+        "project_id": memory.project_id,
+        "repo_id": memory.repo_id,
+        "agent_id": memory.agent_id,
+        "session_id": memory.session_id,
+        "source_kind": memory.source_kind.value,
+        "key": memory.key,
+        "title": memory.title,
+        "content": memory.content,
+        "summary": memory.summary,
+        "rationale": memory.rationale,
+        "alternatives": to_json(list(memory.alternatives)),
+        "confidence": memory.confidence,
+        "fingerprint": fingerprint(memory.content),
+        "metadata": to_json(dict(memory.metadata)),
+        "observed_at": to_micros(memory.observed_at),
+        "confirmed_at": to_micros(memory.confirmed_at),
+        "created_at": to_micros(memory.created_at),
+        "updated_at": to_micros(memory.updated_at),
+    }
+
+
+def _memory(
+    row: Row,
+    tags: Iterable[str],
+    evidence: Iterable[Evidence],
+    redactions: tuple[Redaction, ...],
+) -> Memory:
+    (memory_id, kind, scope, status, project_id, repo_id, agent_id, session_id, source_kind) = row[
+        :9
+    ]
+    key, title, content, summary, rationale, alternatives, confidence, metadata = row[9:17]
+    observed_at, confirmed_at, created_at, updated_at = row[17:]
+    return Memory(
+        id=memory_id,
+        type=MemoryType(kind),
+        scope=Scope(scope),
+        status=Status(status),
+        project_id=project_id,
+        repo_id=repo_id,
+        agent_id=agent_id,
+        session_id=session_id,
+        source_kind=SourceKind(source_kind),
+        key=key,
+        title=title,
+        content=content,
+        summary=summary,
+        rationale=rationale,
+        alternatives=tuple(json.loads(alternatives)),
+        confidence=confidence,
+        metadata=json.loads(metadata),
+        observed_at=from_micros(observed_at),
+        confirmed_at=from_micros(confirmed_at),
+        created_at=from_micros(created_at),
+        updated_at=from_micros(updated_at),
+        tags=tuple(tags),
+        evidence=tuple(evidence),
+        redactions=redactions,
+    )
+
+
+def _standing(row: Row) -> Standing:
+    seq, memory_id, scope, owner_id, kind, status, confidence, observed_at = row
+    return Standing(
+        seq=seq,
+        id=memory_id,
+        owner=Owner(Scope(scope), owner_id),
+        type=MemoryType(kind),
+        status=Status(status),
+        confidence=confidence,
+        observed_at=from_micros(observed_at),
+    )
+
+
+def _change(row: Row) -> Change:
+    change_id, memory_id, before, after, by, reason, at = row
+    return Change(
+        id=change_id,
+        memory_id=memory_id,
+        before=Status(before) if before else None,
+        after=Status(after),
+        by=by,
+        reason=reason,
+        at=from_micros(at),
+    )

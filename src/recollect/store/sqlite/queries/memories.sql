@@ -1,0 +1,95 @@
+-- add_evidence: before its memory, whose insert checks that it is there
+INSERT INTO evidence (id, memory_id, source_id, start_char, end_char, quote, created_at)
+VALUES (:id, :memory_id, :source_id, :start, :end, :quote, :created_at);
+
+-- add_memory: the record itself
+INSERT INTO memories (id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind,
+                      "key", title, content, summary, rationale, alternatives, confidence, fingerprint,
+                      metadata, observed_at, confirmed_at, created_at, updated_at)
+VALUES (:id, :type, :scope, :status, :project_id, :repo_id, :agent_id, :session_id, :source_kind,
+        :key, :title, :content, :summary, :rationale, :alternatives, :confidence, :fingerprint,
+        :metadata, :observed_at, :confirmed_at, :created_at, :updated_at);
+
+-- add_tag: one label of a memory
+INSERT INTO memory_tags (memory_id, tag) VALUES (:memory_id, :tag);
+
+-- memories: by their ids, given as a JSON list
+SELECT id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind, "key", title,
+       content, summary, rationale, alternatives, confidence, metadata, observed_at, confirmed_at,
+       created_at, updated_at
+  FROM memories WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- tags_of: of many memories at once
+SELECT memory_id, tag FROM memory_tags
+ WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, tag;
+
+-- evidence_of: of many memories at once
+SELECT id, memory_id, source_id, start_char, end_char, quote, created_at FROM evidence
+ WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, id;
+
+-- redactions_of: what was taken out of the sources of many memories
+SELECT DISTINCT e.memory_id, s.redactions FROM evidence e JOIN sources s ON s.id = e.source_id
+ WHERE e.memory_id IN (SELECT value FROM json_each(:ids)) AND s.kind = 'manual' AND s.redactions <> '[]'
+ ORDER BY e.memory_id;
+
+-- with_key: the active profile fact of that name
+SELECT id FROM memories
+ WHERE "key" = :key AND status = 'active' AND scope = :scope
+   AND coalesce(project_id, '') = :project_id AND coalesce(repo_id, '') = :repo_id
+   AND coalesce(agent_id, '') = :agent_id AND coalesce(session_id, '') = :session_id;
+
+-- set_standing: status and times change, content never does
+UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
+ WHERE id = :id;
+
+-- add_change: one move between states
+INSERT INTO memory_changes (id, memory_id, before, after, "by", reason, at)
+VALUES (:id, :memory_id, :before, :after, :by, :reason, :at);
+
+-- changes: oldest first
+SELECT id, memory_id, before, after, "by", reason, at FROM memory_changes
+ WHERE memory_id = :memory_id ORDER BY id;
+
+-- count_by_status: how many stand where
+SELECT status, count(*) FROM memories GROUP BY status;
+
+-- standings: what ranking needs of the candidates that pass the filters
+SELECT i.seq, m.id, m.scope, coalesce(CASE m.scope WHEN 'project' THEN m.project_id WHEN 'repo' THEN m.repo_id
+            WHEN 'agent' THEN m.agent_id WHEN 'session' THEN m.session_id END, ''),
+       m.type, m.status, m.confidence, m.observed_at
+  FROM json_each(:seqs) j
+  CROSS JOIN items i ON i.seq = j.value
+  CROSS JOIN memories m ON m.id = i.id
+ WHERE m.status IN (SELECT value FROM json_each(:statuses))
+   AND m.type IN (SELECT value FROM json_each(:types))
+   AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (:tags = '[]' OR NOT EXISTS (
+        SELECT 1 FROM json_each(:tags) t
+         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)));
+
+-- newest: the latest of the visible that pass the filters
+SELECT m.id
+  FROM json_each(:shelves) j
+  CROSS JOIN items i ON i.shelf_id = j.value
+  CROSS JOIN memories m ON m.id = i.id
+ WHERE m.status IN (SELECT value FROM json_each(:statuses))
+   AND m.type IN (SELECT value FROM json_each(:types))
+   AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (:tags = '[]' OR NOT EXISTS (
+        SELECT 1 FROM json_each(:tags) t
+         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+ ORDER BY m.observed_at DESC, i.seq DESC LIMIT :limit;
+
+-- seq_of: the integer by which indexes know an item
+SELECT seq FROM items WHERE id = :id;
+
+-- delete_memory: tags, changes, links, evidence and log rows go by cascade
+DELETE FROM memories WHERE id = :id;
+
+-- count_traces: what hangs on a memory, before it is deleted
+SELECT (SELECT count(*) FROM memory_tags WHERE memory_id = :id) AS memory_tags,
+       (SELECT count(*) FROM memory_changes WHERE memory_id = :id) AS memory_changes,
+       (SELECT count(*) FROM memory_links WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id)) AS memory_links,
+       (SELECT count(*) FROM evidence WHERE memory_id = :id) AS evidence,
+       (SELECT count(*) FROM retrieval_hits WHERE memory_id = :id) AS retrieval_hits,
+       (SELECT count(*) FROM embeddings e JOIN items i USING (seq) WHERE i.id = :id) AS embeddings;

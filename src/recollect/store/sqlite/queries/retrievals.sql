@@ -1,0 +1,35 @@
+-- add_retrieval: one question
+INSERT INTO retrievals (id, verb, query, asking, notes, asked_at) VALUES (:id, :verb, :query, :asking, :notes, :asked_at);
+
+-- add_hit: one result of it; a memory forgotten meanwhile leaves no row
+INSERT INTO retrieval_hits (retrieval_id, rank, memory_id, score, parts, explanation, outcome)
+SELECT :retrieval_id, :rank, :memory_id, :score, :parts, :explanation, :outcome
+ WHERE EXISTS (SELECT 1 FROM memories WHERE id = :memory_id);
+
+-- retrieval: by id
+SELECT id, verb, query, asking, notes, asked_at FROM retrievals WHERE id = :id;
+
+-- hits: in rank order
+SELECT rank, memory_id, score, parts, explanation, outcome FROM retrieval_hits
+ WHERE retrieval_id = :id ORDER BY rank;
+
+-- times_shown: how often a memory was returned
+SELECT count(*) FROM retrieval_hits WHERE memory_id = :memory_id AND outcome = 'returned';
+
+-- scrub: blank the questions that met a memory about to be forgotten, or that quote it
+UPDATE retrievals SET query = '', asking = '{}', notes = '["query removed: a memory it met was forgotten"]'
+ WHERE id IN (SELECT retrieval_id FROM retrieval_hits WHERE memory_id = :memory_id)
+    OR instr(lower(query), lower(:content)) > 0;
+
+-- save_view: create, or replace the one of that name
+INSERT INTO views (name, query, asking, created_at, updated_at) VALUES (:name, :query, :asking, :created_at, :updated_at)
+ON CONFLICT (name) DO UPDATE SET query = excluded.query, asking = excluded.asking, updated_at = excluded.updated_at;
+
+-- view: by name
+SELECT name, query, asking, created_at, updated_at FROM views WHERE name = :name;
+
+-- views: by name
+SELECT name, query, asking, created_at, updated_at FROM views ORDER BY name;
+
+-- delete_view: by name
+DELETE FROM views WHERE name = :name RETURNING name;

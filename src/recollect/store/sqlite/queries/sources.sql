@@ -1,0 +1,35 @@
+-- add_source: raw material; the same content of the same kind is stored once
+INSERT INTO sources (id, kind, content, sha256, uri, title, redactions, metadata, captured_at, observed_at)
+VALUES (:id, :kind, :content, :sha256, :uri, :title, :redactions, :metadata, :captured_at, :observed_at);
+
+-- source: by id
+SELECT id, kind, content, sha256, uri, title, redactions, metadata, captured_at, observed_at
+  FROM sources WHERE id = :id;
+
+-- source_with_hash: by content
+SELECT id, kind, content, sha256, uri, title, redactions, metadata, captured_at, observed_at
+  FROM sources WHERE sha256 = :sha256 AND kind = :kind;
+
+-- sources_of_memory: what a memory rests on
+SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.redactions, s.metadata,
+       s.captured_at, s.observed_at
+  FROM sources s JOIN evidence e ON e.source_id = s.id
+ WHERE e.memory_id = :memory_id ORDER BY s.id;
+
+-- blank_source: overwrite forgotten spans; the length stays
+UPDATE sources SET content = :content, sha256 = :sha256 WHERE id = :id;
+
+-- delete_source: when nothing rests on it any more
+DELETE FROM sources WHERE id = :id;
+
+-- evidence_in_source: every quote taken from it
+SELECT id, memory_id, source_id, start_char, end_char, quote, created_at
+  FROM evidence WHERE source_id = :source_id ORDER BY id;
+
+-- add_event: the audit row of a capture
+INSERT INTO ingestion_events (id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at)
+VALUES (:id, :trigger, :source_id, :scope, :owner_id, :state, :outcome, :retries, :error, :created_at, :updated_at);
+
+-- events: oldest first
+SELECT id, "trigger", source_id, scope, state, outcome, retries, error, created_at, updated_at
+  FROM ingestion_events ORDER BY id;

@@ -1,0 +1,59 @@
+-- model: by what makes its vectors comparable
+SELECT id FROM models WHERE name = :name AND dimension = :dimension;
+
+-- add_model: known from now on
+INSERT INTO models (name, dimension) VALUES (:name, :dimension)
+ON CONFLICT (name) DO UPDATE SET dimension = excluded.dimension RETURNING id;
+
+-- never_embedded: items that wait, newest first (what was just said is asked for first)
+SELECT i.seq, i.id, s.kind FROM items i JOIN shelves s ON s.id = i.shelf_id
+ WHERE i.embedded_by IS NULL ORDER BY i.seq DESC LIMIT :limit;
+
+-- embedded_otherwise: items whose vectors are another model's
+SELECT i.seq, i.id, s.kind FROM items i JOIN shelves s ON s.id = i.shelf_id
+ WHERE i.embedded_by < :model_id OR i.embedded_by > :model_id ORDER BY i.seq DESC LIMIT :limit;
+
+-- count_waiting: both of these
+SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
+     + (SELECT count(*) FROM items WHERE embedded_by < :model_id OR embedded_by > :model_id);
+
+-- count_by_model: how many items each has embedded; '' counts those that wait
+SELECT coalesce(m.name, ''), count(*) FROM items i LEFT JOIN models m ON m.id = i.embedded_by GROUP BY 1;
+
+-- texts: what is embedded of memories given as a JSON list of ids
+SELECT id, title, content FROM memories WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- known: vectors of texts that were embedded before
+SELECT hash, vector FROM embeddings WHERE model_id = :model_id AND hash = :hash LIMIT 1;
+
+-- put: one chunk; content never changes, so whoever came first was right
+INSERT INTO embeddings (seq, model_id, chunk, chunks, hash, vector)
+SELECT :seq, :model_id, :chunk, :chunks, :hash, :vector WHERE EXISTS (SELECT 1 FROM items WHERE seq = :seq)
+ON CONFLICT (seq, model_id, chunk) DO NOTHING;
+
+-- mark: these items are embedded by this model
+UPDATE items SET embedded_by = :model_id WHERE seq IN (SELECT value FROM json_each(:seqs));
+
+-- drop_others: once every item has this model's vectors, the others go
+DELETE FROM embeddings WHERE model_id <> :model_id;
+
+-- last_id: up to where a cache has read
+SELECT coalesce(max(id), 0) FROM embeddings;
+
+-- of_shelf: every vector of a shelf
+SELECT e.id, e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id
+ WHERE i.shelf_id = :shelf_id ORDER BY e.id;
+
+-- since: vectors newer than a cache has read
+SELECT e.id, e.vector, i.shelf_id FROM embeddings e JOIN items i ON i.seq = e.seq
+ WHERE e.id > :id AND e.model_id = :model_id ORDER BY e.id;
+
+-- by_id: the vectors of some ids, given as a JSON list
+SELECT e.seq, e.chunks, e.vector FROM json_each(:ids) j CROSS JOIN embeddings e ON e.id = j.value;
+
+-- first_pieces: the first vector of some items, given as a JSON list
+SELECT e.seq, e.vector FROM json_each(:seqs) j
+ CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0;
+
+-- by_seq: the vectors of some items, given as a JSON list
+SELECT e.seq, e.chunks, e.vector FROM json_each(:seqs) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;

@@ -1,0 +1,116 @@
+"""The log of questions, and saved views, in SQLite."""
+
+import json
+
+import apsw
+
+from recollect.clock import from_micros, to_micros
+from recollect.domain.retrieval import LoggedHit, Retrieval, View
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.rows import Row, to_json
+
+_SQL = queries.load("retrievals")
+
+
+class SqliteRetrievals:
+    """See `recollect.store.protocol.Retrievals`."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def add(self, retrieval: Retrieval) -> None:
+        """Keep one question with its results."""
+        values = {
+            "id": retrieval.id,
+            "verb": retrieval.verb,
+            "query": retrieval.query,
+            "asking": to_json(dict(retrieval.asking)),
+            "notes": to_json(list(retrieval.notes)),
+            "asked_at": to_micros(retrieval.asked_at),
+        }
+        self._db.execute(_SQL["add_retrieval"], values)
+        for hit in retrieval.hits:
+            row = {
+                "retrieval_id": retrieval.id,
+                "rank": hit.rank,
+                "memory_id": hit.memory_id,
+                "score": hit.score,
+                "parts": to_json(dict(hit.parts)),
+                "explanation": hit.explanation,
+                "outcome": hit.outcome,
+            }
+            self._db.execute(_SQL["add_hit"], row)
+
+    def get(self, retrieval_id: str) -> Retrieval | None:
+        """Return a logged question with its results in rank order."""
+        row = self._db.execute(_SQL["retrieval"], {"id": retrieval_id}).fetchone()
+        if row is None:
+            return None
+        found_id, verb, query, asking, notes, asked_at = row
+        hits = self._db.execute(_SQL["hits"], {"id": retrieval_id})
+        return Retrieval(
+            id=found_id,
+            verb=verb,
+            query=query,
+            asking=json.loads(asking),
+            notes=tuple(json.loads(notes)),
+            asked_at=from_micros(asked_at),
+            hits=tuple(_hit(hit) for hit in hits),
+        )
+
+    def times_shown(self, memory_id: str) -> int:
+        """Return how often a memory was returned."""
+        return int(self._db.execute(_SQL["times_shown"], {"memory_id": memory_id}).get)
+
+    def scrub(self, memory_id: str, content: str) -> int:
+        """Blank the questions that met a memory, or that quote it; return how many."""
+        before = self._db.total_changes()
+        self._db.execute(_SQL["scrub"], {"memory_id": memory_id, "content": content})
+        return self._db.total_changes() - before
+
+    def save_view(self, view: View) -> None:
+        """Keep a saved search under its name."""
+        values = {
+            "name": view.name,
+            "query": view.query,
+            "asking": to_json(dict(view.asking)),
+            "created_at": to_micros(view.created_at),
+            "updated_at": to_micros(view.updated_at),
+        }
+        self._db.execute(_SQL["save_view"], values)
+
+    def view(self, name: str) -> View | None:
+        """Return the saved search of that name."""
+        row = self._db.execute(_SQL["view"], {"name": name}).fetchone()
+        return _view(row) if row else None
+
+    def views(self) -> list[View]:
+        """Return every saved search, by name."""
+        return [_view(row) for row in self._db.execute(_SQL["views"])]
+
+    def delete_view(self, name: str) -> bool:
+        """Remove a saved search; say whether there was one."""
+        return self._db.execute(_SQL["delete_view"], {"name": name}).fetchone() is not None
+
+
+def _hit(row: Row) -> LoggedHit:
+    rank, memory_id, score, parts, explanation, outcome = row
+    return LoggedHit(
+        rank=rank,
+        memory_id=memory_id,
+        score=score,
+        parts=json.loads(parts),
+        explanation=explanation,
+        outcome=outcome,
+    )
+
+
+def _view(row: Row) -> View:
+    name, query, asking, created_at, updated_at = row
+    return View(
+        name=name,
+        query=query,
+        asking=json.loads(asking),
+        created_at=from_micros(created_at),
+        updated_at=from_micros(updated_at),
+    )

@@ -1,0 +1,134 @@
+"""Raw material, evidence spans and ingestion events in SQLite."""
+
+import json
+
+import apsw
+
+from recollect.clock import from_micros, to_micros
+from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.scope import Owner, Scope
+from recollect.domain.source import Evidence, Source, SourceKind
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.rows import Row, redactions_from, redactions_json, to_json
+
+_SQL = queries.load("sources")
+
+
+class SqliteSources:
+    """See `recollect.store.protocol.Sources`."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def add(self, source: Source) -> None:
+        """Keep new raw material."""
+        values = {
+            "id": source.id,
+            "kind": source.kind.value,
+            "content": source.content,
+            "sha256": source.sha256,
+            "uri": source.uri,
+            "title": source.title,
+            "redactions": redactions_json(source.redactions),
+            "metadata": to_json(dict(source.metadata)),
+            "captured_at": to_micros(source.captured_at),
+            "observed_at": to_micros(source.observed_at),
+        }
+        self._db.execute(_SQL["add_source"], values)
+
+    def get(self, source_id: str) -> Source | None:
+        """Return the source with that id."""
+        row = self._db.execute(_SQL["source"], {"id": source_id}).fetchone()
+        return _source(row) if row else None
+
+    def with_hash(self, sha256: str, kind: SourceKind) -> Source | None:
+        """Return the source of that kind with that content."""
+        values = {"sha256": sha256, "kind": kind.value}
+        row = self._db.execute(_SQL["source_with_hash"], values).fetchone()
+        return _source(row) if row else None
+
+    def of_memory(self, memory_id: str) -> list[Source]:
+        """Return what a memory rests on."""
+        rows = self._db.execute(_SQL["sources_of_memory"], {"memory_id": memory_id})
+        return [_source(row) for row in rows]
+
+    def blank(self, source_id: str, content: str, sha256: str) -> None:
+        """Overwrite forgotten spans of a source; the trigger checks the length."""
+        values = {"id": source_id, "content": content, "sha256": sha256}
+        self._db.execute(_SQL["blank_source"], values)
+
+    def delete(self, source_id: str) -> None:
+        """Remove a source on which nothing rests any more."""
+        self._db.execute(_SQL["delete_source"], {"id": source_id})
+
+    def evidence_in(self, source_id: str) -> list[Evidence]:
+        """Return every quote taken from a source."""
+        rows = self._db.execute(_SQL["evidence_in_source"], {"source_id": source_id})
+        return [evidence_from(row) for row in rows]
+
+    def add_event(self, event: Event, owner: Owner) -> None:
+        """Keep the audit row of a capture."""
+        values = {
+            "id": event.id,
+            "trigger": event.trigger.value,
+            "source_id": event.source_id,
+            "scope": owner.scope.value,
+            "owner_id": owner.id,
+            "state": event.state.value,
+            "outcome": event.outcome,
+            "retries": event.retries,
+            "error": event.error,
+            "created_at": to_micros(event.created_at),
+            "updated_at": to_micros(event.updated_at),
+        }
+        self._db.execute(_SQL["add_event"], values)
+
+    def events(self) -> list[Event]:
+        """Return every event, oldest first."""
+        return [_event(row) for row in self._db.execute(_SQL["events"])]
+
+
+def _source(row: Row) -> Source:
+    (source_id, kind, content, sha256, uri, title, redactions, metadata, captured, observed) = row
+    return Source(
+        id=source_id,
+        kind=SourceKind(kind),
+        content=content,
+        sha256=sha256,
+        uri=uri,
+        title=title,
+        redactions=redactions_from(redactions),
+        metadata=json.loads(metadata),
+        captured_at=from_micros(captured),
+        observed_at=from_micros(observed),
+    )
+
+
+def evidence_from(row: Row) -> Evidence:
+    """Return the evidence a row holds."""
+    evidence_id, memory_id, source_id, start, end, quote, created_at = row
+    return Evidence(
+        id=evidence_id,
+        memory_id=memory_id,
+        source_id=source_id,
+        start=start,
+        end=end,
+        quote=quote,
+        created_at=from_micros(created_at),
+    )
+
+
+def _event(row: Row) -> Event:
+    event_id, trigger, source_id, scope, state, outcome, retries, error, created, updated = row
+    return Event(
+        id=event_id,
+        trigger=Trigger(trigger),
+        source_id=source_id,
+        scope=Scope(scope),
+        state=EventState(state),
+        outcome=outcome,
+        retries=retries,
+        error=error,
+        created_at=from_micros(created),
+        updated_at=from_micros(updated),
+    )

@@ -1,0 +1,199 @@
+"""
+Every canonical row out, and in again.
+
+A row is `{"table": name, column: value, …}`. Rows come in an order in which they can be loaded:
+parents before children, evidence before its memory. Memories come in the order in which they were
+written, so a loaded store ranks ties as the first one did. Derived tables stay behind.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import apsw
+
+from recollect.domain.scope import ItemKind
+from recollect.domain.upkeep import Imported
+from recollect.errors import ImportRefused
+from recollect.store.sqlite.memories import SqliteMemories, indexed_text
+from recollect.store.sqlite.words import SqliteWords
+
+# In loading order. Constants only: these names go into SQL.
+TABLES = (
+    "projects",
+    "repos",
+    "agents",
+    "blocks",
+    "agent_blocks",
+    "block_history",
+    "conversations",
+    "summaries",
+    "messages",
+    "pins",
+    "sources",
+    "ingestion_events",
+    "jobs",
+    "evidence",
+    "memories",
+    "memory_tags",
+    "memory_changes",
+    "memory_links",
+    "retrievals",
+    "retrieval_hits",
+    "views",
+    "skills",
+    "agent_skills",
+    "files",
+    "agent_files",
+)
+
+# A row that is already here under another id is the same thing: the newcomer's id maps to ours.
+_NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "projects": (("name",),),
+    "repos": (("remote",), ("project_id", "name")),
+    "agents": (("name",),),
+    "sources": (("sha256", "kind"),),
+    "memory_links": (("from_id", "relation", "to_kind", "to_id"),),
+}
+
+RowMap = dict[str, Any]
+
+
+def counts(db: apsw.Connection) -> dict[str, int]:
+    """Return the number of rows of each canonical table."""
+    return {name: db.execute(f"SELECT count(*) FROM {name}").get for name in TABLES}
+
+
+def dump(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
+    """Yield every canonical row."""
+    for name in TABLES:
+        columns = _columns(db, name)
+        listed = ", ".join(f't."{column}"' for column in columns)
+        keys = ", ".join(f't."{column}"' for column in _key(db, name))
+        if name == "memories":
+            origin, keys = "memories t LEFT JOIN items i ON i.id = t.id", "i.seq, t.id"
+        else:
+            origin = f"{name} t"
+        for row in db.execute(f"SELECT {listed} FROM {origin} ORDER BY {keys}"):
+            yield {"table": name, **dict(zip(columns, row, strict=True))}
+
+
+def load(
+    db: apsw.Connection,
+    memories: SqliteMemories,
+    words: SqliteWords,
+    rows: Iterable[Mapping[str, Any]],
+) -> Imported:
+    """Add *rows* to what is there. Raises `ImportRefused` at the first row that cannot be."""
+    loading = _Loading(db)
+    for number, row in enumerate(rows, start=1):
+        try:
+            loading.take(dict(row))
+        except apsw.ConstraintError as error:
+            raise ImportRefused(f"row {number} of the import breaks a rule: {error}") from error
+        except (apsw.Error, TypeError, OverflowError) as error:
+            raise ImportRefused(f"row {number} of the import cannot be stored: {error}") from error
+    try:
+        # Deferred foreign keys are checked at commit; ask now, while the row can still be named.
+        broken = db.execute("PRAGMA foreign_key_check").fetchone()
+    except apsw.Error as error:
+        raise ImportRefused(f"the import does not hold together: {error}") from error
+    if broken:
+        raise ImportRefused(
+            f"the import does not hold together: a row of {broken[0]} names a row of {broken[2]} "
+            "that is missing; export it again from the original store"
+        )
+    for memory_id in loading.new_memories:
+        memory = memories.get(memory_id)
+        if memory is not None:
+            words.add(ItemKind.MEMORY, memory.owner, memory.id, indexed_text(memory))
+    return Imported(
+        added=loading.added,
+        unchanged=loading.unchanged,
+        conflicts=tuple(loading.conflicts),
+    )
+
+
+class _Loading:
+    """One import on its way: what was added, what was there, which ids map to which."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._columns = {name: _columns(db, name) for name in TABLES}
+        self._keys = {name: _key(db, name) for name in TABLES}
+        self._ids: dict[str, str] = {}
+        self.added: dict[str, int] = {}
+        self.unchanged = 0
+        self.conflicts: list[str] = []
+        self.new_memories: list[str] = []
+
+    def take(self, row: RowMap) -> None:
+        table = row.pop("table", None)
+        if table not in self._columns:
+            raise ImportRefused(
+                f"the import has rows of an unknown table {table!r}; it may come from a newer "
+                "Recollect: upgrade with pip install -U recollect"
+            )
+        unknown = row.keys() - set(self._columns[table])
+        if unknown:
+            raise ImportRefused(
+                f"the import has unknown columns {sorted(unknown)} in {table}; it may come from a "
+                "newer Recollect: upgrade with pip install -U recollect"
+            )
+        for column, value in row.items():
+            if column.endswith("_id") and isinstance(value, str):
+                row[column] = self._ids.get(value, value)
+        if self._is_here(table, row):
+            return
+        if table == "memories":
+            self._keep_one_active_fact(row)
+            self.new_memories.append(row["id"])
+        self._insert(table, row)
+        self.added[table] = self.added.get(table, 0) + 1
+
+    def _is_here(self, table: str, row: RowMap) -> bool:
+        same = self._find(table, self._keys[table], row)
+        if same is not None:
+            if any(same[column] != value for column, value in row.items()):
+                key = ", ".join(str(row[column]) for column in self._keys[table])
+                self.conflicts.append(f"{table} {key}: differs here, kept as it was")
+            self.unchanged += 1
+            return True
+        for natural in _NATURAL_KEYS.get(table, ()):
+            twin = self._find(table, natural, row) if all(row.get(c) for c in natural) else None
+            if twin is not None:
+                self._ids[row["id"]] = twin["id"]
+                self.unchanged += 1
+                return True
+        return False
+
+    def _find(self, table: str, columns: tuple[str, ...], row: RowMap) -> RowMap | None:
+        where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
+        values = {column: row.get(column) for column in columns}
+        found = self._db.execute(f"SELECT * FROM {table} WHERE {where}", values).fetchone()
+        return dict(zip(self._columns[table], found, strict=True)) if found else None
+
+    def _keep_one_active_fact(self, row: RowMap) -> None:
+        if not row.get("key") or row.get("status") != "active":
+            return
+        owner = ("scope", "project_id", "repo_id", "agent_id", "session_id")
+        rival = self._find("memories", ("key", "status", *owner), row)
+        if rival is not None:
+            row["status"] = "contradicted"
+            self.conflicts.append(
+                f"memories {row['id']}: the fact {row['key']!r} has another value here; "
+                "imported as contradicted"
+            )
+
+    def _insert(self, table: str, row: RowMap) -> None:
+        listed = ", ".join(f'"{column}"' for column in row)
+        values = ", ".join(f":{column}" for column in row)
+        self._db.execute(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
+
+
+def _columns(db: apsw.Connection, table: str) -> list[str]:
+    return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+
+
+def _key(db: apsw.Connection, table: str) -> tuple[str, ...]:
+    rows = [row for row in db.execute(f"PRAGMA table_info({table})") if row[5]]
+    return tuple(row[1] for row in sorted(rows, key=lambda row: row[5]))

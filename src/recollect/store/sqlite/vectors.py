@@ -1,0 +1,128 @@
+"""Embeddings in SQLite: what waits to be embedded, what is known, what is near."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import apsw
+
+from recollect.domain.scope import ItemKind
+from recollect.store.protocol import Near, Shelf, Unembedded, Vector
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.rows import rows, to_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recollect.store.sqlite.codes import CodeCache
+
+_SQL = queries.load("vectors")
+NOBODY = -1  # a model id no model has
+
+
+class SqliteVectors:
+    """See `recollect.store.protocol.Vectors`."""
+
+    def __init__(self, db: apsw.Connection, caches: "dict[int, CodeCache]") -> None:
+        self._db = db
+        self._caches = caches
+
+    def model_id(self, name: str, dimension: int) -> int | None:
+        """Return the id of a model that has embedded something here."""
+        values = {"name": name, "dimension": dimension}
+        row = self._db.execute(_SQL["model"], values).fetchone()
+        return row[0] if row else None
+
+    def add_model(self, name: str, dimension: int) -> int:
+        """Make a model known; return its id."""
+        return int(self._db.execute(_SQL["add_model"], {"name": name, "dimension": dimension}).get)
+
+    def waiting(self, model_id: int | None, limit: int) -> list[Unembedded]:
+        """Return items without vectors of that model, the newest first."""
+        values = {"model_id": NOBODY if model_id is None else model_id, "limit": limit}
+        found = rows(self._db.execute(_SQL["never_embedded"], values))
+        if len(found) < limit:
+            values["limit"] = limit - len(found)
+            found += rows(self._db.execute(_SQL["embedded_otherwise"], values))
+        ids = to_json([item_id for _, item_id, kind in found if kind == ItemKind.MEMORY])
+        texts = {
+            item_id: f"{title}\n{content}" if title else content
+            for item_id, title, content in self._db.execute(_SQL["texts"], {"ids": ids})
+        }
+        return [Unembedded(seq, texts[item_id]) for seq, item_id, _ in found if item_id in texts]
+
+    def count_waiting(self, model_id: int | None) -> int:
+        """Return how many items have no vectors of that model."""
+        values = {"model_id": NOBODY if model_id is None else model_id}
+        return int(self._db.execute(_SQL["count_waiting"], values).get)
+
+    def count_by_model(self) -> Mapping[str, int]:
+        """Return how many items each model has embedded; '' counts those that wait."""
+        return dict(rows(self._db.execute(_SQL["count_by_model"])))
+
+    def known(self, model_id: int, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Return the vectors of texts that were embedded before, by the texts' hashes."""
+        found = {}
+        for digest in hashes:
+            values = {"model_id": model_id, "hash": digest}
+            if row := self._db.execute(_SQL["known"], values).fetchone():
+                found[row[0]] = row[1]
+        return found
+
+    def put(self, model_id: int, seqs: Sequence[int], vectors: Sequence[Vector]) -> None:
+        """Keep the vectors of some items, and note that they are embedded."""
+        for vector in vectors:
+            values = {
+                "seq": vector.seq,
+                "model_id": model_id,
+                "chunk": vector.chunk,
+                "chunks": vector.chunks,
+                "hash": vector.hash,
+                "vector": vector.data,
+            }
+            self._db.execute(_SQL["put"], values)
+        self._db.execute(_SQL["mark"], {"model_id": model_id, "seqs": to_json(list(seqs))})
+
+    def drop_others(self, model_id: int) -> None:
+        """Remove the vectors of every other model."""
+        self._db.execute(_SQL["drop_others"], {"model_id": model_id})
+
+    def near(
+        self,
+        model_id: int,
+        query: "NDArray[np.float32]",
+        shelves: Sequence[Shelf],
+        *,
+        limit: int,
+    ) -> Mapping[int, Near]:
+        """Return the items on *shelves* nearest in meaning, from the best *limit* embeddings."""
+        # NumPy is loaded by the first question, not by the first write.
+        from recollect.store.sqlite.codes import CodeCache, fetch, rescore
+
+        cache = self._caches.get(model_id)
+        if cache is None:
+            cache = self._caches.setdefault(model_id, CodeCache(model_id))
+        shelf_ids = [shelf.id for shelf in shelves]
+        ids = cache.nearest(self._db, query, shelf_ids, limit)
+        found = fetch(self._db, ids)
+        if len(found) < 0.8 * len(ids):
+            cache.drop(shelf_ids)
+        return rescore(found, query)
+
+    def alike(self, model_id: int, seqs: Sequence[int]) -> Mapping[tuple[int, int], float]:
+        """Return the similarity of each two of some items, by their first pieces."""
+        # As above: NumPy only when meaning is asked for.
+        from recollect.store.sqlite.codes import pairwise
+
+        values = {"model_id": model_id, "seqs": to_json(list(seqs))}
+        return pairwise(rows(self._db.execute(_SQL["first_pieces"], values)))
+
+    def nearness(
+        self, model_id: int, query: "NDArray[np.float32]", seqs: Iterable[int]
+    ) -> Mapping[int, Near]:
+        """Return how near some items are; those without a vector are left out."""
+        # As above: NumPy only when meaning is asked for.
+        from recollect.store.sqlite.codes import rescore
+
+        values = {"model_id": model_id, "seqs": to_json(list(seqs))}
+        return rescore(self._db.execute(_SQL["by_seq"], values), query)

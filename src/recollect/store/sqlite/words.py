@@ -1,0 +1,233 @@
+"""
+The word index: which words occur where, kept per shelf, ranked by BM25.
+
+Theory of operation. `terms` holds each word once per shelf with the number of items it occurs in;
+`postings` says in which items and how often. A question reads only the postings of the shelves it
+may see, and a word is rare or common as it is *there*. The rarest words come first; once the
+postings read exceed a budget, the common ones only add to the score of items already found, by
+look-up, so the cost of a question is bounded however large the store. See docs/adr/0003.
+
+Words are SQLite's own: FTS5's unicode61 and Porter tokenizers, called as functions.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from math import log
+from typing import Any
+
+import apsw
+
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.protocol import Shelf, WordMatch, WordMatches
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.rows import Row, rows, to_json
+from recollect.text.words import STOP_WORDS, searchable
+
+# Chosen on the tasks of benchmarks/ (docs/log.md, 2026-11-15): a repeated word says little in short
+# texts, and long ones must not win by length.
+K1 = 0.6
+B = 0.9
+
+MAX_QUERY_CHARS = 8_000
+MAX_QUERY_WORDS = 64
+MAX_WORD_CHARS = 64
+POSTINGS_BUDGET = 20_000
+FEW_SHELVES = 64
+
+_SQL = queries.load("words")
+
+
+class SqliteWords:
+    """See `recollect.store.protocol.Words`."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._tokenizer = db.fts5_tokenizer("porter", ["unicode61"])
+        self._stop = frozenset(self._tokens(" ".join(STOP_WORDS)))
+
+    def terms(self, text: str) -> list[str]:
+        """Return the index words of *text*; stop words only if there is nothing else."""
+        tokens = [token[:MAX_WORD_CHARS] for token in self._tokens(searchable(text))]
+        return [token for token in tokens if token not in self._stop] or tokens
+
+    def add(self, kind: ItemKind, owner: Owner, item_id: str, text: str) -> None:
+        """Put a new item on its owner's shelf."""
+        shelf_id = self._shelf_id(kind, owner)
+        length = self._length(text)
+        values = {"shelf_id": shelf_id, "id": item_id, "words": length}
+        seq = self._db.execute(_SQL["add_item"], values).get
+        self.index(shelf_id, seq, text)
+
+    def index(self, shelf_id: int, seq: int, text: str) -> None:
+        """Enter the words of an item that has its row already."""
+        words = Counter(self.terms(text))
+        length = words.total()
+        values = {"shelf_id": shelf_id, "seq": seq, "words": to_json(words), "length": length}
+        self._db.execute(_SQL["grow_shelf"], {"shelf_id": shelf_id, "words": length})
+        self._db.execute(_SQL["count_terms"], values)
+        self._db.execute(_SQL["add_postings"], values)
+
+    def remove(self, item_id: str, text: str) -> int:
+        """Take an item off its shelf with everything derived from it; return its postings."""
+        row = self._db.execute(_SQL["item"], {"id": item_id}).fetchone()
+        if row is None:
+            return 0
+        seq, shelf_id, length = row
+        words = Counter(self.terms(text))
+        values = {"seq": seq, "shelf_id": shelf_id, "words": to_json(words)}
+        for step in ("remove_postings", "uncount_terms", "drop_unused_terms", "remove_item"):
+            self._db.execute(_SQL[step], values)
+        self._db.execute(_SQL["shrink_shelf"], {"shelf_id": shelf_id, "words": length})
+        return len(words)
+
+    def shelves(self, kind: ItemKind, owners: Sequence[Owner] | None) -> list[Shelf]:
+        """Return the shelves of *owners* that hold anything; of everybody where None."""
+        if owners is None:
+            found = self._db.execute(_SQL["all_shelves"], {"kind": kind.value})
+        else:
+            pairs = to_json([[owner.scope.value, owner.id] for owner in owners])
+            found = self._db.execute(_SQL["some_shelves"], {"kind": kind.value, "owners": pairs})
+        return [_shelf(row) for row in found]
+
+    def match(self, query: str, shelves: Sequence[Shelf], *, limit: int) -> WordMatches:
+        """Return the *limit* items on *shelves* that match *query* best, best first."""
+        words = self._query_words(query, shelves)
+        tally = _Tally()
+        read = 0
+        for word in words:
+            if tally.scores and read + word.items > POSTINGS_BUDGET:
+                tally.look_up(self._db, word, limit)
+            else:
+                read += tally.read(self._db, word)
+        best = nsmallest(limit, tally.scores.items(), key=lambda pair: (-pair[1], -pair[0]))
+        return _matches(words, tally, [seq for seq, _ in best])
+
+    def match_item(self, query: str, shelves: Sequence[Shelf], seq: int) -> WordMatches:
+        """Return how one item matches *query*, if it shares any word with it."""
+        words = self._query_words(query, shelves)
+        tally = _Tally(scores={seq: 0.0})
+        for word in words:
+            tally.look_up(self._db, word, 1)
+        return _matches(words, tally, [seq] if tally.masks else [])
+
+    def _query_words(self, query: str, shelves: Sequence[Shelf]) -> "list[_Word]":
+        terms = list(dict.fromkeys(self.terms(query[:MAX_QUERY_CHARS])))
+        total = sum(shelf.items for shelf in shelves)
+        if not terms or not total:
+            return []
+        mean = max(sum(shelf.words for shelf in shelves) / total, 1.0)
+        found: dict[str, list[tuple[int, int]]] = {term: [] for term in terms}
+        for term, term_id, items in self._find(terms, shelves):
+            found[term].append((term_id, items))
+        spelled = self._spellings(query[:MAX_QUERY_CHARS])
+        words = []
+        for term, places in found.items():
+            items = sum(count for _, count in places)
+            idf = log(1 + (total - items + 0.5) / (items + 0.5))
+            ids = tuple(term_id for term_id, _ in places)
+            words.append(_Word(spelled.get(term, term), idf, items, mean, ids))
+        # The rarest first; words found nowhere weigh most and cost nothing.
+        return sorted(words, key=lambda word: (word.items, word.text))[:MAX_QUERY_WORDS]
+
+    def _find(self, terms: list[str], shelves: Sequence[Shelf]) -> list[tuple[str, int, int]]:
+        if len(shelves) <= FEW_SHELVES:
+            values = {"words": to_json(terms), "shelves": to_json([s.id for s in shelves])}
+            return rows(self._db.execute(_SQL["find_terms"], values))
+        wanted = {shelf.id for shelf in shelves}
+        found = self._db.execute(_SQL["find_terms_anywhere"], {"words": to_json(terms)})
+        return [(term, term_id, items) for term, term_id, items, shelf in found if shelf in wanted]
+
+    def _shelf_id(self, kind: ItemKind, owner: Owner) -> int:
+        values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
+        return int(self._db.execute(_SQL["shelf"], values).get)
+
+    def _length(self, text: str) -> int:
+        return len(self.terms(text))
+
+    def _spellings(self, query: str) -> dict[str, str]:
+        """Return, for each stem, how the question first spells it."""
+        utf8 = searchable(query).encode()
+        found: Any = self._tokenizer(
+            utf8, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=True, include_colocated=False
+        )
+        spelled: dict[str, str] = {}
+        for start, end, stem in found:
+            spelled.setdefault(stem[:MAX_WORD_CHARS], utf8[start:end].decode(errors="replace"))
+        return spelled
+
+    def _tokens(self, text: str) -> list[str]:
+        return self._tokenizer(  # type: ignore[return-value]  # a flat list, as asked for
+            text.encode(),
+            apsw.FTS5_TOKENIZE_DOCUMENT,
+            None,
+            include_offsets=False,
+            include_colocated=False,
+        )
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A word of the question: how much it weighs here, and under which ids it is indexed."""
+
+    text: str
+    idf: float
+    items: int
+    mean_length: float
+    term_ids: tuple[int, ...]
+
+    def score(self, times: int, length: int) -> float:
+        return self.idf * times * (K1 + 1) / (times + K1 * (1 - B + B * length / self.mean_length))
+
+
+@dataclass
+class _Tally:
+    """Scores as they add up, and by bit which words each item has matched."""
+
+    scores: dict[int, float] = field(default_factory=dict)
+    masks: dict[int, int] = field(default_factory=dict)
+    words: list[_Word] = field(default_factory=list)
+
+    def read(self, db: apsw.Connection, word: _Word) -> int:
+        """Add every posting of *word*, the newest first if there are too many; say how many."""
+        count = 0
+        for term_id in word.term_ids:
+            values = {"term_id": term_id, "most": POSTINGS_BUDGET}
+            found = rows(db.execute(_SQL["postings"], values))
+            count += len(found)
+            self._add(word, found)
+        self.words.append(word)
+        return count
+
+    def look_up(self, db: apsw.Connection, word: _Word, most: int) -> None:
+        """Add *word* to the best *most* items found so far, and to no others."""
+        best = nsmallest(most, self.scores.items(), key=lambda pair: (-pair[1], -pair[0]))
+        seqs = to_json([seq for seq, _ in best])
+        for term_id in word.term_ids:
+            values = {"term_id": term_id, "seqs": seqs}
+            self._add(word, rows(db.execute(_SQL["postings_among"], values)))
+        self.words.append(word)
+
+    def _add(self, word: _Word, found: list[tuple[int, int, int]]) -> None:
+        scores, masks, bit = self.scores, self.masks, 1 << len(self.words)
+        for seq, times, length in found:
+            scores[seq] = scores.get(seq, 0.0) + word.score(times, length)
+            masks[seq] = masks.get(seq, 0) | bit
+
+
+def _matches(words: "list[_Word]", tally: _Tally, seqs: list[int]) -> WordMatches:
+    matches = []
+    for seq in seqs:
+        mask = tally.masks[seq]
+        matched = [word for i, word in enumerate(tally.words) if mask >> i & 1]
+        weight = sum(word.idf for word in matched)
+        texts = tuple(word.text for word in matched)
+        matches.append(WordMatch(seq, tally.scores[seq], texts, weight))
+    weight = sum(word.idf for word in words)
+    return WordMatches(tuple(matches), weight, tuple(word.text for word in words))
+
+
+def _shelf(row: Row) -> Shelf:
+    shelf_id, scope, owner_id, items, words = row
+    return Shelf(shelf_id, Owner(Scope(scope), owner_id), items, words)

@@ -1,0 +1,1 @@
+"""Pure functions on text: cleaning, redaction, words, chunks, tokens, fingerprints."""

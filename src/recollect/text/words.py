@@ -1,0 +1,43 @@
+"""
+Which words of a text can be searched for.
+
+Prepares text for a word tokenizer that knows only spaces, letters and digits: identifiers are
+opened (`writeBoolean`, `HTTPServer`), and scripts written without spaces become overlapping pairs
+of characters, so that a part of a phrase is found. Stemming is the tokenizer's work, not ours.
+"""
+
+import re
+
+_STOP_WORDS = """
+a about above after again against all also am an and any are as at be because been before being
+below between both but by can could did do does doing don down during each few for from further
+had has have having he her here hers herself him himself his how i if in into is it its itself
+just me more most my myself no nor not now of off on once only or other our ours ourselves out
+over own same she should so some such than that the their theirs them themselves then there
+these they this those through to too under until up very was we were what when where which while
+who whom why will with would you your yours yourself yourselves s t d ll m re ve
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+# Han, kana, Hangul, Thai, Lao, Khmer, Burmese: runs of these carry no spaces between words
+# (Korean does, but its particles cling to the word; pairs find the stem).
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
+)
+_CAMEL = re.compile(r"\b[A-Za-z]+(?:[a-z][A-Z]|[A-Z][A-Z][a-z])[A-Za-z]*")
+_CAMEL_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def searchable(text: str) -> str:
+    """Return *text* with its hidden words made plain, ready for the tokenizer."""
+    opened = _UNSPACED.sub(_pairs, text)
+    inner = " ".join(_CAMEL_PARTS.sub(r" \g<0>", name) for name in _CAMEL.findall(opened))
+    return f"{opened} {inner}" if inner else opened
+
+
+def _pairs(match: re.Match[str]) -> str:
+    run = match.group()
+    if len(run) == 1:
+        return f" {run} "
+    return " " + " ".join(run[i : i + 2] for i in range(len(run) - 1)) + " "

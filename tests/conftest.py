@@ -1,0 +1,52 @@
+"""Fixtures return real things: stores in temporary files, a fixed clock, a scripted embedder."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from support import FakeClock, open_memory
+
+from recollect import Recollect
+
+settings.register_profile("default", deadline=None, max_examples=50)
+settings.load_profile("default")
+
+SHARED = Path(__file__).parent.parent.parent / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep a developer's own configuration and memory out of the tests."""
+    for name in os.environ:
+        if name.startswith(("RECOLLECT_", "MEMORY_")) or name.startswith("OPENAI_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "default.db"))
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock that moves only when told."""
+    return FakeClock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a test's store lives."""
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def memory(path: Path, clock: FakeClock) -> Iterator[Recollect]:
+    """A memory with a scripted embedder and a fixed clock."""
+    with open_memory(path, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def words_only(path: Path, clock: FakeClock) -> Iterator[Recollect]:
+    """A memory that never embeds."""
+    with open_memory(path, clock=clock, words_only=True) as opened:
+        yield opened

@@ -1,0 +1,50 @@
+"""What tests share: a clock that stands still, a store in a temporary file, short-hand builders."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from recollect import Recollect
+from recollect.clock import uuid7_text
+from recollect.config import Settings
+from recollect.models.scripted import ScriptedEmbedder
+
+START = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
+
+
+class FakeClock:
+    """Starts at START and moves only when told; ids count up."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self.moment = start
+        self.issued = 0
+
+    def now(self) -> datetime:
+        return self.moment
+
+    def new_id(self) -> str:
+        self.issued += 1
+        return uuid7_text(1_780_000_000_000 * 4096 + self.issued, self.issued)
+
+    def advance(self, **by: float) -> None:
+        self.moment += timedelta(**by)
+
+
+def open_memory(
+    path: Path,
+    *,
+    clock: FakeClock | None = None,
+    embedder: ScriptedEmbedder | None = None,
+    synonyms: Mapping[str, str] | None = None,
+    words_only: bool = False,
+    cross_project: bool = True,
+) -> Recollect:
+    """Open a memory with a scripted embedder, or with none."""
+    settings = Settings(
+        db=str(path),
+        embedding_backend="none" if words_only else "local",
+        cross_project=cross_project,
+    )
+    if not words_only:
+        embedder = embedder or ScriptedEmbedder(synonyms=synonyms)
+    return Recollect(settings, clock=clock, embedder=embedder)
