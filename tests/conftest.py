@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from support import FakeClock, open_memory
 
 from recollect import Recollect
+from support import FakeClock, open_memory
 
 settings.register_profile("default", deadline=None, max_examples=50)
 settings.load_profile("default")
@@ -20,7 +20,7 @@ SHARED = Path(__file__).parent.parent.parent / "shared"
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a developer's own configuration and memory out of the tests."""
     for name in os.environ:
-        if name.startswith(("RECOLLECT_", "MEMORY_")) or name.startswith("OPENAI_"):
+        if name.startswith(("RECOLLECT_", "MEMORY_", "OPENAI_", "OLLAMA_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "default.db"))

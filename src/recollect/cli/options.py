@@ -67,4 +67,9 @@ def filter_options(command: Command) -> Command:
 
 def given_filters(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a search without those that were not used."""
-    return {name: value for name, value in given.items() if value not in (None, (), False)}
+    # By identity: 0 is a value somebody gave.
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None and value is not False and value != ()
+    }

@@ -53,8 +53,8 @@ def rank(
 def above_bar(candidate: Candidate) -> bool:
     """Say whether a candidate has enough to do with the question to be shown at all."""
     cosine = similarity(candidate)
-    if cosine is None:
-        return candidate.words is not None
+    if cosine is None or candidate.reached == "linked":
+        return candidate.words is not None  # a link is somebody's word that it matters here
     return cosine >= LEAST_SIMILARITY or candidate.coverage >= LEAST_COVERAGE
 
 

@@ -66,11 +66,10 @@ def check(
     db: apsw.Connection, memories: SqliteMemories, words: SqliteWords
 ) -> tuple[list[str], list[Problem]]:
     """Return the names of all checks, and the problems found."""
-    problems: list[Problem] = []
     names = ["the file is whole"]
-    for (line,) in db.execute("PRAGMA integrity_check(10)"):
-        if line != "ok":
-            problems.append(Problem("the file is whole", line, RESTORE))
+    problems = [Problem(names[0], line, RESTORE) for line in _torn(db)]
+    if problems:
+        return names, problems  # what a torn file says of the rest means nothing
     for name, (sql, remedy) in _RULES.items():
         names.append(name)
         found = list(islice(db.execute(sql), 5))
@@ -99,7 +98,7 @@ def rebuild(db: apsw.Connection, memories: SqliteMemories, words: SqliteWords) -
         """DELETE FROM postings; DELETE FROM terms;
            DELETE FROM items WHERE id NOT IN (SELECT id FROM memories)
               AND shelf_id IN (SELECT id FROM shelves WHERE kind = 'memory');
-           DELETE FROM embeddings WHERE length(vector) <>
+           DELETE FROM embeddings WHERE seq NOT IN (SELECT seq FROM items) OR length(vector) <>
               (SELECT 2 * dimension FROM models m WHERE m.id = embeddings.model_id);
            UPDATE items SET embedded_by = NULL WHERE embedded_by IS NOT NULL AND NOT EXISTS
               (SELECT 1 FROM embeddings e WHERE e.seq = items.seq AND e.model_id = embedded_by);
@@ -117,6 +116,13 @@ def rebuild(db: apsw.Connection, memories: SqliteMemories, words: SqliteWords) -
         name: db.execute(f"SELECT count(*) FROM {name}").get
         for name in ("items", "terms", "postings", "embeddings")
     }
+
+
+def _torn(db: apsw.Connection) -> list[str]:
+    try:
+        return [line for (line,) in db.execute("PRAGMA integrity_check(10)") if line != "ok"]
+    except apsw.CorruptError as error:
+        return [str(error)]  # too torn to be read to the end
 
 
 def _changed_sources(db: apsw.Connection) -> Iterator[str]:

@@ -1,0 +1,137 @@
+"""
+How fast Recollect is, and what else there is: `python -m benchmarks.speed`.
+
+All systems take the same memories and the same questions in the same run, one after the other.
+What is measured stands in stopwatch.py, the systems in systems/; this file is the run.
+"""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import apsw
+
+import recollect
+from benchmarks.random_vectors import RandomVectors
+from benchmarks.sentences import PROJECTS, Question, Sentence, questions, sentences
+from benchmarks.speed_table import AtSize, render
+from benchmarks.stopwatch import Load, TooSlow, import_ms, measure
+from benchmarks.systems.choose import OWN, RIVALS, SystemMissing, choose
+from recollect.config import load_settings
+from recollect.models.choose import choose_embedder
+from recollect.models.protocol import Embedder
+
+OUT = Path(__file__).resolve().parent / "results" / "speed.md"
+WRITES = 500
+ASKED = 200
+ASKED_FRESH = 50
+SAMPLE = 64  # real vectors, for the mean of the made-up ones
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    sizes = [int(size) for size in given.sizes.split(",")]
+    names = [*OWN, *(name for name in given.rivals.split(",") if name)]
+    embedder = choose_embedder(load_settings())
+    if given.fake_item_vectors:
+        sample = [sentence.text for sentence in sentences(SAMPLE)]
+        embedder = RandomVectors(embedder, sample)
+    embedder.embed_query("warm up")  # loading the model is measured in a fresh process
+    notes = _notes(embedder, fake=given.fake_item_vectors)
+    took = import_ms()
+    done: list[AtSize] = []
+    for size in sizes:
+        done.append(_at_size(size, names, embedder, given.most_build_s))
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        given.out.write_text(render(done, import_ms=took, notes=notes), encoding="utf-8")
+    print(render(done, import_ms=took, notes=notes))
+    return 0
+
+
+def _at_size(size: int, names: Sequence[str], embedder: Embedder, most_build_s: float) -> AtSize:
+    load = _load(size)
+    systems: dict[str, dict[str, float]] = {}
+    missing: dict[str, str] = {}
+    for name in names:
+        print(f"{name} at {size:,} …", file=sys.stderr, flush=True)
+        with TemporaryDirectory(prefix="recollect-bench-", ignore_cleanup_errors=True) as folder:
+            try:
+                systems[name] = measure(
+                    name,
+                    choose(name),
+                    load,
+                    folder=Path(folder),
+                    embedder=embedder,
+                    most_build_s=most_build_s,
+                )
+            except SystemMissing as why:
+                missing[name] = str(why)
+            except TooSlow as why:
+                missing[name] = f"too slow to build: {why}"
+    return AtSize(size=size, systems=systems, missing=missing)
+
+
+def _load(size: int) -> Load:
+    made = sentences(size + WRITES)
+    stored, written = made[:size], made[size:]
+    return Load(
+        stored=stored,
+        written=written,
+        first_asked=_one_in_each_project(stored),
+        asked=questions(stored, ASKED, seed=2),
+        asked_everywhere=questions(stored, ASKED, seed=3),
+        bundles=questions(stored, ASKED, seed=4),
+        asked_fresh=questions(stored, ASKED_FRESH, seed=5),
+    )
+
+
+def _one_in_each_project(stored: Sequence[Sentence]) -> list[Question]:
+    found: dict[str, Question] = {}
+    for question in questions(stored, 10 * PROJECTS, seed=6):
+        found.setdefault(question.project, question)
+    return list(found.values())
+
+
+def _notes(embedder: Embedder, *, fake: bool) -> list[str]:
+    made_up = (
+        "- Vectors of items are made up (`--fake-item-vectors`), questions are embedded by the "
+        "real model: searching costs the same, storing leaves the model's time out."
+        if fake
+        else "- Items and questions are embedded by the real model."
+    )
+    return [
+        f"- Recollect {recollect.__version__}, {embedder.name}; SQLite "
+        f"{apsw.sqlite_lib_version()}, Python {platform.python_version()}, {os.cpu_count()} cores.",
+        f"- Made-up sentences of 8 to 40 words over {PROJECTS} projects, a tenth global; "
+        f"{ASKED} distinct questions, each in a project, after every project was asked once.",
+        made_up,
+        "- `recollect` finds by words and meaning, `recollect-words` without embeddings. `fts5` "
+        "sees all rows and knows no projects; `chromadb` sees the project's rows alone. Both "
+        "Recollects log every question, with its hits and reasons.",
+        "- The last columns say how many times better Recollect is; below 1× it is worse.",
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
+    parser.add_argument("--sizes", default="1000,10000,100000", help="numbers of memories")
+    parser.add_argument("--rivals", default=",".join(RIVALS), help="empty for none")
+    parser.add_argument("--out", type=Path, default=OUT, help="the Markdown file to write")
+    parser.add_argument(
+        "--fake-item-vectors",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="make up the vectors of items instead of embedding them",
+    )
+    parser.add_argument(
+        "--most-build-s", type=float, default=900, help="give a system up that stores longer"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The systems whose speed is compared, each behind the same few verbs."""

@@ -1,0 +1,124 @@
+"""
+Read retrieval tasks: what is stored, what is asked, and which items answer it.
+
+A task is a folder with `items.jsonl.gz` and `queries.jsonl.gz`. This file knows their format and
+nothing of how they are stored, asked or scored.
+"""
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+VARIABLE = "RECOLLECT_BENCH_TASKS"
+FIRST_AT = datetime(2024, 1, 1, tzinfo=UTC)  # the moment of order number 0
+
+
+class TasksMissing(Exception):
+    """There is no folder of tasks, or not the task that was named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One thing to remember."""
+
+    id: str
+    scope: str
+    text: str
+    at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One question; `candidates` are the only items that exist for it, None means all."""
+
+    id: str
+    scope: str
+    text: str
+    category: str
+    gold: frozenset[str]
+    stale: frozenset[str]
+    asked_at: str | None
+    candidates: frozenset[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Items in the order they were said, and the questions about them."""
+
+    name: str
+    items: tuple[Item, ...]
+    queries: tuple[Query, ...]
+
+
+def default_folder() -> Path:
+    """Return where the tasks are looked for."""
+    named = os.environ.get(VARIABLE)
+    return Path(named).expanduser() if named else ROOT.parent / "shared" / "bench" / "tasks"
+
+
+def task_names(folder: Path) -> list[str]:
+    """Return the names of the tasks in *folder*."""
+    names = sorted(path.parent.name for path in folder.glob("*/queries.jsonl.gz"))
+    if not names:
+        raise TasksMissing(
+            f"there are no tasks in {folder}; name their folder with --tasks or {VARIABLE}"
+        )
+    return names
+
+
+def read_task(folder: Path, name: str) -> Task:
+    """Read one task. Gold that is not among the items is dropped, and questions without any."""
+    if not (folder / name / "queries.jsonl.gz").is_file():
+        raise TasksMissing(f"there is no task {name!r} in {folder}")
+    items = tuple(_item(row) for row in _rows(folder / name / "items.jsonl.gz"))
+    known = frozenset(item.id for item in items)
+    queries = (_query(row, known) for row in _rows(folder / name / "queries.jsonl.gz"))
+    return Task(name=name, items=items, queries=tuple(query for query in queries if query.gold))
+
+
+def thinned(task: Task, most: int) -> Task:
+    """Return *task* with at most *most* of its questions, taken evenly."""
+    step = max(-(-len(task.queries) // most), 1)
+    return replace(task, queries=task.queries[::step])
+
+
+def moment_of(at: str | None) -> datetime | None:
+    """Return when an item was said. All digits are only an order number: minutes from FIRST_AT."""
+    if not at:
+        return None
+    if at.isdigit():
+        return FIRST_AT + timedelta(minutes=int(at))
+    try:
+        return datetime.fromisoformat(at)
+    except ValueError:
+        return None
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _item(row: dict[str, Any]) -> Item:
+    return Item(id=row["id"], scope=row["scope"], text=row["text"], at=moment_of(row.get("at")))
+
+
+def _query(row: dict[str, Any], known: frozenset[str]) -> Query:
+    candidates = row.get("candidates")
+    return Query(
+        id=row["id"],
+        scope=row["scope"],
+        text=row["text"],
+        category=row.get("category") or "",
+        gold=frozenset(row["gold"]) & known,
+        stale=frozenset(row.get("stale") or ()) & known,
+        asked_at=row.get("asked_at") or None,
+        candidates=None if candidates is None else frozenset(candidates),
+    )

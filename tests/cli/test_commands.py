@@ -1,0 +1,212 @@
+"""The command as a program runs it: exit codes, JSON, one clear line when it fails."""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from recollect.cli.main import main
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(path: Path) -> Run:
+    """Run the command on a store of its own, without embeddings."""
+
+    def invoke(*args: str, stdin: str | None = None, env: dict[str, str] | None = None) -> Result:
+        settings = {"RECOLLECT_DB": str(path), "RECOLLECT_EMBEDDING_BACKEND": "none"}
+        return CliRunner().invoke(main, list(args), input=stdin, env=settings | (env or {}))
+
+    return invoke
+
+
+def answer(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_what_is_added_is_found_shown_explained_and_forgotten(run: Run) -> None:
+    added = answer(run("add", "Answers should be short.", "--tag", "style", "--json"))
+    found = answer(run("search", "short answers", "--json"))
+    shown = answer(run("show", added["id"], "--json"))
+    explained = answer(run("explain", added["id"], "--json"))
+    retrieval = answer(run("explain", found[0]["retrieval_id"], "--json"))
+    receipt = answer(run("forget", added["id"], "--yes", "--json"))
+
+    assert found[0]["memory"]["id"] == added["id"]
+    assert shown["tags"] == ["style"]
+    assert explained["sources"][0]["content"] == "Answers should be short."
+    assert retrieval["hits"][0]["memory_id"] == added["id"]
+    assert receipt["removed"]["memories"] == 1
+    assert answer(run("search", "short answers", "--json")) == []
+
+
+def test_the_same_in_words_for_people(run: Run) -> None:
+    given = "--project site --type decision --title Tooling --alternative npm --tag ci"
+    run("add", "Use pnpm, not npm.", "--rationale", "Faster CI.", *given.split())
+    found = run("search", "pnpm", "--project", "site")
+    nothing = run("search", "pnpm")
+    context = run("context", "install packages with pnpm", "--project", "site")
+    memory_id = re.findall(r"[0-9a-f-]{36}", found.output)[0]
+    shown = run("show", memory_id)
+    explained = run("explain", memory_id)
+
+    assert "1. Tooling" in found.output
+    assert "Matches “pnpm”" in found.output
+    assert "Add --project NAME" in nothing.output
+    assert "(because: Faster CI.)" in context.output
+    assert "tokens" in context.output
+    assert "rather than npm" in shown.output
+    assert "written by hand" in explained.output
+
+
+def test_standard_input_facts_and_candidates(run: Run) -> None:
+    piped = answer(run("add", "-", "--json", stdin="from a pipe\nwith two lines"))
+    fact = answer(run("add", "--key", "editor", "helix", "--json"))
+    candidate = answer(run("add", "an idea", "--inbox", "--json"))
+    other = answer(run("add", "a bad idea", "--inbox", "--json"))
+    inbox = run("inbox")
+    waiting = answer(run("inbox", "--json"))
+    promoted = run("promote", candidate["id"])
+    rejected = run("reject", other["id"], "--reason", "no")
+
+    assert piped["content"] == "from a pipe\nwith two lines"
+    assert fact["key"] == "editor"
+    assert "2 waiting" in inbox.output
+    assert {one["id"] for one in waiting} == {candidate["id"], other["id"]}
+    assert "active" in promoted.output
+    assert "archived" in rejected.output
+    assert answer(run("show", other["id"], "--json"))["status"] == "archived"
+
+
+def test_links_and_reasons_for_absence(run: Run) -> None:
+    one = answer(run("add", "The build uses pnpm.", "--project", "a", "--json"))
+    run("add", "something else", "--project", "b")
+    why = run("why-not", one["id"], "pnpm", "--project", "b")
+    linked = run("link", one["id"], "applies_to", "project:b", "--note", "shared")
+    found = answer(run("search", "pnpm", "--project", "b", "--json"))
+
+    assert "only when linked" in why.output
+    assert "applies_to project" in linked.output
+    assert found[0]["reached"] == "linked"
+    assert (
+        answer(run("why-not", one["id"], "pnpm", "--project", "b", "--json"))["rule"] == "returned"
+    )
+    assert answer(run("link", one["id"], "applies_to", "project:b", "--json"))["note"] == "shared"
+
+
+def test_views(run: Run) -> None:
+    run("add", "Use pnpm.", "--project", "site", "--type", "decision")
+    assert "No views yet" in run("views").output
+    saved = run("views", "save", "tools", "pnpm", "--type", "decision", "--project", "site")
+
+    assert "views run tools" in saved.output
+    assert "tools" in run("views").output
+    assert "Use pnpm." in run("views", "run", "tools").output
+    assert answer(run("views", "run", "tools", "--json"))[0]["memory"]["content"] == "Use pnpm."
+    assert answer(run("views", "list", "--json"))[0]["name"] == "tools"
+    assert answer(run("views", "save", "v", "q", "--json"))["name"] == "v"
+    assert answer(run("views", "delete", "v", "--json")) == {"deleted": "v"}
+    assert "Deleted" in run("views", "delete", "tools").output
+
+
+def test_export_import_verify_rebuild_status_doctor(run: Run, tmp_path: Path) -> None:
+    run("add", "something to keep")
+    exported = tmp_path / "e.jsonl"
+
+    assert "Exported" in run("export", str(exported)).output
+    assert answer(run("export", str(exported), "--json"))["rows"] > 3
+    assert "here already" in run("import", str(exported)).output
+    other = ("--db", str(tmp_path / "other.db"))
+    assert answer(run("import", str(exported), "--json", *other))["added"]["memories"] == 1
+    assert "✓ the file is whole" in run("verify").output
+    assert answer(run("verify", "--json"))["ok"] is True
+    assert "Rebuilt: 1 items" in run("rebuild").output
+    assert answer(run("rebuild", "--json", "--no-embed"))["items"] == 1
+    assert "1 memories: 1 active" in run("status").output
+    assert answer(run("status", "--json"))["counts"]["memories"] == 1
+    assert "✓ embedder" in run("doctor").output
+    assert all(one["ok"] for one in answer(run("doctor", "--json")))
+
+
+def test_doctor_and_verify_fail_with_exit_code_1(run: Run, path: Path) -> None:
+    run("add", "something")
+    path.chmod(0o644)
+    sick = run(
+        "doctor",
+        env={"RECOLLECT_EMBEDDING_BACKEND": "ollama", "OLLAMA_BASE_URL": "http://127.0.0.1:9"},
+    )
+
+    assert sick.exit_code == 1
+    assert "chmod 600" in sick.output
+    assert "ollama pull" in sick.output
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o644
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "told"),
+    [
+        (["show", "nope"], 1, "there is no memory 'nope'"),
+        (["add", ""], 1, "nothing to remember"),
+        (["add", "x", "--scope", "project"], 1, "scope project needs"),
+        (["add", "x", "--type", "fact"], 2, "'fact' is not one of"),
+        (["search", "x", "--limit", "0"], 1, "limit must be"),
+        (["search"], 2, "Missing argument"),
+        (["import", "nowhere.jsonl"], 1, "cannot read"),
+        (["views", "run", "ghost"], 1, "no view 'ghost'"),
+        (["--db", "/proc/nowhere/x.db", "status"], 1, "cannot create"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_failure_is_one_clear_line_and_an_exit_code(
+    run: Run, args: list[str], code: int, told: str
+) -> None:
+    result = run(*args)
+
+    assert result.exit_code == code
+    assert told in result.stderr
+    assert "Traceback" not in result.output
+    assert len(result.stderr.strip().splitlines()) <= 4
+
+
+def test_forgetting_asks_first(run: Run) -> None:
+    kept = answer(run("add", "precious", "--json"))["id"]
+
+    refused = run("forget", kept, stdin="n\n")
+    done = run("forget", kept, stdin="y\n")
+
+    assert refused.exit_code == 1
+    assert "precious" in refused.output
+    assert "Forgotten: " in done.output
+
+
+def test_a_redaction_is_said(run: Run) -> None:
+    told = run("add", "key " + "ghp_" + "a1B2" * 9)
+
+    assert "Not stored, because it looks secret: github-token" in told.output
+
+
+def test_control_characters_in_content_do_not_reach_the_terminal(run: Run) -> None:
+    run("add", "evil \x1b[2J\x07 content [bold]markup[/bold]")
+
+    output = run("search", "evil content").output
+
+    assert "\x1b[2J" not in output
+    assert "[bold]markup[/bold]" in output
+
+
+def test_the_configuration_file_is_used(run: Run, tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text(f'db = "{tmp_path / "configured.db"}"\n')
+    env = {"RECOLLECT_CONFIG": str(config), "RECOLLECT_DB": ""}
+
+    run("add", "in the configured place", env=env)
+
+    assert (tmp_path / "configured.db").exists()

@@ -1,0 +1,193 @@
+"""The formulas, as tables of numbers: fusion, the bar, the order, and the reasons given."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from recollect import MemoryType, Scope, Status
+from recollect.domain.scope import Owner
+from recollect.retrieval.candidates import Candidate
+from recollect.retrieval.explain import explain
+from recollect.retrieval.fuse import NEARNESS_POWER, PIECE_PENALTY, WORDS_SHARE, fuse, similarity
+from recollect.retrieval.rank import above_bar, rank
+from recollect.store.protocol import Near, Standing, WordMatch
+from support import START
+
+
+def candidate(
+    seq: int,
+    *,
+    score: float | None = None,
+    cosine: float | None = None,
+    chunks: int = 1,
+    coverage: float = 1.0,
+    reached: str = "visible",
+    observed_at: datetime = START,
+    scope: Scope = Scope.PROJECT,
+    confidence: float = 1.0,
+    words: tuple[str, ...] = ("word",),
+) -> Candidate:
+    return Candidate(
+        standing=Standing(
+            seq=seq,
+            id=f"id{seq}",
+            owner=Owner(scope, ""),
+            type=MemoryType.PROJECT,
+            status=Status.ACTIVE,
+            confidence=confidence,
+            observed_at=observed_at,
+        ),
+        words=None if score is None else WordMatch(seq, score, words, 1.0),
+        near=None if cosine is None else Near(cosine, chunks),
+        coverage=coverage,
+        reached=reached,
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "cosines", "expected"),
+    [
+        ([4.0, 2.0], [None, None], [1.0, 0.5]),
+        ([None, None], [1.0, 0.5], [0.7, 0.175]),
+        ([4.0, 2.0], [0.5, 1.0], [0.3 + 0.175, 0.15 + 0.7]),
+        ([4.0, None], [0.0, 1.0], [0.3, 0.7]),
+        ([4.0, 2.0], [-0.5, 2.0], [0.3, 0.15 + 0.7]),
+        ([None, 2.0], [None, None], [0.0, 1.0]),
+        ([], [], []),
+    ],
+    ids=str,
+)
+def test_relevance_is_words_as_a_share_of_the_best_and_squared_nearness(
+    scores: list[float | None], cosines: list[float | None], expected: list[float]
+) -> None:
+    assert (WORDS_SHARE, NEARNESS_POWER) == (0.3, 2.0)
+    candidates = [
+        candidate(seq, score=score, cosine=cosine)
+        for seq, (score, cosine) in enumerate(zip(scores, cosines, strict=True))
+    ]
+
+    assert [one.fused for one in fuse(candidates)] == pytest.approx(expected)
+
+
+def test_an_item_not_embedded_yet_counts_as_average_in_meaning_and_shows_none() -> None:
+    candidates = [
+        candidate(1, score=4.0),
+        candidate(2, score=4.0, cosine=0.8),
+        candidate(3, score=4.0, cosine=0.0),
+        candidate(4, cosine=0.9),
+    ]
+
+    waiting, near, far, _ = fuse(candidates)
+
+    assert far.fused < waiting.fused < near.fused
+    assert waiting.semantic == 0
+
+
+def test_many_pieces_are_not_an_advantage() -> None:
+    one, four = candidate(1, cosine=0.6), candidate(2, cosine=0.6, chunks=4)
+
+    assert similarity(one) == 0.6
+    assert similarity(four) == pytest.approx(0.6 - 2 * PIECE_PENALTY)
+    assert similarity(candidate(3, score=1.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "passes"),
+    [
+        (candidate(1, score=1.0, coverage=0.05), True),
+        (candidate(1, score=1.0, cosine=0.1, coverage=0.5), True),
+        (candidate(1, score=1.0, cosine=0.1, coverage=0.1), False),
+        (candidate(1, score=1.0, cosine=0.3, coverage=0.1), True),
+        (candidate(1, cosine=0.3, coverage=0.0), True),
+        (candidate(1, cosine=0.2, coverage=0.0), False),
+        (candidate(1, score=1.0, cosine=0.0, coverage=0.1, reached="linked"), True),
+        (candidate(1, cosine=0.2, coverage=0.0, reached="linked"), False),
+    ],
+    ids=[
+        "words, no meaning",
+        "many words",
+        "few words, far",
+        "few words, near",
+        "near",
+        "far",
+        "linked with a word",
+        "linked without",
+    ],
+)
+def test_the_bar_asks_for_words_or_meaning(given: Candidate, passes: bool) -> None:
+    assert above_bar(given) is passes
+
+
+def test_relevance_decides_and_scope_age_and_confidence_lift_only_among_equals() -> None:
+    strong = candidate(1, score=4.0, observed_at=START - timedelta(days=900), confidence=0.1)
+    weak = candidate(2, score=2.0)
+    worldwide = candidate(3, score=2.0, scope=Scope.GLOBAL)
+    unsure = candidate(4, score=2.0, confidence=0.5)
+    old = candidate(5, score=2.0, observed_at=START - timedelta(days=90))
+    elsewhere = candidate(6, score=2.0, reached="linked")
+    candidates = [strong, weak, worldwide, unsure, old, elsewhere]
+
+    ranked = rank(candidates, fuse(candidates), START)
+
+    order = [one.candidate.standing.seq for one in ranked]
+    assert order[:2] == [1, 2]
+    assert order[-1] == 6
+    assert ranked[0].score > ranked[1].score
+
+
+def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
+    same = [candidate(1, score=1.0), candidate(2, score=1.0)]
+    later = candidate(0, score=1.0, observed_at=START + timedelta(seconds=1))
+
+    ranked = rank([*same, later], fuse([*same, later]), START + timedelta(days=1))
+
+    assert [one.candidate.standing.seq for one in ranked] == [0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            candidate(1, score=1.0, words=("red", "fox")),
+            "Matches “red”, “fox”; project memory; observed today.",
+        ),
+        (
+            candidate(1, cosine=0.7, observed_at=START - timedelta(days=1)),
+            "Its meaning is very close (similarity 0.70); project memory; observed 1 day ago.",
+        ),
+        (
+            candidate(1, cosine=0.45, observed_at=START - timedelta(days=100)),
+            "Its meaning is close (similarity 0.45); project memory; observed 3 months ago.",
+        ),
+        (
+            candidate(
+                1,
+                score=1.0,
+                cosine=0.3,
+                words=tuple("abcdefgh"),
+                observed_at=START - timedelta(days=800),
+                confidence=0.5,
+            ),
+            "Matches “a”, “b”, “c”, “d”, “e”, “f” and 2 more words and its meaning is somewhat "
+            "related (similarity 0.30); project memory; observed 2 years ago; confidence 0.50.",
+        ),
+        (
+            candidate(1, score=1.0, reached="relevant", observed_at=START - timedelta(days=20)),
+            "Matches “word”; of another project, shown because it clearly answers the question; "
+            "observed 20 days ago.",
+        ),
+    ],
+    ids=["words", "near", "close", "everything", "crossing"],
+)
+def test_the_reasons_are_a_sentence(given: Candidate, expected: str) -> None:
+    [ranked] = rank([given], fuse([given]), START)
+
+    assert explain(ranked, asked_at=START, conflicts=0) == expected
+
+
+def test_conflicts_are_part_of_the_sentence() -> None:
+    given = candidate(1, score=1.0)
+    [ranked] = rank([given], fuse([given]), START)
+
+    assert "in conflict with 1 other." in explain(ranked, asked_at=START, conflicts=1)
+    assert "in conflict with 2 others." in explain(ranked, asked_at=START, conflicts=2)

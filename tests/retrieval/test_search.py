@@ -1,0 +1,244 @@
+"""Search as a user meets it: by words, by meaning, filtered, explained, the same every time."""
+
+import logging
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import EmbedderUnavailable, MemoryExplanation, Recollect
+from recollect.models.protocol import Vectors
+from recollect.models.scripted import ScriptedEmbedder
+from support import START, FakeClock, open_memory
+
+
+def contents(memory: Recollect, query: str, **given: object) -> list[str]:
+    return [hit.memory.content for hit in memory.search(query, **given)]  # type: ignore[arg-type]
+
+
+def test_stems_case_and_accents_do_not_matter(words_only: Recollect) -> None:
+    words_only.ingest("Crème brûlée recipes are stored in the kitchens folder.")
+
+    for query in ("creme BRULEE", "recipe", "kitchen storing"):
+        assert len(words_only.search(query)) == 1, query
+
+
+def test_parts_of_identifiers_and_of_unspaced_scripts_are_found(words_only: Recollect) -> None:
+    words_only.ingest("def writeBoolean(self): pass")
+    words_only.ingest("我喜欢简短的回答")
+
+    assert contents(words_only, "write a boolean") == ["def writeBoolean(self): pass"]
+    assert contents(words_only, "简短") == ["我喜欢简短的回答"]
+
+
+def test_a_rare_word_weighs_more_than_a_common_one(words_only: Recollect) -> None:
+    for number in range(20):
+        words_only.ingest(f"The server log says something, entry {number}.")
+    words_only.ingest("The gateway says hello.")
+
+    assert contents(words_only, "server gateway")[0] == "The gateway says hello."
+
+
+def test_a_word_is_rare_or_common_within_what_is_visible(words_only: Recollect) -> None:
+    for number in range(30):
+        words_only.ingest(f"zebra {number}", project="zoo")
+    words_only.ingest("zebra crossing", project="city")
+    for number in range(10):
+        words_only.ingest(f"crossing {number}", project="city")
+
+    assert contents(words_only, "zebra crossing", project="city")[0] == "zebra crossing"
+
+
+def test_stop_words_alone_find_what_is_made_of_them(words_only: Recollect) -> None:
+    words_only.ingest("The Who")
+    words_only.ingest("They played in the park.")
+
+    assert contents(words_only, "who are the who") == ["The Who"]
+
+
+def test_filters_are_walls_too(memory: Recollect, clock: FakeClock) -> None:
+    memory.ingest("apple pie", tags=["food", "sweet"], type="profile")
+    clock.advance(days=10)
+    memory.ingest("apple phone", tags=["tech"], type="artifact", scope="global")
+    memory.ingest("apple candidate", status="inbox")
+
+    assert set(contents(memory, "apple")) == {"apple pie", "apple phone"}
+    assert contents(memory, "apple", types="artifact") == ["apple phone"]
+    assert contents(memory, "apple", tags=["food", "sweet"]) == ["apple pie"]
+    assert contents(memory, "apple", statuses=["inbox"]) == ["apple candidate"]
+    assert contents(memory, "apple", since=START + timedelta(days=1)) == ["apple phone"]
+    assert contents(memory, "apple", until="2026-05-09") == ["apple pie"]
+    assert contents(memory, "apple", scopes=["project"]) == []
+
+
+def test_a_narrow_filter_finds_what_a_thousand_better_matches_would_hide(
+    memory: Recollect,
+) -> None:
+    memory.ingest_many([{"content": f"apple number {n}", "project": "p"} for n in range(1200)])
+    wanted = memory.ingest(
+        "among many other words there is also an apple here", project="p", tags=["rare"]
+    )
+    memory.drain()
+
+    [hit] = memory.search("apple", project="p", tags=["rare"])
+
+    assert hit.memory.id == wanted.id
+
+
+def test_ties_go_to_the_newer(memory: Recollect, clock: FakeClock) -> None:
+    older = memory.ingest("the meeting room is blue")
+    newer = memory.ingest("the meeting room is blue")
+
+    assert [hit.memory.id for hit in memory.search("meeting room")] == [newer.id, older.id]
+
+
+def test_of_two_facts_that_differ_only_in_value_the_newer_comes_first(
+    path: Path, clock: FakeClock
+) -> None:
+    with open_memory(path, clock=clock, synonyms={"initech": "acme"}) as memory:
+        old = memory.ingest("Ana Alvarez works as an engineer at Acme, as far as known.")
+        clock.advance(days=30)
+        new = memory.ingest("Ana Alvarez works as an engineer at Initech, as far as is known now.")
+        ids = {old.id: "old", new.id: "new"}
+
+        now = memory.search("where does Ana Alvarez work as an engineer?")
+        past = memory.search("where did Ana Alvarez work as an engineer before?")
+
+        assert [ids[hit.memory.id] for hit in now] == ["new", "old"]
+        assert [ids[hit.memory.id] for hit in past] == ["old", "new"]
+        assert now[0].score < now[1].score  # put first by time, not by score
+
+
+def test_an_unrelated_question_returns_nothing(memory: Recollect) -> None:
+    memory.ingest("The build uses pnpm.", project="site")
+
+    assert memory.search("capital of Mongolia", project="site") == []
+
+
+def test_narrower_scope_and_confidence_lift_among_equals(memory: Recollect) -> None:
+    memory.ingest("deploy by hand", scope="global")
+    local = memory.ingest("deploy by hand", project="site")
+    unsure = memory.ingest("rollback by hand", project="site", confidence=0.2)
+    sure = memory.ingest("rollback by hand", project="site", confidence=0.9)
+
+    assert memory.search("deploy by hand", project="site")[0].memory.id == local.id
+    assert [h.memory.id for h in memory.search("rollback", project="site")] == [sure.id, unsure.id]
+    assert "confidence 0.20" in memory.search("rollback", project="site")[1].explanation
+
+
+def test_the_same_question_gives_the_same_answer_in_two_processes(path: Path) -> None:
+    script = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from support import open_memory
+with open_memory(Path(sys.argv[1])) as memory:
+    for query in ("fox", "red dog", "number 7 jumps", "lazy"):
+        for hit in memory.search(query, project="p", asked_at="2027-01-01", limit=20):
+            print(query, hit.memory.id, repr(hit.score), hit.explanation)
+"""
+    with open_memory(path) as memory:
+        for number in range(60):
+            animal = ("fox", "dog", "cat")[number % 3]
+            memory.ingest(f"The {animal} number {number} jumps over a lazy red log.", project="p")
+        memory.drain()
+    here = str(Path(__file__).parent.parent)
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", script, str(path), here],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]
+
+    assert runs[0] == runs[1]
+    assert runs[0].count("\n") > 40
+
+
+def test_every_search_is_logged_and_its_secrets_are_not(memory: Recollect) -> None:
+    memory.ingest("A fact about tokens.")
+    secret = "ghp_" + "a1B2" * 9
+
+    [hit] = memory.search(f"tokens like {secret}", types=["profile"], limit=3)
+    logged = memory.explain(hit.retrieval_id or "")
+
+    assert not isinstance(logged, MemoryExplanation)
+    assert logged.query == "tokens like [redacted:github-token]"
+    assert logged.asking == {"types": ["profile"], "limit": 3}
+    assert logged.hits[0].parts["relevance"] == hit.parts.relevance
+
+
+class Failing(ScriptedEmbedder):
+    """An embedder that can be switched off."""
+
+    working = True
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if not self.working:
+            raise EmbedderUnavailable("the embedder is out to lunch")
+        return super().embed(texts)
+
+
+def test_a_failing_embedder_is_noted_left_alone_and_words_go_on(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    embedder = Failing()
+    with open_memory(path, embedder=embedder) as memory:
+        memory.ingest("words still work")
+        embedder.working = False
+
+        with caplog.at_level(logging.WARNING):
+            [hit] = memory.search("do words work?")
+            memory.search("words again")
+        logged = memory.explain(hit.retrieval_id or "")
+
+        assert hit.parts.semantic == 0
+        assert not isinstance(logged, MemoryExplanation)
+        assert any("out to lunch" in note for note in logged.notes)
+        assert len(caplog.records) == 1  # asked once, then left alone for a while
+
+
+def test_a_question_embeds_what_was_just_written_and_a_thread_the_rest(path: Path) -> None:
+    embedder = ScriptedEmbedder(synonyms={"automobile": "car"})
+    with open_memory(path, embedder=embedder) as memory:
+        memory.ingest_many([{"content": f"note {n}"} for n in range(150)])
+        memory.ingest("My car is red.")
+        assert embedder.asked == []  # writing never embeds
+
+        [hit, *_] = memory.search("automobile")
+
+        assert hit.memory.content == "My car is red."
+    with open_memory(path, embedder=embedder) as memory:
+        memory.drain()
+        assert memory.status().waiting == 0
+
+
+def test_changing_the_model_embeds_anew_and_never_mixes(path: Path) -> None:
+    with open_memory(path, embedder=ScriptedEmbedder(name="old", dimension=32)) as memory:
+        memory.ingest_many([{"content": f"fact {n} about cars"} for n in range(40)])
+        memory.drain()
+    with open_memory(path, embedder=ScriptedEmbedder(name="new", dimension=64)) as memory:
+        during = memory.search("cars", limit=50)
+        memory.drain()
+        after = memory.search("cars", limit=50)
+
+        assert len(during) == len(after) == 40
+        assert memory.status().embedded == {"new": 40}
+        assert memory.verify().ok
+
+
+def test_a_text_embedded_before_is_not_embedded_again(path: Path) -> None:
+    embedder = ScriptedEmbedder()
+    with open_memory(path, embedder=embedder) as memory:
+        memory.ingest("the same text", project="a")
+        memory.drain()
+        memory.ingest("the same text", project="b")
+        memory.drain()
+
+        assert embedder.asked.count("the same text") == 1
+        assert memory.status().waiting == 0

@@ -1,0 +1,141 @@
+"""Forget leaves no trace in any table or index, nor in the file's bytes."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect import NotFound, Recollect
+from support import FakeClock, open_memory
+
+SECRET = "quetzalcoatl"
+
+
+def traces(path: Path, word: str) -> list[str]:
+    """Return every table and column in which *word* occurs, in any case."""
+    db = apsw.Connection(str(path))
+    found = []
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in tables:
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        for column in columns:
+            sql = f'SELECT count(*) FROM {table} WHERE instr(lower(CAST("{column}" AS TEXT)), ?)'
+            if db.execute(sql, (word,)).get:
+                found.append(f"{table}.{column}")
+    db.close()
+    return found
+
+
+def in_files(path: Path, word: str) -> list[str]:
+    """Return which of the store's files hold *word* in their bytes."""
+    return [
+        file.name
+        for file in path.parent.glob(f"{path.name}*")
+        if word.encode() in file.read_bytes().lower()
+    ]
+
+
+def test_a_forgotten_memory_leaves_no_trace_in_any_table_index_or_file(path: Path) -> None:
+    with open_memory(path) as memory:
+        for number in range(50):
+            memory.ingest(f"an ordinary fact, number {number}", project="p")
+        gone = memory.ingest(
+            f"The code name is {SECRET}.",
+            project="p",
+            title=f"About {SECRET}",
+            summary=SECRET,
+            tags=[SECRET],
+            rationale=SECRET,
+            alternatives=[SECRET],
+        )
+        near = memory.ingest("Code names are chosen by the team.", project="p")
+        memory.link(near.id, "supports", gone.id)
+        memory.search(f"what is {SECRET}?", project="p")
+        memory.context_for(f"tell me about {SECRET}", project="p")
+        memory.search(f"The code name is {SECRET}.", project="elsewhere")
+        assert traces(path, SECRET)
+        assert in_files(path, SECRET)
+
+        receipt = memory.forget(gone.id)
+
+        assert traces(path, SECRET) == []
+        assert traces(path, gone.id) == []
+        assert in_files(path, SECRET) == []
+        assert receipt.memory_id == gone.id
+        assert receipt.removed["memories"] == 1
+        assert receipt.removed["sources"] == 1
+        assert receipt.removed["embeddings"] >= 1
+        assert receipt.removed["memory_links"] == 1
+        assert receipt.kept == ()
+        assert memory.verify().ok
+        with pytest.raises(NotFound):
+            memory.get(gone.id)
+    assert in_files(path, SECRET) == []
+    with open_memory(path) as memory:
+        assert memory.search(SECRET, everywhere=True) == []
+
+
+def test_a_source_that_another_memory_rests_on_stays_and_the_receipt_says_so(
+    memory: Recollect,
+) -> None:
+    one = memory.ingest("the same words")
+    other = memory.ingest("the same words")
+
+    receipt = memory.forget(one.id)
+
+    assert "another memory quotes the same words" in receipt.kept[0]
+    assert memory.get(other.id).evidence[0].quote == "the same words"
+    assert memory.forget(other.id).removed["sources"] == 1
+
+
+def test_in_a_shared_source_only_the_forgotten_span_is_blanked(
+    memory: Recollect, path: Path, clock: FakeClock
+) -> None:
+    long = "First we talked. " * 70
+    one = memory.ingest(long + "Then the zebra came.")
+    db = apsw.Connection(str(path))
+    source = one.evidence[0].source_id
+    start = len(long)
+    db.execute(
+        "INSERT INTO evidence VALUES ('e2', 'm2', ?, ?, ?, 'Then the zebra came.', 1)",
+        (source, start, start + 20),
+    )
+    db.execute(
+        """INSERT INTO memories (id, type, scope, status, source_kind, content, fingerprint,
+                                 observed_at, confirmed_at, created_at, updated_at)
+           VALUES ('m2', 'profile', 'global', 'active', 'manual', 'Zebra came.', '', 1, 1, 1, 1)"""
+    )
+    db.close()
+    memory.rebuild_indexes()
+
+    receipt = memory.forget("m2")
+    explained = memory.explain(one.id)
+
+    assert receipt.removed["source spans blanked"] == 1
+    assert explained.sources[0].content.endswith("█" * 20)  # type: ignore[union-attr]
+    assert traces(path, "zebra came") == ["memories.content"]
+    assert memory.verify().ok
+
+
+def test_a_snapshot_that_may_hold_it_is_named(memory: Recollect, path: Path) -> None:
+    kept = memory.ingest("something")
+    path.with_name("memory.db.before-0002").write_bytes(b"")
+
+    receipt = memory.forget(kept.id)
+
+    assert "before a migration" in receipt.kept[0]
+
+
+def test_while_another_process_reads_the_receipt_says_what_waits(
+    memory: Recollect, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = memory.ingest("something")
+    reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM memories").fetchall()
+    memory._store._tables.db.set_busy_timeout(10)
+
+    receipt = memory.forget(kept.id)
+    reader.close()
+
+    assert "another process reads" in receipt.kept[0]

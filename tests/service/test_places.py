@@ -1,0 +1,166 @@
+"""A place is known by its git remote first, its root path second, a plain name otherwise."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect import Recollect
+from recollect.service.git import find_checkout
+from support import open_memory
+
+
+def checkout(root: Path, remote: str = "") -> Path:
+    """Make a folder look like a git checkout."""
+    (root / ".git").mkdir(parents=True)
+    config = "[core]\n\tbare = false\n"
+    if remote:
+        config += '[remote "upstream"]\n\turl = git@other.example:x/y.git\n'
+        config += f'[remote "origin"]\n\turl = {remote}\n'
+    (root / ".git" / "config").write_text(config)
+    return root
+
+
+def contents(memory: Recollect, **where: object) -> list[str]:
+    return [hit.memory.content for hit in memory.search("fact", **where)]  # type: ignore[arg-type]
+
+
+def test_clones_of_one_remote_are_one_project_whatever_the_url_looks_like(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    here = checkout(tmp_path / "here", "git@github.com:Acme/Site.git")
+    there = checkout(tmp_path / "elsewhere" / "work", "https://token@github.com/acme/site")
+    memory.ingest("a fact of the site", project=here)
+
+    assert contents(memory, project=there) == ["a fact of the site"]
+    assert contents(memory, project=str(here / "src" / "deep")) == ["a fact of the site"]
+    assert contents(memory, project="https://github.com/acme/site.git") == ["a fact of the site"]
+    assert contents(memory, project="site") == ["a fact of the site"]
+    assert [project.name for project in memory.projects()] == ["site"]
+
+
+def test_a_checkout_without_a_remote_is_known_by_its_root_and_keeps_its_memory_when_it_gets_one(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    root = checkout(tmp_path / "tool")
+    memory.ingest("a fact of the tool", project=root / "pkg" / "module.py")
+    (root / ".git" / "config").write_text('[remote "origin"]\nurl = https://x.example/me/tool\n')
+    memory.ingest("another fact", project=root)
+
+    assert len(memory.projects()) == 1
+    assert len(contents(memory, project="https://x.example/me/tool")) == 2
+
+
+def test_two_remotes_with_the_same_last_name_are_two_projects(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    one = checkout(tmp_path / "1", "https://github.com/acme/site")
+    two = checkout(tmp_path / "2", "https://github.com/other/site")
+    memory.ingest("a fact of acme", project=one)
+    memory.ingest("a fact of other", project=two)
+
+    assert contents(memory, project=one) == ["a fact of acme"]
+    assert contents(memory, project=two) == ["a fact of other"]
+    assert sorted(project.name for project in memory.projects()) == ["other/site", "site"]
+
+
+def test_a_plain_folder_is_a_project_too(memory: Recollect, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    memory.ingest("a fact in a folder", project=folder)
+
+    assert contents(memory, project=str(folder)) == ["a fact in a folder"]
+    assert contents(memory, project=tmp_path / "other") == []
+
+
+def test_a_repo_belongs_to_a_project_that_sees_its_memory(memory: Recollect) -> None:
+    memory.ingest("a fact of the backend", scope="repo", project="shop", repo="backend")
+    memory.ingest("a fact of the frontend", scope="repo", project="shop", repo="frontend")
+    memory.ingest("a fact of the shop", project="shop")
+
+    assert set(contents(memory, project="shop")) == {
+        "a fact of the backend",
+        "a fact of the frontend",
+        "a fact of the shop",
+    }
+    assert set(contents(memory, project="shop", repo="backend")) == {
+        "a fact of the backend",
+        "a fact of the shop",
+    }
+    assert set(contents(memory, repo="backend")) == {"a fact of the backend", "a fact of the shop"}
+    assert contents(memory, repo="unknown") == []
+
+
+def test_a_repo_alone_makes_its_project(memory: Recollect) -> None:
+    kept = memory.ingest("a fact of the tool", repo="tool")
+    wide = memory.ingest("a fact for the whole project", repo="tool", scope="project")
+
+    assert kept.scope == "repo"
+    assert [project.name for project in memory.projects()] == ["tool"]
+    assert kept.project_id == wide.project_id is not None
+
+
+def test_repos_of_one_name_in_one_project_are_kept_apart(memory: Recollect, tmp_path: Path) -> None:
+    one = checkout(tmp_path / "1", "https://a.example/x/web")
+    two = checkout(tmp_path / "2", "https://b.example/y/web")
+    first = memory.ingest("a fact of one", project="p", repo=one)
+    second = memory.ingest("a fact of two", project="p", repo=two)
+
+    assert first.repo_id != second.repo_id
+    assert contents(memory, repo=one) == ["a fact of one"]
+
+
+def test_looking_creates_nothing(memory: Recollect, tmp_path: Path) -> None:
+    memory.search("anything", project="ghost", repo="ghost", agent="ghost", session="ghost")
+    memory.context_for("anything", project=checkout(tmp_path / "g", "https://x.example/a/b"))
+
+    assert memory.projects() == []
+    assert memory.status().counts["agents"] == 0
+
+
+def test_agents_and_sessions_keep_to_themselves(memory: Recollect) -> None:
+    memory.ingest("a fact of anna", agent="anna")
+    memory.ingest("a fact of this session", session="s1")
+
+    assert contents(memory, agent="anna") == ["a fact of anna"]
+    assert contents(memory, session="s1") == ["a fact of this session"]
+    assert contents(memory, agent="bert", session="s2") == []
+    assert contents(memory) == []
+    assert len(contents(memory, everywhere=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [("worktree", "host.example/acme/tree"), ("submodule", "host.example/acme/sub")],
+)
+def test_worktrees_and_submodules_are_followed_to_their_remote(
+    tmp_path: Path, layout: str, expected: str
+) -> None:
+    main = checkout(tmp_path / "main", f"https://{expected}.git")
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    if layout == "worktree":
+        inner = main / ".git" / "worktrees" / "linked"
+        inner.mkdir(parents=True)
+        (inner / "commondir").write_text("../..\n")
+        (linked / ".git").write_text(f"gitdir: {inner}\n")
+    else:
+        (linked / ".git").write_text("gitdir: ../main/.git\n")
+
+    found = find_checkout(linked)
+
+    assert found.root == linked.resolve()
+    assert found.remote == expected
+
+
+def test_a_broken_git_folder_is_only_a_folder(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("nonsense")
+
+    assert find_checkout(tmp_path).remote == ""
+
+
+def test_places_survive_reopening(path: Path, tmp_path: Path) -> None:
+    root = checkout(tmp_path / "src", "ssh://git@host.example:22/acme/site.git")
+    with open_memory(path) as memory:
+        memory.ingest("a fact of the site", project=root)
+    with open_memory(path) as memory:
+        assert contents(memory, project=root) == ["a fact of the site"]

@@ -1,0 +1,606 @@
+"""
+What every store must do. Runs through `Store` and `Tables` only.
+
+A second implementation joins by adding itself to the `store` fixture; nothing here knows SQLite.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect import (
+    Change,
+    EvidenceMissing,
+    InvalidInput,
+    Memory,
+    MemoryType,
+    Project,
+    Relation,
+    Repo,
+    Retrieval,
+    Scope,
+    Status,
+    StoreClosed,
+    View,
+)
+from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.link import Link, LinkEnd
+from recollect.domain.retrieval import Filters, LoggedHit
+from recollect.domain.scope import ItemKind, Owner
+from recollect.domain.source import Evidence, Source, SourceKind
+from recollect.store.protocol import Store, Tables, Vector
+from recollect.store.sqlite.store import SqliteStore
+from recollect.text.fingerprint import sha256_hex, short_hash
+from support import START, FakeClock
+
+EVERYTHING = Filters(statuses=frozenset(Status))
+GLOBAL = Owner(Scope.GLOBAL, "")
+
+
+@pytest.fixture
+def store(path: Path, clock: FakeClock) -> Iterator[Store]:
+    opened = SqliteStore(path, clock)
+    yield opened
+    opened.close()
+
+
+Keep = Callable[..., Memory]
+
+
+@pytest.fixture
+def keep(store: Store, clock: FakeClock) -> Keep:
+    """Store a memory of the given content with its source and evidence."""
+
+    def kept(content: str, **given: object) -> Memory:
+        source = Source(
+            id=clock.new_id(),
+            kind=SourceKind.MANUAL,
+            content=content,
+            sha256=sha256_hex(content),
+            captured_at=START,
+            observed_at=START,
+        )
+        memory_id = clock.new_id()
+        evidence = Evidence(
+            id=clock.new_id(),
+            memory_id=memory_id,
+            source_id=source.id,
+            start=0,
+            end=len(content),
+            quote=content,
+            created_at=START,
+        )
+        values: dict[str, object] = {
+            "id": memory_id,
+            "type": MemoryType.PROFILE,
+            "scope": Scope.GLOBAL,
+            "status": Status.ACTIVE,
+            "content": content,
+            "observed_at": START,
+            "confirmed_at": START,
+            "created_at": START,
+            "updated_at": START,
+            "evidence": (evidence,),
+        }
+        memory = Memory(**(values | given))  # type: ignore[arg-type]
+
+        def write(tables: Tables) -> None:
+            tables.sources.add(source)
+            tables.memories.add(memory)
+
+        store.write(write)
+        return memory
+
+    return kept
+
+
+def project(store: Store, clock: FakeClock, name: str) -> Project:
+    made = Project(id=clock.new_id(), name=name, created_at=START)
+    store.write(lambda tables: tables.places.add_project(made))
+    return made
+
+
+def found(store: Store, query: str, owners: list[Owner] | None = None) -> list[int]:
+    with store.read() as tables:
+        shelves = tables.words.shelves(ItemKind.MEMORY, owners)
+        return [match.seq for match in tables.words.match(query, shelves, limit=10).matches]
+
+
+def seq(store: Store, memory: Memory) -> int | None:
+    with store.read() as tables:
+        return tables.memories.seq_of(memory.id)
+
+
+def test_a_memory_comes_back_as_it_was_written(store: Store, keep: Keep, clock: FakeClock) -> None:
+    home = project(store, clock, "site")
+    kept = keep(
+        "Use pnpm.",
+        type=MemoryType.DECISION,
+        scope=Scope.PROJECT,
+        project_id=home.id,
+        title="Package manager",
+        summary="pnpm",
+        tags=("build", "ci"),
+        rationale="faster",
+        alternatives=("npm", "yarn"),
+        confidence=0.5,
+        metadata={"by": "hand"},
+    )
+
+    with store.read() as tables:
+        assert tables.memories.get(kept.id) == kept
+        assert tables.memories.get_many([kept.id, "unknown"]) == [kept]
+        assert tables.memories.get("unknown") is None
+        assert tables.memories.seq_of("unknown") is None
+        assert tables.sources.of_memory(kept.id)[0].content == "Use pnpm."
+
+
+def test_a_memory_is_found_by_its_words_as_soon_as_it_is_written(store: Store, keep: Keep) -> None:
+    kept = keep("The build uses pnpm.", tags=("tooling",), title="Bundles")
+
+    for query in ("builds", "PNPM", "tooling", "bundle"):
+        assert found(store, query) == [seq(store, kept)]
+    assert found(store, "yarn") == []
+
+
+def test_a_failed_write_leaves_nothing_behind(store: Store, clock: FakeClock) -> None:
+    def write(tables: Tables) -> None:
+        tables.places.add_project(Project(id="p1", name="one", created_at=START))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.write(write)
+
+    with store.read() as tables:
+        assert tables.places.projects() == []
+
+
+def test_a_write_inside_a_write_is_refused_and_harms_nothing(store: Store) -> None:
+    with pytest.raises(RuntimeError, match="inside a write"):
+        store.write(lambda tables: store.write(lambda inner: None))
+
+    store.write(lambda tables: tables.places.add_agent("a", "anna", START))
+    with store.read() as tables:
+        assert tables.places.agent_named("anna") == "a"
+
+
+def test_many_threads_write_at_once_and_each_sees_its_own_error(store: Store) -> None:
+    errors: list[str] = []
+
+    def work(number: int) -> None:
+        name = "same" if number % 2 else f"project {number}"
+
+        def write(tables: Tables) -> None:
+            tables.places.add_project(Project(id=f"id{number}", name=name, created_at=START))
+
+        try:
+            store.write(write)
+        except InvalidInput as error:
+            errors.append(str(error))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with store.read() as tables:
+        assert len(tables.places.projects()) == 21
+    assert len(errors) == 19
+
+
+def test_a_read_sees_one_moment_of_the_store(store: Store, keep: Keep) -> None:
+    first = keep("one")
+    with store.read() as tables:
+        assert tables.memories.get(first.id) is not None
+        second = keep("two")
+
+        assert tables.memories.get(second.id) is None
+    with store.read() as tables:
+        assert tables.memories.get(second.id) is not None
+
+
+def test_a_reader_cannot_write(store: Store) -> None:
+    with (
+        pytest.raises(Exception, match=r"readonly|read-only|cannot be used"),
+        store.read() as tables,
+    ):
+        tables.places.add_agent("a", "anna", START)
+
+
+def test_an_active_memory_without_evidence_is_refused(store: Store, keep: Keep) -> None:
+    with pytest.raises(EvidenceMissing):
+        keep("no proof", evidence=())
+
+    candidate = keep("no proof yet", evidence=(), status=Status.INBOX)
+    active = replace(candidate, status=Status.ACTIVE)
+    with pytest.raises(EvidenceMissing):
+        store.write(lambda tables: tables.memories.set_standing(active))
+
+
+def test_a_quote_that_is_not_in_its_source_is_refused(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    honest = keep("The sky is blue.")
+    forged = replace(honest.evidence[0], id=clock.new_id(), memory_id="x", quote="The sky is red.")
+
+    with pytest.raises(EvidenceMissing, match="verbatim"):
+        keep("The sky is red.", id="x", evidence=(forged,))
+
+
+def test_a_source_does_not_change_and_is_stored_once(store: Store, keep: Keep) -> None:
+    kept = keep("raw material")
+    with store.read() as tables:
+        [source] = tables.sources.of_memory(kept.id)
+        assert tables.sources.with_hash(source.sha256, SourceKind.MANUAL) == source
+        assert tables.sources.get(source.id) == source
+        assert tables.sources.get("unknown") is None
+        assert tables.sources.evidence_in(source.id) == list(kept.evidence)
+
+    with pytest.raises(InvalidInput, match="immutable"):
+        store.write(lambda tables: tables.sources.blank(source.id, "something else", "hash"))
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.sources.add(replace(source, id="other")))
+
+
+def test_standing_changes_and_the_change_is_kept(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    kept = keep("a fact")
+    moved = replace(kept, status=Status.ARCHIVED, updated_at=START + timedelta(days=1))
+    change = Change(
+        id=clock.new_id(),
+        memory_id=kept.id,
+        before=Status.ACTIVE,
+        after=Status.ARCHIVED,
+        by="user",
+        reason="old",
+        at=START,
+    )
+
+    def write(tables: Tables) -> None:
+        tables.memories.set_standing(moved)
+        tables.memories.add_change(change)
+
+    store.write(write)
+
+    with store.read() as tables:
+        assert tables.memories.get(kept.id) == moved
+        assert tables.memories.changes(kept.id) == [change]
+        assert tables.memories.count_by_status() == {"archived": 1}
+
+
+def test_deleting_removes_every_trace_and_says_how_much(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    kept = keep("unrepeatable zebra", tags=("animal",))
+    other = keep("another animal")
+
+    removed = store.write(lambda tables: tables.memories.delete(kept.id))
+
+    assert removed["memories"] == 1
+    assert removed["memory_tags"] == 1
+    assert removed["evidence"] == 1
+    assert removed["postings"] == 3
+    assert found(store, "zebra") == []
+    assert found(store, "animal") == [seq(store, other)]
+    assert store.write(lambda tables: tables.memories.delete(kept.id)) == {}
+    assert store.check()[1] == []
+
+
+def test_filters_admit_what_they_say(store: Store, keep: Keep) -> None:
+    old = keep("old", observed_at=START - timedelta(days=10), tags=("x",))
+    new = keep("new", type=MemoryType.EPISODE, tags=("x", "y"))
+    waiting = keep("waiting", status=Status.INBOX)
+
+    def newest(**filters: object) -> list[str]:
+        with store.read() as tables:
+            wanted = Filters(**filters)  # type: ignore[arg-type]
+            return [one.id for one in tables.memories.newest([GLOBAL], wanted, 10)]
+
+    assert newest() == [new.id, old.id]
+    assert newest(statuses=frozenset({Status.INBOX})) == [waiting.id]
+    assert newest(types=frozenset({MemoryType.EPISODE})) == [new.id]
+    assert newest(tags=frozenset({"x", "y"})) == [new.id]
+    assert newest(since=START - timedelta(days=1)) == [new.id]
+    assert newest(until=START - timedelta(days=1)) == [old.id]
+    with store.read() as tables:
+        seqs = [tables.memories.seq_of(one.id) or 0 for one in (old, new, waiting)]
+        standings = tables.memories.standings(seqs, Filters(tags=frozenset({"y"})))
+    assert [standing.id for standing in standings] == [new.id]
+
+
+def test_shelves_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock) -> None:
+    a, b = project(store, clock, "a"), project(store, clock, "b")
+    in_a = keep("shared word", scope=Scope.PROJECT, project_id=a.id)
+    in_b = keep("shared word again", scope=Scope.PROJECT, project_id=b.id)
+
+    assert found(store, "shared", [Owner(Scope.PROJECT, a.id)]) == [seq(store, in_a)]
+    assert found(store, "shared", [Owner(Scope.PROJECT, b.id)]) == [seq(store, in_b)]
+    assert found(store, "shared", [GLOBAL]) == []
+    assert set(found(store, "shared")) == {seq(store, in_a), seq(store, in_b)}
+
+
+def test_links_go_both_ways_and_end_with_their_memories(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    one, other = keep("one"), keep("other")
+    link = Link(
+        id=clock.new_id(),
+        from_id=one.id,
+        relation=Relation.CONTRADICTS,
+        to_kind=LinkEnd.MEMORY,
+        to_id=other.id,
+        created_at=START,
+    )
+    store.write(lambda tables: tables.links.add(link))
+    store.write(lambda tables: tables.links.add(replace(link, id="again")))
+    with pytest.raises(InvalidInput, match="target"):
+        store.write(lambda tables: tables.links.add(replace(link, id="l2", to_id="nobody")))
+
+    with store.read() as tables:
+        assert tables.links.of_memory(one.id) == [link]
+        assert tables.links.of_memory(other.id) == [link]
+        assert tables.links.conflicts([one.id]) == {one.id: (other.id,)}
+        assert tables.links.conflicts([other.id]) == {other.id: (one.id,)}
+
+    store.write(lambda tables: tables.memories.delete(other.id))
+
+    with store.read() as tables:
+        assert tables.links.of_memory(one.id) == []
+
+
+def test_links_reach_a_project_directly_or_through_its_memories(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    a, b = project(store, clock, "a"), project(store, clock, "b")
+    far = keep("far away", scope=Scope.PROJECT, project_id=a.id)
+    further = keep("further", scope=Scope.PROJECT, project_id=a.id)
+    here = keep("here", scope=Scope.PROJECT, project_id=b.id)
+
+    def link(from_id: str, relation: Relation, kind: LinkEnd, to_id: str) -> None:
+        made = Link(
+            id=clock.new_id(),
+            from_id=from_id,
+            relation=relation,
+            to_kind=kind,
+            to_id=to_id,
+            created_at=START,
+        )
+        store.write(lambda tables: tables.links.add(made))
+
+    link(far.id, Relation.APPLIES_TO, LinkEnd.PROJECT, b.id)
+    link(here.id, Relation.DERIVED_FROM, LinkEnd.MEMORY, further.id)
+
+    with store.read() as tables:
+        reaching = set(tables.links.reaching(b.id))
+        assert {tables.memories.seq_of(far.id), tables.memories.seq_of(further.id)} <= reaching
+        assert tables.memories.seq_of(here.id) in set(tables.links.reaching(a.id))
+
+
+def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock) -> None:
+    home = project(store, clock, "site")
+    repo = Repo(
+        id="r1",
+        project_id=home.id,
+        name="web",
+        remote="host/acme/web",
+        root="/src/web",
+        created_at=START,
+    )
+    store.write(lambda tables: tables.places.add_repo(repo))
+    store.write(lambda tables: tables.places.move_repo("r1", remote="host/acme/web", root="/new"))
+    store.write(lambda tables: tables.places.add_agent("a1", "anna", START))
+
+    with store.read() as tables:
+        places = tables.places
+        assert places.project_named("site") == home == places.project(home.id)
+        assert places.project_named("none") is None
+        assert places.project("none") is None
+        assert places.projects() == [home]
+        moved = places.repo("r1")
+        assert moved is not None
+        assert moved.root == "/new"
+        assert places.repo_with_remote("host/acme/web") == moved == places.repo_at("/new")
+        assert places.repo_at("/src/web") is None
+        assert places.repo_named("web", home.id) == moved == places.repo_named("web", None)
+        assert places.repo_named("web", "other") is None
+        assert places.repos_of(home.id) == [moved]
+        assert places.agent_named("anna") == "a1"
+        assert places.agent_named("bert") is None
+
+
+def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:
+    events = [
+        Event(
+            id=clock.new_id(),
+            trigger=Trigger.MANUAL,
+            source_id=None,
+            scope=Scope.GLOBAL,
+            state=EventState.DONE,
+            created_at=START,
+            updated_at=START,
+        )
+        for _ in range(3)
+    ]
+    for event in events:
+        store.write(lambda tables, event=event: tables.sources.add_event(event, GLOBAL))  # type: ignore[misc]
+
+    with store.read() as tables:
+        assert tables.sources.events() == events
+
+
+def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(
+    store: Store, keep: Keep
+) -> None:
+    kept, gone = keep("kept zebra"), keep("gone zebra")
+    hits = tuple(
+        LoggedHit(rank=rank, memory_id=one, score=0.5, parts={"keyword": 1.0}, explanation="why")
+        for rank, one in enumerate([kept.id, gone.id, "never existed"], start=1)
+    )
+    retrieval = Retrieval(
+        id="q1",
+        verb="search",
+        query="Where is the gone zebra?",
+        asking={"limit": 3},
+        notes=("note",),
+        asked_at=START,
+        hits=hits,
+    )
+    store.note(lambda tables: tables.retrievals.add(retrieval))
+
+    with store.read() as tables:
+        logged = tables.retrievals.get("q1")
+        assert tables.retrievals.times_shown(kept.id) == 1
+        assert tables.retrievals.get("none") is None
+    scrubbed = store.write(lambda tables: tables.retrievals.scrub(gone.id, gone.content))
+    store.write(lambda tables: tables.memories.delete(gone.id))
+    with store.read() as tables:
+        after = tables.retrievals.get("q1")
+
+    assert logged == replace(retrieval, hits=hits[:2])
+    assert scrubbed == 1
+    assert after is not None
+    assert after.query == ""
+    assert after.hits == hits[:1]
+
+
+def test_a_note_that_fails_leaves_nothing(store: Store) -> None:
+    def work(tables: Tables) -> None:
+        tables.places.add_agent("a", "anna", START)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.note(work)
+
+    with store.read() as tables:
+        assert tables.places.agent_named("anna") is None
+
+
+def test_views_are_kept_by_name_and_replaced(store: Store) -> None:
+    view = View(name="v", query="q", asking={"limit": 1}, created_at=START, updated_at=START)
+    later = replace(view, query="other", created_at=START + timedelta(1), updated_at=START)
+    store.write(lambda tables: tables.retrievals.save_view(view))
+    store.write(lambda tables: tables.retrievals.save_view(later))
+
+    with store.read() as tables:
+        assert tables.retrievals.views() == [replace(view, query="other")]
+        assert tables.retrievals.view("none") is None
+    assert store.write(lambda tables: tables.retrievals.delete_view("v"))
+    assert not store.write(lambda tables: tables.retrievals.delete_view("v"))
+
+
+def test_one_profile_fact_of_a_name_is_active_at_a_time(store: Store, keep: Keep) -> None:
+    first = keep("vim", key="editor")
+    with store.read() as tables:
+        assert tables.memories.with_key("editor", GLOBAL) == first
+        assert tables.memories.with_key("shell", GLOBAL) is None
+
+    with pytest.raises(InvalidInput):
+        keep("emacs", key="editor")
+
+
+def put(store: Store, model_id: int, vectors: dict[int, list[float]]) -> None:
+    rows = [
+        Vector(seq, 0, 1, short_hash(str(seq)), np.asarray(values, dtype="<f2").tobytes())
+        for seq, values in vectors.items()
+    ]
+    store.write(lambda tables: tables.vectors.put(model_id, list(vectors), rows))
+
+
+def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
+    store: Store, keep: Keep
+) -> None:
+    near, far = seq(store, keep("near")) or 0, seq(store, keep("far")) or 0
+    one = store.write(lambda tables: tables.vectors.add_model("one", 4))
+    two = store.write(lambda tables: tables.vectors.add_model("two", 4))
+    query = np.asarray([1, 0, 0, 0], dtype=np.float32)
+
+    with store.read() as tables:
+        assert {item.text for item in tables.vectors.waiting(one, 10)} == {"near", "far"}
+        assert tables.vectors.count_waiting(one) == 2
+    put(store, one, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
+
+    with store.read() as tables:
+        shelves = tables.words.shelves(ItemKind.MEMORY, None)
+        found = tables.vectors.near(one, query, shelves, limit=10)
+        assert found[near].similarity == pytest.approx(1.0)
+        assert found[far].similarity == pytest.approx(0.0)
+        assert tables.vectors.near(two, query, shelves, limit=10) == {}
+        assert tables.vectors.near(one, query, [], limit=10) == {}
+        assert set(tables.vectors.nearness(one, query, [near])) == {near}
+        assert tables.vectors.alike(one, [near, far])[near, far] == pytest.approx(0.0)
+        assert tables.vectors.alike(one, [near]) == {}
+        assert tables.vectors.waiting(one, 10) == []
+        assert len(tables.vectors.waiting(two, 10)) == 2
+        assert tables.vectors.count_by_model() == {"one": 2}
+        assert tables.vectors.model_id("one", 4) == one
+        assert tables.vectors.model_id("one", 5) is None
+        assert set(tables.vectors.known(one, [short_hash(str(near)), b"unknown"])) == {
+            short_hash(str(near))
+        }
+
+
+def test_new_and_deleted_vectors_are_seen_at_once(store: Store, keep: Keep) -> None:
+    model = store.write(lambda tables: tables.vectors.add_model("m", 4))
+    query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
+    memories = [keep(f"memory {number}") for number in range(6)]
+    seqs = [seq(store, one) or 0 for one in memories]
+
+    def near(limit: int = 10) -> set[int]:
+        with store.read() as tables:
+            shelves = tables.words.shelves(ItemKind.MEMORY, None)
+            return set(tables.vectors.near(model, query, shelves, limit=limit))
+
+    put(store, model, {one: [1, one / 100, 0.1, 0.1] for one in seqs[:3]})
+    assert near() == set(seqs[:3])
+    put(store, model, {one: [-1, -one / 100, -0.1, 0.1] for one in seqs[3:]})
+    assert near() == set(seqs)
+    assert near(limit=3) == set(seqs[:3])
+    for one in memories[:3]:
+        store.write(lambda tables, one=one: tables.memories.delete(one.id))  # type: ignore[misc]
+    assert near() == set(seqs[3:])
+    assert near() == set(seqs[3:])
+
+
+def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, keep: Keep) -> None:
+    one = seq(store, keep("one")) or 0
+    old = store.write(lambda tables: tables.vectors.add_model("old", 4))
+    new = store.write(lambda tables: tables.vectors.add_model("new", 4))
+    put(store, old, {one: [1, 0, 0, 0]})
+    put(store, new, {one: [0, 1, 0, 0]})
+
+    store.write(lambda tables: tables.vectors.drop_others(new))
+
+    query = np.asarray([1, 0, 0, 0], dtype=np.float32)
+    with store.read() as tables:
+        assert tables.vectors.nearness(old, query, [one]) == {}
+        assert set(tables.vectors.nearness(new, query, [one])) == {one}
+
+
+def test_a_closed_store_says_so(path: Path, clock: FakeClock) -> None:
+    store = SqliteStore(path, clock)
+    store.note(lambda tables: None)
+    with store.read():
+        store.close()
+    store.close()
+
+    with pytest.raises(StoreClosed, match="open it again"):
+        store.write(lambda tables: None)
+
+
+def test_what_was_written_is_there_after_opening_again(
+    store: Store, keep: Keep, path: Path, clock: FakeClock
+) -> None:
+    kept = keep("still here")
+    store.close()
+
+    again = SqliteStore(path, clock)
+    with again.read() as tables:
+        assert tables.memories.get(kept.id) == kept
+    again.close()

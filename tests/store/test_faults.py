@@ -1,0 +1,110 @@
+"""A full disk, a busy file, a fork: a clear error, and an intact store."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect import Recollect, StoreBusy, StoreClosed, StoreFull
+from recollect.store.sqlite import connection
+from support import open_memory
+
+FULL_DISK = """
+import resource, signal, sys
+import recollect
+
+path, limit = sys.argv[1], int(sys.argv[2])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with recollect.open(path, embedding_backend="none") as memory:
+    first = memory.ingest("written while there was space")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    kept = [first.id]
+    try:
+        for number in range(100_000):
+            kept.append(memory.ingest(f"number {number} " + "filler " * 200).id)
+    except recollect.StoreFull as error:
+        print("full:", error)
+    found = memory.search("written while there was space")
+    assert found[0].memory.id == first.id, found
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    kept.append(memory.ingest("written after space was freed").id)
+print("\\n".join(kept))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on file sizes")
+def test_a_full_disk_gives_a_clear_error_and_an_intact_store(path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path), str(3_000_000)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    told, *kept = done.stdout.splitlines()
+    assert told.startswith("full: no space left to write")
+    assert "nothing of this write was kept" in told
+    assert len(kept) > 2
+    with open_memory(path, words_only=True) as memory:
+        assert memory.verify().ok
+        assert [memory.get(memory_id).id for memory_id in kept] == kept
+        assert memory.status().counts["memories"] == len(kept)
+
+
+def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None:
+    with open_memory(path, words_only=True) as memory:
+        kept = memory.ingest("small")
+        database = memory._store._tables.db
+        pages = database.execute("PRAGMA page_count").get
+        database.execute(f"PRAGMA max_page_count = {pages + 2}").fetchall()
+
+        with pytest.raises(StoreFull, match="Free some space"):
+            memory.ingest("large " * 20_000)
+
+        assert memory.get(kept.id) == kept
+        assert memory.search("large") == []
+        assert memory.verify().ok
+
+
+def test_a_lock_held_too_long_is_a_busy_error_and_searching_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 50)
+    with open_memory(path, words_only=True) as memory:
+        memory.ingest("readable all the time")
+        other = apsw.Connection(str(path))
+        other.execute("BEGIN IMMEDIATE")
+
+        with pytest.raises(StoreBusy, match="try again"):
+            memory.ingest("cannot be written now")
+        [hit] = memory.search("readable")
+        other.execute("ROLLBACK")
+        other.close()
+
+        assert hit.retrieval_id is None  # the log row could not be written; the answer came
+        assert memory.ingest("can be written now").content == "can be written now"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_store_opened_before_a_fork_is_refused_in_the_child(memory: Recollect) -> None:
+    readable, writable = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            memory.search("anything")
+            os.write(writable, b"no error")
+        except StoreClosed as error:
+            os.write(writable, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writable)
+    os.waitpid(pid, 0)
+    told = os.read(readable, 1000).decode()
+    os.close(readable)
+
+    assert "forked" in told
+    assert memory.ingest("the parent goes on").content == "the parent goes on"

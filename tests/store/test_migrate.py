@@ -1,0 +1,88 @@
+"""Migrations run once, in order, with a snapshot first; a newer file is refused."""
+
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect import StoreDamaged, StoreNewer, StoreUnavailable
+from recollect.store.sqlite.connection import connect
+from recollect.store.sqlite.migrate import Migration, known_migrations, migrate
+from support import FakeClock, open_memory
+
+
+def test_the_migrations_are_numbered_without_gaps() -> None:
+    numbers = [migration.number for migration in known_migrations()]
+
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_new_file_gets_the_newest_schema_and_only_its_owner_can_read_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "deep" / "memory.db"
+    with open_memory(path) as memory:
+        schema = memory.status().schema
+
+    assert schema == known_migrations()[-1].number
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_migrating_keeps_a_snapshot_of_what_was_there(path: Path, clock: FakeClock) -> None:
+    with open_memory(path) as memory:
+        kept = memory.ingest("before the change")
+    newest = known_migrations()[-1].number
+    step = Migration(newest + 1, "more", "CREATE TABLE more (x INTEGER) STRICT")
+
+    db = connect(path)
+    assert migrate(db, path, clock, [*known_migrations(), step]) == newest + 1
+    assert migrate(db, path, clock, [*known_migrations(), step]) == newest + 1
+    db.close()
+
+    snapshot = path.with_name(f"memory.db.before-{newest + 1:04d}")
+    assert stat.S_IMODE(snapshot.stat().st_mode) == 0o600
+    with open_memory(snapshot) as before:
+        assert before.get(kept.id).content == "before the change"
+    with pytest.raises(StoreNewer, match="upgrade"):
+        open_memory(path)
+
+
+def test_a_migration_that_fails_changes_nothing(path: Path, clock: FakeClock) -> None:
+    open_memory(path).close()
+    newest = known_migrations()[-1].number
+    broken = Migration(newest + 1, "broken", "CREATE TABLE fine (x INTEGER); CREATE TABLE oops (")
+
+    db = connect(path)
+    with pytest.raises(StoreUnavailable):
+        migrate(db, path, clock, [*known_migrations(), broken])
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema")}
+    db.close()
+
+    assert "fine" not in tables
+    open_memory(path).close()
+
+
+def test_another_programs_database_is_left_alone(path: Path) -> None:
+    db = apsw.Connection(str(path))
+    db.execute("CREATE TABLE theirs (x)")
+    db.close()
+
+    with pytest.raises(StoreDamaged, match="another program"):
+        open_memory(path)
+
+
+def test_a_file_that_is_no_database_is_refused_with_a_way_out(path: Path) -> None:
+    path.write_bytes(b"this is certainly not a database, it is a text " * 40)
+
+    with pytest.raises(StoreDamaged, match="not a Recollect database"):
+        open_memory(path)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("x")
+
+    with pytest.raises(StoreUnavailable, match="cannot create"):
+        open_memory(blocker / "memory.db")

@@ -1,0 +1,80 @@
+"""Many processes on one file: no lost write, no lock error."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import open_memory
+
+PROCESSES = 8
+OPERATIONS = 1_000
+
+WORKER = """
+import json, random, sys
+from pathlib import Path
+import recollect
+
+path, number, operations = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+chance = random.Random(number)
+home = f"p{number % 3}"
+kept, gone, searched = [], [], 0
+with recollect.open(path, embedding_backend="none") as memory:
+    for step in range(operations):
+        roll = chance.random()
+        if roll < 0.5 or not kept:
+            kept.append(memory.ingest(f"fact {number}-{step} alpha beta", project=home).id)
+        elif roll < 0.8:
+            searched += len(memory.search(f"fact {number}-{step}", project=home, limit=3))
+        elif roll < 0.85:
+            memory.upsert_profile_fact(f"key{chance.randrange(5)}", f"{number}-{step}")
+        elif roll < 0.9 and len(kept) > 1:
+            memory.link(kept[-1], "related_to", kept[-2])
+        elif roll < 0.95:
+            memory.get(chance.choice(kept))
+        else:
+            gone.append(kept.pop(chance.randrange(len(kept))))
+            memory.forget(gone[-1])
+print(json.dumps({"kept": kept, "gone": gone, "searched": searched}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_eight_processes_with_a_thousand_mixed_operations_each_lose_nothing(path: Path) -> None:
+    env = os.environ | {"PYTHONWARNINGS": "error"}
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(path), str(number), str(OPERATIONS)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=env,
+        )
+        for number in range(PROCESSES)
+    ]
+    results = []
+    for worker in workers:
+        out, err = worker.communicate()
+        assert worker.returncode == 0, err
+        results.append(json.loads(out))
+
+    with open_memory(path, words_only=True) as memory:
+        verified = memory.verify()
+        for result in results:
+            for memory_id in result["kept"]:
+                assert memory.get(memory_id).id == memory_id
+        alive = {one.id for one in memory.memories(everywhere=True, limit=1000)}
+        status = memory.status()
+
+    gone = {memory_id for result in results for memory_id in result["gone"]}
+    kept = sum(len(result["kept"]) for result in results)
+    assert verified.ok, verified.problems
+    assert not alive & gone
+    facts = status.counts["memories"] - kept
+    assert facts >= 5  # the profile facts, current and superseded
+    assert status.memories_by_status["active"] == kept + 5
+    assert sum(result["searched"] for result in results) > 0

@@ -1,0 +1,241 @@
+"""Everything goes out and comes in again, byte for byte; what cannot come in changes nothing."""
+
+import gzip
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect import ImportRefused, InvalidInput, Recollect, StoreUnavailable
+from support import FakeClock, open_memory
+
+TEXT = st.text(min_size=1, max_size=40).filter(str.strip)
+NAME = st.sampled_from(["a", "b", "c"])
+STEP = st.one_of(
+    st.tuples(
+        st.just("ingest"), TEXT, NAME, st.sampled_from(["global", "project", "agent", "session"])
+    ),
+    st.tuples(st.just("candidate"), TEXT, NAME, st.just("")),
+    st.tuples(st.just("fact"), TEXT, NAME, st.just("")),
+    st.tuples(
+        st.just("link"),
+        st.sampled_from(["contradicts", "related_to", "supersedes"]),
+        NAME,
+        st.just(""),
+    ),
+    st.tuples(st.just("reject"), TEXT, NAME, st.just("")),
+    st.tuples(st.just("search"), TEXT, NAME, st.just("")),
+    st.tuples(st.just("forget"), TEXT, NAME, st.just("")),
+    st.tuples(st.just("view"), TEXT, NAME, st.just("")),
+)
+
+
+def play(memory: Recollect, steps: list[tuple[str, str, str, str]], clock: FakeClock) -> None:
+    """Make a store by doing *steps*; what a rule forbids is skipped."""
+    ids: list[str] = []
+    for number, (verb, text, name, scope) in enumerate(steps):
+        clock.advance(hours=number + 1)
+        if verb == "ingest":
+            where = {} if scope == "global" else {scope: name}
+            kept = memory.ingest(text, scope=scope, tags=[name], title=text, **where)  # type: ignore[arg-type]
+            ids.append(kept.id)
+        elif verb == "candidate":
+            ids.append(memory.ingest(text, project=name, status="inbox", confidence=0.3).id)
+        elif verb == "fact":
+            memory.upsert_profile_fact(name, text)
+        elif verb == "link" and len(ids) > 1:
+            memory.link(ids[-1], text, ids[-2], note=name)
+        elif verb == "reject" and ids and memory.get(ids[-1]).status == "inbox":
+            memory.reject(ids[-1], text)
+        elif verb == "search":
+            memory.search(text, project=name)
+        elif verb == "forget" and ids:
+            memory.forget(ids.pop())
+        elif verb == "view":
+            memory.save_view(name, text, project=name, limit=3)
+
+
+@settings(max_examples=40)
+@given(steps=st.lists(STEP, max_size=14))
+def test_export_import_export_gives_the_same_bytes(
+    steps: list[tuple[str, str, str, str]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "1.jsonl"), Path(folder, "2.jsonl")
+        clock = FakeClock()
+        with open_memory(Path(folder, "a.db"), clock=clock) as memory:
+            play(memory, steps, clock)
+            memory.export(first)
+            asked = [memory.search("a b c", project="a", asked_at="2027-01-01")]
+        with open_memory(Path(folder, "b.db"), clock=clock) as other:
+            imported = other.import_(first)
+            other.export(second)
+            verified = other.verify()
+            asked.append(other.search("a b c", project="a", asked_at="2027-01-01"))
+
+        assert first.read_bytes() == second.read_bytes()
+        assert imported.conflicts == ()
+        assert verified.ok, verified.problems
+        before, after = ([(hit.memory, hit.score) for hit in hits] for hits in asked)
+        assert before == after
+
+
+def test_a_compressed_export_is_the_same_content(memory: Recollect, tmp_path: Path) -> None:
+    memory.ingest("something")
+    plain, packed = tmp_path / "e.jsonl", tmp_path / "e.jsonl.gz"
+    memory.export(plain)
+    memory.export(packed)
+
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    with open_memory(tmp_path / "other.db") as other:
+        assert other.import_(packed).added["memories"] == 1
+
+
+def test_importing_twice_adds_nothing(memory: Recollect, tmp_path: Path) -> None:
+    memory.ingest("something", project="p", agent="anna")
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+
+    again = memory.import_(exported)
+
+    assert again.added == {}
+    assert again.conflicts == ()
+    assert again.unchanged > 0
+
+
+def test_a_place_known_here_by_name_takes_the_imported_memories(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    memory.ingest("from afar", project="site", agent="anna")
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+
+    with open_memory(tmp_path / "other.db") as other:
+        other.ingest("from here", project="site", agent="anna")
+        other.ingest("from afar", project="site")
+        other.import_(exported)
+        found = {hit.memory.content for hit in other.search("from", project="site")}
+        verified = other.verify()
+
+        assert [project.name for project in other.projects()] == ["site"]
+        assert found == {"from afar", "from here"}
+        assert verified.ok, verified.problems
+
+
+def test_a_row_that_differs_here_is_kept_and_named(memory: Recollect, tmp_path: Path) -> None:
+    kept = memory.ingest("a candidate", status="inbox")
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+    memory.promote(kept.id)
+
+    imported = memory.import_(exported)
+
+    assert any(kept.id in conflict for conflict in imported.conflicts)
+    assert memory.get(kept.id).status == "active"
+
+
+def test_a_fact_with_another_value_here_comes_in_as_contradicted(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    theirs = memory.upsert_profile_fact("editor", "vim")
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+
+    with open_memory(tmp_path / "other.db") as other:
+        ours = other.upsert_profile_fact("editor", "helix")
+        imported = other.import_(exported)
+
+        assert other.get(ours.id).status == "active"
+        assert other.get(theirs.id).status == "contradicted"
+        assert any("editor" in conflict for conflict in imported.conflicts)
+
+
+def sealed(lines: list[str]) -> list[str]:
+    """Give *lines* an end that matches them."""
+    rows = lines[:-1]
+    digest = hashlib.sha256("".join(f"{row}\n" for row in rows).encode()).hexdigest()
+    return [*rows, json.dumps({"end": len(rows) - 1, "sha256": digest})]
+
+
+Spoil = Callable[[list[str]], list[str]]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda lines: lines[:-1], "cut off"),
+        (lambda lines: lines[:2], "cut off after 1 rows"),
+        (lambda lines: [], "cut off after 0 rows"),
+        (lambda lines: ["{not json", *lines[1:]], "not JSON"),
+        (lambda lines: ["[1]", *lines[1:]], "no row"),
+        (lambda lines: ['{"some":"thing"}', *lines[1:]], "not a Recollect export"),
+        (lambda lines: [lines[0].replace('"format":1', '"format":9'), *lines[1:]], "format 9"),
+        (lambda lines: [line.replace("fact", "lie!") for line in lines], "checksum"),
+        (lambda lines: [*lines, lines[1]], "after the end"),
+        (lambda lines: [lines[0], '{"table":"ghosts"}', *lines[1:]], "unknown table"),
+        (lambda lines: [lines[0], '{"table":"views","x":1}', *lines[1:]], "unknown columns"),
+        (lambda lines: [lines[0], '{"table":"views","name":"n"}', *lines[1:]], "breaks a rule"),
+        (
+            lambda lines: [lines[0], '{"table":"projects","id":{},"name":"n"}', *lines[1:]],
+            "cannot be stored",
+        ),
+        (lambda lines: [line for line in lines if '"table":"sources"' not in line], "rule"),
+        (
+            lambda lines: sealed([line for line in lines if '"table":"memor' not in line]),
+            "hold together",
+        ),
+    ],
+)
+def test_a_damaged_export_is_refused_and_changes_nothing(
+    memory: Recollect, tmp_path: Path, spoil: Spoil, told: str
+) -> None:
+    memory.ingest("a fact")
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+    exported.write_text("".join(f"{line}\n" for line in spoil(exported.read_text().splitlines())))
+
+    with open_memory(tmp_path / "other.db") as other:
+        other.ingest("untouched")
+        with pytest.raises(ImportRefused, match=told):
+            other.import_(exported)
+
+        assert other.status().counts["memories"] == 1
+        assert other.verify().ok
+
+
+def test_a_cut_off_compressed_export_is_refused(memory: Recollect, tmp_path: Path) -> None:
+    memory.ingest("a fact")
+    exported = tmp_path / "e.jsonl.gz"
+    memory.export(exported)
+    exported.write_bytes(exported.read_bytes()[:-20])
+
+    with pytest.raises(ImportRefused, match=r"read to its end|not JSON|cut off"):
+        memory.import_(exported)
+
+
+def test_files_that_cannot_be_read_or_written_are_named(memory: Recollect, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="cannot read"):
+        memory.import_(tmp_path / "nowhere.jsonl")
+    with pytest.raises(StoreUnavailable, match="cannot write"):
+        memory.export(tmp_path / "no" / "such" / "folder.jsonl")
+    with pytest.raises(StoreUnavailable, match="cannot write"):
+        memory.export(tmp_path)
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+def test_the_export_is_json_lines_a_person_can_read(memory: Recollect, tmp_path: Path) -> None:
+    memory.ingest("Café au lait ☕", project="p")
+    exported = tmp_path / "e.jsonl"
+    count = memory.export(exported)
+
+    rows = [json.loads(line) for line in exported.read_text(encoding="utf-8").splitlines()]
+
+    assert len(rows) == count + 2
+    assert rows[0] == {"recollect": "export", "format": 1, "schema": 1}
+    assert "Café au lait ☕" in exported.read_text(encoding="utf-8")
+    assert exported.stat().st_mode & 0o777 == 0o600
