@@ -99,7 +99,7 @@ def _one_in_each_project(stored: Sequence[Sentence]) -> list[Question]:
 def _notes(embedder: Embedder, *, fake: bool) -> list[str]:
     made_up = (
         "- Vectors of items are made up (`--fake-item-vectors`), questions are embedded by the "
-        "real model: searching costs the same, storing leaves the model's time out."
+        "real model: searching costs about the same, storing leaves the model's time out."
         if fake
         else "- Items and questions are embedded by the real model."
     )

@@ -21,6 +21,7 @@ ROWS: Mapping[str, tuple[str, bool]] = {
     "context p50": ("`context_for`, p50 ms", False),
     "context p95": ("… p95 ms", False),
     "size MB": ("size on disk, MB", False),
+    "size after MB": ("… after the questions, MB", False),
     "open": ("fresh process: open, imports included, ms", False),
     "first answer": ("fresh process: first answer, model loaded, ms", False),
     "resident MB": ("fresh process: memory after 50 questions, MB", False),

@@ -604,3 +604,31 @@ def test_what_was_written_is_there_after_opening_again(
     with again.read() as tables:
         assert tables.memories.get(kept.id) == kept
     again.close()
+
+
+def test_a_reader_on_an_older_snapshot_hides_nothing_from_those_after_it(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    model = store.write(lambda tables: tables.vectors.add_model("m", 4))
+    query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
+    home = project(store, clock, "p")
+    there = [Owner(Scope.PROJECT, home.id)]
+    elsewhere = seq(store, keep("elsewhere")) or 0
+    first = seq(store, keep("first", scope=Scope.PROJECT, project_id=home.id)) or 0
+    put(store, model, {elsewhere: [1, 0, 0, 0], first: [1, 0, 0, 0]})
+
+    def near(tables: Tables, owners: list[Owner]) -> set[int]:
+        shelves = tables.words.shelves(ItemKind.MEMORY, owners)
+        return set(tables.vectors.near(model, query, shelves, limit=10))
+
+    with store.read() as older:
+        assert near(older, [GLOBAL]) == {elsewhere}
+        second = seq(store, keep("second", scope=Scope.PROJECT, project_id=home.id)) or 0
+        put(store, model, {second: [1, 0, 0, 0]})
+        with store.read() as newer:
+            assert near(newer, [GLOBAL]) == {elsewhere}
+
+        assert near(older, there) == {first}
+    with store.read() as tables:
+        assert near(tables, there) == {first, second}
+        assert near(tables, there) == {first, second}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from recollect.domain.retrieval import Filters
-from recollect.store.protocol import Near, Shelf, Standing, Tables, WordMatch
+from recollect.store.protocol import Near, Shelf, Standing, Tables, WordMatch, WordMatches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,15 +76,15 @@ def _word_leg(
     filters: Filters,
     standings: dict[int, Standing],
 ) -> tuple[dict[int, WordMatch], float]:
-    weight = 0.0
+    told = WordMatches((), 0.0, (), 0)
 
     def ask(most: int) -> Mapping[int, WordMatch]:
-        nonlocal weight
-        found = tables.words.match(query, shelves, limit=most)
-        weight = found.question_weight
-        return {match.seq: match for match in found.matches}
+        nonlocal told
+        told = tables.words.match(query, shelves, limit=most)
+        return {match.seq: match for match in told.matches}
 
-    return _surviving(tables, ask, filters, standings), weight
+    found = _surviving(tables, ask, lambda: told.matching, filters, standings)
+    return found, told.question_weight
 
 
 def _meaning_leg(
@@ -97,12 +97,14 @@ def _meaning_leg(
     def ask(most: int) -> Mapping[int, Near]:
         return tables.vectors.near(meaning.model_id, meaning.vector, shelves, limit=most)
 
-    return _surviving(tables, ask, filters, standings)
+    everything = sum(shelf.items for shelf in shelves)
+    return _surviving(tables, ask, lambda: everything, filters, standings)
 
 
 def _surviving(
     tables: Tables,
     ask: Callable[[int], Mapping[int, T]],
+    total: Callable[[], int],
     filters: Filters,
     standings: dict[int, Standing],
 ) -> dict[int, T]:
@@ -110,9 +112,10 @@ def _surviving(
     while True:
         found = ask(most)
         passed = {standing.seq: standing for standing in tables.memories.standings(found, filters)}
-        if len(passed) >= WANTED or len(found) == seen or most >= MOST:
+        # Asking for more is of use only while it brings more. By meaning, pieces of one item may
+        # crowd others out of a round, so fewer items than asked for are not yet all of them.
+        exhausted = len(found) in (seen, total()) or most >= MOST
+        if len(passed) >= WANTED or exhausted:
             standings |= passed
             return {seq: value for seq, value in found.items() if seq in passed}
-        # Fewer matches than asked for by words means there are no more; pieces of one item may
-        # crowd the others out of the first round by meaning, so only standing still means an end.
         most, seen = most * 5, len(found)

@@ -61,6 +61,7 @@ class WordMatches:
     matches: tuple[WordMatch, ...]
     question_weight: float
     words: tuple[str, ...]
+    matching: int  # how many items match at all
 
 
 @dataclass(frozen=True, slots=True)

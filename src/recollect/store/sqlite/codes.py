@@ -23,15 +23,20 @@ from recollect.store.sqlite.rows import rows, to_json
 
 _SQL = queries.load("vectors")
 
+WORTH_READING_ANEW = 20_000  # embeddings since a shelf was read: cheaper to read it again
+
 
 @dataclass(frozen=True)
 class _Codes:
+    """The codes of one shelf, complete up to the embedding with the id *read_to*."""
+
     ids: NDArray[np.int64]
     bits: NDArray[np.uint64]
+    read_to: int
 
     def plus(self, other: "_Codes") -> "_Codes":
         ids = np.concatenate([self.ids, other.ids])
-        return _Codes(ids, np.concatenate([self.bits, other.bits]))
+        return _Codes(ids, np.concatenate([self.bits, other.bits]), other.read_to)
 
 
 class CodeCache:
@@ -41,20 +46,22 @@ class CodeCache:
         self._model_id = model_id
         self._lock = threading.Lock()
         self._shelves: dict[int, _Codes] = {}
-        self._read_to = 0
 
     def nearest(
         self, db: apsw.Connection, query: NDArray[np.float32], shelf_ids: Iterable[int], most: int
     ) -> list[int]:
         """Return the ids of the *most* embeddings on those shelves that may be nearest."""
-        codes = self._codes(db, list(shelf_ids), len(query))
-        if len(codes.ids) <= most:
-            return [int(i) for i in codes.ids]
-        distance = np.bitwise_count(codes.bits ^ _bits(query[np.newaxis])).sum(axis=1)
-        bar = np.partition(distance, most - 1)[most - 1]
-        within = np.flatnonzero(distance <= bar)
-        order = np.lexsort((-codes.ids[within], distance[within]))[:most]
-        return [int(i) for i in codes.ids[within[order]]]
+        shelves = list(shelf_ids)
+        if not shelves:
+            return []
+        ids, bits = self._codes(db, shelves, len(query))
+        if len(ids) > most:
+            distance = np.bitwise_count(bits ^ _bits(query[np.newaxis])).sum(axis=1)
+            bar = np.partition(distance, most - 1)[most - 1]
+            within = np.flatnonzero(distance <= bar)
+            ids = ids[within[np.lexsort((-ids[within], distance[within]))[:most]]]
+        chosen: list[int] = ids.tolist()
+        return chosen
 
     def drop(self, shelf_ids: Iterable[int]) -> None:
         """Forget what is cached of some shelves: too much of it was deleted since."""
@@ -62,36 +69,43 @@ class CodeCache:
             for shelf_id in shelf_ids:
                 self._shelves.pop(shelf_id, None)
 
-    def _codes(self, db: apsw.Connection, shelf_ids: list[int], dimension: int) -> _Codes:
+    def _codes(
+        self, db: apsw.Connection, shelf_ids: list[int], dimension: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        newest = int(db.execute(_SQL["last_id"]).get)
         with self._lock:
-            self._catch_up(db)
-            for shelf_id in shelf_ids:
-                if shelf_id not in self._shelves:
-                    values = {"model_id": self._model_id, "shelf_id": shelf_id}
-                    stored = rows(db.execute(_SQL["of_shelf"], values))
-                    self._shelves[shelf_id] = _encode(stored, dimension)
-            if not shelf_ids:
-                return _encode([], dimension)
+            self._load(db, shelf_ids, dimension, newest)
+            self._catch_up(db, shelf_ids, dimension, newest)
             found = [self._shelves[shelf_id] for shelf_id in shelf_ids]
         if len(found) == 1:
-            return found[0]
+            return found[0].ids, found[0].bits
         ids = np.concatenate([codes.ids for codes in found])
-        return _Codes(ids, np.concatenate([codes.bits for codes in found]))
+        return ids, np.concatenate([codes.bits for codes in found])
 
-    def _catch_up(self, db: apsw.Connection) -> None:
-        newest = db.execute(_SQL["last_id"]).get
-        if newest <= self._read_to:
+    def _load(self, db: apsw.Connection, shelf_ids: list[int], dimension: int, newest: int) -> None:
+        for shelf_id in shelf_ids:
+            known = self._shelves.get(shelf_id)
+            if known is None or newest - known.read_to > WORTH_READING_ANEW:
+                values = {"model_id": self._model_id, "shelf_id": shelf_id}
+                stored = rows(db.execute(_SQL["of_shelf"], values))
+                self._shelves[shelf_id] = _encode(stored, dimension, newest)
+
+    def _catch_up(
+        self, db: apsw.Connection, shelf_ids: list[int], dimension: int, newest: int
+    ) -> None:
+        # Each shelf knows how far it was read: a reader on an older snapshot than the last one
+        # must neither skip rows for those after it nor count them twice.
+        behind = {s: self._shelves[s] for s in shelf_ids if self._shelves[s].read_to < newest}
+        if not behind:
             return
-        if self._shelves:
-            values = {"model_id": self._model_id, "id": self._read_to}
-            fresh: dict[int, list[tuple[int, bytes]]] = {}
-            for row_id, blob, shelf_id in db.execute(_SQL["since"], values):
-                if shelf_id in self._shelves:
-                    fresh.setdefault(shelf_id, []).append((row_id, blob))
-            for shelf_id, added in fresh.items():
-                codes = self._shelves[shelf_id]
-                self._shelves[shelf_id] = codes.plus(_encode(added, len(added[0][1]) // 2))
-        self._read_to = newest
+        oldest = min(codes.read_to for codes in behind.values())
+        fresh: dict[int, list[tuple[int, bytes]]] = {shelf_id: [] for shelf_id in behind}
+        values = {"model_id": self._model_id, "id": oldest}
+        for row_id, blob, shelf_id in db.execute(_SQL["since"], values):
+            if shelf_id in behind and row_id > behind[shelf_id].read_to:
+                fresh[shelf_id].append((row_id, blob))
+        for shelf_id, added in fresh.items():
+            self._shelves[shelf_id] = behind[shelf_id].plus(_encode(added, dimension, newest))
 
 
 def rescore(
@@ -131,10 +145,10 @@ def fetch(db: apsw.Connection, ids: Sequence[int]) -> list[tuple[int, int, bytes
     return rows(db.execute(_SQL["by_id"], {"ids": to_json(list(ids))}))
 
 
-def _encode(found: list[tuple[int, bytes]], dimension: int) -> _Codes:
+def _encode(found: list[tuple[int, bytes]], dimension: int, read_to: int) -> _Codes:
     ids = np.array([row_id for row_id, _ in found], dtype=np.int64)
     stored = np.frombuffer(b"".join(blob for _, blob in found), dtype="<f2")
-    return _Codes(ids, _bits(stored.reshape(len(found), dimension)))
+    return _Codes(ids, _bits(stored.reshape(len(found), dimension)), read_to)
 
 
 def _bits(vectors: NDArray[np.floating]) -> NDArray[np.uint64]:

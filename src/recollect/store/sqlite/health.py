@@ -110,8 +110,7 @@ def rebuild(db: apsw.Connection, memories: SqliteMemories, words: SqliteWords) -
         if row is None:
             words.add(ItemKind.MEMORY, memory.owner, memory.id, text)
             continue
-        db.execute("UPDATE items SET words = ? WHERE seq = ?", (len(words.terms(text)), row[0]))
-        words.index(row[1], row[0], text)
+        words.index_again(row[1], row[0], text)
     return {
         name: db.execute(f"SELECT count(*) FROM {name}").get
         for name in ("items", "terms", "postings", "embeddings")

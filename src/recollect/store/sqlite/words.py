@@ -55,14 +55,17 @@ class SqliteWords:
     def add(self, kind: ItemKind, owner: Owner, item_id: str, text: str) -> None:
         """Put a new item on its owner's shelf."""
         shelf_id = self._shelf_id(kind, owner)
-        length = self._length(text)
-        values = {"shelf_id": shelf_id, "id": item_id, "words": length}
-        seq = self._db.execute(_SQL["add_item"], values).get
-        self.index(shelf_id, seq, text)
+        words = Counter(self.terms(text))
+        values = {"shelf_id": shelf_id, "id": item_id, "words": words.total()}
+        self._enter(shelf_id, int(self._db.execute(_SQL["add_item"], values).get), words)
 
-    def index(self, shelf_id: int, seq: int, text: str) -> None:
+    def index_again(self, shelf_id: int, seq: int, text: str) -> None:
         """Enter the words of an item that has its row already."""
         words = Counter(self.terms(text))
+        self._db.execute(_SQL["set_length"], {"seq": seq, "words": words.total()})
+        self._enter(shelf_id, seq, words)
+
+    def _enter(self, shelf_id: int, seq: int, words: Counter[str]) -> None:
         length = words.total()
         values = {"shelf_id": shelf_id, "seq": seq, "words": to_json(words), "length": length}
         self._db.execute(_SQL["grow_shelf"], {"shelf_id": shelf_id, "words": length})
@@ -141,10 +144,8 @@ class SqliteWords:
 
     def _shelf_id(self, kind: ItemKind, owner: Owner) -> int:
         values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
-        return int(self._db.execute(_SQL["shelf"], values).get)
-
-    def _length(self, text: str) -> int:
-        return len(self.terms(text))
+        row = self._db.execute(_SQL["shelf"], values).fetchone()
+        return int(row[0] if row else self._db.execute(_SQL["add_shelf"], values).get)
 
     def _spellings(self, query: str) -> dict[str, str]:
         """Return, for each stem, how the question first spells it."""
@@ -191,22 +192,22 @@ class _Tally:
 
     def read(self, db: apsw.Connection, word: _Word) -> int:
         """Add every posting of *word*, the newest first if there are too many; say how many."""
-        count = 0
-        for term_id in word.term_ids:
-            values = {"term_id": term_id, "most": POSTINGS_BUDGET}
+        if len(word.term_ids) == 1:
+            values = {"term_id": word.term_ids[0], "most": POSTINGS_BUDGET}
             found = rows(db.execute(_SQL["postings"], values))
-            count += len(found)
-            self._add(word, found)
+        else:
+            many = {"term_ids": to_json(word.term_ids), "most": POSTINGS_BUDGET}
+            found = rows(db.execute(_SQL["postings_of_many"], many))
+        self._add(word, found)
         self.words.append(word)
-        return count
+        return len(found)
 
     def look_up(self, db: apsw.Connection, word: _Word, most: int) -> None:
         """Add *word* to the best *most* items found so far, and to no others."""
         best = nsmallest(most, self.scores.items(), key=lambda pair: (-pair[1], -pair[0]))
         seqs = to_json([seq for seq, _ in best])
-        for term_id in word.term_ids:
-            values = {"term_id": term_id, "seqs": seqs}
-            self._add(word, rows(db.execute(_SQL["postings_among"], values)))
+        values = {"term_ids": to_json(word.term_ids), "seqs": seqs}
+        self._add(word, rows(db.execute(_SQL["postings_among"], values)))
         self.words.append(word)
 
     def _add(self, word: _Word, found: list[tuple[int, int, int]]) -> None:
@@ -222,10 +223,11 @@ def _matches(words: "list[_Word]", tally: _Tally, seqs: list[int]) -> WordMatche
         mask = tally.masks[seq]
         matched = [word for i, word in enumerate(tally.words) if mask >> i & 1]
         weight = sum(word.idf for word in matched)
-        texts = tuple(word.text for word in matched)
-        matches.append(WordMatch(seq, tally.scores[seq], texts, weight))
+        spelled = tuple(word.text for word in matched)
+        matches.append(WordMatch(seq, tally.scores[seq], spelled, weight))
     weight = sum(word.idf for word in words)
-    return WordMatches(tuple(matches), weight, tuple(word.text for word in words))
+    texts = tuple(word.text for word in words)
+    return WordMatches(tuple(matches), weight, texts, len(tally.masks))
 
 
 def _shelf(row: Row) -> Shelf:

@@ -16,7 +16,6 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from recollect.errors import RecollectError
 from recollect.store.sqlite.connection import translated
 
 T = TypeVar("T")
@@ -74,16 +73,20 @@ class Writer:
         try:
             with translated(self._path):
                 self._db.execute("BEGIN IMMEDIATE")
-                for ticket in group:
-                    self._attempt(ticket)
+                if len(group) == 1:
+                    # Alone it needs no savepoint, which would make a large write slower and slower.
+                    group[0].result = group[0].work()
+                else:
+                    for ticket in group:
+                        self._attempt(ticket)
                 self._db.execute("COMMIT")
         except BaseException as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             for ticket in group:
                 ticket.error = ticket.error or error
-            if not isinstance(error, RecollectError):
-                raise
+            if not isinstance(error, Exception):
+                raise  # an interrupt or exit: the tickets know, and so does the interpreter
         finally:
             for ticket in group:
                 ticket.done = True

@@ -225,7 +225,7 @@ CREATE TABLE memories (
     CHECK (scope <> 'agent' OR agent_id IS NOT NULL),
     CHECK (scope <> 'session' OR session_id IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX memories_by_owner ON memories(scope, project_id, repo_id, type, status);
+CREATE INDEX memories_by_project ON memories(project_id, type, status) WHERE project_id IS NOT NULL;
 CREATE INDEX memories_by_status ON memories(status, created_at);
 CREATE INDEX memories_by_fingerprint ON memories(fingerprint);
 CREATE INDEX memories_by_agent ON memories(agent_id) WHERE agent_id IS NOT NULL;
@@ -243,15 +243,15 @@ CREATE TABLE memory_tags (
 CREATE INDEX memory_tags_by_tag ON memory_tags(tag);
 
 CREATE TABLE memory_changes (
-    id        TEXT PRIMARY KEY NOT NULL,
+    id        TEXT NOT NULL,
     memory_id TEXT NOT NULL REFERENCES memories(id) ON DELETE CASCADE,
     before    TEXT,
     after     TEXT NOT NULL,
     "by"      TEXT NOT NULL DEFAULT '',
     reason    TEXT NOT NULL DEFAULT '',
-    at        INTEGER NOT NULL
+    at        INTEGER NOT NULL,
+    PRIMARY KEY (memory_id, id)              -- ids grow with time: this is also their order
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX memory_changes_by_memory ON memory_changes(memory_id, at);
 
 CREATE TABLE memory_links (
     id         TEXT PRIMARY KEY NOT NULL,
@@ -260,10 +260,15 @@ CREATE TABLE memory_links (
     to_kind    TEXT NOT NULL CHECK (to_kind IN ('memory', 'project')),
     to_id      TEXT NOT NULL,
     note       TEXT NOT NULL DEFAULT '',
+    -- The projects of both ends, which never change: a link between two is found without a scan.
+    from_project_id TEXT REFERENCES projects(id) ON DELETE CASCADE,
+    to_project_id   TEXT REFERENCES projects(id) ON DELETE CASCADE,
     created_at INTEGER NOT NULL,
     UNIQUE (from_id, relation, to_kind, to_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memory_links_by_target ON memory_links(to_id, relation);
+CREATE INDEX memory_links_out_of ON memory_links(from_project_id) WHERE from_project_id <> to_project_id;
+CREATE INDEX memory_links_into ON memory_links(to_project_id) WHERE from_project_id <> to_project_id;
 CREATE TRIGGER links_go_with_their_target AFTER DELETE ON memories BEGIN
     DELETE FROM memory_links WHERE to_kind = 'memory' AND to_id = OLD.id;
 END;
@@ -277,15 +282,15 @@ END;
 -- Evidence is written before its memory (the foreign key is checked at commit), so that a memory
 -- can be born active and still never be active without evidence.
 CREATE TABLE evidence (
-    id          TEXT PRIMARY KEY NOT NULL,
+    id          TEXT NOT NULL,
     memory_id   TEXT NOT NULL REFERENCES memories(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     source_id   TEXT NOT NULL REFERENCES sources(id),
     start_char  INTEGER NOT NULL CHECK (start_char >= 0),
     end_char    INTEGER NOT NULL CHECK (end_char > start_char),
     quote       TEXT NOT NULL,
-    created_at  INTEGER NOT NULL
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (memory_id, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX evidence_by_memory ON evidence(memory_id);
 CREATE INDEX evidence_by_source ON evidence(source_id);
 
 CREATE TRIGGER a_quote_stands_in_its_source BEFORE INSERT ON evidence

@@ -1,6 +1,8 @@
--- shelf: the shelf of an owner, made when first needed
-INSERT INTO shelves (kind, scope, owner_id) VALUES (:kind, :scope, :owner_id)
-ON CONFLICT (kind, scope, owner_id) DO UPDATE SET kind = excluded.kind RETURNING id;
+-- shelf: the shelf of an owner
+SELECT id FROM shelves WHERE kind = :kind AND scope = :scope AND owner_id = :owner_id;
+
+-- add_shelf: made when first needed
+INSERT INTO shelves (kind, scope, owner_id) VALUES (:kind, :scope, :owner_id) RETURNING id;
 
 -- add_item: a new findable thing
 INSERT INTO items (shelf_id, id, words) VALUES (:shelf_id, :id, :words) RETURNING seq;
@@ -56,5 +58,12 @@ SELECT t.term, t.id, t.items, t.shelf_id FROM json_each(:words) w CROSS JOIN ter
 -- postings: the items in which a word occurs, newest first, up to a bound
 SELECT seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
 
+-- postings_of_many: the same for a word that has an id on each of many shelves, given as a JSON list
+SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value LIMIT :most;
+
 -- postings_among: the same, for items given as a JSON list
-SELECT p.seq, p.times, p.words FROM json_each(:seqs) j CROSS JOIN postings p ON p.term_id = :term_id AND p.seq = j.value;
+SELECT p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(:seqs) j
+ CROSS JOIN postings p ON p.term_id = t.value AND p.seq = j.value;
+
+-- set_length: of an item that is indexed again
+UPDATE items SET words = :words WHERE seq = :seq;

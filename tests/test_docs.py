@@ -1,0 +1,132 @@
+"""The documents are held true: their code runs, their commands exist, CI runs their test line."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click import Command, Context, Group
+
+from recollect.cli.main import main
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """Return the fenced blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def commands(group: Group, prefix: str = "") -> dict[str, Command]:
+    """Return every command and sub-command by its full name."""
+    found: dict[str, Command] = {}
+    for name, command in group.commands.items():
+        found[f"{prefix}{name}"] = command
+        if isinstance(command, Group):
+            found |= commands(command, f"{prefix}{name} ")
+    return found
+
+
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    env = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "RECOLLECT_DB": str(folder / "memory.db"),
+    }
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("number", range(len(blocks(README, "python"))))
+def test_the_code_of_the_readme_runs(number: int, tmp_path: Path) -> None:
+    code = blocks(README, "python")[number]
+
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_first_example_prints_what_the_readme_says(tmp_path: Path) -> None:
+    expected = blocks(README, "text")[0].split()
+
+    done = subprocess.run(
+        [sys.executable, "-c", blocks(README, "python")[0]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    shown = re.sub(r"0\.51\d+", "0.51", done.stdout.splitlines()[0]).split()
+    assert shown == expected
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+    lines = [
+        line
+        for block in blocks(README, "sh")
+        for line in block.splitlines()
+        if line.startswith("recollect ")
+    ]
+    assert len(lines) >= 7
+
+    for line in lines:
+        done = shell(line, tmp_path)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        assert done.stdout.strip(), line
+
+
+def test_the_examples_of_every_help_text_run(tmp_path: Path) -> None:
+    examples = []
+    for command in [main, *commands(main).values()]:
+        text = command.get_help(Context(command))
+        examples += re.findall(r"^\s+(recollect .+)$", text, flags=re.MULTILINE)
+    assert len(examples) >= 10
+
+    prepared = shell("recollect add 'a first fact' --json", tmp_path)
+    shell("recollect add 'a fact of the shop' --project shop", tmp_path)
+    some_id = re.findall(r'"id": "([0-9a-f-]{36})"', prepared.stdout)[0]
+    for line in examples:
+        done = shell(re.sub(r"\bID\b", some_id, line), tmp_path)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+def test_every_command_is_documented_in_help_and_readme() -> None:
+    for name, command in commands(main).items():
+        assert command.help, name
+        assert name.split()[0] in README, name
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                assert getattr(parameter, "help", ""), f"{name} {parameter.name}"
+
+
+def test_ci_runs_the_test_line_of_the_readme() -> None:
+    [line] = [line for block in blocks(README, "sh") for line in block.splitlines() if "pytest" in line]
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+    assert line in ci
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_words_of_the_glossary_are_those_of_the_code() -> None:
+    glossary = (ROOT / "GLOSSARY.md").read_text(encoding="utf-8")
+
+    for word in ("memory", "source", "evidence", "link", "scope", "status", "shelf", "bundle"):
+        assert f"| {word} |" in glossary, word
