@@ -112,7 +112,8 @@ def test_every_command_is_documented_in_help_and_readme() -> None:
 
 
 def test_ci_runs_the_test_line_of_the_readme() -> None:
-    [line] = [line for block in blocks(README, "sh") for line in block.splitlines() if "pytest" in line]
+    lines = [line for block in blocks(README, "sh") for line in block.splitlines()]
+    [line] = [line for line in lines if "pytest" in line]
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
     assert line in ci

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from recollect.clock import Clock, SystemClock
-from recollect.config import Settings
+from recollect.config import Settings, at_home
 from recollect.domain.context import Bundle
 from recollect.domain.event import Event
 from recollect.domain.link import Link
@@ -240,11 +240,11 @@ class Recollect(AbstractContextManager["Recollect"]):
 
     def export(self, path: str | PathLike[str]) -> int:
         """Write everything to one file (`.gz` compresses); return the number of rows."""
-        return transfer.export(self._deps, Path(path).expanduser())
+        return transfer.export(self._deps, at_home(fspath(path)))
 
     def import_(self, path: str | PathLike[str]) -> Imported:
         """Add everything of an exported file, all or none."""
-        return transfer.import_(self._deps, Path(path).expanduser())
+        return transfer.import_(self._deps, at_home(fspath(path)))
 
     def drain(self) -> int:
         """Do everything that is due now (embedding); return how many items that were."""

@@ -48,15 +48,23 @@ class Settings:
     @property
     def db_path(self) -> Path:
         """The database file, with `~` resolved."""
-        return Path(self.db).expanduser()
+        return at_home(self.db)
+
+
+def at_home(written: str) -> Path:
+    """Return *written* as a path, with `~` resolved."""
+    try:
+        return Path(written).expanduser()
+    except RuntimeError as error:
+        raise InvalidInput(f"the home folder in {written!r} is not known: {error}") from error
 
 
 def config_path(environ: Mapping[str, str]) -> Path:
     """Return where the configuration file is looked for."""
     if named := environ.get("RECOLLECT_CONFIG"):
-        return Path(named).expanduser()
+        return at_home(named)
     home = environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(home).expanduser() / "recollect" / "config.toml"
+    return at_home(home) / "recollect" / "config.toml"
 
 
 def load_settings(environ: Mapping[str, str] | None = None, **given: str | bool | None) -> Settings:

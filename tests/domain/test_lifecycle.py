@@ -5,13 +5,13 @@ from datetime import timedelta
 from itertools import product
 
 import pytest
-from support import START
 
 from recollect.domain.lifecycle import TRANSITIONS, advance
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence
 from recollect.errors import EvidenceMissing, IllegalTransition
+from support import START
 
 LATER = START + timedelta(hours=1)
 
@@ -78,7 +78,7 @@ def test_every_status_has_its_moves() -> None:
 
 @pytest.mark.parametrize("before", sorted(a for a, b in ALLOWED if b == "active"))
 def test_nothing_becomes_active_without_evidence(before: str) -> None:
-    with pytest.raises(EvidenceMissing, match="m1 has no evidence.*capture the source"):
+    with pytest.raises(EvidenceMissing, match=r"m1 has no evidence.*capture the source"):
         advance(memory(before, evidence=()), Status.ACTIVE, at=LATER)
 
 

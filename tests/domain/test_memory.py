@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import START
 
 from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence
+from support import START
 
 PLACED = Memory(
     id="m1",

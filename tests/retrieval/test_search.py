@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -132,6 +133,7 @@ def test_narrower_scope_and_confidence_lift_among_equals(memory: Recollect) -> N
 def test_the_same_question_gives_the_same_answer_in_two_processes(path: Path) -> None:
     script = """
 import sys
+import threading
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from support import open_memory
@@ -242,3 +244,49 @@ def test_a_text_embedded_before_is_not_embedded_again(path: Path) -> None:
 
         assert embedder.asked.count("the same text") == 1
         assert memory.status().waiting == 0
+
+
+def test_threads_write_and_search_at_once(path: Path) -> None:
+    failures: list[BaseException] = []
+    with open_memory(path) as memory:
+
+        def work(number: int) -> None:
+            try:
+                for step in range(25):
+                    kept = memory.ingest(
+                        f"thread {number} says step {step}", project=f"p{number % 2}"
+                    )
+                    found = memory.search(f"thread {number} step {step}", project=f"p{number % 2}")
+                    assert kept.id in {hit.memory.id for hit in found}
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert failures == []
+        assert memory.status().counts["memories"] == 150
+        assert memory.verify().ok
+
+
+def test_a_program_that_forgets_to_close_ends_cleanly(path: Path) -> None:
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[2])\n"
+        "from pathlib import Path\n"
+        "from support import open_memory\n"
+        "memory = open_memory(Path(sys.argv[1]))\n"
+        "memory.ingest_many([{'content': f'note {n}'} for n in range(3000)])\n"
+        "print(len(memory.search('note 2999')))\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, str(path), str(Path(__file__).parent.parent)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "10", "")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
+from recollect import InvalidInput, Recollect
 from recollect.service.git import find_checkout
 from support import open_memory
 
@@ -150,6 +150,17 @@ def test_worktrees_and_submodules_are_followed_to_their_remote(
 
     assert found.root == linked.resolve()
     assert found.remote == expected
+
+
+def test_a_remote_that_is_no_address_is_no_remote(tmp_path: Path) -> None:
+    root = checkout(tmp_path / "odd", "https://[acme/site")
+
+    assert find_checkout(root).remote == ""
+
+
+def test_a_home_that_does_not_exist_is_said_to_be_unknown(memory: Recollect) -> None:
+    with pytest.raises(InvalidInput, match="home folder"):
+        memory.search("anything", project="~no-such-user-anywhere/site")
 
 
 def test_a_broken_git_folder_is_only_a_folder(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_stored(
 
 
 def test_a_limit_is_named_with_the_size_that_broke_it(memory: Recollect) -> None:
-    with pytest.raises(TooLarge, match="content has 300,000 characters; the limit is 262,144"):
-        memory.ingest("x" * 300_000)
+    with pytest.raises(TooLarge, match="content has 1,200,000 characters; the limit is 1,000,000"):
+        memory.ingest("x" * 1_200_000)
     with pytest.raises(TooLarge, match="title"):
         memory.ingest("fine", title="x" * 1000)
 

@@ -1,7 +1,7 @@
 """A long text is cut where it hurts least, and nothing is lost."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.chunks import CHUNK_CHARS, MAX_CHUNKS, chunks
@@ -59,7 +59,6 @@ def test_blank_stretches_do_not_count_among_the_pieces() -> None:
 
 
 @given(prose, sizes)
-@settings(max_examples=100)
 def test_every_piece_is_within_the_size_and_not_blank(text: str, size: int) -> None:
     pieces = chunks(text, size=size, most=1_000)
 
@@ -67,7 +66,6 @@ def test_every_piece_is_within_the_size_and_not_blank(text: str, size: int) -> N
 
 
 @given(prose, sizes)
-@settings(max_examples=100)
 def test_the_pieces_together_are_the_text_but_for_its_spaces(text: str, size: int) -> None:
     pieces = chunks(text, size=size, most=1_000)
 

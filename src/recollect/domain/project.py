@@ -15,7 +15,8 @@ from recollect.errors import InvalidInput
 
 MAX_NAME = 200
 
-_SCP_LIKE = re.compile(r"^(?:[\w.+-]+@)?([\w.-]+\.[\w.-]+|[\w-]+(?=:[^\\/])):(?!//)(.+)$")
+# user@host:path, or host:path where the host cannot be a drive letter.
+_SCP_LIKE = re.compile(r"^(?:[\w.+-]+@([\w.-]+)|([\w.-]{2,})):(?!//)(.+)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,10 @@ def parse_reference(written: str) -> Reference:
     if len(text) > 4096 or any(ord(ch) < 32 for ch in text):
         raise InvalidInput("the name of a project or repo is too long or has control characters")
     if "://" in text or (text.startswith("git@") and ":" in text):
-        return ByRemote(normalise_remote(text))
+        remote = normalise_remote(text)
+        if not remote:
+            raise InvalidInput(f"{text!r} is no address of a remote; write it whole")
+        return ByRemote(remote)
     if text.startswith(("/", "~", "./", "../", ".\\", "..\\")) or text in (".", ".."):
         return ByPath(text)
     if re.match(r"^[A-Za-z]:[\\/]", text):
@@ -90,14 +94,17 @@ def normalise_remote(url: str) -> str:
     """
     text = url.strip()
     if "://" in text:
-        parts = urlsplit(text)
+        try:
+            parts = urlsplit(text)
+        except ValueError as error:
+            raise InvalidInput(f"{text!r} is no address of a remote: {error}") from error
         host, path = parts.hostname or "", parts.path
     elif match := _SCP_LIKE.match(text):
-        host, path = match.group(1), match.group(2)
+        host, path = match.group(1) or match.group(2), match.group(3)
     else:
         host, path = "", text
-    path = path.strip("/").removesuffix(".git").strip("/")
-    return "/".join(part for part in (host, path) if part).lower()
+    path = path.lower().strip("/").removesuffix(".git").strip("/")
+    return "/".join(part for part in (host.lower(), path) if part)
 
 
 def remote_names(remote: str) -> list[str]:

@@ -6,6 +6,7 @@ and leaves a longer queue to a thread of its own. An embedder that fails is left
 questions go on by words and say why.
 """
 
+import atexit
 import logging
 import threading
 import time
@@ -68,6 +69,7 @@ class Indexer:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
+            atexit.unregister(self.close)
 
     def _vector(self, query: str) -> Vectors:
         with self._lock:
@@ -89,6 +91,8 @@ class Indexer:
                 target=self._work_off, name="recollect-indexer", daemon=True
             )
             self._thread.start()
+            # A program that forgets to close must not end while the thread is inside a model.
+            atexit.register(self.close)
 
     def _work_off(self) -> None:
         try:

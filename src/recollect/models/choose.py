@@ -1,10 +1,7 @@
 """Choose the embedder the settings name. Nothing is loaded or called here."""
 
-from pathlib import Path
-
-from recollect.config import Settings
+from recollect.config import Settings, at_home
 from recollect.errors import InvalidInput
-from recollect.models.http import HttpEmbedder
 from recollect.models.local import LocalEmbedder
 from recollect.models.manifest import default_manifest, read_manifest
 from recollect.models.protocol import Embedder
@@ -16,14 +13,19 @@ def choose_embedder(settings: Settings) -> Embedder:
         case "local" if not settings.embedding_model:
             return LocalEmbedder(default_manifest())
         case "local" | "folder":
-            return LocalEmbedder(read_manifest(Path(settings.embedding_model).expanduser()))
+            return LocalEmbedder(read_manifest(at_home(settings.embedding_model)))
         case "ollama":
             model = settings.embedding_model or "all-minilm"
-            return HttpEmbedder(kind="ollama", url=settings.ollama_url, model=model)
+            return _served("ollama", settings.ollama_url, model)
         case "openai":
             model = settings.embedding_model or "text-embedding-3-small"
-            return HttpEmbedder(
-                kind="openai", url=settings.openai_url, model=model, key=settings.openai_key
-            )
+            return _served("openai", settings.openai_url, model, settings.openai_key)
         case other:
             raise InvalidInput(f"the embedding backend {other!r} has no embedder")
+
+
+def _served(kind: str, url: str, model: str, key: str = "") -> Embedder:
+    # The HTTP client loads only for those who use a server.
+    from recollect.models.http import HttpEmbedder
+
+    return HttpEmbedder(kind=kind, url=url, model=model, key=key)

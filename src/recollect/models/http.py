@@ -5,6 +5,7 @@ Nothing is sent unless the user chose one of these. Every failure, from a refuse
 answer of the wrong shape, is an `EmbedderUnavailable` that names the server and the next step.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,8 +26,8 @@ class HttpEmbedder:
         self._kind = kind
         self._url = url.rstrip("/")
         self._model = model
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx2.Client(timeout=TIMEOUT_S, headers=headers)
+        self._key = key.strip()
+        self._client = httpx2.Client(timeout=TIMEOUT_S)
         self._dimension = 0
 
     @property
@@ -43,17 +44,22 @@ class HttpEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector per text."""
+        if not texts:
+            return np.zeros((0, self._dimension), dtype=np.float32)
         rows: list[Any] = []
         for start in range(0, len(texts), BATCH):
             rows += self._ask(list(texts[start : start + BATCH]))
         try:
-            vectors = np.asarray(rows, dtype=np.float32)
-        except (ValueError, TypeError) as error:
+            with np.errstate(over="ignore"):
+                vectors = np.asarray(rows, dtype=np.float32)
+        except (ValueError, TypeError, OverflowError) as error:
             raise self._unavailable(
                 f"answered with something that is no vector: {error}"
             ) from error
-        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+        if len(rows) != len(texts):
             raise self._unavailable(f"answered {len(rows)} vectors for {len(texts)} texts")
+        if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
+            raise self._unavailable("answered with something that is no vector of finite numbers")
         if self._dimension and vectors.shape[1] != self._dimension:
             raise self._unavailable(
                 f"changed its dimension from {self._dimension} to {vectors.shape[1]}"
@@ -79,14 +85,17 @@ class HttpEmbedder:
             raise self._unavailable(f"answered without embeddings ({error!r})") from error
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise self._unavailable("cannot be asked: the key has characters that no key has")
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
-            response = self._client.post(self._url + path, json=body)
+            response = self._client.post(self._url + path, json=body, headers=headers)
             response.raise_for_status()
             return response.json()
         except httpx2.HTTPStatusError as error:
             detail = error.response.text[:200]
             raise self._unavailable(f"answered {error.response.status_code}: {detail}") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
             raise self._unavailable(str(error) or type(error).__name__) from error
 
     def _unavailable(self, what: str) -> EmbedderUnavailable:
@@ -95,4 +104,5 @@ class HttpEmbedder:
             if self._kind == "ollama"
             else "check the address, the key and the model's name"
         )
-        return EmbedderUnavailable(f"the embedder at {self._url} {what}; {hint}")
+        shown = re.sub(r"(?<=//)[^/@]*@", "", self._url)  # a password in the address stays private
+        return EmbedderUnavailable(f"the embedder at {shown} {what}; {hint}")

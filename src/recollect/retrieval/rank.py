@@ -15,14 +15,7 @@ from recollect.domain.scope import Scope
 from recollect.retrieval.candidates import Candidate
 from recollect.retrieval.fuse import Relevance, similarity
 
-LIFT = {"scope": 0.02, "recency": 0.02, "confidence": 0.02}
-NEARNESS_OF_SCOPE = {
-    Scope.SESSION: 1.0,
-    Scope.AGENT: 1.0,
-    Scope.REPO: 1.0,
-    Scope.PROJECT: 1.0,
-    Scope.GLOBAL: 0.5,
-}
+LIFT = 0.02  # the weight of scope, of recency and of confidence, each
 FROM_ELSEWHERE = 0.9  # a memory of another project counts a little less than one at home
 
 LEAST_COVERAGE = 0.2  # of the question's weight in words, for a candidate that is far in meaning
@@ -31,11 +24,24 @@ LEAST_SIMILARITY = 0.25  # for a candidate that shares few words with the questi
 
 @dataclass(frozen=True)
 class Ranked:
-    """A candidate with its score and the parts of it."""
+    """A candidate with its score, and what the score is made of."""
 
     candidate: Candidate
     score: float
-    parts: Parts
+    relevance: Relevance
+    recency: float
+
+    @property
+    def parts(self) -> Parts:
+        """The score, taken apart. Only for those that are shown: most candidates are not."""
+        return Parts(
+            keyword=_rounded(self.relevance.keyword),
+            semantic=_rounded(self.relevance.semantic),
+            relevance=_rounded(self.relevance.fused * _at_home(self.candidate)),
+            scope=_scope(self.candidate),
+            recency=_rounded(self.recency),
+            confidence=_rounded(self.candidate.standing.confidence),
+        )
 
 
 def rank(
@@ -62,18 +68,19 @@ def _scored(candidate: Candidate, relevance: Relevance, asked_at: datetime) -> R
     standing = candidate.standing
     age = max((asked_at - standing.observed_at).total_seconds(), 0.0)
     recency = 0.5 ** (age / HALF_LIFE[standing.type].total_seconds())
-    fused = relevance.fused * (1.0 if candidate.reached == "visible" else FROM_ELSEWHERE)
-    parts = Parts(
-        keyword=_rounded(relevance.keyword),
-        semantic=_rounded(relevance.semantic),
-        relevance=_rounded(fused),
-        scope=NEARNESS_OF_SCOPE[standing.owner.scope] if candidate.reached == "visible" else 0.0,
-        recency=_rounded(recency),
-        confidence=_rounded(standing.confidence),
-    )
-    lift = sum(weight * getattr(parts, name) for name, weight in LIFT.items())
-    score = (1 - sum(LIFT.values())) * fused + lift
-    return Ranked(candidate, _rounded(score), parts)
+    lift = LIFT * (_scope(candidate) + recency + standing.confidence)
+    score = (1 - 3 * LIFT) * relevance.fused * _at_home(candidate) + lift
+    return Ranked(candidate, _rounded(score), relevance, recency)
+
+
+def _at_home(candidate: Candidate) -> float:
+    return 1.0 if candidate.reached == "visible" else FROM_ELSEWHERE
+
+
+def _scope(candidate: Candidate) -> float:
+    if candidate.reached != "visible":
+        return 0.0
+    return 0.5 if candidate.standing.owner.scope is Scope.GLOBAL else 1.0
 
 
 def _order(ranked: Ranked) -> tuple[float, float, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.domain.project import normalise_remote
+from recollect.errors import InvalidInput
 
 _SECTION = re.compile(r'^\s*\[\s*remote\s+"(?P<name>[^"]+)"\s*\]', re.IGNORECASE)
 _URL = re.compile(r"^\s*url\s*=\s*(?P<url>.+?)\s*$", re.IGNORECASE)
@@ -54,7 +55,10 @@ def _remote(folder: Path) -> str:
         elif name and (match := _URL.match(line)):
             remotes.setdefault(name, match["url"])
     url = remotes.get("origin") or next(iter(remotes.values()), "")
-    return normalise_remote(url)
+    try:
+        return normalise_remote(url)
+    except InvalidInput:
+        return ""  # a remote nobody can reach names no place; the root does
 
 
 def _read(path: Path) -> str:

@@ -15,7 +15,7 @@ from recollect.text.clean import clean
 
 E = TypeVar("E", bound=StrEnum)
 
-MAX_CONTENT = 262_144
+MAX_CONTENT = 1_000_000
 MAX_TITLE = 500
 MAX_SUMMARY = 8_000
 MAX_TAGS = 64

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.clock import Clock
+from recollect.config import at_home
 from recollect.domain.project import (
     ByName,
     ByPath,
@@ -124,7 +125,7 @@ def _find_repo(tables: Tables, where: Where) -> Repo | None:
 def _known_repo(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
     if isinstance(reference, ByRemote):
         return tables.places.repo_with_remote(reference.remote)
-    checkout = find_checkout(Path(reference.path).expanduser())
+    checkout = find_checkout(at_home(reference.path))
     by_remote = tables.places.repo_with_remote(checkout.remote) if checkout.remote else None
     return by_remote or tables.places.repo_at(str(checkout.root))
 
@@ -171,7 +172,7 @@ def _settle_known(
 def _identity(reference: ByPath | ByRemote) -> tuple[str, str]:
     if isinstance(reference, ByRemote):
         return reference.remote, ""
-    checkout = find_checkout(Path(reference.path).expanduser())
+    checkout = find_checkout(at_home(reference.path))
     return checkout.remote, str(checkout.root)
 
 

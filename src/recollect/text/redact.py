@@ -14,9 +14,13 @@ from dataclasses import dataclass
 
 from recollect.domain.source import Redaction
 
-_PRIVATE_TAG = re.compile(r"<\s*(/?)\s*private\s*>", re.IGNORECASE)
+MAX_ROUNDS = 5
 
-# kind: a pattern whose group "secret" (or whole match) is the secret
+_PRIVATE_TAG = re.compile(r"<\s*+(/?)\s*+private\s*>", re.IGNORECASE)
+
+# kind: a pattern whose group "secret" (or whole match) is the secret. The first kind listed wins
+# where two match the same place. Every pattern is linear: no start is tried inside a run that an
+# earlier start has already read, and no two repeats stand side by side that match the same.
 _SHAPES: tuple[tuple[str, str], ...] = (
     (
         "private-key",
@@ -39,7 +43,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         "slack-webhook",
         r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9_/-]{20,})",
     ),
-    ("google-key", r"\bAIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])|\bGOCSPX-[0-9A-Za-z_-]{28}"),
+    ("google-key", r"\bAIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])|\bGOCSPX-[0-9A-Za-z_-]{28,}"),
     ("google-token", r"\bya29\.[0-9A-Za-z_-]{20,}"),
     ("stripe-key", r"\b(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}|\bwhsec_[0-9A-Za-z+/=]{24,}"),
     ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,}"),
@@ -52,25 +56,31 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("databricks-token", r"\bdapi[a-f0-9]{32}\b"),
     ("vault-token", r"\bhv[sbr]\.[A-Za-z0-9_-]{24,}"),
     ("service-key", r"\b(?:gsk_|xai-|lin_api_|ntn_|r8_|tvly-|pplx-|fw_)[A-Za-z0-9]{32,}\b"),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("jwt", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     (
         "url-password",
-        r"\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@\"'<>]*:(?P<secret>[^\s/@\"'<>]+)@(?=[^\s/])",
+        # From "://": a scheme in front would be read again from each of its letters. A user has no
+        # "[", so that a mark in its place is no user. A password may hold an "@".
+        r"(?<=[A-Za-z0-9+.-])://[^\s/:@\"'<>\[]*:(?P<secret>[^\s/\"'<>]+)@(?=[^\s/@])",
     ),
     (
         "authorization",
-        r"\b(?i:bearer|authorization:\s*basic)\s+(?P<secret>(?=[^\s\"',]*\d)[A-Za-z0-9._~+/=-]{16,})",
+        r"\b(?i:bearer)\s+(?P<secret>(?=[^\s\"',]*\d)[A-Za-z0-9._~+/=-]{16,})"
+        r"|\b(?i:authorization)\\?[\"']?\s*:\s*\\?[\"']?(?i:basic)\s+(?P<secret2>[A-Za-z0-9+/=_-]{8,})",
     ),
     (
         "password",
-        r"(?i:(?<![A-Za-z])(?:password|passphrase|passwd|pwd))\s+(?:is|was)\s*:?\s+[\"']?"
-        r"(?P<secret>(?=[^\s\"']*\d)[^\s\"',;]{6,}[^\s\"',;.!?])",
+        r"(?i:(?<![A-Za-z])(?:password|passphrase|passwd|pwd))\s+(?:is|was)(?:\s*:)?\s++[\"'`]?"
+        r"(?P<secret>(?=[^\s\"'`]*\d)[^\s\"'`,;]{6,}[^\s\"'`,;.!?])",
     ),
     (
         "assigned-secret",
-        r"(?i:(?<![A-Za-z])[A-Za-z0-9_-]*(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key"
-        r"|access[_-]?key|private[_-]?key|client[_-]?secret|credentials?))[\"']?\s*(?::|=(?!=))\s*"
-        r"(?:\"(?P<secret>[^\"\s]{6,})\"|'(?P<secret2>[^'\s]{6,})'|(?P<secret3>[^\s\"'`,;]{8,}))",
+        # Name, then : = := => or an annotation, on one line, then a value, quoted or not.
+        r"(?i:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key"
+        r"|private[ _-]?key|credentials?)\\?[\"'`]?[ \t]*"
+        r"(?:=>|:[ \t]*(?:[A-Za-z]{2,16}[ \t]*)?=(?!=)|:|=(?!=))(?:\*\*)?[ \t]*"
+        r"(?:\\?\"(?P<secret>[^\"\s\\]{6,})|\\?'(?P<secret2>[^'\s\\]{6,})"
+        r"|`?(?P<secret3>[^\s\"'`,;]{8,}))",
     ),
 )
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _SHAPES)
@@ -83,12 +93,22 @@ _HINT = re.compile(
     r"|api.?key|access.?key|private.?key|credential)"
 )
 
-# An assigned value that is no secret: code, placeholders, masks, references to the environment.
+# A value that is no secret: code, placeholders, masks, paths, names of algorithms.
 _NO_SECRET = re.compile(
-    r"^(?:[$%<{\[(*.#&]|(?i:your|my|the|xxx|changeme|example|placeholder|redacted|none|null|true"
-    r"|false|undefined|process\.env|os\.|env\.|config\.|settings\.|self\.|this\.|args\.|request\.))"
-    r"|[(){}<>$]|\*{3}|\.{3}|^[A-Za-z_]+(?:\.[A-Za-z_]+)+$"
+    r"^(?:[$%<{\[(*.&]|(?i:(?:your|my|the)(?![A-Za-z0-9])|(?:none|null|true|false)\b"
+    r"|xxx|changeme|example|placeholder|redacted|undefined"
+    r"|process\.env|os\.|env\.|config\.|settings\.|self\.|this\.|args\.|request\.))"
+    r"|[(){}<>]|\*{3}|\.{3}"
+    r"|^[A-Za-z_]+(?:\.[A-Za-z_]\w*)+$"  # user.password1
+    r"|^[A-Za-z_][\w.]*\["  # tokens[0], Optional[str]
+    r"|^[A-Za-z]+(?:\|[A-Za-z0-9:]+)+$"  # str|None, required|min:8
+    r"|^[A-Z]+(?:_[A-Z0-9]+)+$"  # API_KEY_V2
+    r"|^(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]+)+$|^[A-Za-z]:[\\/]|^[A-Za-z][\w+.-]*://"
+    r"|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$"
+    r"|^(?i:sha-?\d|argon2|bcrypt|scrypt|pbkdf2)"
 )
+_URL_PLACEHOLDER = re.compile(r"^(?:[${%\[]|\*+$|(?i:x+)$)")
+_MARK = re.compile(r"\[redacted:[a-z-]+\]")
 
 
 @dataclass(frozen=True)
@@ -101,24 +121,47 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """Return *text* with every secret replaced by `[redacted:kind]` and private parts removed."""
-    spans = sorted(_private_spans(text))
-    if _HINT.search(text):
-        spans = _without_overlaps(sorted([*spans, *_secret_spans(text)]))
-    if not spans:
-        return Redacted(text, ())
-    pieces: list[str] = []
     redactions: list[Redaction] = []
-    at = written = 0
-    for start, end, kind in spans:
-        mark = "" if kind == "private" else f"[redacted:{kind}]"
-        pieces += [text[at:start], mark]
-        written += start - at + len(mark)
-        redactions.append(Redaction(kind, written - len(mark), written))
-        at = end
-    return Redacted("".join([*pieces, text[at:]]), tuple(redactions))
+    # What is taken out can join or bare what stood around it, so look again until nothing is found.
+    for _ in range(MAX_ROUNDS):
+        spans = list(_private_spans(text)) or _secret_spans(text)
+        if not spans:
+            return Redacted(text, tuple(redactions))
+        text, redactions = _replaced(text, spans, redactions)
+    # Only a text made to be tricky comes here. Err on the side of taking out.
+    if tag := _PRIVATE_TAG.search(text):
+        text, redactions = _replaced(text, [(tag.start(), len(text), "private")], redactions)
+    text, redactions = _replaced(text, _secret_spans(text), redactions)
+    return Redacted(text, tuple(redactions))
 
 
 Span = tuple[int, int, str]
+
+
+def _replaced(
+    text: str, spans: list[Span], earlier: list[Redaction]
+) -> tuple[str, list[Redaction]]:
+    """Return *text* with *spans* replaced, and the *earlier* redactions moved along with it."""
+    pieces: list[str] = []
+    redactions: list[Redaction] = []
+    at = shift = number = 0
+    for start, end, kind in spans:
+        while number < len(earlier) and earlier[number].end <= start:
+            redactions.append(_moved(earlier[number], shift))
+            number += 1
+        while number < len(earlier) and earlier[number].start < end:
+            number += 1  # inside what goes now
+        mark = "" if kind == "private" else f"[redacted:{kind}]"
+        pieces += [text[at:start], mark]
+        redactions.append(Redaction(kind, start + shift, start + shift + len(mark)))
+        shift += len(mark) - (end - start)
+        at = end
+    redactions += [_moved(one, shift) for one in earlier[number:]]
+    return "".join([*pieces, text[at:]]), redactions
+
+
+def _moved(redaction: Redaction, by: int) -> Redaction:
+    return Redaction(redaction.kind, redaction.start + by, redaction.end + by)
 
 
 def _private_spans(text: str) -> Iterator[Span]:
@@ -136,36 +179,48 @@ def _private_spans(text: str) -> Iterator[Span]:
         yield start, len(text), "private"  # never closed: private to the end
 
 
-def _secret_spans(text: str) -> Iterator[Span]:
-    for kind, pattern in _PATTERNS:
-        for match in pattern.finditer(text):
-            group = next(
-                (name for name in match.groupdict() if match.group(name) is not None), None
-            )
-            start, end = match.span(group) if group else match.span()
-            if kind == "assigned-secret" and not _looks_secret(text[start:end]):
-                continue
-            yield start, end, kind
+def _secret_spans(text: str) -> list[Span]:
+    """Return where secrets stand, in order; those that overlap as one, of the first one's kind."""
+    if not _HINT.search(text):
+        return []
+    found = [
+        (start, end, kind)
+        for kind, pattern in _PATTERNS
+        for start, end in map(_span_of_secret, pattern.finditer(text))
+        if _is_secret(kind, text[start:end])
+    ]
+    spans: list[Span] = []
+    for start, end, kind in sorted(found, key=lambda span: span[0]):
+        if spans and start < spans[-1][1]:
+            first, last, first_kind = spans[-1]
+            spans[-1] = (first, max(last, end), first_kind)
+        else:
+            spans.append((start, end, kind))
+    return spans
 
 
-def _looks_secret(value: str) -> bool:
-    if _NO_SECRET.search(value) or "://" in value:
-        return False
+def _span_of_secret(match: re.Match[str]) -> tuple[int, int]:
+    group = next((name for name, value in match.groupdict().items() if value is not None), 0)
+    return match.span(group)
+
+
+def _is_secret(kind: str, value: str) -> bool:
+    if not _MARK.sub("", value):
+        return False  # a mark of ours
+    match kind:
+        case "assigned-secret":
+            return not _NO_SECRET.search(value) and _looks_random(value)
+        case "password":
+            return not _NO_SECRET.search(value)
+        case "url-password":
+            return not _URL_PLACEHOLDER.search(value)
+        case "openai-key" | "slack-token":  # sk-button-primary-large, xoxo-hugs-and-kisses
+            return any(ch.isdigit() for ch in value)
+    return True
+
+
+def _looks_random(value: str) -> bool:
     has_digit = any(ch.isdigit() for ch in value)
     has_letter = any(ch.isalpha() for ch in value)
     has_mark = any(not ch.isalnum() and ch not in "_-." for ch in value)
     return has_letter and (has_digit or has_mark)
-
-
-def _without_overlaps(spans: list[Span]) -> list[Span]:
-    """Keep private parts first, then whichever secret starts first; drop what overlaps them."""
-    private = [span for span in spans if span[2] == "private"]
-    kept: list[Span] = list(private)
-    last_end = -1
-    for span in spans:
-        inside_private = any(p[0] < span[1] and span[0] < p[1] for p in private)
-        if span[2] == "private" or inside_private or span[0] < last_end:
-            continue
-        kept.append(span)
-        last_end = span[1]
-    return sorted(kept)

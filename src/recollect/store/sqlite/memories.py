@@ -20,6 +20,11 @@ from recollect.text.fingerprint import fingerprint
 
 _SQL = queries.load("memories")
 
+# A question decodes hundreds of rows: looking a member up is cheaper than calling its enum.
+_SCOPES = {scope.value: scope for scope in Scope}
+_TYPES = {kind.value: kind for kind in MemoryType}
+_STATUSES = {status.value: status for status in Status}
+
 
 class SqliteMemories:
     """See `recollect.store.protocol.Memories`."""
@@ -233,9 +238,9 @@ def _standing(row: Row) -> Standing:
     return Standing(
         seq=seq,
         id=memory_id,
-        owner=Owner(Scope(scope), owner_id),
-        type=MemoryType(kind),
-        status=Status(status),
+        owner=Owner(_SCOPES[scope], owner_id),
+        type=_TYPES[kind],
+        status=_STATUSES[status],
         confidence=confidence,
         observed_at=from_micros(observed_at),
     )

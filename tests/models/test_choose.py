@@ -1,0 +1,95 @@
+"""Each backend of the settings has its embedder, and choosing one calls nobody."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recollect.config import EMBEDDING_BACKENDS, Settings
+from recollect.errors import InvalidInput
+from recollect.models.choose import choose_embedder
+from recollect.models.http import HttpEmbedder
+from recollect.models.local import LocalEmbedder
+from recollect.models.manifest import default_manifest
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that looks like a model; nothing loads it here."""
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).write_bytes(b"")
+    manifest = {"name": "mine", "dimension": 12}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return tmp_path
+
+
+def test_local_is_the_default_model() -> None:
+    embedder = choose_embedder(Settings())
+
+    assert isinstance(embedder, LocalEmbedder)
+    assert embedder.name == default_manifest().identity
+
+
+@pytest.mark.parametrize("backend", ["local", "folder"])
+def test_a_model_folder_is_read_for_either_backend(folder: Path, backend: str) -> None:
+    settings = Settings(embedding_backend=backend, embedding_model=str(folder))
+
+    embedder = choose_embedder(settings)
+
+    assert isinstance(embedder, LocalEmbedder)
+    assert embedder.name.startswith("mine/12/")
+    assert embedder.dimension == 12
+
+
+def test_a_tilde_in_the_folders_name_is_the_home_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.setenv("USERPROFILE", str(folder.parent))
+    settings = Settings(embedding_backend="folder", embedding_model=f"~/{folder.name}")
+
+    assert choose_embedder(settings).dimension == 12
+
+
+@pytest.mark.parametrize("model", ["", "no-such-folder"])
+def test_a_folder_backend_without_its_folder_is_invalid_input(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(InvalidInput, match=r"manifest\.json does not exist"):
+        choose_embedder(Settings(embedding_backend="folder", embedding_model=model))
+
+
+@pytest.mark.parametrize(
+    ("backend", "model", "name"),
+    [
+        ("ollama", "", "ollama:all-minilm"),
+        ("ollama", "nomic-embed-text", "ollama:nomic-embed-text"),
+        ("openai", "", "openai:text-embedding-3-small"),
+        ("openai", "bge-m3", "openai:bge-m3"),
+    ],
+)
+def test_a_server_backend_is_named_after_its_kind_and_model(
+    backend: str, model: str, name: str
+) -> None:
+    embedder = choose_embedder(Settings(embedding_backend=backend, embedding_model=model))
+
+    assert isinstance(embedder, HttpEmbedder)
+    assert embedder.name == name
+
+
+def test_no_backend_has_no_embedder() -> None:
+    with pytest.raises(InvalidInput, match="'none' has no embedder"):
+        choose_embedder(Settings(embedding_backend="none"))
+
+
+def test_every_backend_but_none_has_an_embedder(folder: Path) -> None:
+    chosen = [
+        choose_embedder(Settings(embedding_backend=backend, embedding_model=str(folder)))
+        for backend in EMBEDDING_BACKENDS
+        if backend != "none"
+    ]
+
+    assert len({type(one) for one in chosen}) == 2
+    assert len(chosen) == len(EMBEDDING_BACKENDS) - 1

@@ -1,0 +1,83 @@
+"""The double that tests stand on must itself stand."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from recollect.models.scripted import ScriptedEmbedder
+
+
+def cosine(embedder: ScriptedEmbedder, one: str, other: str) -> float:
+    first, second = embedder.embed([one, other])
+    return float(first @ second)
+
+
+def test_two_of_them_give_the_same_vectors() -> None:
+    texts = ["We use Postgres.", "", "日本"]
+
+    assert np.array_equal(ScriptedEmbedder().embed(texts), ScriptedEmbedder().embed(texts))
+
+
+def test_another_process_gives_the_same_vectors() -> None:
+    program = (
+        "from recollect.models.scripted import ScriptedEmbedder\n"
+        "print(ScriptedEmbedder().embed_query('postgres').tobytes().hex())\n"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    here = ScriptedEmbedder().embed_query("postgres").tobytes().hex()
+    assert ended.stdout.decode().strip() == here
+
+
+def test_vectors_have_unit_length_and_the_dimension_asked_for() -> None:
+    embedder = ScriptedEmbedder(dimension=16)
+
+    vectors = embedder.embed(["one", "one two", "one two three"])
+
+    assert vectors.shape == (3, embedder.dimension) == (3, 16)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_text_without_words_is_near_nothing() -> None:
+    assert not ScriptedEmbedder().embed_query("… !").any()
+
+
+def test_no_texts_have_no_vectors() -> None:
+    assert ScriptedEmbedder().embed([]).shape == (0, 64)
+
+
+def test_texts_that_share_words_are_nearer_than_texts_that_do_not() -> None:
+    embedder = ScriptedEmbedder()
+
+    shared = cosine(embedder, "billing uses postgres", "postgres for billing")
+
+    assert shared > cosine(embedder, "billing uses postgres", "the cat sleeps") + 0.3
+
+
+def test_case_and_marks_do_not_matter() -> None:
+    assert cosine(ScriptedEmbedder(), "Use Postgres!", "use postgres") == pytest.approx(1.0)
+
+
+def test_synonyms_share_a_direction() -> None:
+    plain, knowing = ScriptedEmbedder(), ScriptedEmbedder(synonyms={"database": "postgres"})
+
+    assert cosine(plain, "database", "postgres") < 0.5
+    assert cosine(knowing, "database", "Postgres") == pytest.approx(1.0)
+
+
+def test_it_remembers_what_it_was_asked_in_order() -> None:
+    embedder = ScriptedEmbedder()
+
+    embedder.embed(["a", "b"])
+    embedder.embed_query("c")
+
+    assert embedder.asked == ["a", "b", "c"]
+
+
+def test_it_is_called_what_it_is_told() -> None:
+    assert ScriptedEmbedder().name == "scripted"
+    assert ScriptedEmbedder(name="other").name == "other"

@@ -1,0 +1,232 @@
+"""Where a setting comes from, and what a broken one says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect.config import EMBEDDING_BACKENDS, Settings, config_path, load_settings
+from recollect.errors import InvalidInput
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The configuration file; a test writes it."""
+    return tmp_path / "recollect.toml"
+
+
+@pytest.fixture
+def environ(file: Path) -> dict[str, str]:
+    """An environment that names the configuration file and nothing else."""
+    return {"RECOLLECT_CONFIG": str(file)}
+
+
+def test_without_anything_set_the_defaults_hold(environ: dict[str, str]) -> None:
+    assert load_settings(environ) == Settings()
+
+
+def test_the_defaults_are_local_and_send_nothing_anywhere() -> None:
+    assert Settings().embedding_backend == "local"
+    assert Settings().db == "~/.local-memory/memory.db"
+    assert Settings().openai_key == ""
+
+
+# Each row adds one more place; the one added last is the one that counts.
+@pytest.mark.parametrize(
+    ("in_file", "variables", "argument", "found"),
+    [
+        (None, {}, None, "~/.local-memory/memory.db"),
+        ("file.db", {}, None, "file.db"),
+        ("file.db", {"MEMORY_SERVER_DB_PATH": "memory.db"}, None, "memory.db"),
+        (
+            "file.db",
+            {"MEMORY_SERVER_DB_PATH": "memory.db", "RECOLLECT_DB": "recollect.db"},
+            None,
+            "recollect.db",
+        ),
+        (
+            "file.db",
+            {"MEMORY_SERVER_DB_PATH": "memory.db", "RECOLLECT_DB": "recollect.db"},
+            "argument.db",
+            "argument.db",
+        ),
+    ],
+    ids=["default", "file", "memory server's name", "our name", "argument"],
+)
+def test_the_nearest_place_wins(
+    file: Path,
+    environ: dict[str, str],
+    in_file: str | None,
+    variables: dict[str, str],
+    argument: str | None,
+    found: str,
+) -> None:
+    if in_file is not None:
+        file.write_text(f'db = "{in_file}"', encoding="utf-8")
+
+    settings = load_settings(environ | variables, db=argument)
+
+    assert settings.db == found
+
+
+@pytest.mark.parametrize(
+    ("variable", "setting", "value"),
+    [
+        ("RECOLLECT_DB", "db", "x.db"),
+        ("MEMORY_SERVER_DB_PATH", "db", "x.db"),
+        ("RECOLLECT_EMBEDDING_BACKEND", "embedding_backend", "ollama"),
+        ("MEMORY_EMBEDDING_BACKEND", "embedding_backend", "none"),
+        ("RECOLLECT_EMBEDDING_MODEL", "embedding_model", "m"),
+        ("MEMORY_EMBEDDING_MODEL", "embedding_model", "m"),
+        ("OLLAMA_BASE_URL", "ollama_url", "http://gpu:11434"),
+        ("RECOLLECT_OPENAI_BASE_URL", "openai_url", "http://x/v1"),
+        ("OPENAI_BASE_URL", "openai_url", "http://x/v1"),
+        ("RECOLLECT_OPENAI_API_KEY", "openai_key", "k"),
+        ("OPENAI_API_KEY", "openai_key", "k"),
+    ],
+)
+def test_a_variable_sets_its_setting_and_no_other(
+    environ: dict[str, str], variable: str, setting: str, value: str
+) -> None:
+    settings = load_settings(environ | {variable: value})
+
+    assert settings == load_settings(environ, **{setting: value})
+    assert getattr(settings, setting) == value
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("RECOLLECT_EMBEDDING_MODEL", "MEMORY_EMBEDDING_MODEL"),
+        ("RECOLLECT_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        ("RECOLLECT_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
+    ],
+)
+def test_our_variable_goes_before_the_one_others_share(
+    environ: dict[str, str], ours: str, theirs: str
+) -> None:
+    both = load_settings(environ | {theirs: "theirs", ours: "ours"})
+
+    assert both == load_settings(environ | {ours: "ours"})
+
+
+def test_an_empty_variable_counts_as_not_set(environ: dict[str, str]) -> None:
+    settings = load_settings(environ | {"RECOLLECT_DB": "", "MEMORY_SERVER_DB_PATH": "memory.db"})
+
+    assert settings.db == "memory.db"
+
+
+def test_an_argument_of_false_is_an_argument(file: Path, environ: dict[str, str]) -> None:
+    file.write_text("cross_project = true", encoding="utf-8")
+
+    assert load_settings(environ, cross_project=False).cross_project is False
+
+
+def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> None:
+    wanted = Settings(
+        db="x.db",
+        embedding_backend="openai",
+        embedding_model="m",
+        ollama_url="http://o",
+        openai_url="http://p",
+        openai_key="k",
+        cross_project=False,
+    )
+    file.write_text(
+        'db = "x.db"\nembedding_backend = "openai"\nembedding_model = "m"\n'
+        'ollama_url = "http://o"\nopenai_url = "http://p"\nopenai_key = "k"\n'
+        "cross_project = false\n",
+        encoding="utf-8",
+    )
+
+    assert load_settings(environ) == wanted
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"db = ", "cannot read"),
+        (b"\xff\xfe", "cannot read"),
+        (b'databse = "x.db"', "unknown setting 'databse'"),
+        (b"db = 7", "setting 'db'.*must be a str"),
+        (b'cross_project = "no"', "setting 'cross_project'.*must be a bool"),
+        (b"cross_project = 1", "setting 'cross_project'.*must be a bool"),
+        (b'[db]\npath = "x"', "setting 'db'.*must be a str"),
+    ],
+    ids=["syntax", "encoding", "unknown", "number", "text for bool", "number for bool", "table"],
+)
+def test_a_bad_file_is_invalid_input_that_names_the_file(
+    file: Path, environ: dict[str, str], content: bytes, complaint: str
+) -> None:
+    file.write_bytes(content)
+
+    with pytest.raises(InvalidInput, match=complaint) as raised:
+        load_settings(environ)
+
+    assert str(file) in str(raised.value)
+
+
+def test_a_folder_in_place_of_the_file_is_invalid_input_that_names_it(
+    file: Path, environ: dict[str, str]
+) -> None:
+    file.mkdir()
+
+    with pytest.raises(InvalidInput, match=re.escape(str(file))):
+        load_settings(environ)
+
+
+def test_an_unknown_setting_is_answered_with_the_known_ones(
+    file: Path, environ: dict[str, str]
+) -> None:
+    file.write_text("databse = 1", encoding="utf-8")
+
+    with pytest.raises(InvalidInput, match="known are cross_project, db, embedding_backend"):
+        load_settings(environ)
+
+
+@pytest.mark.parametrize("backend", ["", "Local", "chroma", " local"])
+def test_an_unknown_backend_is_refused_with_the_known_ones(backend: str) -> None:
+    with pytest.raises(InvalidInput, match=f"backend '{backend}'; use one of local, folder"):
+        Settings(embedding_backend=backend)
+
+
+@pytest.mark.parametrize("backend", EMBEDDING_BACKENDS)
+def test_every_known_backend_is_accepted(backend: str) -> None:
+    assert Settings(embedding_backend=backend).embedding_backend == backend
+
+
+@pytest.mark.parametrize(
+    ("environ", "path"),
+    [
+        ({"RECOLLECT_CONFIG": "/etc/r.toml", "XDG_CONFIG_HOME": "/x"}, Path("/etc/r.toml")),
+        ({"XDG_CONFIG_HOME": "/x"}, Path("/x/recollect/config.toml")),
+        ({"XDG_CONFIG_HOME": ""}, Path.home() / ".config/recollect/config.toml"),
+        ({}, Path.home() / ".config/recollect/config.toml"),
+        ({"RECOLLECT_CONFIG": "~/r.toml"}, Path.home() / "r.toml"),
+    ],
+    ids=["named", "xdg", "empty xdg", "home", "tilde"],
+)
+def test_the_file_is_looked_for_where_it_is_named_or_else_in_the_usual_place(
+    environ: dict[str, str], path: Path
+) -> None:
+    assert config_path(environ) == path
+
+
+def test_a_tilde_in_the_database_path_is_the_home_folder() -> None:
+    assert Settings(db="~/m.db").db_path == Path.home() / "m.db"
+
+
+def test_a_home_that_does_not_exist_is_invalid_input() -> None:
+    settings = Settings(db="~no-such-user-here/m.db")
+
+    with pytest.raises(InvalidInput, match="no-such-user-here"):
+        _ = settings.db_path
+
+
+def test_settings_given_nothing_are_read_from_the_process(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str]
+) -> None:
+    monkeypatch.setenv("RECOLLECT_CONFIG", environ["RECOLLECT_CONFIG"])
+    monkeypatch.setenv("RECOLLECT_EMBEDDING_BACKEND", "none")
+
+    assert load_settings().embedding_backend == "none"
