@@ -2,7 +2,7 @@
 Find candidates: what shares words with the question, and what is near it in meaning.
 
 Both legs return only items that stand on visible shelves and pass every filter. A leg asks for its
-best few hundred, filters, and asks for more only while too few are left, so a narrow filter never
+best hundred or so, filters, and asks for more only while too few are left, so a narrow filter never
 starves it and a wide one costs one round.
 """
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WANTED = 100  # candidates per leg that survive the filters
-FIRST_BY_WORDS = 200
-FIRST_BY_MEANING = 400  # of which the exact best ten are found 98 times in 100
+LEAST_WANTED = 100  # candidates of each leg that pass the filters, however few are to be returned
+SPARE = 1.2  # so many more are asked for at once, since some may not pass
 MOST = 100_000
 
 
@@ -50,13 +49,16 @@ def gather(
     shelves: Sequence[Shelf],
     filters: Filters,
     meaning: Meaning | None,
+    *,
+    limit: int,
 ) -> list[Candidate]:
-    """Return what either leg finds on *shelves*, each candidate with the word of both."""
+    """Return what either leg finds on *shelves*, enough to rank the best *limit* of them."""
     standings: dict[int, Standing] = {}
-    by_words, weight = _word_leg(tables, query, shelves, filters, standings)
+    admit = _Admission(tables, filters, max(LEAST_WANTED, limit), standings)
+    by_words, weight = _word_leg(tables, query, shelves, admit)
     near: dict[int, Near] = {}
     if meaning is not None:
-        near = _meaning_leg(tables, meaning, shelves, filters, standings)
+        near = _meaning_leg(tables, meaning, shelves, admit)
         unseen = [seq for seq in by_words if seq not in near]
         near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen)
     return [
@@ -70,12 +72,34 @@ def coverage(match: WordMatch | None, question_weight: float) -> float:
     return match.weight / question_weight if match and question_weight > 0 else 0.0
 
 
+@dataclass(frozen=True)
+class _Admission:
+    """Lets through what passes the filters, and notes the standing of each that did."""
+
+    tables: Tables
+    filters: Filters
+    wanted: int
+    standings: dict[int, Standing]
+
+    def until_enough(
+        self, ask: Callable[[int], Mapping[int, T]], total: Callable[[], int]
+    ) -> dict[int, T]:
+        """Ask for more and more until enough pass or there is no more."""
+        most, seen = int(self.wanted * SPARE), -1
+        while True:
+            found = ask(most)
+            passed = {one.seq: one for one in self.tables.memories.standings(found, self.filters)}
+            # Asking for more is of use only while it brings more. By meaning, pieces of one item
+            # may crowd others out of a round, so fewer than asked for are not yet all of them.
+            exhausted = len(found) in (seen, total()) or most >= MOST
+            if len(passed) >= self.wanted or exhausted:
+                self.standings.update(passed)
+                return {seq: value for seq, value in found.items() if seq in passed}
+            most, seen = most * 5, len(found)
+
+
 def _word_leg(
-    tables: Tables,
-    query: str,
-    shelves: Sequence[Shelf],
-    filters: Filters,
-    standings: dict[int, Standing],
+    tables: Tables, query: str, shelves: Sequence[Shelf], admit: _Admission
 ) -> tuple[dict[int, WordMatch], float]:
     told = WordMatches((), 0.0, (), 0)
 
@@ -84,40 +108,16 @@ def _word_leg(
         told = tables.words.match(query, shelves, limit=most)
         return {match.seq: match for match in told.matches}
 
-    found = _surviving(tables, FIRST_BY_WORDS, ask, lambda: told.matching, filters, standings)
+    found = admit.until_enough(ask, lambda: told.matching)
     return found, told.question_weight
 
 
 def _meaning_leg(
-    tables: Tables,
-    meaning: Meaning,
-    shelves: Sequence[Shelf],
-    filters: Filters,
-    standings: dict[int, Standing],
+    tables: Tables, meaning: Meaning, shelves: Sequence[Shelf], admit: _Admission
 ) -> dict[int, Near]:
+    everything = sum(shelf.items for shelf in shelves)
+
     def ask(most: int) -> Mapping[int, Near]:
         return tables.vectors.near(meaning.model_id, meaning.vector, shelves, limit=most)
 
-    everything = sum(shelf.items for shelf in shelves)
-    return _surviving(tables, FIRST_BY_MEANING, ask, lambda: everything, filters, standings)
-
-
-def _surviving(
-    tables: Tables,
-    most: int,
-    ask: Callable[[int], Mapping[int, T]],
-    total: Callable[[], int],
-    filters: Filters,
-    standings: dict[int, Standing],
-) -> dict[int, T]:
-    seen = -1
-    while True:
-        found = ask(most)
-        passed = {standing.seq: standing for standing in tables.memories.standings(found, filters)}
-        # Asking for more is of use only while it brings more. By meaning, pieces of one item may
-        # crowd others out of a round, so fewer items than asked for are not yet all of them.
-        exhausted = len(found) in (seen, total()) or most >= MOST
-        if len(passed) >= WANTED or exhausted:
-            standings |= passed
-            return {seq: value for seq, value in found.items() if seq in passed}
-        most, seen = most * 5, len(found)
+    return admit.until_enough(ask, lambda: everything)

@@ -57,7 +57,7 @@ def retrieve(tables: Tables, asking: Asking, meaning: Meaning | None) -> Found:
 def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ranked]:
     """Return every candidate above the bar, best first."""
     shelves = tables.words.shelves(ItemKind.MEMORY, asking.owners)
-    candidates = gather(tables, asking.query, shelves, asking.filters, meaning)
+    candidates = gather(tables, asking.query, shelves, asking.filters, meaning, limit=asking.limit)
     if asking.owners is not None:
         known = {candidate.standing.seq for candidate in candidates}
         for candidate in (

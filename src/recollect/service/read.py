@@ -25,7 +25,7 @@ from recollect.domain.retrieval import (
     Retrieval,
     WhyNot,
 )
-from recollect.domain.scope import ItemKind, Owner, Scope, visible_owners
+from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import NotFound, StoreError
 from recollect.retrieval.candidates import Meaning
 from recollect.retrieval.retrieve import retrieve
@@ -181,11 +181,7 @@ def get(deps: Deps, memory_id: object) -> Memory:
 def newest(deps: Deps, asked: Question) -> list[Memory]:
     """Return the latest memories that a question's places and filters admit."""
     with deps.store.read() as tables:
-        owners = _owners(tables, asked)
-        if owners is None:
-            shelves = tables.words.shelves(ItemKind.MEMORY, None)
-            owners = tuple(shelf.owner for shelf in shelves)
-        return tables.memories.newest(owners, asked.filters, asked.limit)
+        return tables.memories.newest(_owners(tables, asked), asked.filters, asked.limit)
 
 
 def _answer(deps: Deps, asked: Question) -> tuple[Sequence[Hit], list[str]]:

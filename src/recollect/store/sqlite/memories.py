@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import apsw
@@ -74,9 +75,7 @@ class SqliteMemories:
 
     def with_key(self, key: str, owner: Owner) -> Memory | None:
         """Return the active fact of that name."""
-        values = {"key": key, "scope": owner.scope.value}
-        for scope in (Scope.PROJECT, Scope.REPO, Scope.AGENT, Scope.SESSION):
-            values[f"{scope}_id"] = owner.id if owner.scope is scope else ""
+        values = {"key": key, "scope": owner.scope.value, "owner_id": owner.id}
         row = self._db.execute(_SQL["with_key"], values).fetchone()
         return self.get(row[0]) if row else None
 
@@ -122,14 +121,22 @@ class SqliteMemories:
         removed["postings"] = self._words.remove(memory_id, indexed_text(memory))
         return {"memories": 1, **removed}
 
-    def newest(self, owners: Sequence[Owner], filters: Filters, limit: int) -> list[Memory]:
-        """Return the latest memories of *owners* that pass *filters*, newest first."""
-        shelves = self._words.shelves(ItemKind.MEMORY, owners)
-        values = filter_values(filters) | {
-            "shelves": to_json([shelf.id for shelf in shelves]),
-            "limit": limit,
-        }
-        return self.get_many([row[0] for row in self._db.execute(_SQL["newest"], values)])
+    def newest(self, owners: Sequence[Owner] | None, filters: Filters, limit: int) -> list[Memory]:
+        """Return the latest memories of *owners*, of all where None, that pass *filters*."""
+        values = filter_values(filters) | {"limit": limit}
+        found: list[tuple[int, str]] = []
+        # One walk down an index for each owner, type and status: none reads past *limit* rows.
+        for status in filters.statuses:
+            if owners is None:
+                one = values | {"status": status.value}
+                found += rows(self._db.execute(_SQL["newest_anywhere"], one))
+                continue
+            for owner, kind in product(owners, filters.types):
+                place = {"scope": owner.scope.value, "owner_id": owner.id, "type": kind.value}
+                one = values | place | {"status": status.value}
+                found += rows(self._db.execute(_SQL["newest"], one))
+        latest = sorted(found, reverse=True)[:limit]
+        return self.get_many([memory_id for _, memory_id in latest])
 
     def standings(self, seqs: Iterable[int], filters: Filters) -> list[Standing]:
         """Return what ranking needs of those items that are memories and pass *filters*."""

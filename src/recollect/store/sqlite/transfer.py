@@ -55,6 +55,8 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "memory_links": (("from_id", "relation", "to_kind", "to_id"),),
 }
 
+_OWNER = ("scope", "project_id", "repo_id", "agent_id", "session_id")
+
 RowMap = dict[str, Any]
 
 
@@ -169,14 +171,15 @@ class _Loading:
     def _find(self, table: str, columns: tuple[str, ...], row: RowMap) -> RowMap | None:
         where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
         values = {column: row.get(column) for column in columns}
-        found = self._db.execute(f"SELECT * FROM {table} WHERE {where}", values).fetchone()
+        listed = ", ".join(f'"{column}"' for column in self._columns[table])
+        sql = f"SELECT {listed} FROM {table} WHERE {where}"
+        found = self._db.execute(sql, values).fetchone()
         return dict(zip(self._columns[table], found, strict=True)) if found else None
 
     def _keep_one_active_fact(self, row: RowMap) -> None:
         if not row.get("key") or row.get("status") != "active":
             return
-        owner = ("scope", "project_id", "repo_id", "agent_id", "session_id")
-        rival = self._find("memories", ("key", "status", *owner), row)
+        rival = self._find("memories", ("key", "status", *_OWNER), row)
         if rival is not None:
             row["status"] = "contradicted"
             self.conflicts.append(

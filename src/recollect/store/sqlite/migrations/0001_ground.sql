@@ -220,19 +220,20 @@ CREATE TABLE memories (
     confirmed_at INTEGER NOT NULL,
     created_at   INTEGER NOT NULL,
     updated_at   INTEGER NOT NULL,
+    owner_id     TEXT GENERATED ALWAYS AS (coalesce(
+        CASE scope WHEN 'project' THEN project_id WHEN 'repo' THEN repo_id
+                   WHEN 'agent' THEN agent_id WHEN 'session' THEN session_id END, '')) VIRTUAL,
     CHECK (scope <> 'project' OR project_id IS NOT NULL),
     CHECK (scope <> 'repo' OR repo_id IS NOT NULL),
     CHECK (scope <> 'agent' OR agent_id IS NOT NULL),
     CHECK (scope <> 'session' OR session_id IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX memories_by_project ON memories(project_id, type, status) WHERE project_id IS NOT NULL;
-CREATE INDEX memories_by_status ON memories(status, created_at);
+CREATE INDEX memories_by_owner ON memories(scope, owner_id, type, status, observed_at);
+CREATE INDEX memories_by_status ON memories(status, observed_at);
 CREATE INDEX memories_by_fingerprint ON memories(fingerprint);
 CREATE INDEX memories_by_agent ON memories(agent_id) WHERE agent_id IS NOT NULL;
 CREATE INDEX memories_by_repo ON memories(repo_id) WHERE repo_id IS NOT NULL;
-CREATE UNIQUE INDEX one_active_fact_per_key
-    ON memories("key", scope, coalesce(project_id, ''), coalesce(repo_id, ''),
-                coalesce(agent_id, ''), coalesce(session_id, ''))
+CREATE UNIQUE INDEX one_active_fact_per_key ON memories("key", scope, owner_id)
     WHERE "key" <> '' AND status = 'active';
 
 CREATE TABLE memory_tags (

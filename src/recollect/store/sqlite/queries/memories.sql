@@ -33,10 +33,7 @@ SELECT DISTINCT e.memory_id, s.redactions FROM evidence e JOIN sources s ON s.id
  ORDER BY e.memory_id;
 
 -- with_key: the active profile fact of that name
-SELECT id FROM memories
- WHERE "key" = :key AND status = 'active' AND scope = :scope
-   AND coalesce(project_id, '') = :project_id AND coalesce(repo_id, '') = :repo_id
-   AND coalesce(agent_id, '') = :agent_id AND coalesce(session_id, '') = :session_id;
+SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active' AND scope = :scope AND owner_id = :owner_id;
 
 -- set_standing: status and times change, content never does
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
@@ -54,9 +51,7 @@ SELECT id, memory_id, before, after, "by", reason, at FROM memory_changes
 SELECT status, count(*) FROM memories GROUP BY status;
 
 -- standings: what ranking needs of the candidates that pass the filters
-SELECT i.seq, m.id, m.scope, coalesce(CASE m.scope WHEN 'project' THEN m.project_id WHEN 'repo' THEN m.repo_id
-            WHEN 'agent' THEN m.agent_id WHEN 'session' THEN m.session_id END, ''),
-       m.type, m.status, m.confidence, m.observed_at
+SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.observed_at
   FROM json_each(:seqs) j
   CROSS JOIN items i ON i.seq = j.value
   CROSS JOIN memories m ON m.id = i.id
@@ -67,18 +62,23 @@ SELECT i.seq, m.id, m.scope, coalesce(CASE m.scope WHEN 'project' THEN m.project
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)));
 
--- newest: the latest of the visible that pass the filters
-SELECT m.id
-  FROM json_each(:shelves) j
-  CROSS JOIN items i ON i.shelf_id = j.value
-  CROSS JOIN memories m ON m.id = i.id
- WHERE m.status IN (SELECT value FROM json_each(:statuses))
-   AND m.type IN (SELECT value FROM json_each(:types))
+-- newest: the latest of one owner, type and status that pass the other filters
+SELECT m.observed_at, m.id FROM memories m
+ WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status
    AND m.observed_at >= :since AND m.observed_at <= :until
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
- ORDER BY m.observed_at DESC, i.seq DESC LIMIT :limit;
+ ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit;
+
+-- newest_anywhere: the same for every owner and type, one status at a time
+SELECT m.observed_at, m.id FROM memories m
+ WHERE m.status = :status AND m.type IN (SELECT value FROM json_each(:types))
+   AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (:tags = '[]' OR NOT EXISTS (
+        SELECT 1 FROM json_each(:tags) t
+         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+ ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit;
 
 -- seq_of: the integer by which indexes know an item
 SELECT seq FROM items WHERE id = :id;
