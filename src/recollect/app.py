@@ -5,6 +5,8 @@ The composition root: settings in, a memory out.
 service. It is safe to share between threads; after a fork, open it again.
 """
 
+import inspect
+import os
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +26,7 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
 from recollect.domain.upkeep import Imported, Receipt, StoreStatus, Verification
+from recollect.errors import InvalidInput
 from recollect.service import inputs, read, transfer, upkeep, views, write
 from recollect.service.deps import Deps
 from recollect.service.forget import forget
@@ -51,6 +54,7 @@ class Recollect(AbstractContextManager["Recollect"]):
         embedder: "Embedder | None" = None,
     ) -> None:
         self._settings = settings
+        self._pid = os.getpid()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         path = settings.db_path
         if settings.db == ":memory:":
@@ -64,7 +68,6 @@ class Recollect(AbstractContextManager["Recollect"]):
             clock=clock,
             indexer=self._embedding.indexer,
             cross_project=settings.cross_project,
-            embedder_name=self._embedding.name,
         )
 
     # ── writing ─────────────────────────────────────────────────────────────────────────────────
@@ -274,7 +277,7 @@ class Recollect(AbstractContextManager["Recollect"]):
         """Finish and close. Closing twice is closing once."""
         self._embedding.close()
         self._store.close()
-        if self._temporary is not None:
+        if self._temporary is not None and os.getpid() == self._pid:
             self._temporary.cleanup()
 
     def __exit__(
@@ -295,14 +298,6 @@ class _Embedding:
         self._embedder = embedder
         self._indexer: Indexer | None = None
         self._lock = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """What embeds, as the settings call it."""
-        if self._embedder is not None:
-            return self._embedder.name
-        chosen = self._settings
-        return ":".join(part for part in (chosen.embedding_backend, chosen.embedding_model) if part)
 
     def indexer(self) -> "Indexer | None":
         if self._embedder is None and self._settings.embedding_backend == "none":
@@ -326,16 +321,29 @@ def _path(place: Place) -> str | Path | None:
     return Path(place) if isinstance(place, PathLike) else place
 
 
+_DRAFT = frozenset(inspect.signature(Recollect.ingest).parameters) - {"self"}
+_QUESTION = frozenset(inspect.signature(Recollect.search).parameters) - {"self", "query"}
+
+
 def _draft(item: Mapping[str, Any]) -> write.Draft:
-    given = dict(item)
+    if not isinstance(item, Mapping):
+        raise InvalidInput("each item must be a dict of what `ingest` takes")
+    given = _known(item, _DRAFT)
     where = _where(given)
     return write.draft(given.pop("content", None), where=where, **given)
 
 
 def _question(query: str, asked: Mapping[str, Any]) -> read.Question:
-    given = dict(asked)
+    given = _known(asked, _QUESTION)
     where = _where(given)
     return read.question(query, where=where, **given)
+
+
+def _known(given: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    unknown = sorted(given.keys() - names)
+    if unknown:
+        raise InvalidInput(f"unknown: {', '.join(unknown)}; use {', '.join(sorted(names))}")
+    return dict(given)
 
 
 def _where(given: dict[str, Any]) -> Where:

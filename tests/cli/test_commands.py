@@ -112,6 +112,7 @@ def test_views(run: Run) -> None:
     assert "Use pnpm." in run("views", "run", "tools").output
     assert answer(run("views", "run", "tools", "--json"))[0]["memory"]["content"] == "Use pnpm."
     assert answer(run("views", "list", "--json"))[0]["name"] == "tools"
+    assert answer(run("views", "--json"))[0]["name"] == "tools"
     assert answer(run("views", "save", "v", "q", "--json"))["name"] == "v"
     assert answer(run("views", "delete", "v", "--json")) == {"deleted": "v"}
     assert "Deleted" in run("views", "delete", "tools").output
@@ -161,7 +162,9 @@ def test_doctor_and_verify_fail_with_exit_code_1(run: Run, path: Path) -> None:
         (["search"], 2, "Missing argument"),
         (["import", "nowhere.jsonl"], 1, "cannot read"),
         (["views", "run", "ghost"], 1, "no view 'ghost'"),
-        (["--db", "/proc/nowhere/x.db", "status"], 1, "cannot create"),
+        (["--db", "/proc/nowhere/x.db", "add", "x"], 1, "cannot create"),
+        (["--db", "typo.db", "verify"], 1, "there is no store at typo.db"),
+        (["add", "--key", "tz", "x", "--project", "p"], 2, "takes no other option"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -194,12 +197,12 @@ def test_a_redaction_is_said(run: Run) -> None:
 
 
 def test_control_characters_in_content_do_not_reach_the_terminal(run: Run) -> None:
-    run("add", "evil \x1b[2J\x07 content [bold]markup[/bold]")
+    run("add", "evil \x1b[2J\x07 content [bold]markup[/bold] :fire:")
 
     output = run("search", "evil content").output
 
     assert "\x1b[2J" not in output
-    assert "[bold]markup[/bold]" in output
+    assert "[bold]markup[/bold] :fire:" in output
 
 
 def test_the_configuration_file_is_used(run: Run, tmp_path: Path) -> None:

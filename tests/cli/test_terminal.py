@@ -57,7 +57,8 @@ def test_a_person_adds_finds_by_meaning_and_forgets(path: Path) -> None:
 def test_letta_mem_is_the_same_command(path: Path) -> None:
     command = Path(sys.executable).parent / "letta-mem"
     done = subprocess.run(
-        [str(command), "--db", str(path), "status", "--json"],
+        [str(command), "status", "--json"],
+        env={**os.environ, "RECOLLECT_DB": str(path)},
         capture_output=True,
         text=True,
         check=True,

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import EmbedderUnavailable, MemoryExplanation, Recollect
+from recollect import (
+    EmbedderUnavailable,
+    InvalidInput,
+    MemoryExplanation,
+    NotFound,
+    Recollect,
+)
 from recollect.models.protocol import Vectors
 from recollect.models.scripted import ScriptedEmbedder
 from support import START, FakeClock, open_memory
@@ -290,3 +296,90 @@ def test_a_program_that_forgets_to_close_ends_cleanly(path: Path) -> None:
     )
 
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "10", "")
+
+
+def test_scopes_narrow_a_search_everywhere_and_what_is_linked(memory: Recollect) -> None:
+    memory.ingest("apple of the world")
+    there = memory.ingest("apple of a", project="a")
+    memory.ingest("apple of b", project="b")
+    memory.link(there.id, "applies_to", "project:b")
+
+    def scopes(**given: object) -> set[str]:
+        return {hit.memory.scope for hit in memory.search("apple", **given)}  # type: ignore[arg-type]
+
+    assert scopes(everywhere=True, scopes=["project"]) == {"project"}
+    assert scopes(project="b", scopes=["global"]) == {"global"}
+    assert scopes(project="b") == {"global", "project"}
+
+
+def test_a_conflict_with_what_stands_behind_a_wall_is_not_named(memory: Recollect) -> None:
+    mine = memory.ingest("the gate code is seven", agent="anna")
+    ours = memory.ingest("the gate code is nine", project="site")
+    memory.link(mine.id, "contradicts", ours.id)
+
+    [hit] = memory.search("gate code", project="site")
+
+    assert hit.conflicts == ()
+    assert memory.search("gate code", agent="anna", project="site")[0].conflicts
+
+
+def test_after_a_change_of_model_status_says_what_waits(path: Path) -> None:
+    with open_memory(path, embedder=ScriptedEmbedder(name="one")) as memory:
+        memory.ingest_many([{"content": f"fact {n}"} for n in range(5)])
+        memory.drain()
+    with open_memory(path, embedder=ScriptedEmbedder(name="two")) as memory:
+        assert memory.status().waiting == 5
+
+
+def test_the_same_model_name_with_another_dimension_is_embedded_anew(path: Path) -> None:
+    with open_memory(path, embedder=ScriptedEmbedder(dimension=32)) as memory:
+        memory.ingest("a fact about cars")
+        memory.drain()
+    with open_memory(path, embedder=ScriptedEmbedder(dimension=64)) as memory:
+        assert [hit.memory.content for hit in memory.search("cars")] == ["a fact about cars"]
+        assert memory.verify().ok
+
+
+class Rude(ScriptedEmbedder):
+    """An embedder that fails in ways of its own."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        raise ConnectionError("somebody else's error")
+
+
+def test_whatever_an_embedder_raises_words_go_on(path: Path) -> None:
+    with open_memory(path, embedder=Rude()) as memory:
+        memory.ingest("words still work")
+
+        assert len(memory.search("words")) == 1
+        with pytest.raises(EmbedderUnavailable, match="somebody else's error"):
+            memory.drain()
+
+
+def test_a_bare_date_until_includes_its_day(memory: Recollect) -> None:
+    memory.ingest("noon meeting", observed_at="2026-05-08T12:00")
+
+    assert len(memory.search("meeting", until="2026-05-08")) == 1
+    assert len(memory.search("meeting", since="2026-05-08", until="2026-05-08")) == 1
+    assert memory.search("meeting", until="2026-05-07") == []
+
+
+def test_private_words_of_a_question_are_neither_searched_nor_logged(memory: Recollect) -> None:
+    memory.ingest("gizmo plan")
+
+    [hit] = memory.search("gizmo <private>plan</private>")
+
+    assert hit.matched_words == ("gizmo",)
+    assert "plan" not in memory.explain(hit.retrieval_id or "").query  # type: ignore[union-attr]
+
+
+def test_words_that_no_verb_takes_are_named(memory: Recollect) -> None:
+    with pytest.raises(InvalidInput, match="unknown: colour"):
+        memory.why_not("x", "q", colour="red")
+    with pytest.raises(InvalidInput, match="unknown: key"):
+        memory.ingest_many([{"content": "x", "key": "y"}])
+    with pytest.raises(InvalidInput, match="dict"):
+        memory.ingest_many([5])  # type: ignore[list-item]
+    for verb in (memory.get, memory.explain, memory.run_view, memory.delete_view):
+        with pytest.raises(NotFound):
+            verb("\ud800")

@@ -139,3 +139,37 @@ def test_while_another_process_reads_the_receipt_says_what_waits(
     reader.close()
 
     assert "another process reads" in receipt.kept[0]
+
+
+def test_saved_searches_reasons_and_explanations_that_repeat_it_go_too(
+    memory: Recollect, path: Path
+) -> None:
+    gone = memory.ingest("Alice divorced Bob")
+    other = memory.ingest("Alice likes Bob, divorced or not")
+    memory.link(gone.id, "supersedes", other.id)
+    memory.save_view("gossip", "alice divorced bob")
+    memory.search("has Alice divorced Bob?", statuses=["active", "superseded"])
+
+    memory.forget(gone.id)
+
+    assert traces(path, gone.id) == []
+    assert traces(path, "divorced bob") == []
+    assert "retrieval_hits.explanation" not in traces(path, "divorced")
+
+
+def test_forgetting_a_very_short_memory_leaves_other_questions_alone(memory: Recollect) -> None:
+    kept = memory.ingest("A fact about apples.")
+    [hit] = memory.search("apples")
+    short = memory.ingest("a")
+
+    memory.forget(short.id)
+
+    assert memory.explain(hit.retrieval_id or "").query == "apples"  # type: ignore[union-attr]
+    assert memory.get(kept.id).content == "A fact about apples."
+
+
+def test_the_title_given_to_the_same_words_elsewhere_is_not_shown(memory: Recollect) -> None:
+    memory.ingest("Use pnpm.", project="a", title="Merger with Foocorp")
+    other = memory.ingest("Use pnpm.", project="b")
+
+    assert memory.explain(other.id).sources[0].title == ""  # type: ignore[union-attr]

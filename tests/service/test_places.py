@@ -1,5 +1,6 @@
 """A place is known by its git remote first, its root path second, a plain name otherwise."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,55 @@ def test_places_survive_reopening(path: Path, tmp_path: Path) -> None:
         memory.ingest("a fact of the site", project=root)
     with open_memory(path) as memory:
         assert contents(memory, project=root) == ["a fact of the site"]
+
+
+def test_a_folder_reused_for_another_repository_does_not_inherit_its_memory(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    root = checkout(tmp_path / "work", "https://github.com/acme/one")
+    memory.ingest("a fact of one", project=root)
+    (root / ".git" / "config").write_text('[remote "origin"]\nurl = https://github.com/acme/two\n')
+
+    assert contents(memory, project=root) == []
+    memory.ingest("a fact of two", project=root)
+    assert contents(memory, project="https://github.com/acme/one") == ["a fact of one"]
+    assert contents(memory, project="https://github.com/acme/two") == ["a fact of two"]
+
+
+def test_a_relative_remote_is_no_common_identity(memory: Recollect, tmp_path: Path) -> None:
+    one = checkout(tmp_path / "one", "../up.git")
+    two = checkout(tmp_path / "elsewhere" / "two", "../up.git")
+    memory.ingest("a fact of one", project=one)
+
+    assert contents(memory, project=two) == []
+    assert contents(memory, project=one) == ["a fact of one"]
+
+
+def test_a_repo_is_not_found_in_a_project_that_does_not_exist(memory: Recollect) -> None:
+    memory.ingest("a fact of alpha's web", project="alpha", repo="web")
+
+    assert contents(memory, project="nowhere", repo="web") == []
+
+
+def test_a_name_that_looks_like_a_secret_is_refused(memory: Recollect) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    for place in ("project", "repo", "agent", "session"):
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            memory.ingest("fine", **{place: secret})  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="looks like a secret"):
+        memory.save_view(secret, "q")
+
+
+@pytest.mark.parametrize(
+    "written", ["/" + "x" * 3000, "/a\x7f/../b", "./loop"], ids=["long", "odd", "loop"]
+)
+def test_a_path_that_cannot_be_looked_at_is_invalid_input_or_unknown(
+    memory: Recollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    found: list[str] = []
+    with contextlib.suppress(InvalidInput):
+        found = contents(memory, project=written)
+
+    assert found == []

@@ -168,6 +168,8 @@ def test_a_profile_fact_is_replaced_and_its_former_value_stays_readable(
     assert f"Memory {second.id} supersedes this." in explained.text
     with pytest.raises(InvalidInput, match="key"):
         memory.upsert_profile_fact(" ", "x")
+    with pytest.raises(IllegalTransition, match="is held by memory"):
+        memory.promote(first.id)
 
 
 def test_a_candidate_is_promoted_or_rejected_and_the_history_says_so(

@@ -108,3 +108,17 @@ def test_a_store_opened_before_a_fork_is_refused_in_the_child(memory: Recollect)
 
     assert "forked" in told
     assert memory.ingest("the parent goes on").content == "the parent goes on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_temporary_memory_closed_in_a_forked_child_stays_with_its_parent() -> None:
+    with open_memory(Path(":memory:"), words_only=True) as memory:
+        memory.ingest("still here")
+        pid = os.fork()
+        if pid == 0:
+            memory.close()
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+        assert Path(memory.status().path).exists()
+        assert len(memory.search("still")) == 1

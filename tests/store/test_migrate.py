@@ -1,6 +1,8 @@
 """Migrations run once, in order, with a snapshot first; a newer file is refused."""
 
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -86,3 +88,57 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(StoreUnavailable, match="cannot create"):
         open_memory(blocker / "memory.db")
+
+
+MIGRATING = """
+import sys
+from pathlib import Path
+from recollect.clock import SystemClock
+from recollect.store.sqlite.connection import connect
+from recollect.store.sqlite.migrate import Migration, known_migrations, migrate
+path = Path(sys.argv[1])
+step = Migration(len(known_migrations()) + 1, "more", "CREATE TABLE more (x INTEGER) STRICT")
+print(migrate(connect(path), path, SystemClock(), [*known_migrations(), step]))
+"""
+
+
+def test_many_processes_that_find_an_old_file_migrate_it_once(path: Path) -> None:
+    with open_memory(path) as memory:
+        kept = memory.ingest("before the change")
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", MIGRATING, str(path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(6)
+    ]
+
+    answers = [worker.communicate() for worker in workers]
+
+    newest = len(known_migrations()) + 1
+    assert [out.strip() for out, _ in answers] == [str(newest)] * 6, answers
+    with open_memory(path.with_name(f"{path.name}.before-{newest:04d}")) as before:
+        assert before.get(kept.id) == kept
+    assert len(list(path.parent.glob("*.before-*"))) >= 1
+
+
+def test_a_file_of_another_making_of_the_same_schema_is_refused(path: Path) -> None:
+    open_memory(path).close()
+    db = apsw.Connection(str(path))
+    db.execute("UPDATE migrations SET sha256 = 'other'")
+    db.close()
+
+    with pytest.raises(StoreDamaged, match="never released"):
+        open_memory(path)
+
+
+def test_a_file_with_our_tables_but_another_mark_is_left_alone(path: Path) -> None:
+    open_memory(path).close()
+    db = apsw.Connection(str(path))
+    db.execute("PRAGMA application_id = 7")
+    db.close()
+
+    with pytest.raises(StoreDamaged, match="another program"):
+        open_memory(path)

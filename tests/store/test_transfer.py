@@ -175,7 +175,20 @@ Spoil = Callable[[list[str]], list[str]]
         (lambda lines: ["[1]", *lines[1:]], "no row"),
         (lambda lines: ['{"some":"thing"}', *lines[1:]], "not a Recollect export"),
         (lambda lines: [lines[0].replace('"format":1', '"format":9'), *lines[1:]], "format 9"),
-        (lambda lines: [line.replace("fact", "lie!") for line in lines], "checksum"),
+        (lambda lines: [line.replace("fact", "lie!") for line in lines], "match its hash"),
+        (lambda lines: [line.replace("1 memory", "2 memory") for line in lines], "checksum"),
+        (lambda lines: [line.replace('_at":1', '_at":1000000') for line in lines], "stored"),
+        (
+            lambda lines: [
+                line.replace('"alternatives":"[]"', '"alternatives":"5"') for line in lines
+            ],
+            "shape",
+        ),
+        (lambda lines: [lines[0], '{"table":"projects","name":"n"}', *lines[1:]], "NOT NULL"),
+        (
+            lambda lines: [lines[0], '{"table":"views","name":"\\ud800"}', *lines[1:]],
+            "cannot be st",
+        ),
         (lambda lines: [*lines, lines[1]], "after the end"),
         (lambda lines: [lines[0], '{"table":"ghosts"}', *lines[1:]], "unknown table"),
         (lambda lines: [lines[0], '{"table":"views","x":1}', *lines[1:]], "unknown columns"),
@@ -239,3 +252,60 @@ def test_the_export_is_json_lines_a_person_can_read(memory: Recollect, tmp_path:
     assert rows[0] == {"recollect": "export", "format": 1, "schema": 1}
     assert "Café au lait ☕" in exported.read_text(encoding="utf-8")
     assert exported.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_export_onto_the_store_itself_is_refused(memory: Recollect, path: Path) -> None:
+    memory.ingest("precious")
+    for target in (path, path.with_name(path.name + "-wal")):
+        with pytest.raises(InvalidInput, match="belongs to the store"):
+            memory.export(target)
+
+    assert memory.verify().ok
+
+
+def test_two_repos_of_one_name_and_different_remotes_stay_two(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    memory.ingest("a fact of acme", project="https://github.com/acme/site")
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+
+    with open_memory(tmp_path / "other.db") as other:
+        other.ingest("a fact of other", project="https://github.com/other/site")
+        other.import_(exported)
+        repos = other.status().counts["repos"]
+
+    assert repos == 2
+
+
+def test_a_memory_kept_as_it_is_here_keeps_its_own_history(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    kept = memory.ingest("a candidate", status="inbox")
+    before, after = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    memory.export(before)
+    memory.promote(kept.id)
+    memory.export(after)
+
+    with open_memory(tmp_path / "other.db") as other:
+        other.import_(before)
+        other.import_(after)
+        explained = other.explain(kept.id)
+
+    assert explained.memory.status == "inbox"  # type: ignore[union-attr]
+    assert [change.after for change in explained.changes] == ["inbox"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("at", [30, 80, 150, 220])
+def test_a_compressed_export_with_a_flipped_byte_is_refused(
+    memory: Recollect, tmp_path: Path, at: int
+) -> None:
+    memory.ingest("a fact " * 50)
+    exported = tmp_path / "e.jsonl.gz"
+    memory.export(exported)
+    content = bytearray(exported.read_bytes())
+    content[at] ^= 0xFF
+    exported.write_bytes(bytes(content))
+
+    with open_memory(tmp_path / "other.db") as other, pytest.raises(ImportRefused):
+        other.import_(exported)

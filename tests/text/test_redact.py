@@ -91,6 +91,12 @@ ISSUED = [
 ]
 
 NAMED = [
+    Sample("azure-key", "Endpoint=sb://x;AccountKey={};", "A1b2" * 11 + "=="),
+    Sample("option", "sshpass -p {} ssh host", "S3cret99"),
+    Sample("option", "curl -u admin:{} https://x.io", "S3cretPass"),
+    Sample("option", "mysqldump --password {} db", "Hunter2222"),
+    Sample("authorization", "Authorization: Token {}", "9944b09199c62bcf9418ad846dd0e4bb"),
+    Sample("assigned-secret", "password: {}", "hunter2"),
     Sample("url-password", "postgres://ana:{}@db.acme.io:5432/app?sslmode=require", "s3cret-Pw"),
     Sample("url-password", "redis://:{}@cache:6379/0", "hunter2"),
     Sample("url-password", "git clone https://ana:{}@git.acme.io/site.git", "0auth-pw"),

@@ -1,5 +1,8 @@
 """The command group."""
 
+import sys
+from io import TextIOWrapper
+
 import click
 
 from recollect import __version__
@@ -19,6 +22,11 @@ def main(db: str | None) -> None:
       recollect search "how long should answers be?"
       recollect context "write the release notes"
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # a poor terminal gets question marks, no traceback
 
 
 for command in (

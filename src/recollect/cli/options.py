@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from recollect.app import Recollect
-from recollect.config import load_settings
+from recollect.config import at_home, load_settings
 from recollect.errors import RecollectError
 
 Command = Callable[..., Any]
@@ -19,8 +19,12 @@ class Refused(click.ClickException):
     exit_code = 1
 
 
-def store_options(command: Command) -> Command:
-    """Give *command* `--db` and `--json`, an open memory as its first argument, and kind errors."""
+def store_options(command: Command, *, creates: bool = False) -> Command:
+    """
+    Give *command* `--db` and `--json`, an open memory as its first argument, and kind errors.
+
+    A store that is named and does not exist is made only by a command that *creates*.
+    """
 
     @click.option("--db", help="The database file. Default: RECOLLECT_DB, the configuration file.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -28,8 +32,10 @@ def store_options(command: Command) -> Command:
     def run(db: str | None, as_json: bool, **given: Any) -> Any:
         root = click.get_current_context().find_root()
         try:
-            settings = load_settings(db=db or root.params.get("db"))
-            with Recollect(settings) as memory:
+            named = db or root.params.get("db")
+            if named and not creates and not at_home(named).exists():
+                raise Refused(f"there is no store at {named}; `recollect add` makes one")
+            with Recollect(load_settings(db=named)) as memory:
                 return command(memory, as_json=as_json, **given)
         except RecollectError as error:
             raise Refused(str(error)) from error
@@ -73,3 +79,8 @@ def given_filters(given: dict[str, Any]) -> dict[str, Any]:
         for name, value in given.items()
         if value is not None and value is not False and value != ()
     }
+
+
+def creating_store_options(command: Command) -> Command:
+    """Give *command* the same, and let it make the store."""
+    return store_options(command, creates=True)

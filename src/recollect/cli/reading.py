@@ -118,8 +118,9 @@ def inbox(memory: Recollect, *, as_json: bool, limit: int) -> None:
 
 
 @click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @click.pass_context
-def views(context: click.Context) -> None:
+def views(context: click.Context, as_json: bool) -> None:
     """
     List saved searches; save, run and delete them.
 
@@ -129,7 +130,7 @@ def views(context: click.Context) -> None:
       recollect views run decisions
     """
     if context.invoked_subcommand is None:
-        context.invoke(list_views)
+        context.invoke(list_views, db=None, as_json=as_json)
 
 
 @views.command("list")

@@ -52,7 +52,7 @@ def shown(text: str) -> str:
 
 def say(text: str) -> None:
     """Print a line with markup."""
-    Console(highlight=False, soft_wrap=True).print(text)
+    Console(highlight=False, soft_wrap=True, emoji=False).print(text)
 
 
 def print_hits(hits: list[Hit], *, hint: str = "") -> None:

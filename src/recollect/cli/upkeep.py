@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from recollect.app import Recollect
-from recollect.cli.options import store_options
+from recollect.cli.options import creating_store_options, store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.config import config_path
 from recollect.errors import RecollectError
@@ -41,7 +41,7 @@ def export(memory: Recollect, *, as_json: bool, path: Path) -> None:
 
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
-@store_options
+@creating_store_options
 def import_(memory: Recollect, *, as_json: bool, path: Path) -> None:
     """Add everything of an exported file, all or none; what is here stays."""
     with _errors.status("Importing …"):

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from recollect.app import Recollect
-from recollect.cli.options import place_options, store_options
+from recollect.cli.options import creating_store_options, place_options, store_options
 from recollect.cli.render import print_json, print_memory, print_redactions, say, shown
 from recollect.domain.link import Relation
 from recollect.domain.memory import MemoryType
@@ -33,7 +33,7 @@ from recollect.domain.scope import Scope
 @click.option("--alternative", "alternatives", multiple=True, help="What was decided against.")
 @click.option("--inbox", is_flag=True, help="As a candidate, to be promoted later.")
 @click.option("--key", help="Set the profile fact of this name; a former value is superseded.")
-@store_options
+@creating_store_options
 def add(
     memory: Recollect, *, as_json: bool, content: str, inbox: bool, key: str | None, **given: Any
 ) -> None:
@@ -49,6 +49,8 @@ def add(
     if content == "-":
         content = sys.stdin.read()
     if key is not None:
+        if inbox or any(value not in (None, "", (), 1.0) for value in given.values()):
+            raise click.UsageError("--key sets a global profile fact; it takes no other option")
         kept = memory.upsert_profile_fact(key, content)
     else:
         kept = memory.ingest(content, status="inbox" if inbox else "active", **given)

@@ -19,6 +19,9 @@ MAX_NAME = 200
 _SCP_LIKE = re.compile(r"^(?:[\w.+-]+@([\w.-]+)|([\w.-]{2,})):(?!//)(.+)$")
 
 
+_HOST_AND_PATH = re.compile(r"^([\w-]+(?:\.[\w-]+)+)/(.+)$")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Project:
     """A body of work with a unique name."""
@@ -101,8 +104,10 @@ def normalise_remote(url: str) -> str:
         host, path = parts.hostname or "", parts.path
     elif match := _SCP_LIKE.match(text):
         host, path = match.group(1) or match.group(2), match.group(3)
+    elif match := _HOST_AND_PATH.match(text):
+        host, path = match.group(1), match.group(2)
     else:
-        host, path = "", text
+        return ""  # a path, which names nothing beyond this machine
     path = path.lower().strip("/").removesuffix(".git").strip("/")
     return "/".join(part for part in (host.lower(), path) if part)
 

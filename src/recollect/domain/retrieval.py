@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.domain.link import Link
 from recollect.domain.memory import Change, Memory, MemoryType, Status
-from recollect.domain.scope import Owner, Viewer
+from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.domain.source import Evidence, Source
 
 # What a search returns unless told otherwise. A contradicted fact stays visible, marked.
@@ -40,6 +40,7 @@ class Asking:
     filters: Filters
     asked_at: datetime
     limit: int
+    scopes: frozenset[Scope] = frozenset(Scope)
     crossing: bool = True
 
 

@@ -6,16 +6,20 @@ newest items without vectors of the present model, embeds their pieces (a text e
 not embedded again), and stores them in one transaction. Done twice, it changes nothing twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from recollect.models.protocol import Embedder
+from recollect.errors import EmbedderUnavailable
+from recollect.models.protocol import Embedder, Vectors
 from recollect.store.protocol import Store, Tables, Unembedded, Vector
 from recollect.text.chunks import chunks
 from recollect.text.fingerprint import short_hash
 
 BATCH_ITEMS = 64
+
+T = TypeVar("T")
 
 
 def index_waiting(store: Store, embedder: Embedder, *, limit: int = BATCH_ITEMS) -> int:
@@ -41,6 +45,16 @@ def index_waiting(store: Store, embedder: Embedder, *, limit: int = BATCH_ITEMS)
     return len(waiting)
 
 
+def asked(embed: Callable[[T], Vectors], given: T) -> Vectors:
+    """Ask an embedder; whatever goes wrong in it is an `EmbedderUnavailable`."""
+    try:
+        return embed(given)
+    except EmbedderUnavailable:
+        raise
+    except Exception as error:  # an embedder may be anybody's code; a search must survive it
+        raise EmbedderUnavailable(f"the embedder failed: {error!r}") from error
+
+
 def _vectors(
     store: Store, embedder: Embedder, model_id: int, waiting: Sequence[Unembedded]
 ) -> list[Vector]:
@@ -50,7 +64,7 @@ def _vectors(
         known = dict(tables.vectors.known(model_id, list(texts)))
     new = {digest: text for digest, text in texts.items() if digest not in known}
     if new:
-        rows = embedder.embed(list(new.values())).astype("<f2")
+        rows = asked(embedder.embed, list(new.values())).astype("<f2")
         known |= {digest: row.tobytes() for digest, row in zip(new, np.asarray(rows), strict=True)}
     return [
         Vector(seq, number, len(parts), digest, known[digest])

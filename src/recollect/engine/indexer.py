@@ -12,7 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 
-from recollect.engine.index import BATCH_ITEMS, index_waiting
+from recollect.engine.index import BATCH_ITEMS, asked, index_waiting
 from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.protocol import Embedder, Vectors
 from recollect.retrieval.candidates import Meaning
@@ -76,7 +76,7 @@ class Indexer:
             if query in self._asked:
                 self._asked.move_to_end(query)
                 return self._asked[query]
-        vector = self._embedder.embed_query(query)
+        vector = asked(self._embedder.embed_query, query)
         with self._lock:
             self._asked[query] = vector
             if len(self._asked) > REMEMBERED_QUERIES:

@@ -4,7 +4,7 @@ The one explicit rule by which a memory of another project may be seen.
 Scope is a wall. It has two doors, and only memories of project or repo scope pass:
 
 linked    a person or the engine linked the memory to this project, or to a memory of it. It then
-          has to be as relevant as any other.
+          has to share a word with the question.
 relevant  a decision or an artifact, knowledge made to be used again, that covers nearly all of the
           question's weight in words, several words at that, and is near in meaning where meaning
           can be compared. Conventions, episodes and hints never pass.
@@ -45,7 +45,7 @@ def linked_candidates(
     near = tables.vectors.nearness(meaning.model_id, meaning.vector, seqs) if meaning else {}
     found = []
     for standing in tables.memories.standings(sorted(seqs), asking.filters):
-        if standing.owner in here:
+        if standing.owner in here or standing.owner.scope not in asking.scopes:
             continue
         theirs = tables.words.shelves(ItemKind.MEMORY, [standing.owner])
         told = tables.words.match_item(asking.query, [*shelves, *theirs], standing.seq)
@@ -63,7 +63,7 @@ def relevant_candidates(tables: Tables, asking: Asking, meaning: Meaning | None)
     shelves = [
         shelf
         for shelf in tables.words.shelves(ItemKind.MEMORY, None)
-        if shelf.owner not in here and shelf.owner.scope in CROSSING_SCOPES
+        if shelf.owner not in here and shelf.owner.scope in CROSSING_SCOPES & asking.scopes
     ]
     if not shelves:
         return []

@@ -49,6 +49,8 @@ def _closeness(cosine: float) -> str:
 
 
 def _age(days: int) -> str:
+    if days < 0:
+        return "at a later time"
     if days < 1:
         return "today"
     if days < 60:

@@ -7,6 +7,7 @@ Everything here reads; writing the log is the service's work. The same store and
 give the same hits in the same order.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recollect.domain.retrieval import Asking, Hit
@@ -17,7 +18,7 @@ from recollect.retrieval.explain import explain
 from recollect.retrieval.fuse import fuse
 from recollect.retrieval.rank import Ranked, rank
 from recollect.retrieval.renew import renew
-from recollect.store.protocol import Tables
+from recollect.store.protocol import Shelf, Tables
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def retrieve(tables: Tables, asking: Asking, meaning: Meaning | None) -> Found:
     best = ranked[: asking.limit]
     ids = [one.candidate.standing.id for one in best]
     memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
-    conflicts = tables.links.conflicts(ids)
+    conflicts = _visible_conflicts(tables, asking, ids)
     hits = tuple(
         Hit(
             memory=memories[one.candidate.standing.id],
@@ -54,9 +55,28 @@ def retrieve(tables: Tables, asking: Asking, meaning: Meaning | None) -> Found:
     return Found(hits, len(ranked))
 
 
+def _visible_conflicts(
+    tables: Tables, asking: Asking, ids: list[str]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return who contradicts whom, without naming what stands behind a wall."""
+    found = tables.links.conflicts(ids)
+    if asking.owners is None or not found:
+        return found
+    others = tables.memories.get_many(sorted({one for many in found.values() for one in many}))
+    seen = {other.id for other in others if other.owner in asking.owners} | set(ids)
+    kept = {one: tuple(other for other in many if other in seen) for one, many in found.items()}
+    return {one: many for one, many in kept.items() if many}
+
+
+def visible_shelves(tables: Tables, asking: Asking) -> list[Shelf]:
+    """Return the shelves *asking* may read."""
+    shelves = tables.words.shelves(ItemKind.MEMORY, asking.owners)
+    return [shelf for shelf in shelves if shelf.owner.scope in asking.scopes]
+
+
 def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ranked]:
     """Return every candidate above the bar, best first."""
-    shelves = tables.words.shelves(ItemKind.MEMORY, asking.owners)
+    shelves = visible_shelves(tables, asking)
     candidates = gather(tables, asking.query, shelves, asking.filters, meaning, limit=asking.limit)
     if asking.owners is not None:
         known = {candidate.standing.seq for candidate in candidates}

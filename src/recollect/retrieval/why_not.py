@@ -73,14 +73,18 @@ def _filtered(memory: Memory, asking: Asking) -> tuple[str, str] | None:
 
 
 def _walled(tables: Tables, asking: Asking, memory: Memory) -> tuple[str, str] | None:
-    if asking.owners is None or memory.owner in asking.owners:
+    if memory.scope in asking.scopes and (asking.owners is None or memory.owner in asking.owners):
         return None
     seq = tables.memories.seq_of(memory.id)
     if seq in linked_items(tables, asking):
         return None
     wall = f"It is {memory.scope} memory of another owner, and this search does not see that."
+    if memory.scope not in asking.scopes:
+        return "scope", f"It is {memory.scope} memory, and this search asks for other scopes."
     if memory.scope in CROSSING_SCOPES and asking.viewer.project_id is not None:
-        if memory.type in CROSSING_TYPES:
+        if not asking.crossing:
+            wall += " Memories of other projects are shown only when linked (cross_project is off)."
+        elif memory.type in CROSSING_TYPES:
             wall += (
                 f" It is not linked to this project, and does not cover {LEAST_SHARE:.0%} of the "
                 f"question with at least {LEAST_WORDS} words."

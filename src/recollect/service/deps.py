@@ -20,4 +20,3 @@ class Deps:
     clock: Clock
     indexer: "Callable[[], Indexer | None]"
     cross_project: bool = True
-    embedder_name: str = ""

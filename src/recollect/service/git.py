@@ -25,13 +25,18 @@ class Checkout:
 
 def find_checkout(path: Path) -> Checkout:
     """Return the checkout *path* lies in; the path itself where it is in none."""
-    start = path.resolve()
-    if start.is_file():
-        start = start.parent
-    for folder in (start, *start.parents):
-        marker = folder / ".git"
-        if marker.exists():
-            return Checkout(folder, _remote(_git_folder(marker)))
+    try:
+        start = path.resolve()
+        if start.is_file():
+            start = start.parent
+        for folder in (start, *start.parents):
+            marker = folder / ".git"
+            if marker.exists():
+                return Checkout(folder, _remote(_git_folder(marker)))
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidInput(
+            f"cannot look at {path} ({error}); name the project with a plain name instead"
+        ) from error
     return Checkout(start, "")
 
 

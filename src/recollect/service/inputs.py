@@ -5,13 +5,15 @@ Each function returns a clean value or raises `InvalidInput` with the field, the
 would be accepted.
 """
 
+import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from enum import StrEnum
 from typing import TypeVar
 
 from recollect.errors import InvalidInput, TooLarge
 from recollect.text.clean import clean
+from recollect.text.redact import redact
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -24,6 +26,8 @@ MAX_NAME = 200
 MAX_ALTERNATIVES = 32
 MAX_LIMIT = 1_000
 MAX_QUERY = 8_000  # a longer question is cut, not refused
+
+_BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
 
 
 def text_of(field: str, value: object, *, most: int) -> str:
@@ -42,7 +46,17 @@ def query_of(value: object) -> str:
     """Return *value* as a question: any text is one."""
     if not isinstance(value, str):
         raise InvalidInput(f"the query must be text, not {type(value).__name__}")
-    return clean(value[:MAX_QUERY])
+    # Private parts are not searched for either: what a search met is logged.
+    return redact(clean(value[:MAX_QUERY])).text
+
+
+def plain_name(field: str, name: str) -> str:
+    """Return *name*, or refuse it: a name is stored and logged as it is, so it holds no secret."""
+    if redact(name).redactions:
+        raise InvalidInput(
+            f"the {field}'s name looks like a secret, and names are stored as they are"
+        )
+    return name
 
 
 def one_of(field: str, kind: type[E], value: object) -> E:
@@ -68,13 +82,20 @@ def tags_of(values: object) -> tuple[str, ...]:
     return tuple(sorted(tags))
 
 
-def moment_of(field: str, value: object) -> datetime | None:
-    """Return a moment from a datetime or ISO 8601 text; without a zone it is UTC."""
+def moment_of(field: str, value: object, *, end_of_day: bool = False) -> datetime | None:
+    """
+    Return a moment from a datetime or ISO 8601 text; without a zone it is UTC.
+
+    A bare date is its first moment, or its last where *end_of_day* says so.
+    """
     if value is None:
         return None
     if isinstance(value, str):
+        written = value.strip()
         try:
-            value = datetime.fromisoformat(value.strip())
+            value = datetime.fromisoformat(written)
+            if end_of_day and _BARE_DATE.fullmatch(written):
+                value = datetime.combine(value, time.max)
         except ValueError:
             raise InvalidInput(
                 f"{field} {value!r} is no date or time; write it as 2026-05-08 or 2026-05-08T13:56"

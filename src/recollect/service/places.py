@@ -23,7 +23,7 @@ from recollect.domain.project import (
 from recollect.domain.scope import Viewer
 from recollect.errors import InvalidInput
 from recollect.service.git import find_checkout
-from recollect.service.inputs import MAX_NAME, text_of
+from recollect.service.inputs import MAX_NAME, plain_name, text_of
 from recollect.store.protocol import Tables
 
 UNKNOWN = "unknown"  # an id nothing has: a place that was never written to
@@ -117,6 +117,8 @@ def _find_repo(tables: Tables, where: Where) -> Repo | None:
     match parse_reference(where.repo):
         case ByName(name):
             project = _find_project(tables, where.project) if where.project else None
+            if where.project is not None and project is None:
+                return None  # an unknown project has no repos, whatever others call theirs
             return tables.places.repo_named(name, project.id if project else None)
         case reference:
             return _known_repo(tables, reference)
@@ -127,7 +129,12 @@ def _known_repo(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
         return tables.places.repo_with_remote(reference.remote)
     checkout = find_checkout(at_home(reference.path))
     by_remote = tables.places.repo_with_remote(checkout.remote) if checkout.remote else None
-    return by_remote or tables.places.repo_at(str(checkout.root))
+    if by_remote is not None:
+        return by_remote
+    by_root = tables.places.repo_at(str(checkout.root))
+    if by_root is not None and by_root.remote and checkout.remote:
+        return None  # another repository was here before: the folder is reused, not moved
+    return by_root
 
 
 def _settle_project(tables: Tables, written: str, clock: Clock) -> Project:
@@ -206,11 +213,14 @@ def _new_repo(
 def _written(field: str, value: object) -> str | None:
     if value is None:
         return None
-    if isinstance(value, Path):
-        value = str(value.absolute())
-    text = text_of(field, value, most=4_096)
-    parse_reference(text)  # raises on what cannot be a name
-    return text
+    text = text_of(field, str(value) if isinstance(value, Path) else value, most=4_096)
+    match parse_reference(text):
+        case ByRemote(remote):
+            return f"https://{remote}"  # without whatever user or password it was written with
+        case ByPath(path):
+            return str(at_home(path).absolute())
+        case ByName(name):
+            return plain_name(field, name)
 
 
 def _named(field: str, value: object) -> str | None:
@@ -219,4 +229,4 @@ def _named(field: str, value: object) -> str | None:
     text = text_of(field, value, most=MAX_NAME).strip()
     if not text or any(ord(ch) < 32 for ch in text):
         raise InvalidInput(f"the {field}'s name is empty or has control characters; name one")
-    return text
+    return plain_name(field, text)

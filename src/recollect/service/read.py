@@ -35,6 +35,7 @@ from recollect.service.deps import Deps
 from recollect.service.places import Where, find
 from recollect.service.write import known
 from recollect.store.protocol import Tables
+from recollect.text.clean import clean
 from recollect.text.redact import redact
 from recollect.text.tokens import estimate_tokens
 
@@ -97,9 +98,9 @@ def question(
         statuses=(
             frozenset(SHOWN) if statuses is None else inputs.some_of("status", Status, statuses)
         ),
-        tags=frozenset(inputs.tags_of(tags)),
+        tags=frozenset(redact(tag).text for tag in inputs.tags_of(tags)),
         since=inputs.moment_of("since", since),
-        until=inputs.moment_of("until", until),
+        until=inputs.moment_of("until", until, end_of_day=True),
     )
     return Question(
         query=inputs.query_of(query),
@@ -153,7 +154,7 @@ def explain(deps: Deps, some_id: object) -> MemoryExplanation | Retrieval:
     """Return everything known about a memory, or about a logged retrieval."""
     with deps.store.read() as tables:
         if isinstance(some_id, str):
-            retrieval = tables.retrievals.get(some_id)
+            retrieval = tables.retrievals.get(clean(some_id))
             if retrieval is not None:
                 return retrieval
         try:
@@ -209,7 +210,8 @@ def _asking(deps: Deps, tables: Tables, asked: Question) -> Asking:
         filters=asked.filters,
         asked_at=asked.asked_at or deps.clock.now(),
         limit=asked.limit,
-        crossing=deps.cross_project and asked.scopes is None,
+        scopes=frozenset(Scope) if asked.scopes is None else asked.scopes,
+        crossing=deps.cross_project,
     )
 
 
@@ -255,7 +257,7 @@ def _log(
     retrieval = Retrieval(
         id=deps.clock.new_id(),
         verb=verb,
-        query=redact(asked.query).text,
+        query=asked.query,
         asking=asked.as_json(),
         notes=tuple(notes),
         asked_at=asked.asked_at or deps.clock.now(),

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -24,12 +25,14 @@ FORMAT = 1
 
 def export(deps: Deps, path: Path) -> int:
     """Write every row to *path*, complete or not at all; return how many there were."""
+    if path.name.startswith(deps.store.path.name) and path.resolve().parent == (
+        deps.store.path.resolve().parent
+    ):
+        raise InvalidInput(f"{path} belongs to the store itself; export to another name")
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise StoreUnavailable(
-            f"cannot write {path}: {error.strerror}; choose another folder"
-        ) from error
+    except (OSError, ValueError) as error:
+        raise StoreUnavailable(f"cannot write {path}: {error}; choose another folder") from error
     try:
         with os.fdopen(handle, "wb") as raw:
             if path.suffix == ".gz":
@@ -74,8 +77,8 @@ def import_(deps: Deps, path: Path) -> Imported:
             raw.seek(0)
             lines = gzip.GzipFile(fileobj=raw) if packed else raw
             return deps.store.load(_rows(lines, path))
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
 
 
 def _rows(lines: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[Mapping[str, Any]]:
@@ -108,7 +111,7 @@ def _rows(lines: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[Mapping[str,
 def _lines(lines: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[bytes]:
     try:
         yield from lines
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ImportRefused(f"{path} cannot be read to its end: {error}") from error
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from recollect.domain.upkeep import StoreStatus, Verification
+from recollect.errors import EmbedderUnavailable
 from recollect.service.deps import Deps
 
 
@@ -40,17 +41,27 @@ def try_embedder(deps: Deps) -> str:
 
 def status(deps: Deps) -> StoreStatus:
     """Return what is in the store and how far its indexes are."""
+    embedder = _embedder_name(deps)
     with deps.store.read() as tables:
         by_status = tables.memories.count_by_status()
         embedded = dict(tables.vectors.count_by_model())
-    waiting = embedded.pop("", 0)
+    items = sum(embedded.values())
+    embedded.pop("", None)
     return StoreStatus(
         path=str(deps.store.path),
         schema=deps.store.schema(),
         bytes=deps.store.path.stat().st_size,
         counts=deps.store.counts(),
         memories_by_status=by_status,
-        embedder=deps.embedder_name,
+        embedder=embedder,
         embedded=embedded,
-        waiting=waiting,
+        waiting=items - embedded.get(embedder, 0),
     )
+
+
+def _embedder_name(deps: Deps) -> str:
+    try:
+        indexer = deps.indexer()
+    except EmbedderUnavailable:
+        return "none that works"
+    return "none" if indexer is None else indexer.embedder.name

@@ -6,7 +6,7 @@ from recollect.service import inputs
 from recollect.service.deps import Deps
 from recollect.service.places import Where
 from recollect.service.read import Question, question, search
-from recollect.text.redact import redact
+from recollect.text.clean import clean
 
 
 def save_view(deps: Deps, name: object, asked: Question) -> View:
@@ -14,10 +14,11 @@ def save_view(deps: Deps, name: object, asked: Question) -> View:
     called = inputs.text_of("name", name, most=inputs.MAX_NAME).strip()
     if not called:
         raise InvalidInput("a view needs a name")
+    inputs.plain_name("view", called)
     now = deps.clock.now()
     view = View(
         name=called,
-        query=redact(asked.query).text,
+        query=asked.query,
         asking=asked.as_json(),
         created_at=now,
         updated_at=now,
@@ -36,7 +37,7 @@ def views(deps: Deps) -> list[View]:
 def run_view(deps: Deps, name: object) -> list[Hit]:
     """Ask a saved question again."""
     with deps.store.read() as tables:
-        view = tables.retrievals.view(name) if isinstance(name, str) else None
+        view = tables.retrievals.view(clean(name)) if isinstance(name, str) else None
     if view is None:
         raise NotFound(f"there is no view {name!r}; list them with `recollect views`")
     asking = dict(view.asking)
@@ -47,7 +48,7 @@ def run_view(deps: Deps, name: object) -> list[Hit]:
 def delete_view(deps: Deps, name: object) -> None:
     """Remove a saved search."""
     gone = isinstance(name, str) and deps.store.write(
-        lambda tables: tables.retrievals.delete_view(name)
+        lambda tables: tables.retrievals.delete_view(clean(name))
     )
     if not gone:
         raise NotFound(f"there is no view {name!r}; list them with `recollect views`")

@@ -14,6 +14,7 @@ from recollect.service import inputs
 from recollect.service.deps import Deps
 from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
+from recollect.text.clean import clean
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.redact import redact
 
@@ -191,7 +192,7 @@ def link(deps: Deps, from_id: object, relation: object, to: object, *, note: obj
                 raise InvalidInput("a memory cannot be linked to itself")
             made = _link(deps, one.id, kind, other.id, LinkEnd.MEMORY, said)
             if kind is Relation.SUPERSEDES and other.status is Status.ACTIVE:
-                _move(deps, tables, other, Status.SUPERSEDED, by="user", reason=f"by {one.id}")
+                _move(deps, tables, other, Status.SUPERSEDED, by="user", reason="linked so")
         tables.links.add(made)
         same = (made.relation, made.to_id, made.from_id)
         return next(
@@ -207,11 +208,11 @@ def known(tables: Tables, memory_id: object) -> Memory:
     """Return the memory with that id, or raise `NotFound`."""
     if isinstance(memory_id, Memory):
         memory_id = memory_id.id
-    memory = tables.memories.get(memory_id) if isinstance(memory_id, str) else None
+    memory = tables.memories.get(clean(memory_id)) if isinstance(memory_id, str) else None
     if memory is None:
         raise NotFound(
-            f"there is no memory {memory_id!r} in this store; search for it, or list with "
-            "`recollect search`"
+            f"there is no memory {memory_id!r} in this store; ids are shown by `recollect search` "
+            "and `recollect inbox`"
         )
     return memory
 
@@ -302,10 +303,8 @@ def _source(
         kind=SourceKind.MANUAL,
         content=wanted.content,
         sha256=digest,
-        title=wanted.title,
         captured_at=now,
         observed_at=observed_at,
-        redactions=wanted.redactions,
     )
     tables.sources.add(source)
     return source
@@ -315,6 +314,13 @@ def _move(
     deps: Deps, tables: Tables, memory: Memory, to: Status, *, by: str, reason: str
 ) -> Memory:
     moved = advance(memory, to, at=deps.clock.now())
+    if to is Status.ACTIVE and memory.key:
+        holder = tables.memories.with_key(memory.key, memory.owner)
+        if holder is not None:
+            raise IllegalTransition(
+                f"the fact {memory.key!r} is held by memory {holder.id}; archive that one first, "
+                "or set the value anew"
+            )
     tables.memories.set_standing(moved)
     tables.memories.add_change(_change(deps, moved, memory.status, by=by, reason=reason))
     return moved

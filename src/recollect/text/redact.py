@@ -66,7 +66,8 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     (
         "authorization",
         r"\b(?i:bearer)\s+(?P<secret>(?=[^\s\"',]*\d)[A-Za-z0-9._~+/=-]{16,})"
-        r"|\b(?i:authorization)\\?[\"']?\s*:\s*\\?[\"']?(?i:basic)\s+(?P<secret2>[A-Za-z0-9+/=_-]{8,})",
+        r"|\b(?i:authorization)\\?[\"']?\s*:\s*\\?[\"']?(?i:basic|token)\s+"
+        r"(?P<secret2>[A-Za-z0-9+/=_-]{8,})",
     ),
     (
         "password",
@@ -80,7 +81,14 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         r"|private[ _-]?key|credentials?)\\?[\"'`]?[ \t]*"
         r"(?:=>|:[ \t]*(?:[A-Za-z]{2,16}[ \t]*)?=(?!=)|:|=(?!=))(?:\*\*)?[ \t]*"
         r"(?:\\?\"(?P<secret>[^\"\s\\]{6,})|\\?'(?P<secret2>[^'\s\\]{6,})"
-        r"|`?(?P<secret3>[^\s\"'`,;]{8,}))",
+        r"|`?(?P<secret3>[^\s\"'`,;]{6,}))",
+    ),
+    ("azure-key", r"\b(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/=]{40,})"),
+    (
+        "option",
+        # sshpass -p X, curl -u user:X, --password X
+        r"(?:\bsshpass\s+-p\s*|(?:^|\s)-u\s+[\w.@-]{1,64}:|--(?:password|token|api-key|secret)[ =])"
+        r"(?P<secret>(?=[^\s\"']*\d)[^\s\"'`,;]{6,})",
     ),
 )
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _SHAPES)
@@ -90,12 +98,12 @@ _HINT = re.compile(
     r"-----BEGIN|AGE-SECRET|\bsk[-_]|\brk_|whsec_|A[KSBC][IC]A|gh[pousr]_|github_pat|\bgl\w+-|xox|xapp-"
     r"|hooks\.slack|AIza|GOCSPX|ya29|hf_|npm_|pypi-|SG\.|\bSK|_v1_|:AA|dapi|hv[sbr]\.|gsk_|xai-"
     r"|lin_api|ntn_|r8_|tvly|pplx|fw_|eyJ|://|(?i:bearer|basic|passw|passph|pwd|secret|token"
-    r"|api.?key|access.?key|private.?key|credential)"
+    r"|api.?key|access.?key|private.?key|credential|sshpass|authorization)|AccessKey=|AccountKey=|-u\s"
 )
 
 # A value that is no secret: code, placeholders, masks, paths, names of algorithms.
 _NO_SECRET = re.compile(
-    r"^(?:[$%<{\[(*.&]|(?i:(?:your|my|the)(?![A-Za-z0-9])|(?:none|null|true|false)\b"
+    r"^(?:[$%<{\[(*.&!]|(?i:(?:your|my|the)(?![A-Za-z0-9])|(?:none|null|true|false)\b"
     r"|xxx|changeme|example|placeholder|redacted|undefined"
     r"|process\.env|os\.|env\.|config\.|settings\.|self\.|this\.|args\.|request\.))"
     r"|[(){}<>]|\*{3}|\.{3}"
@@ -210,7 +218,7 @@ def _is_secret(kind: str, value: str) -> bool:
     match kind:
         case "assigned-secret":
             return not _NO_SECRET.search(value) and _looks_random(value)
-        case "password":
+        case "password" | "option":
             return not _NO_SECRET.search(value)
         case "url-password":
             return not _URL_PLACEHOLDER.search(value)

@@ -30,7 +30,7 @@ CHECKPOINT_PAGES = 4_000  # 16 MB: checkpoints are rarer, and each is still shor
 
 def connect(path: Path, *, create: bool = False, read_only: bool = False) -> apsw.Connection:
     """Open *path*. A new file is made readable by its owner only."""
-    if create and not path.exists():
+    if create:
         _create_private(path)
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     with translated(path):
@@ -103,10 +103,12 @@ def _disk_is_full(error: apsw.Error, path: Path) -> bool:
 
 def _create_private(path: Path) -> None:
     try:
+        if path.exists():
+            return
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise StoreUnavailable(
-            f"cannot create {path}: {error.strerror}. Choose a folder you can write to, "
+            f"cannot create {path}: {error}. Choose a folder you can write to, "
             "with --db or RECOLLECT_DB"
         ) from error

@@ -11,10 +11,17 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.memory import Change, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.domain.source import Evidence, Redaction, SourceKind
+from recollect.domain.source import Evidence, SourceKind
 from recollect.store.protocol import Standing
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, filter_values, redactions_from, rows, to_json
+from recollect.store.sqlite.rows import (
+    Row,
+    filter_values,
+    redactions_from,
+    redactions_json,
+    rows,
+    to_json,
+)
 from recollect.store.sqlite.sources import evidence_from
 from recollect.store.sqlite.words import SqliteWords
 from recollect.text.fingerprint import fingerprint
@@ -57,13 +64,8 @@ class SqliteMemories:
         evidence: dict[str, list[Evidence]] = {}
         for row in self._db.execute(_SQL["evidence_of"], ids):
             evidence.setdefault(row[1], []).append(evidence_from(row))
-        redactions: dict[str, tuple[Redaction, ...]] = {}
-        for memory_id, kept in self._db.execute(_SQL["redactions_of"], ids):
-            redactions[memory_id] = redactions_from(kept)
         found = {
-            row[0]: _memory(
-                row, tags.get(row[0], ()), evidence.get(row[0], ()), redactions.get(row[0], ())
-            )
+            row[0]: _memory(row, tags.get(row[0], ()), evidence.get(row[0], ()))
             for row in self._db.execute(_SQL["memories"], ids)
         }
         return [found[memory_id] for memory_id in memory_ids if memory_id in found]
@@ -193,6 +195,7 @@ def _memory_values(memory: Memory) -> Mapping[str, Any]:
         "alternatives": to_json(list(memory.alternatives)),
         "confidence": memory.confidence,
         "fingerprint": fingerprint(memory.content),
+        "redactions": redactions_json(memory.redactions),
         "metadata": to_json(dict(memory.metadata)),
         "observed_at": to_micros(memory.observed_at),
         "confirmed_at": to_micros(memory.confirmed_at),
@@ -201,17 +204,12 @@ def _memory_values(memory: Memory) -> Mapping[str, Any]:
     }
 
 
-def _memory(
-    row: Row,
-    tags: Iterable[str],
-    evidence: Iterable[Evidence],
-    redactions: tuple[Redaction, ...],
-) -> Memory:
+def _memory(row: Row, tags: Iterable[str], evidence: Iterable[Evidence]) -> Memory:
     (memory_id, kind, scope, status, project_id, repo_id, agent_id, session_id, source_kind) = row[
         :9
     ]
-    key, title, content, summary, rationale, alternatives, confidence, metadata = row[9:17]
-    observed_at, confirmed_at, created_at, updated_at = row[17:]
+    key, title, content, summary, rationale, alternatives, confidence = row[9:16]
+    redactions, metadata, observed_at, confirmed_at, created_at, updated_at = row[16:]
     return Memory(
         id=memory_id,
         type=MemoryType(kind),
@@ -236,7 +234,7 @@ def _memory(
         updated_at=from_micros(updated_at),
         tags=tuple(tags),
         evidence=tuple(evidence),
-        redactions=redactions,
+        redactions=redactions_from(redactions),
     )
 
 

@@ -1,12 +1,14 @@
 """
 Bring a database to the newest schema, one numbered `.sql` file at a time.
 
-Forward only. Each migration is one transaction and leaves a row with its name and hash. Before an
-existing database is touched, a snapshot of it is written beside it. A database with a migration
-this version does not know is refused: an older program must not write a newer file.
+Forward only. What is missing is applied in one transaction, under the write lock, so that of many
+processes one migrates and the others find it done; each migration leaves a row with its name and
+hash. Before an existing database is touched, a snapshot of it is written beside it. A database with
+a migration this version does not know is refused: an older program must not write a newer file.
 """
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,7 +18,8 @@ import apsw
 
 from recollect.clock import Clock, to_micros
 from recollect.errors import StoreDamaged, StoreNewer
-from recollect.store.sqlite.connection import translated
+from recollect.store.sqlite.connection import connect, translated
+from recollect.store.sqlite.rows import rows
 
 APPLICATION_ID = 0x5265636F  # "Reco": tells our files from other SQLite files
 
@@ -57,59 +60,72 @@ def known_migrations() -> list[Migration]:
 def migrate(
     db: apsw.Connection, path: Path, clock: Clock, migrations: list[Migration] | None = None
 ) -> int:
-    """Apply what is missing to *db*; return the schema's number."""
+    """Apply what is missing to *db*, all or nothing; return the schema's number."""
     steps = known_migrations() if migrations is None else migrations
     newest = steps[-1].number
     with translated(path):
-        applied = _applied(db, path)
-        if applied > newest:
-            raise StoreNewer(
-                f"{path} was written by a newer Recollect (schema {applied}, this one knows "
-                f"{newest}); upgrade with: pip install -U recollect"
-            )
-        missing = [step for step in steps if step.number > applied]
-        if not missing:
-            return applied
-        if applied:
-            _snapshot(db, path, applied)
-        for step in missing:
-            _apply(db, step, clock)
+        if _applied(db, path, steps) == newest:
+            return newest
+        # The write lock first, then look again: other processes may be migrating the same file.
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            applied = _applied(db, path, steps)
+            if applied and applied < newest:
+                _snapshot(path, applied)
+            for step in steps:
+                if step.number > applied:
+                    _apply(db, step, clock)
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
     return newest
 
 
-def _applied(db: apsw.Connection, path: Path) -> int:
+def _applied(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    if "migrations" in tables:
-        return int(db.execute("SELECT coalesce(max(number), 0) FROM migrations").get)
-    if tables:
+    if not tables:
+        return 0
+    if "migrations" not in tables or db.execute("PRAGMA application_id").get != APPLICATION_ID:
         raise StoreDamaged(
             f"{path} is an SQLite database of another program; choose another file with --db"
         )
-    return 0
+    done = dict(rows(db.execute("SELECT number, sha256 FROM migrations")))
+    newest = int(max(done))
+    if newest > steps[-1].number:
+        raise StoreNewer(
+            f"{path} was written by a newer Recollect (schema {newest}, this one knows "
+            f"{steps[-1].number}); upgrade with: pip install -U recollect"
+        )
+    for step in steps:
+        if step.number in done and done[step.number] != step.sha256:
+            raise StoreDamaged(
+                f"{path} was made by a version of Recollect that was never released (schema "
+                f"{step.number} differs); export it with that version and import it with this one"
+            )
+    return newest
 
 
-def _snapshot(db: apsw.Connection, path: Path, number: int) -> None:
+def _snapshot(path: Path, number: int) -> None:
+    """Copy the file as it is, through a connection of its own, while we hold the write lock."""
     copy = path.with_name(f"{path.name}.before-{number + 1:04d}")
-    copy.unlink(missing_ok=True)
-    db.execute("VACUUM INTO ?", (str(copy),))
-    copy.chmod(0o600)
+    making = copy.with_name(f"{copy.name}.{os.getpid()}")
+    making.unlink(missing_ok=True)
+    reader = connect(path, read_only=True)
+    try:
+        reader.execute("VACUUM INTO ?", (str(making),))
+    finally:
+        reader.close()
+    making.chmod(0o600)
+    making.replace(copy)
 
 
 def _apply(db: apsw.Connection, step: Migration, clock: Clock) -> None:
-    # BEGIN IMMEDIATE first, then look again: another process may have migrated while we waited.
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        db.execute(_LEDGER)
-        done = db.execute("SELECT 1 FROM migrations WHERE number = ?", (step.number,)).fetchone()
-        if not done:
-            db.execute(step.sql)
-            db.execute(
-                "INSERT INTO migrations VALUES (?, ?, ?, ?)",
-                (step.number, step.name, step.sha256, to_micros(clock.now())),
-            )
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    db.execute(_LEDGER)
+    db.execute(step.sql)
+    db.execute(
+        "INSERT INTO migrations VALUES (?, ?, ?, ?)",
+        (step.number, step.name, step.sha256, to_micros(clock.now())),
+    )
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -64,9 +64,12 @@ class SqliteRetrievals:
 
     def scrub(self, memory_id: str, content: str) -> int:
         """Blank the questions that met a memory, or that quote it; return how many."""
-        before = self._db.total_changes()
-        self._db.execute(_SQL["scrub"], {"memory_id": memory_id, "content": content})
-        return self._db.total_changes() - before
+        about = {"memory_id": memory_id, "content": content}
+        ids = [row[0] for row in self._db.execute(_SQL["met_or_quoted"], about)]
+        for step in ("scrub", "scrub_hits"):
+            self._db.execute(_SQL[step], {"ids": to_json(ids)})
+        self._db.execute(_SQL["scrub_views"], {"content": content})
+        return len(ids)
 
     def save_view(self, view: View) -> None:
         """Keep a saved search under its name."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.codes import CodeCache
 
 T = TypeVar("T")
+MOST_IDLE = 8  # readers kept open; more come and go with the threads that need them
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class SqliteStore:
         with self._note_lock:
             if self._note_tables is not None:
                 self._note_tables.db.close()
-        self._writer.alone(lambda db: db.close())
+        self._writer.close()
 
     def _tables_of(self, db: apsw.Connection) -> SqliteTables:
         words = SqliteWords(db)
@@ -199,7 +200,7 @@ class SqliteStore:
 
     def _give_back(self, tables: SqliteTables) -> None:
         with self._lock:
-            if not self._closed:
+            if not self._closed and len(self._idle) < MOST_IDLE:
                 self._idle.append(tables)
                 return
         tables.db.close()

@@ -6,16 +6,19 @@ parents before children, evidence before its memory. Memories come in the order 
 written, so a loaded store ranks ties as the first one did. Derived tables stay behind.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import apsw
 
+from recollect.clock import from_micros
 from recollect.domain.scope import ItemKind
 from recollect.domain.upkeep import Imported
 from recollect.errors import ImportRefused
 from recollect.store.sqlite.memories import SqliteMemories, indexed_text
 from recollect.store.sqlite.words import SqliteWords
+from recollect.text.fingerprint import sha256_hex
 
 # In loading order. Constants only: these names go into SQL.
 TABLES = (
@@ -55,7 +58,21 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "memory_links": (("from_id", "relation", "to_kind", "to_id"),),
 }
 
+# What JSON columns hold, where a reader relies on it.
+_SHAPES: Mapping[tuple[str, str], type] = {
+    ("sources", "redactions"): list,
+    ("sources", "metadata"): dict,
+    ("memories", "alternatives"): list,
+    ("memories", "redactions"): list,
+    ("memories", "metadata"): dict,
+    ("retrievals", "asking"): dict,
+    ("retrievals", "notes"): list,
+    ("retrieval_hits", "parts"): dict,
+    ("views", "asking"): dict,
+}
 _OWNER = ("scope", "project_id", "repo_id", "agent_id", "session_id")
+
+_PARTS_OF_A_MEMORY = frozenset({"memory_tags", "memory_changes"})
 
 RowMap = dict[str, Any]
 
@@ -92,8 +109,10 @@ def load(
             loading.take(dict(row))
         except apsw.ConstraintError as error:
             raise ImportRefused(f"row {number} of the import breaks a rule: {error}") from error
-        except (apsw.Error, TypeError, OverflowError) as error:
-            raise ImportRefused(f"row {number} of the import cannot be stored: {error}") from error
+        except (apsw.Error, TypeError, ValueError, KeyError, OverflowError) as error:
+            raise ImportRefused(
+                f"row {number} of the import cannot be stored: {error!r}"
+            ) from error
     try:
         # Deferred foreign keys are checked at commit; ask now, while the row can still be named.
         broken = db.execute("PRAGMA foreign_key_check").fetchone()
@@ -127,6 +146,7 @@ class _Loading:
         self.unchanged = 0
         self.conflicts: list[str] = []
         self.new_memories: list[str] = []
+        self._kept_as_here: set[str] = set()
 
     def take(self, row: RowMap) -> None:
         table = row.pop("table", None)
@@ -144,8 +164,11 @@ class _Loading:
         for column, value in row.items():
             if column.endswith("_id") and isinstance(value, str):
                 row[column] = self._ids.get(value, value)
+        if row.get("memory_id") in self._kept_as_here and table in _PARTS_OF_A_MEMORY:
+            return  # the history of a memory that stays as it is here would not fit it
         if self._is_here(table, row):
             return
+        check_row(table, row)
         if table == "memories":
             self._keep_one_active_fact(row)
             self.new_memories.append(row["id"])
@@ -158,11 +181,15 @@ class _Loading:
             if any(same[column] != value for column, value in row.items()):
                 key = ", ".join(str(row[column]) for column in self._keys[table])
                 self.conflicts.append(f"{table} {key}: differs here, kept as it was")
+                if table == "memories":
+                    self._kept_as_here.add(row["id"])
             self.unchanged += 1
             return True
         for natural in _NATURAL_KEYS.get(table, ()):
             twin = self._find(table, natural, row) if all(row.get(c) for c in natural) else None
-            if twin is not None:
+            if twin is not None and table == "repos" and _differ(twin["remote"], row.get("remote")):
+                row["name"] = f"{row['name']} {row['id'][-6:]}"  # two repos of one name
+            elif twin is not None:
                 self._ids[row["id"]] = twin["id"]
                 self.unchanged += 1
                 return True
@@ -191,6 +218,24 @@ class _Loading:
         listed = ", ".join(f'"{column}"' for column in row)
         values = ", ".join(f":{column}" for column in row)
         self._db.execute(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    return bool(one) and bool(other) and one != other
+
+
+def check_row(table: str, row: RowMap) -> None:
+    """Refuse what the database would take and no reader could make sense of."""
+    for column, value in row.items():
+        if column.endswith("_at") and isinstance(value, int):
+            from_micros(value)  # raises outside the calendar
+        expected = _SHAPES.get((table, column))
+        if expected is not None and not isinstance(json.loads(value), expected):
+            raise ValueError(f"{column} of {table} has the wrong shape")
+    if table == "sources" and sha256_hex(row["content"]) != row["sha256"]:
+        raise ValueError("the content of a source does not match its hash")
+    if table == "memories" and not all(isinstance(x, str) for x in json.loads(row["alternatives"])):
+        raise ValueError("alternatives of memories has the wrong shape")
 
 
 def _columns(db: apsw.Connection, table: str) -> list[str]:

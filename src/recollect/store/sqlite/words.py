@@ -34,7 +34,7 @@ MAX_QUERY_CHARS = 8_000
 MAX_QUERY_WORDS = 64
 MAX_WORD_CHARS = 64
 POSTINGS_BUDGET = 20_000
-FEW_SHELVES = 64
+FEW_SHELVES = 8
 
 _SQL = queries.load("words")
 
@@ -189,9 +189,12 @@ class _Tally:
 
     def read(self, db: apsw.Connection, word: _Word) -> int:
         """Add every posting of *word*, the newest first if there are too many; say how many."""
-        if len(word.term_ids) == 1:
-            values = {"term_id": word.term_ids[0], "most": POSTINGS_BUDGET}
-            found = rows(db.execute(_SQL["postings"], values))
+        found: list[tuple[int, int, int]] = []
+        if len(word.term_ids) <= FEW_SHELVES:
+            # Each shelf has its share, so that a large one cannot hide a small one.
+            for term_id in word.term_ids:
+                values = {"term_id": term_id, "most": POSTINGS_BUDGET // len(word.term_ids)}
+                found += rows(db.execute(_SQL["postings"], values))
         else:
             many = {"term_ids": to_json(word.term_ids), "most": POSTINGS_BUDGET}
             found = rows(db.execute(_SQL["postings_of_many"], many))

@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
+from recollect.errors import StoreClosed
 from recollect.store.sqlite.connection import translated
 
 T = TypeVar("T")
@@ -40,6 +41,7 @@ class Writer:
         self._queue_lock = threading.Lock()
         self._leader = threading.Lock()
         self._leading_thread: int | None = None
+        self._closed = False
 
     def run(self, work: Callable[[], T]) -> T:
         """Run *work* in a transaction; return its result once it is on disk."""
@@ -59,6 +61,12 @@ class Writer:
             raise ticket.error
         return ticket.result  # type: ignore[return-value]  # done without error has its result
 
+    def close(self) -> None:
+        """Close the connection once no write is under way; later writes are refused."""
+        with self._leader:
+            self._closed = True
+            self._db.close()
+
     def alone(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run *work* on the connection outside any transaction, while nobody else writes."""
         with self._leader, translated(self._path):
@@ -72,6 +80,8 @@ class Writer:
     def _commit(self, group: list[_Ticket[Any]]) -> None:
         try:
             with translated(self._path):
+                if self._closed:
+                    raise StoreClosed(f"{self._path} was closed before this write; open it again")
                 self._db.execute("BEGIN IMMEDIATE")
                 if len(group) == 1:
                     # Alone it needs no savepoint, which would make a large write slower and slower.
@@ -81,10 +91,10 @@ class Writer:
                         self._attempt(ticket)
                 self._db.execute("COMMIT")
         except BaseException as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            for ticket in group:
+            for ticket in group:  # before anything else can fail: none may look acknowledged
                 ticket.error = ticket.error or error
+            if not self._closed and self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             if not isinstance(error, Exception):
                 raise  # an interrupt or exit: the tickets know, and so does the interpreter
         finally:

@@ -215,6 +215,7 @@ CREATE TABLE memories (
     alternatives TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(alternatives)),
     confidence   REAL NOT NULL DEFAULT 1.0 CHECK (confidence BETWEEN 0.0 AND 1.0),
     fingerprint  TEXT NOT NULL,              -- the same for texts that differ only in form
+    redactions   TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(redactions)),
     metadata     TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(metadata)),
     observed_at  INTEGER NOT NULL,
     confirmed_at INTEGER NOT NULL,
@@ -442,8 +443,9 @@ CREATE TABLE postings (
 
 CREATE TABLE models (
     id        INTEGER PRIMARY KEY,
-    name      TEXT NOT NULL UNIQUE,          -- names weights, pooling and prefix: what makes vectors comparable
-    dimension INTEGER NOT NULL
+    name      TEXT NOT NULL,                 -- names weights, pooling and prefix: what makes vectors comparable
+    dimension INTEGER NOT NULL,
+    UNIQUE (name, dimension)
 ) STRICT;
 
 CREATE TABLE embeddings (

@@ -5,17 +5,17 @@ VALUES (:id, :memory_id, :source_id, :start, :end, :quote, :created_at);
 -- add_memory: the record itself
 INSERT INTO memories (id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind,
                       "key", title, content, summary, rationale, alternatives, confidence, fingerprint,
-                      metadata, observed_at, confirmed_at, created_at, updated_at)
+                      redactions, metadata, observed_at, confirmed_at, created_at, updated_at)
 VALUES (:id, :type, :scope, :status, :project_id, :repo_id, :agent_id, :session_id, :source_kind,
         :key, :title, :content, :summary, :rationale, :alternatives, :confidence, :fingerprint,
-        :metadata, :observed_at, :confirmed_at, :created_at, :updated_at);
+        :redactions, :metadata, :observed_at, :confirmed_at, :created_at, :updated_at);
 
 -- add_tag: one label of a memory
 INSERT INTO memory_tags (memory_id, tag) VALUES (:memory_id, :tag);
 
 -- memories: by their ids, given as a JSON list
 SELECT id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind, "key", title,
-       content, summary, rationale, alternatives, confidence, metadata, observed_at, confirmed_at,
+       content, summary, rationale, alternatives, confidence, redactions, metadata, observed_at, confirmed_at,
        created_at, updated_at
   FROM memories WHERE id IN (SELECT value FROM json_each(:ids));
 
@@ -26,11 +26,6 @@ SELECT memory_id, tag FROM memory_tags
 -- evidence_of: of many memories at once
 SELECT id, memory_id, source_id, start_char, end_char, quote, created_at FROM evidence
  WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, id;
-
--- redactions_of: what was taken out of the sources of many memories
-SELECT DISTINCT e.memory_id, s.redactions FROM evidence e JOIN sources s ON s.id = e.source_id
- WHERE e.memory_id IN (SELECT value FROM json_each(:ids)) AND s.kind = 'manual' AND s.redactions <> '[]'
- ORDER BY e.memory_id;
 
 -- with_key: the active profile fact of that name
 SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active' AND scope = :scope AND owner_id = :owner_id;

@@ -16,10 +16,20 @@ SELECT rank, memory_id, score, parts, explanation, outcome FROM retrieval_hits
 -- times_shown: how often a memory was returned
 SELECT count(*) FROM retrieval_hits WHERE memory_id = :memory_id AND outcome = 'returned';
 
--- scrub: blank the questions that met a memory about to be forgotten, or that quote it
+-- met_or_quoted: the questions that met a memory about to be forgotten, or that quote it
+SELECT DISTINCT retrieval_id FROM retrieval_hits WHERE memory_id = :memory_id
+UNION
+SELECT id FROM retrievals WHERE length(:content) >= 8 AND instr(lower(query), lower(:content)) > 0;
+
+-- scrub: blank questions given as a JSON list
 UPDATE retrievals SET query = '', asking = '{}', notes = '["query removed: a memory it met was forgotten"]'
- WHERE id IN (SELECT retrieval_id FROM retrieval_hits WHERE memory_id = :memory_id)
-    OR instr(lower(query), lower(:content)) > 0;
+ WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- scrub_hits: and what was said of their results, which repeats words of the question
+UPDATE retrieval_hits SET explanation = '' WHERE retrieval_id IN (SELECT value FROM json_each(:ids));
+
+-- scrub_views: saved questions that quote it
+UPDATE views SET query = '' WHERE length(:content) >= 8 AND instr(lower(query), lower(:content)) > 0;
 
 -- save_view: create, or replace the one of that name
 INSERT INTO views (name, query, asking, created_at, updated_at) VALUES (:name, :query, :asking, :created_at, :updated_at)

@@ -3,7 +3,7 @@ SELECT id FROM models WHERE name = :name AND dimension = :dimension;
 
 -- add_model: known from now on
 INSERT INTO models (name, dimension) VALUES (:name, :dimension)
-ON CONFLICT (name) DO UPDATE SET dimension = excluded.dimension RETURNING id;
+ON CONFLICT (name, dimension) DO UPDATE SET name = excluded.name RETURNING id;
 
 -- never_embedded: items that wait, newest first (what was just said is asked for first)
 SELECT i.seq, i.id, s.kind FROM items i JOIN shelves s ON s.id = i.shelf_id

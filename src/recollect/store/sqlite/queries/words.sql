@@ -59,7 +59,8 @@ SELECT t.term, t.id, t.items, t.shelf_id FROM json_each(:words) w CROSS JOIN ter
 SELECT seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
 
 -- postings_of_many: the same for a word that has an id on each of many shelves, given as a JSON list
-SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value LIMIT :most;
+SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value
+ ORDER BY p.seq DESC LIMIT :most;
 
 -- postings_among: the same, for items given as a JSON list
 SELECT p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(:seqs) j
