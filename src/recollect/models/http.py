@@ -16,6 +16,7 @@ from recollect.errors import EmbedderUnavailable
 from recollect.models.protocol import Vectors, unit
 
 TIMEOUT_S = 30.0
+QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer, and words can do without
 BATCH = 64
 
 
@@ -27,7 +28,7 @@ class HttpEmbedder:
         self._url = url.rstrip("/")
         self._model = model
         self._key = key.strip()
-        self._client = httpx2.Client(timeout=TIMEOUT_S)
+        self._client = httpx2.Client()
         self._dimension = 0
 
     @property
@@ -44,11 +45,19 @@ class HttpEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector per text."""
+        return self._embed(texts, TIMEOUT_S)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a question."""
+        first: Vectors = self._embed([text], QUESTION_TIMEOUT_S)[0]
+        return first
+
+    def _embed(self, texts: Sequence[str], timeout_s: float) -> Vectors:
         if not texts:
             return np.zeros((0, self._dimension), dtype=np.float32)
         rows: list[Any] = []
         for start in range(0, len(texts), BATCH):
-            rows += self._ask(list(texts[start : start + BATCH]))
+            rows += self._ask(list(texts[start : start + BATCH]), timeout_s)
         try:
             with np.errstate(over="ignore"):
                 vectors = np.asarray(rows, dtype=np.float32)
@@ -67,15 +76,10 @@ class HttpEmbedder:
         self._dimension = vectors.shape[1]
         return unit(vectors)
 
-    def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a question."""
-        first: Vectors = self.embed([text])[0]
-        return first
-
-    def _ask(self, texts: list[str]) -> list[Any]:
+    def _ask(self, texts: list[str], timeout_s: float) -> list[Any]:
         body = {"model": self._model, "input": texts}
         path = "/api/embed" if self._kind == "ollama" else "/embeddings"
-        answer = self._post(path, body)
+        answer = self._post(path, body, timeout_s)
         try:
             if self._kind == "ollama":
                 return list(answer["embeddings"])
@@ -84,12 +88,14 @@ class HttpEmbedder:
         except (KeyError, TypeError) as error:
             raise self._unavailable(f"answered without embeddings ({error!r})") from error
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+    def _post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Any:
         if not (self._key.isascii() and self._key.isprintable()):
             raise self._unavailable("cannot be asked: the key has characters that no key has")
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
-            response = self._client.post(self._url + path, json=body, headers=headers)
+            response = self._client.post(
+                self._url + path, json=body, headers=headers, timeout=timeout_s
+            )
             response.raise_for_status()
             return response.json()
         except httpx2.HTTPStatusError as error:

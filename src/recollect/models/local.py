@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MAX_BATCH = 32
-MAX_BATCH_CELLS = 400_000  # texts × tokens²: bounds the attention matrices
+MAX_BATCH_CELLS = 100_000  # texts × tokens²: small batches stay in the cache, and in little memory
 
 
 class LocalEmbedder:
