@@ -13,7 +13,7 @@ from recollect.domain.memory import HALF_LIFE
 from recollect.domain.retrieval import Parts
 from recollect.domain.scope import Scope
 from recollect.retrieval.candidates import Candidate
-from recollect.retrieval.fuse import Relevance, similarity
+from recollect.retrieval.fuse import Relevance
 
 LIFT = 0.02  # the weight of scope, of recency and of confidence, each
 FROM_ELSEWHERE = 0.9  # a memory of another project counts a little less than one at home
@@ -58,10 +58,10 @@ def rank(
 
 def above_bar(candidate: Candidate) -> bool:
     """Say whether a candidate has enough to do with the question to be shown at all."""
-    cosine = similarity(candidate)
-    if cosine is None or candidate.reached == "linked":
+    if candidate.near is None or candidate.reached == "linked":
         return candidate.words is not None  # a link is somebody's word that it matters here
-    return cosine >= LEAST_SIMILARITY or candidate.coverage >= LEAST_COVERAGE
+    # The nearest piece as it is: what is fair among items is no reason to hide one.
+    return candidate.near.similarity >= LEAST_SIMILARITY or candidate.coverage >= LEAST_COVERAGE
 
 
 def _scored(candidate: Candidate, relevance: Relevance, asked_at: datetime) -> Ranked:

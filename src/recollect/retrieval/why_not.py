@@ -9,7 +9,7 @@ from collections.abc import Callable
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Asking, WhyNot
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.candidates import Candidate, Meaning
+from recollect.retrieval.candidates import Meaning
 from recollect.retrieval.crossing import (
     CROSSING_SCOPES,
     CROSSING_TYPES,
@@ -17,7 +17,6 @@ from recollect.retrieval.crossing import (
     LEAST_WORDS,
     linked_items,
 )
-from recollect.retrieval.fuse import similarity
 from recollect.retrieval.rank import LEAST_SIMILARITY
 from recollect.retrieval.retrieve import rank_all
 from recollect.store.protocol import Tables
@@ -107,12 +106,11 @@ def _unmatched(
     shelves = tables.words.shelves(ItemKind.MEMORY, [memory.owner])
     matches = tables.words.match_item(asking.query, shelves, seq).matches
     near = tables.vectors.nearness(meaning.model_id, meaning.vector, [seq]) if meaning else {}
-    [standing] = tables.memories.standings([seq], asking.filters)
-    cosine = similarity(Candidate(standing, None, near.get(seq)))
-    if cosine is None:
-        told = "its meaning was not compared"
+    if seq in near:
+        similarity = near[seq].similarity
+        told = f"its similarity is {similarity:.2f} (at least {LEAST_SIMILARITY} is needed)"
     else:
-        told = f"its similarity is {cosine:.2f} (at least {LEAST_SIMILARITY} is needed)"
+        told = "its meaning was not compared"
     if matches:
         return verdict("bar", f"It shares too few words with the question, and {told}.")
     return verdict("no match", f"It shares no word with the question, and {told}.")
