@@ -12,6 +12,7 @@ wrong.
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import apsw
 import numpy as np
@@ -23,6 +24,7 @@ from recollect.store.sqlite.rows import rows, to_json
 
 _SQL = queries.load("vectors")
 
+READ_AT_ONCE = 4_000
 WORTH_READING_ANEW = 20_000  # embeddings since a shelf was read: cheaper to read it again
 
 
@@ -87,8 +89,12 @@ class CodeCache:
             known = self._shelves.get(shelf_id)
             if known is None or newest - known.read_to > WORTH_READING_ANEW:
                 values = {"model_id": self._model_id, "shelf_id": shelf_id}
-                stored = rows(db.execute(_SQL["of_shelf"], values))
-                self._shelves[shelf_id] = _encode(stored, dimension, newest)
+                codes = _encode([], dimension, newest)
+                stored = db.execute(_SQL["of_shelf"], values)
+                # A few at a time: the vectors themselves are many times larger than their codes.
+                while some := rows(islice(stored, READ_AT_ONCE)):
+                    codes = codes.plus(_encode(some, dimension, newest))
+                self._shelves[shelf_id] = codes
 
     def _catch_up(
         self, db: apsw.Connection, shelf_ids: list[int], dimension: int, newest: int

@@ -24,7 +24,7 @@ from recollect.errors import (
 
 BUSY_TIMEOUT_MS = 30_000
 NOTE_TIMEOUT_MS = 250  # a log row is not worth waiting for
-CACHE_KIB = 16_384
+CACHE_KIB = 8_192  # a connection; the system caches the file as well
 CHECKPOINT_PAGES = 4_000  # 16 MB: checkpoints are rarer, and each is still short
 
 

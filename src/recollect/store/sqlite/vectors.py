@@ -8,7 +8,7 @@ import apsw
 from recollect.domain.scope import ItemKind
 from recollect.store.protocol import Near, Shelf, Unembedded, Vector
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import rows, to_json
+from recollect.store.sqlite.rows import Row, rows, to_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,10 +41,10 @@ class SqliteVectors:
     def waiting(self, model_id: int | None, limit: int) -> list[Unembedded]:
         """Return items without vectors of that model, the newest first."""
         values = {"model_id": NOBODY if model_id is None else model_id, "limit": limit}
-        found = rows(self._db.execute(_SQL["never_embedded"], values))
-        if len(found) < limit:
+        found: list[Row] = []
+        for kind_of_waiting in ("never_embedded", "embedded_before", "embedded_after"):
             values["limit"] = limit - len(found)
-            found += rows(self._db.execute(_SQL["embedded_otherwise"], values))
+            found += rows(self._db.execute(_SQL[kind_of_waiting], values))
         ids = to_json([item_id for _, item_id, kind in found if kind == ItemKind.MEMORY])
         texts = {
             item_id: f"{title}\n{content}" if title else content

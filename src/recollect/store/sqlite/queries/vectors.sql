@@ -6,16 +6,21 @@ INSERT INTO models (name, dimension) VALUES (:name, :dimension)
 ON CONFLICT (name, dimension) DO UPDATE SET name = excluded.name RETURNING id;
 
 -- never_embedded: items that wait, newest first (what was just said is asked for first)
-SELECT i.seq, i.id, s.kind FROM items i JOIN shelves s ON s.id = i.shelf_id
+SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by IS NULL ORDER BY i.seq DESC LIMIT :limit;
 
--- embedded_otherwise: items whose vectors are another model's
-SELECT i.seq, i.id, s.kind FROM items i JOIN shelves s ON s.id = i.shelf_id
- WHERE i.embedded_by < :model_id OR i.embedded_by > :model_id ORDER BY i.seq DESC LIMIT :limit;
+-- embedded_before: items whose vectors are those of a model known before this one
+SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+ WHERE i.embedded_by < :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
 
--- count_waiting: both of these
+-- embedded_after: … or of one known after it (two ranges of the index; an OR would read all of it)
+SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+ WHERE i.embedded_by > :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
+
+-- count_waiting: all three of these
 SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
-     + (SELECT count(*) FROM items WHERE embedded_by < :model_id OR embedded_by > :model_id);
+     + (SELECT count(*) FROM items WHERE embedded_by < :model_id)
+     + (SELECT count(*) FROM items WHERE embedded_by > :model_id);
 
 -- count_by_model: how many items each has embedded; '' counts those that wait
 SELECT coalesce(m.name, ''), count(*) FROM items i LEFT JOIN models m ON m.id = i.embedded_by GROUP BY 1;
