@@ -24,7 +24,8 @@ from recollect.errors import (
 
 BUSY_TIMEOUT_MS = 30_000
 NOTE_TIMEOUT_MS = 250  # a log row is not worth waiting for
-CACHE_KIB = 8_192  # a connection; the system caches the file as well
+WRITER_CACHE_KIB = 8_192
+READER_CACHE_KIB = 2_048  # the system caches the file as well; more made questions slower
 CHECKPOINT_PAGES = 4_000  # 16 MB: checkpoints are rarer, and each is still short
 
 
@@ -37,7 +38,8 @@ def connect(path: Path, *, create: bool = False, read_only: bool = False) -> aps
         db = apsw.Connection(str(path), flags=flags)
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
         db.execute("PRAGMA foreign_keys = ON")
-        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        cache_kib = READER_CACHE_KIB if read_only else WRITER_CACHE_KIB
+        db.execute(f"PRAGMA cache_size = -{cache_kib}")
         db.execute("PRAGMA secure_delete = ON")
         if not read_only:
             db.execute("PRAGMA journal_mode = WAL")
