@@ -25,6 +25,7 @@ LEAST_SHARE = 0.75  # of the question's weight in words
 LEAST_WORDS = 3
 LEAST_SIMILARITY = 0.45
 MOST = 50
+BUDGET = 3_000  # postings: what covers the question has its rarest words, and those are read first
 
 
 def linked_items(tables: Tables, asking: Asking) -> frozenset[int]:
@@ -67,7 +68,7 @@ def relevant_candidates(tables: Tables, asking: Asking, meaning: Meaning | None)
     ]
     if not shelves:
         return []
-    found = tables.words.match(asking.query, shelves, limit=MOST)
+    found = tables.words.match(asking.query, shelves, limit=MOST, budget=BUDGET)
     shares = {match.seq: coverage(match, found.question_weight) for match in found.matches}
     strong = {
         match.seq: match

@@ -94,13 +94,24 @@ class SqliteWords:
             found = self._db.execute(_SQL["some_shelves"], {"kind": kind.value, "owners": pairs})
         return [_shelf(row) for row in found]
 
-    def match(self, query: str, shelves: Sequence[Shelf], *, limit: int) -> WordMatches:
-        """Return the *limit* items on *shelves* that match *query* best, best first."""
+    def match(
+        self,
+        query: str,
+        shelves: Sequence[Shelf],
+        *,
+        limit: int,
+        budget: int = POSTINGS_BUDGET,
+    ) -> WordMatches:
+        """
+        Return the *limit* items on *shelves* that match *query* best, best first.
+
+        About *budget* postings are read, those of the rarest words; the others are looked up.
+        """
         words = self._query_words(query, shelves)
         tally = _Tally()
         read = 0
         for word in words:
-            if tally.scores and read + word.items > POSTINGS_BUDGET:
+            if tally.scores and read + word.items > budget:
                 tally.look_up(self._db, word, limit)
             else:
                 read += tally.read(self._db, word)
