@@ -101,7 +101,7 @@ class _Admission:
 def _word_leg(
     tables: Tables, query: str, shelves: Sequence[Shelf], admit: _Admission
 ) -> tuple[dict[int, WordMatch], float]:
-    told = WordMatches((), 0.0, (), 0)
+    told = WordMatches((), 0.0, 0)
 
     def ask(most: int) -> Mapping[int, WordMatch]:
         nonlocal told

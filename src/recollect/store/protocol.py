@@ -60,7 +60,6 @@ class WordMatches:
 
     matches: tuple[WordMatch, ...]
     question_weight: float
-    words: tuple[str, ...]
     matching: int  # how many items match at all
 
 
