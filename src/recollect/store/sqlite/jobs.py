@@ -1,0 +1,187 @@
+"""Jobs, candidates that wait for consolidation, and the ledger of model calls, in SQLite."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from recollect.clock import from_micros, to_micros
+from recollect.domain.job import Job, JobKind, JobState
+from recollect.domain.ledger import ModelCall, Spent
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.rows import Row, rows, to_json
+
+_SQL = queries.load("jobs")
+
+
+class SqliteJobs:
+    """See `recollect.store.protocol.Jobs`."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def add(self, job: Job) -> None:
+        """Keep a step to be done; one that is there already stays as it is."""
+        self._db.execute(_SQL["add_job"], _values(job))
+
+    def claim(self, worker: str, *, now: datetime, lease_until: datetime) -> Job | None:
+        """Take the next ripe job for *worker*, or None."""
+        values = {
+            "worker": worker,
+            "now": to_micros(now),
+            "lease_until": to_micros(lease_until),
+        }
+        found = self._db.execute(_SQL["claim"], values).fetchall()
+        return _job(found[0]) if found else None
+
+    def hold(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool:
+        """Renew the lease and keep how far the work has come; False when the job is not held."""
+        values = _held(job) | {
+            "lease_until": to_micros(lease_until),
+            "payload": to_json(dict(payload)),
+        }
+        return bool(self._db.execute(_SQL["hold"], values).fetchall())
+
+    def let_go(
+        self, job: Job, to: JobState, *, now: datetime, run_at: datetime, attempts: int, error: str
+    ) -> bool:
+        """Give a held job back as *to*; False when it is no longer held."""
+        values = _held(job) | {
+            "state": to.value,
+            "run_at": to_micros(run_at),
+            "left": attempts,
+            "error": error,
+            "now": to_micros(now),
+        }
+        return bool(self._db.execute(_SQL["let_go"], values).fetchall())
+
+    def put_back(self, job_id: str, *, now: datetime) -> bool:
+        """Make a parked or waiting job due now; False when it is neither."""
+        values = {"id": job_id, "now": to_micros(now)}
+        return bool(self._db.execute(_SQL["put_back"], values).fetchall())
+
+    def get(self, job_id: str) -> Job | None:
+        """Return the job with that id."""
+        row = self._db.execute(_SQL["job"], {"id": job_id}).fetchone()
+        return _job(row) if row else None
+
+    def in_states(self, states: Iterable[JobState], limit: int) -> list[Job]:
+        """Return jobs of some states, those due first first."""
+        values = {"states": to_json([state.value for state in states]), "limit": limit}
+        return [_job(row) for row in self._db.execute(_SQL["jobs"], values)]
+
+    def of_event(self, event_id: str) -> list[Job]:
+        """Return every step of an event."""
+        return [_job(row) for row in self._db.execute(_SQL["jobs_of"], {"event_id": event_id})]
+
+    def count_by_state(self) -> Mapping[str, int]:
+        """Return how many jobs stand where."""
+        return dict(rows(self._db.execute(_SQL["count_jobs"])))
+
+    def count_due(self, now: datetime) -> int:
+        """Return how many jobs could be claimed now."""
+        return int(self._db.execute(_SQL["count_due"], {"now": to_micros(now)}).get)
+
+    def next_run(self) -> datetime | None:
+        """Return when the next waiting job is due."""
+        micros = self._db.execute(_SQL["next_run"]).get
+        return None if micros is None else from_micros(micros)
+
+    def add_unsettled(self, event_id: str, memory_id: str) -> None:
+        """Note that a candidate waits to be consolidated."""
+        self._db.execute(_SQL["add_unsettled"], {"event_id": event_id, "memory_id": memory_id})
+
+    def unsettled(self, event_id: str, limit: int) -> list[str]:
+        """Return the first candidates of an event that wait, by id."""
+        found = self._db.execute(_SQL["unsettled"], {"event_id": event_id, "limit": limit})
+        return [memory_id for (memory_id,) in found]
+
+    def unsettled_among(self, memory_ids: Iterable[str]) -> set[str]:
+        """Return which of some memories wait to be consolidated."""
+        values = {"ids": to_json(list(memory_ids))}
+        return {memory_id for (memory_id,) in self._db.execute(_SQL["unsettled_among"], values)}
+
+    def settle(self, memory_id: str) -> None:
+        """Note that a candidate has been decided."""
+        self._db.execute(_SQL["settle"], {"memory_id": memory_id})
+
+    def add_call(self, call: ModelCall) -> None:
+        """Write one line of the ledger."""
+        values = {
+            "id": call.id,
+            "event_id": call.event_id,
+            "model": call.model,
+            "purpose": call.purpose,
+            "input_tokens": call.input_tokens,
+            "output_tokens": call.output_tokens,
+            "error": call.error,
+            "asked_at": to_micros(call.asked_at),
+        }
+        self._db.execute(_SQL["add_call"], values)
+
+    def calls(self, limit: int) -> list[ModelCall]:
+        """Return the newest lines of the ledger."""
+        return [_call(row) for row in self._db.execute(_SQL["calls"], {"limit": limit})]
+
+    def spent_since(self, since: datetime) -> Spent:
+        """Return what models cost since a moment."""
+        found = rows(self._db.execute(_SQL["spent"], {"since": to_micros(since)}))
+        return Spent(*found[0])
+
+
+def _held(job: Job) -> dict[str, Any]:
+    return {"id": job.id, "worker": job.worker, "attempts": job.attempts}
+
+
+def _values(job: Job) -> Mapping[str, Any]:
+    return {
+        "id": job.id,
+        "event_id": job.event_id,
+        "kind": job.kind.value,
+        "payload": to_json(dict(job.payload)),
+        "state": job.state.value,
+        "attempts": job.attempts,
+        "run_at": to_micros(job.run_at),
+        "lease_until": to_micros(job.lease_until) if job.lease_until else None,
+        "worker": job.worker,
+        "error": job.error,
+        "created_at": to_micros(job.created_at),
+        "updated_at": to_micros(job.updated_at),
+    }
+
+
+def _job(row: Row) -> Job:
+    (job_id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error) = row[
+        :10
+    ]
+    created_at, updated_at = row[10:]
+    return Job(
+        id=job_id,
+        event_id=event_id,
+        kind=JobKind(kind),
+        payload=json.loads(payload),
+        state=JobState(state),
+        attempts=attempts,
+        run_at=from_micros(run_at),
+        lease_until=None if lease_until is None else from_micros(lease_until),
+        worker=worker,
+        error=error,
+        created_at=from_micros(created_at),
+        updated_at=from_micros(updated_at),
+    )
+
+
+def _call(row: Row) -> ModelCall:
+    call_id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at = row
+    return ModelCall(
+        id=call_id,
+        event_id=event_id,
+        model=model,
+        purpose=purpose,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        error=error,
+        asked_at=from_micros(asked_at),
+    )

@@ -1,0 +1,73 @@
+-- add_job: a step to be done; the same step of the same event is there once
+INSERT INTO jobs (id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at)
+VALUES (:id, :event_id, :kind, :payload, :state, :attempts, :run_at, :lease_until, :worker, :error, :created_at, :updated_at)
+ON CONFLICT (id) DO NOTHING;
+
+-- claim: the oldest ripe job, or one whose worker went silent
+UPDATE jobs
+   SET state = 'doing', attempts = attempts + 1, worker = :worker, lease_until = :lease_until, updated_at = :now
+ WHERE id = (SELECT id FROM (
+               SELECT id, run_at FROM (SELECT id, run_at FROM jobs WHERE state = 'todo' AND run_at <= :now
+                                        ORDER BY run_at, id LIMIT 1)
+               UNION ALL
+               SELECT id, run_at FROM (SELECT id, run_at FROM jobs WHERE state = 'doing' AND lease_until < :now
+                                        ORDER BY run_at, id LIMIT 1))
+              ORDER BY run_at, id LIMIT 1)
+RETURNING id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at;
+
+-- hold: the holder goes on; nobody else may
+UPDATE jobs SET lease_until = :lease_until, payload = :payload
+ WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
+
+-- let_go: the holder is done with it, one way or another
+UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until = NULL, worker = '', error = :error, updated_at = :now
+ WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
+
+-- put_back: a parked or waiting job is due now, with all its tries before it
+UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, updated_at = :now
+ WHERE id = :id AND state IN ('parked', 'todo') RETURNING id;
+
+-- job: by id
+SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
+  FROM jobs WHERE id = :id;
+
+-- jobs: of some states, those that come first first
+SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
+  FROM jobs WHERE state IN (SELECT value FROM json_each(:states)) ORDER BY run_at, id LIMIT :limit;
+
+-- jobs_of: every step of an event
+SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
+  FROM jobs WHERE event_id = :event_id ORDER BY id;
+
+-- count_jobs: how many stand where
+SELECT state, count(*) FROM jobs GROUP BY state;
+
+-- count_due: how many could be claimed now
+SELECT (SELECT count(*) FROM jobs WHERE state = 'todo' AND run_at <= :now)
+     + (SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now);
+
+-- next_run: when the next one is due
+SELECT min(run_at) FROM jobs WHERE state = 'todo';
+
+-- add_unsettled: a candidate that waits to be consolidated
+INSERT INTO unsettled (memory_id, event_id) VALUES (:memory_id, :event_id) ON CONFLICT DO NOTHING;
+
+-- unsettled: the first candidates of an event that wait
+SELECT memory_id FROM unsettled WHERE event_id = :event_id ORDER BY memory_id LIMIT :limit;
+
+-- unsettled_among: which of some memories wait
+SELECT memory_id FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(:ids));
+
+-- settle: it has been decided
+DELETE FROM unsettled WHERE memory_id = :memory_id;
+
+-- add_call: one line of the ledger
+INSERT INTO model_calls (id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at)
+VALUES (:id, :event_id, :model, :purpose, :input_tokens, :output_tokens, :error, :asked_at);
+
+-- calls: the newest first
+SELECT id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at
+  FROM model_calls ORDER BY asked_at DESC, id DESC LIMIT :limit;
+
+-- spent: calls and tokens since a moment
+SELECT count(*), coalesce(sum(input_tokens + output_tokens), 0) FROM model_calls WHERE asked_at >= :since;
