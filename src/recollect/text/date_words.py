@@ -1,0 +1,135 @@
+"""
+The English words of time, and a text cut into tokens.
+
+Knows which words mean what and where they stand in the text; knows nothing of calendars. A token is
+a word, a number with all that clings to it (`8th`, `1/2`, `192.168.0.1`, `2026-05-08T10:00Z`), a
+run of marks, an empty line, or a piece of code or an address as one block that no date is looked
+for in.
+"""
+
+import re
+from typing import NamedTuple
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+# These are nothing but months. The others are verbs, given names or short forms as well, and must
+# be vouched for by a word beside them.
+_SURE_MONTHS = "january february july september october november december"
+SURE_MONTHS = frozenset(_SURE_MONTHS.split())
+
+WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "monday mon",
+            "tuesday tues tue",
+            "wednesday weds wed",
+            "thursday thurs thur thu",
+            "friday fri",
+            "saturday sat",
+            "sunday sun",
+        )
+    )
+    for name in names.split()
+}
+SURE_WEEKDAYS = frozenset(name for name in WEEKDAYS if name.endswith("day"))
+
+# Written small and before another word, these are verbs ("it may break", "where we last sat").
+PLAIN_WORDS = frozenset(["may", "march", "mar", "sat", "sun", "wed"])
+
+UNITS = {
+    name: unit
+    for unit, names in {
+        "second": "second seconds sec secs",
+        "minute": "minute minutes min mins",
+        "hour": "hour hours hr hrs",
+        "day": "day days",
+        "week": "week weeks",
+        "month": "month months",
+        "quarter": "quarter quarters",
+        "year": "year years yr yrs",
+    }.items()
+    for name in names.split()
+}
+_NUMBERS = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty
+"""
+NUMBERS = {word: number for number, word in enumerate(_NUMBERS.split(), start=1)} | {
+    "a": 1,
+    "an": 1,
+}
+VAGUE = {"couple": (2, 2), "few": (2, 5), "several": (2, 5)}  # at least, at most
+
+ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
+RELATIVE = {
+    "last": -1,
+    "previous": -1,
+    "this": 0,
+    "current": 0,
+    "next": 1,
+    "coming": 1,
+    "upcoming": 1,
+}
+DAY_WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+DAY_PARTS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 28)}
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # of the north
+QUARTERS = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
+PARTS = {"early": 0, "mid": 1, "late": 2, "beginning": 0, "start": 0, "middle": 1, "end": 2}
+
+# "Good Friday" is a feast, "Black Friday" a sale: no plain Fridays.
+_FEASTS = "good black casual cyber easter ash palm fat shrove super bloody"
+FEASTS = frozenset(_FEASTS.split())
+
+# What a number counts: "in 2000 lines" is no year, "May 20 users" no day.
+_COUNTED = """
+ms milliseconds seconds minutes hours days weeks months years times
+bytes kb mb gb tb px pixels percent degrees miles meters metres kilometers kilometres km
+tokens words characters chars lines rows columns files tests items users people persons
+customers requests calls messages documents chunks records entries samples examples steps
+iterations epochs points commits issues tickets pages units dollars euros pounds usd eur gbp
+"""
+COUNTED = frozenset(_COUNTED.split())
+
+_TOKEN = re.compile(
+    r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`|https?://\S+"
+    r"|[0-9]\w*+(?:[./:+–-]++\w++|,[0-9]++)*+"
+    r"|\w++|[^\w\s`]++|`|\n[^\S\n]*+\n"  # no expression goes on behind an empty line
+)
+
+
+class Token(NamedTuple):
+    """A piece of a text, in small letters, and where it stands."""
+
+    word: str
+    at: int
+    to: int
+
+
+END = Token("", 0, 0)
+_LOOKAHEAD = 3  # how far a reader may look without asking whether the text goes on
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the tokens of *text*, then empty ones; [-1] is empty too, as if before the first."""
+    found = [Token(m.group().lower(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    return found + [END] * _LOOKAHEAD
