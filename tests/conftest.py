@@ -20,7 +20,7 @@ SHARED = Path(__file__).parent.parent.parent / "shared"
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a developer's own configuration and memory out of the tests."""
     for name in os.environ:
-        if name.startswith(("RECOLLECT_", "MEMORY_", "OPENAI_", "OLLAMA_")):
+        if name.startswith(("RECOLLECT_", "MEMORY_", "OPENAI_", "OLLAMA_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "default.db"))

@@ -1,11 +1,18 @@
 """Where a setting comes from, and what a broken one says."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from recollect.config import EMBEDDING_BACKENDS, Settings, config_path, load_settings
+from recollect.config import (
+    CHAT_BACKENDS,
+    EMBEDDING_BACKENDS,
+    Settings,
+    config_path,
+    load_settings,
+)
 from recollect.errors import InvalidInput
 
 
@@ -28,7 +35,8 @@ def test_without_anything_set_the_defaults_hold(environ: dict[str, str]) -> None
 def test_the_defaults_are_local_and_send_nothing_anywhere() -> None:
     assert Settings().embedding_backend == "local"
     assert Settings().db == "~/.local-memory/memory.db"
-    assert Settings().openai_key == ""
+    assert Settings().chat_backend == "none"
+    assert Settings().openai_key == Settings().anthropic_key == ""
 
 
 # Each row adds one more place; the one added last is the one that counts.
@@ -83,12 +91,20 @@ def test_the_nearest_place_wins(
         ("OPENAI_BASE_URL", "openai_url", "http://x/v1"),
         ("RECOLLECT_OPENAI_API_KEY", "openai_key", "k"),
         ("OPENAI_API_KEY", "openai_key", "k"),
+        ("RECOLLECT_ANTHROPIC_BASE_URL", "anthropic_url", "http://x"),
+        ("ANTHROPIC_BASE_URL", "anthropic_url", "http://x"),
+        ("RECOLLECT_ANTHROPIC_API_KEY", "anthropic_key", "k"),
+        ("ANTHROPIC_API_KEY", "anthropic_key", "k"),
+        ("RECOLLECT_CHAT_BACKEND", "chat_backend", "anthropic"),
+        ("RECOLLECT_CHAT_MODEL", "chat_model", "m"),
+        ("RECOLLECT_CHAT_CALLS_PER_DAY", "chat_calls_per_day", 7),
+        ("RECOLLECT_CHAT_TOKENS_PER_DAY", "chat_tokens_per_day", 0),
     ],
 )
 def test_a_variable_sets_its_setting_and_no_other(
-    environ: dict[str, str], variable: str, setting: str, value: str
+    environ: dict[str, str], variable: str, setting: str, value: str | int
 ) -> None:
-    settings = load_settings(environ | {variable: value})
+    settings = load_settings(environ | {variable: str(value)})
 
     assert settings == load_settings(environ, **{setting: value})
     assert getattr(settings, setting) == value
@@ -100,6 +116,8 @@ def test_a_variable_sets_its_setting_and_no_other(
         ("RECOLLECT_EMBEDDING_MODEL", "MEMORY_EMBEDDING_MODEL"),
         ("RECOLLECT_OPENAI_API_KEY", "OPENAI_API_KEY"),
         ("RECOLLECT_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
+        ("RECOLLECT_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"),
+        ("RECOLLECT_ANTHROPIC_BASE_URL", "ANTHROPIC_BASE_URL"),
     ],
 )
 def test_our_variable_goes_before_the_one_others_share(
@@ -130,14 +148,23 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         ollama_url="http://o",
         openai_url="http://p",
         openai_key="k",
+        anthropic_url="http://a",
+        anthropic_key="l",
+        chat_backend="ollama",
+        chat_model="c",
+        chat_calls_per_day=7,
+        chat_tokens_per_day=8,
         cross_project=False,
     )
     file.write_text(
         'db = "x.db"\nembedding_backend = "openai"\nembedding_model = "m"\n'
         'ollama_url = "http://o"\nopenai_url = "http://p"\nopenai_key = "k"\n'
+        'anthropic_url = "http://a"\nanthropic_key = "l"\nchat_backend = "ollama"\n'
+        'chat_model = "c"\nchat_calls_per_day = 7\nchat_tokens_per_day = 8\n'
         "cross_project = false\n",
         encoding="utf-8",
     )
+    assert all(getattr(wanted, one.name) != one.default for one in fields(Settings))
 
     assert load_settings(environ) == wanted
 
@@ -151,9 +178,23 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         (b"db = 7", "setting 'db'.*must be a str"),
         (b'cross_project = "no"', "setting 'cross_project'.*must be a bool"),
         (b"cross_project = 1", "setting 'cross_project'.*must be a bool"),
+        (b"chat_calls_per_day = true", "setting 'chat_calls_per_day'.*must be a int"),
+        (b"chat_calls_per_day = 1.5", "setting 'chat_calls_per_day'.*must be a int"),
+        (b'chat_calls_per_day = "7"', "setting 'chat_calls_per_day'.*must be a int"),
         (b'[db]\npath = "x"', "setting 'db'.*must be a str"),
     ],
-    ids=["syntax", "encoding", "unknown", "number", "text for bool", "number for bool", "table"],
+    ids=[
+        "syntax",
+        "encoding",
+        "unknown",
+        "number",
+        "text for bool",
+        "number for bool",
+        "bool for number",
+        "fraction for number",
+        "text for number",
+        "table",
+    ],
 )
 def test_a_bad_file_is_invalid_input_that_names_the_file(
     file: Path, environ: dict[str, str], content: bytes, complaint: str
@@ -180,7 +221,7 @@ def test_an_unknown_setting_is_answered_with_the_known_ones(
 ) -> None:
     file.write_text("databse = 1", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match="known are cross_project, db, embedding_backend"):
+    with pytest.raises(InvalidInput, match=r"known are .*cross_project, db, embedding_backend"):
         load_settings(environ)
 
 
@@ -188,6 +229,38 @@ def test_an_unknown_setting_is_answered_with_the_known_ones(
 def test_an_unknown_backend_is_refused_with_the_known_ones(backend: str) -> None:
     with pytest.raises(InvalidInput, match=f"backend '{backend}'; use one of local, folder"):
         Settings(embedding_backend=backend)
+
+
+@pytest.mark.parametrize("backend", ["", "OpenAI", "gemini", " none"])
+def test_an_unknown_chat_backend_is_refused_with_the_known_ones(backend: str) -> None:
+    known = "none, openai, ollama, anthropic"
+
+    with pytest.raises(InvalidInput, match=f"chat backend '{backend}'; use one of {known}"):
+        Settings(chat_backend=backend)
+
+
+@pytest.mark.parametrize("backend", CHAT_BACKENDS)
+def test_every_known_chat_backend_is_accepted(backend: str) -> None:
+    assert Settings(chat_backend=backend).chat_backend == backend
+
+
+@pytest.mark.parametrize(
+    "variable", ["RECOLLECT_CHAT_CALLS_PER_DAY", "RECOLLECT_CHAT_TOKENS_PER_DAY"]
+)
+@pytest.mark.parametrize("written", ["many", "1.5", "1e3", "true", " ", "9" * 5000])
+def test_a_variable_that_is_no_whole_number_is_invalid_input_that_names_it(
+    environ: dict[str, str], variable: str, written: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{variable} must be a whole number, not '") as raised:
+        load_settings(environ | {variable: written})
+
+    assert len(str(raised.value)) < 200
+
+
+@pytest.mark.parametrize("setting", ["chat_calls_per_day", "chat_tokens_per_day"])
+def test_a_limit_below_zero_is_invalid_input(environ: dict[str, str], setting: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{setting} must be 0 or more, not -1"):
+        load_settings(environ | {f"RECOLLECT_{setting.upper()}": "-1"})
 
 
 @pytest.mark.parametrize("backend", EMBEDDING_BACKENDS)

@@ -14,6 +14,7 @@ from pathlib import Path
 from recollect.errors import InvalidInput
 
 EMBEDDING_BACKENDS = ("local", "folder", "ollama", "openai", "none")
+CHAT_BACKENDS = ("none", "openai", "ollama", "anthropic")
 
 # setting: the environment variables that set it, first found wins
 _VARIABLES: dict[str, tuple[str, ...]] = {
@@ -23,6 +24,12 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "ollama_url": ("OLLAMA_BASE_URL",),
     "openai_url": ("RECOLLECT_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
     "openai_key": ("RECOLLECT_OPENAI_API_KEY", "OPENAI_API_KEY"),
+    "anthropic_url": ("RECOLLECT_ANTHROPIC_BASE_URL", "ANTHROPIC_BASE_URL"),
+    "anthropic_key": ("RECOLLECT_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"),
+    "chat_backend": ("RECOLLECT_CHAT_BACKEND",),
+    "chat_model": ("RECOLLECT_CHAT_MODEL",),
+    "chat_calls_per_day": ("RECOLLECT_CHAT_CALLS_PER_DAY",),
+    "chat_tokens_per_day": ("RECOLLECT_CHAT_TOKENS_PER_DAY",),
 }
 
 
@@ -36,14 +43,20 @@ class Settings:
     ollama_url: str = "http://localhost:11434"
     openai_url: str = "https://api.openai.com/v1"
     openai_key: str = ""
+    anthropic_url: str = "https://api.anthropic.com"
+    anthropic_key: str = ""
+    chat_backend: str = "none"  # a key alone switches nothing on
+    chat_model: str = ""
+    chat_calls_per_day: int = 200
+    chat_tokens_per_day: int = 500_000
     cross_project: bool = True
 
     def __post_init__(self) -> None:
-        if self.embedding_backend not in EMBEDDING_BACKENDS:
-            raise InvalidInput(
-                f"unknown embedding backend {self.embedding_backend!r}; "
-                f"use one of {', '.join(EMBEDDING_BACKENDS)}"
-            )
+        _check_backend("embedding", self.embedding_backend, EMBEDDING_BACKENDS)
+        _check_backend("chat", self.chat_backend, CHAT_BACKENDS)
+        for name in ("chat_calls_per_day", "chat_tokens_per_day"):
+            if getattr(self, name) < 0:
+                raise InvalidInput(f"{name} must be 0 or more, not {getattr(self, name)}")
 
     @property
     def db_path(self) -> Path:
@@ -67,31 +80,51 @@ def config_path(environ: Mapping[str, str]) -> Path:
     return at_home(home) / "recollect" / "config.toml"
 
 
-def load_settings(environ: Mapping[str, str] | None = None, **given: str | bool | None) -> Settings:
+def load_settings(
+    environ: Mapping[str, str] | None = None, **given: str | bool | int | None
+) -> Settings:
     """Return the settings from arguments, environment and configuration file, in that order."""
     environ = os.environ if environ is None else environ
-    values: dict[str, str | bool] = dict(_from_file(config_path(environ)))
+    values: dict[str, str | bool | int] = dict(_from_file(config_path(environ)))
     for name, variables in _VARIABLES.items():
-        found = next((environ[v] for v in variables if environ.get(v)), None)
-        if found is not None:
-            values[name] = found
+        variable = next((v for v in variables if environ.get(v)), None)
+        if variable is not None:
+            values[name] = _from_variable(name, variable, environ[variable])
     values.update({name: value for name, value in given.items() if value is not None})
     return Settings(**values)  # type: ignore[arg-type]  # checked field by field in _from_file
 
 
-def _from_file(path: Path) -> dict[str, str | bool]:
+def _check_backend(what: str, backend: str, known: tuple[str, ...]) -> None:
+    if backend not in known:
+        raise InvalidInput(f"unknown {what} backend {backend!r}; use one of {', '.join(known)}")
+
+
+def _known() -> dict[str, type]:
+    return {field.name: type(field.default) for field in fields(Settings)}
+
+
+def _from_variable(name: str, variable: str, written: str) -> str | int:
+    if _known()[name] is not int:
+        return written
+    try:
+        return int(written)
+    except ValueError as error:
+        raise InvalidInput(f"{variable} must be a whole number, not {written[:40]!r}") from error
+
+
+def _from_file(path: Path) -> dict[str, str | bool | int]:
     try:
         read = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"cannot read the configuration file {path}: {error}") from error
-    known = {field.name: type(field.default) for field in fields(Settings)}
+    known = _known()
     for name, value in read.items():
         if name not in known:
             raise InvalidInput(
                 f"unknown setting {name!r} in {path}; known are {', '.join(sorted(known))}"
             )
-        if not isinstance(value, known[name]):
+        if type(value) is not known[name]:  # not isinstance: true is no number
             raise InvalidInput(f"setting {name!r} in {path} must be a {known[name].__name__}")
     return read

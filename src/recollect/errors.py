@@ -9,6 +9,7 @@ Everything that can go wrong, in one tree.
     ├── EvidenceMissing        an active memory needs a quote found in a source  409
     ├── ImportRefused          the file to import is damaged or not ours         422
     ├── EmbedderUnavailable    the embedder cannot answer now; words still work  503
+    ├── ModelUnavailable       the chat model cannot answer now                  503
     └── StoreError             the database file
         ├── StoreBusy          another process held the write lock too long      503
         ├── StoreFull          no space left; nothing of the write was kept      507
@@ -68,6 +69,17 @@ class EmbedderUnavailable(RecollectError):
     """The embedder cannot answer now. Search by words goes on without it."""
 
     status = 503
+
+
+class ModelUnavailable(RecollectError):
+    """The chat model cannot answer now. A busy server may say in `retry_after_s` when it can."""
+
+    status = 503
+    retry_after_s: float | None = None
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class StoreError(RecollectError):

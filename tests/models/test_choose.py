@@ -1,13 +1,14 @@
-"""Each backend of the settings has its embedder, and choosing one calls nobody."""
+"""Each backend of the settings has its embedder or chat model, and choosing one calls nobody."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from recollect.config import EMBEDDING_BACKENDS, Settings
+from chat_server import chat_server, completion
+from recollect.config import CHAT_BACKENDS, EMBEDDING_BACKENDS, Settings, load_settings
 from recollect.errors import InvalidInput
-from recollect.models.choose import choose_embedder
+from recollect.models.choose import choose_chat_model, choose_embedder
 from recollect.models.http import HttpEmbedder
 from recollect.models.local import LocalEmbedder
 from recollect.models.manifest import default_manifest
@@ -93,3 +94,55 @@ def test_every_backend_but_none_has_an_embedder(folder: Path) -> None:
 
     assert len({type(one) for one in chosen}) == 2
     assert len(chosen) == len(EMBEDDING_BACKENDS) - 1
+
+
+def test_no_chat_backend_has_no_chat_model() -> None:
+    assert choose_chat_model(Settings(chat_model="m")) is None
+
+
+def test_a_key_alone_switches_no_chat_model_on() -> None:
+    keys = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "RECOLLECT_CHAT_MODEL": "m"}
+
+    assert choose_chat_model(load_settings({**keys, "RECOLLECT_CONFIG": "no-such-file"})) is None
+
+
+@pytest.mark.parametrize("backend", [one for one in CHAT_BACKENDS if one != "none"])
+@pytest.mark.parametrize("model", ["", " "])
+def test_a_chat_backend_without_a_model_is_invalid_input_that_says_which_setting(
+    backend: str, model: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{backend!r} .* chat_model .* RECOLLECT_CHAT_MODEL"):
+        choose_chat_model(Settings(chat_backend=backend, chat_model=model))
+
+
+@pytest.mark.parametrize(
+    ("backend", "path", "key"),
+    [
+        ("openai", "/chat/completions", {"Authorization": "Bearer o"}),
+        ("ollama", "/v1/chat/completions", {}),
+        ("anthropic", "/v1/messages", {"x-api-key": "a"}),
+    ],
+)
+def test_a_chat_backend_asks_its_own_server_with_its_own_key(
+    backend: str, path: str, key: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    with chat_server() as server:
+        server.replies = [completion(backend, "Hi.")]
+        settings = load_settings(
+            {"RECOLLECT_CONFIG": "no-such-file"},
+            chat_backend=backend,
+            chat_model="m",
+            openai_key="o",
+            anthropic_key="a",
+            **{f"{backend}_url": server.url},
+        )
+
+        model = choose_chat_model(settings)
+
+        assert model is not None
+        assert model.name == f"{backend}:m"
+        assert model.complete("", "Hello?", max_tokens=9).text == "Hi."
+        assert server.asked[0].path == path
+        sent = server.asked[0].headers
+        assert {name: sent[name] for name in ("Authorization", "x-api-key") if name in sent} == key

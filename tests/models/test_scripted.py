@@ -1,4 +1,4 @@
-"""The double that tests stand on must itself stand."""
+"""The doubles that tests stand on must themselves stand."""
 
 import subprocess
 import sys
@@ -6,7 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from recollect.models.scripted import ScriptedEmbedder
+from recollect.errors import ModelUnavailable
+from recollect.models.chat import ChatModel, Completion
+from recollect.models.scripted import ScriptedChatModel, ScriptedEmbedder
+from recollect.text.tokens import estimate_tokens
 
 
 def cosine(embedder: ScriptedEmbedder, one: str, other: str) -> float:
@@ -81,3 +84,46 @@ def test_it_remembers_what_it_was_asked_in_order() -> None:
 def test_it_is_called_what_it_is_told() -> None:
     assert ScriptedEmbedder().name == "scripted"
     assert ScriptedEmbedder(name="other").name == "other"
+
+
+def ask(model: ChatModel, prompt: str) -> Completion:
+    return model.complete("Be brief.", prompt, max_tokens=50)
+
+
+def test_a_chat_model_gives_its_answers_in_order_and_remembers_the_prompts() -> None:
+    model = ScriptedChatModel(["one", "two"])
+
+    answers = [ask(model, "a"), ask(model, "b")]
+
+    assert [answer.text for answer in answers] == ["one", "two"]
+    assert model.asked == ["a", "b"]
+
+
+def test_a_scripted_answer_costs_about_what_it_is_long() -> None:
+    answer = ask(ScriptedChatModel(["one two"]), "a b c")
+
+    cost = (estimate_tokens("Be brief.\na b c"), estimate_tokens("one two"))
+    assert (answer.input_tokens, answer.output_tokens) == cost
+
+
+def test_a_scripted_exception_is_raised_in_its_turn() -> None:
+    model = ScriptedChatModel([ModelUnavailable("busy", retry_after_s=7.0), "two"])
+
+    with pytest.raises(ModelUnavailable, match="busy"):
+        ask(model, "a")
+
+    assert ask(model, "a again").text == "two"
+    assert model.asked == ["a", "a again"]
+
+
+def test_a_chat_model_without_answers_left_is_unavailable() -> None:
+    model = ScriptedChatModel(["one"])
+    ask(model, "a")
+
+    with pytest.raises(ModelUnavailable, match="has 1 answers and was asked 2 times"):
+        ask(model, "b")
+
+
+def test_a_chat_model_is_called_what_it_is_told() -> None:
+    assert ScriptedChatModel([]).name == "scripted"
+    assert ScriptedChatModel([], name="other").name == "other"

@@ -1,1 +1,1 @@
-"""The doors to models: embedders, local or behind HTTP."""
+"""The doors to models: embedders, local or behind HTTP, and chat models."""

@@ -5,7 +5,6 @@ Nothing is sent unless the user chose one of these. Every failure, from a refuse
 answer of the wrong shape, is an `EmbedderUnavailable` that names the server and the next step.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,11 +12,21 @@ import httpx2
 import numpy as np
 
 from recollect.errors import EmbedderUnavailable
+from recollect.models.post import (
+    CallFailed,
+    Deadline,
+    check_key,
+    post,
+    read_json,
+    shown_address,
+    shown_words,
+)
 from recollect.models.protocol import Vectors, unit
 
 TIMEOUT_S = 30.0
 QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer, and words can do without
 BATCH = 64
+MAX_BYTES = 64_000_000  # a batch of long vectors, written generously, is a tenth of it
 
 
 class HttpEmbedder:
@@ -89,20 +98,24 @@ class HttpEmbedder:
             raise self._unavailable(f"answered without embeddings ({error!r})") from error
 
     def _post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Any:
-        if not (self._key.isascii() and self._key.isprintable()):
-            raise self._unavailable("cannot be asked: the key has characters that no key has")
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
-            response = self._client.post(
-                self._url + path, json=body, headers=headers, timeout=timeout_s
-            )
-            response.raise_for_status()
-            return response.json()
-        except httpx2.HTTPStatusError as error:
-            detail = error.response.text[:200]
-            raise self._unavailable(f"answered {error.response.status_code}: {detail}") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
-            raise self._unavailable(str(error) or type(error).__name__) from error
+            check_key(self._key)
+            with Deadline(timeout_s) as deadline:
+                answer = post(
+                    self._url + path,
+                    body,
+                    headers=headers,
+                    deadline=deadline,
+                    max_bytes=MAX_BYTES,
+                    client=self._client,
+                )
+            if answer.accepted:
+                return read_json(answer.body)
+        except CallFailed as error:
+            raise self._unavailable(str(error)) from error
+        said = shown_words(answer.text, key=self._key)
+        raise self._unavailable(f"answered {answer.status}: {said}")
 
     def _unavailable(self, what: str) -> EmbedderUnavailable:
         hint = (
@@ -110,5 +123,4 @@ class HttpEmbedder:
             if self._kind == "ollama"
             else "check the address, the key and the model's name"
         )
-        shown = re.sub(r"(?<=//)[^/@]*@", "", self._url)  # a password in the address stays private
-        return EmbedderUnavailable(f"the embedder at {shown} {what}; {hint}")
+        return EmbedderUnavailable(f"the embedder at {shown_address(self._url)} {what}; {hint}")

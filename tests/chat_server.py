@@ -1,0 +1,132 @@
+"""
+A chat server on this machine that answers as a test scripts it.
+
+    with chat_server() as server:
+        server.replies = [openai("Hello."), Reply(status=500)]
+
+Replies are given one per request; the last one is given again and again. What was asked is kept in
+`asked`. Delays end when the server closes, so a slow reply never holds up the end of a test.
+"""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer. `missing` bytes are promised and not sent; a drip sends one byte at a time."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+    drip_s: float = 0.0
+    drip_head: bool = False
+    missing: int = 0
+    sized: bool = True  # without a size the body ends where the connection does
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the server was asked."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass
+class ChatServer:
+    """Where the server is, what it answers and what it was asked."""
+
+    url: str
+    replies: Sequence[Reply] = ()
+    asked: list[Request] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
+
+
+def answer(value: Any, **how: Any) -> Reply:
+    """Return a reply with *value* as JSON."""
+    return Reply(json.dumps(value).encode(), **how)
+
+
+def openai(content: Any, *, usage: Any = None, refusal: Any = None, reason: str = "stop") -> Reply:
+    """Return a chat completion as OpenAI gives it."""
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return answer({"object": "chat.completion", "choices": [choice], "usage": usage})
+
+
+def anthropic(content: Any, *, usage: Any = None, reason: str = "end_turn") -> Reply:
+    """Return a message as Anthropic gives it; a text becomes one block."""
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return answer({"type": "message", "content": blocks, "stop_reason": reason, "usage": usage})
+
+
+def completion(kind: str, content: Any, **how: Any) -> Reply:
+    """Return an answer as a server of *kind* gives it."""
+    return anthropic(content, **how) if kind == "anthropic" else openai(content, **how)
+
+
+def stream(*events: Any, done: bool = True) -> Reply:
+    """Return server-sent events: text as it is, anything else as the data of an event."""
+    lines = [event if isinstance(event, str) else f"data: {json.dumps(event)}" for event in events]
+    ending = ["data: [DONE]"] if done else []
+    return Reply("".join(f"{line}\n\n" for line in (*lines, *ending)).encode(), headers=SSE)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "_Listening"
+
+    def do_POST(self) -> None:
+        script = self.server.script
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        script.asked.append(Request(self.path, dict(self.headers.items()), body))
+        reply = script.replies[min(len(script.asked), len(script.replies)) - 1]
+        script.closing.wait(reply.delay_s)
+        with suppress(OSError):  # who asked has gone
+            self._send(reply)
+
+    def _send(self, reply: Reply) -> None:
+        head = [f"HTTP/1.1 {reply.status} Scripted", "Connection: close"]
+        if reply.sized:
+            head.append(f"Content-Length: {len(reply.body) + reply.missing}")
+        head += [f"{name}: {value}" for name, value in reply.headers.items()]
+        start = "\r\n".join(head).encode("latin-1") + b"\r\n\r\n"
+        self._write(start, reply.drip_s if reply.drip_head else 0)
+        self._write(reply.body, reply.drip_s)
+
+    def _write(self, data: bytes, drip_s: float) -> None:
+        for part in [data[i : i + 1] for i in range(len(data))] if drip_s else [data]:
+            self.wfile.write(part)
+            if drip_s and self.server.script.closing.wait(drip_s):
+                return
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+class _Listening(ThreadingHTTPServer):
+    script: ChatServer
+
+
+@contextmanager
+def chat_server() -> Iterator[ChatServer]:
+    """Serve on a free port until the block ends."""
+    with _Listening(("127.0.0.1", 0), _Handler) as listening:
+        script = listening.script = ChatServer(f"http://127.0.0.1:{listening.server_port}")
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield script
+        finally:
+            script.closing.set()
+            listening.shutdown()
+            thread.join()
