@@ -20,14 +20,27 @@ from typing import TYPE_CHECKING, Any
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings, at_home
 from recollect.domain.context import Bundle
-from recollect.domain.event import Event
+from recollect.domain.event import Event, Trigger
+from recollect.domain.job import Job
+from recollect.domain.ledger import Budget, ModelCall
 from recollect.domain.link import Link
 from recollect.domain.memory import Memory, Status
 from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
 from recollect.domain.upkeep import Imported, Receipt, StoreStatus, Verification
+from recollect.engine.desk import Desk
 from recollect.errors import InvalidInput
-from recollect.service import inputs, read, transfer, upkeep, views, write
+from recollect.service import (
+    capture,
+    inputs,
+    jobs,
+    read,
+    review,
+    transfer,
+    upkeep,
+    views,
+    write,
+)
 from recollect.service.deps import Deps
 from recollect.service.forget import forget
 from recollect.service.places import Where
@@ -36,11 +49,13 @@ from recollect.store.sqlite.store import SqliteStore
 if TYPE_CHECKING:
     # For the checker only: embedders bring NumPy, which a write never needs.
     from recollect.engine.indexer import Indexer
+    from recollect.models.chat import ChatModel
     from recollect.models.protocol import Embedder
 
 Texts = str | Sequence[str]
 Moment = str | datetime | None
 Place = str | PathLike[str] | None
+Material = str | Sequence[Mapping[str, Any]] | PathLike[str]
 
 
 class Recollect(AbstractContextManager["Recollect"]):
@@ -52,6 +67,7 @@ class Recollect(AbstractContextManager["Recollect"]):
         *,
         clock: Clock | None = None,
         embedder: "Embedder | None" = None,
+        chat: "ChatModel | None" = None,
     ) -> None:
         self._settings = settings
         self._pid = os.getpid()
@@ -63,10 +79,18 @@ class Recollect(AbstractContextManager["Recollect"]):
         clock = clock or SystemClock()
         self._store = SqliteStore(path, clock)
         self._embedding = _Embedding(settings, self._store, embedder)
+        desk = Desk(
+            store=self._store,
+            clock=clock,
+            indexer=self._embedding.indexer,
+            chat=lambda: chat or _chat_model(settings),
+            budget=Budget(settings.chat_calls_per_day, settings.chat_tokens_per_day),
+        )
         self._deps = Deps(
             store=self._store,
             clock=clock,
             indexer=self._embedding.indexer,
+            desk=desk,
             cross_project=settings.cross_project,
         )
 
@@ -116,18 +140,76 @@ class Recollect(AbstractContextManager["Recollect"]):
         """Set a named fact about the user; its former value stays readable as superseded."""
         return write.upsert_profile_fact(self._deps, key, value)
 
-    def promote(self, memory_id: str, *, reason: str = "") -> Memory:
-        """Make a candidate active. Raises `EvidenceMissing` where nothing supports it."""
-        return write.move(self._deps, memory_id, Status.ACTIVE, reason=reason)
-
-    def reject(self, memory_id: str, reason: str = "") -> Memory:
-        """Turn a candidate down; it is archived with the reason."""
-        return write.reject(self._deps, memory_id, reason)
-
     def set_status(self, memory_id: str, status: str, *, reason: str = "") -> Memory:
         """Move a memory along its lifecycle: to inbox, active, superseded, …"""
         to = inputs.one_of("status", Status, status)
         return write.move(self._deps, memory_id, to, reason=reason)
+
+    # ── capture ─────────────────────────────────────────────────────────────────────────────────
+
+    def capture_session(self, transcript: Material, **told: Any) -> Event:
+        """
+        Hand over what was said in an agent's session, and go on; the engine reads it later.
+
+        *transcript* is text, a list of `{role, content}` messages, or a path to a transcript of
+        Claude Code, Codex, Gemini CLI or ChatGPT. Takes project, repo, agent, session, scope,
+        title, user and observed_at.
+        """
+        return self._capture(transcript, Trigger.SESSION, told)[0]
+
+    def capture_conversation(
+        self, material: Material, capture_mode: str = "transcript", **told: Any
+    ) -> Event:
+        """Hand over a conversation as transcript, note, summary or import; takes the same."""
+        given = {**told, "mode": capture_mode}
+        return self._capture(material, Trigger.CONVERSATION, given)[0]
+
+    def capture_file(
+        self, path: str | PathLike[str], capture_mode: str = "transcript", **told: Any
+    ) -> list[Event]:
+        """Hand over every conversation in a file; takes what `capture_session` takes."""
+        given = {**told, "mode": capture_mode}
+        return self._capture(Path(path), Trigger.SESSION, given, several=True)
+
+    def _capture(
+        self, material: Material, trigger: Trigger, told: dict[str, Any], *, several: bool = False
+    ) -> list[Event]:
+        given = _known(told, _CAPTURE)
+        where = _where(given)
+        if isinstance(material, PathLike):
+            material = Path(material)
+        found = capture.captures(material, where=where, trigger=trigger, **given)
+        if len(found) != 1 and not several:
+            raise InvalidInput(
+                f"the material holds {len(found)} conversations; use capture_file for such a file"
+            )
+        return capture.capture_many(self._deps, found)
+
+    # ── review ──────────────────────────────────────────────────────────────────────────────────
+
+    def promote(self, memory_id: str, *, reason: str = "", replaces: bool = False) -> Memory:
+        """Make a candidate active; *replaces*: what it speaks against is superseded by it."""
+        return review.promote(self._deps, memory_id, reason=reason, replaces=replaces)[0]
+
+    def promote_many(self, memory_ids: Sequence[str], *, reason: str = "") -> list[Memory]:
+        """Make candidates active, all or none."""
+        return review.promote(self._deps, memory_ids, reason=reason)
+
+    def reject(self, memory_id: str, reason: str = "") -> Memory:
+        """Turn a candidate down; it is archived with the reason."""
+        return review.reject(self._deps, memory_id, reason=reason)[0]
+
+    def reject_many(self, memory_ids: Sequence[str], reason: str = "") -> list[Memory]:
+        """Turn candidates down, all or none."""
+        return review.reject(self._deps, memory_ids, reason=reason)
+
+    def undo(self, memory_id: str) -> Memory:
+        """Take back the last change of a memory's status, and what it changed along with it."""
+        return review.undo(self._deps, memory_id)[0]
+
+    def consolidate(self, ids: Sequence[str] | None = None) -> Mapping[str, int]:
+        """Compare candidates with what is known and apply policy; return what became of them."""
+        return review.consolidate(self._deps, ids)
 
     def link(self, a: str, relation: str, b: str, *, note: str = "") -> Link:
         """Link memory *a* to memory *b*, or to a project written as `project:NAME`."""
@@ -221,6 +303,32 @@ class Recollect(AbstractContextManager["Recollect"]):
         with self._store.read() as tables:
             return tables.sources.events()
 
+    # ── the queue ───────────────────────────────────────────────────────────────────────────────
+
+    def event(self, event_id: str) -> Event:
+        """Return how far a capture has come."""
+        return read.event(self._deps, event_id)
+
+    def jobs(self, *, states: Texts | None = None, limit: int = 50) -> list[Job]:
+        """Return the steps that are not done, or those of some states, those due first first."""
+        return jobs.jobs(self._deps, states=states, limit=limit)
+
+    def job(self, job_id: str) -> Job:
+        """Return one job."""
+        return jobs.job(self._deps, job_id)
+
+    def retry(self, job_id: str) -> Job:
+        """Make a parked or waiting job due now."""
+        return jobs.retry(self._deps, job_id)
+
+    def work_in_steps(self) -> Iterator[Job]:
+        """Run every job that is due, yielding each as it was claimed."""
+        return jobs.work_in_steps(self._deps)
+
+    def ledger(self, *, limit: int = 50) -> list[ModelCall]:
+        """Return what language models were asked lately, and what it cost."""
+        return jobs.ledger(self._deps, limit=limit)
+
     # ── saved searches ──────────────────────────────────────────────────────────────────────────
 
     def save_view(self, name: str, query: str, **asked: Any) -> View:
@@ -250,7 +358,7 @@ class Recollect(AbstractContextManager["Recollect"]):
         return transfer.import_(self._deps, at_home(fspath(path)))
 
     def drain(self) -> int:
-        """Do everything that is due now (embedding); return how many items that were."""
+        """Do everything that is due now (jobs, embedding); return how much that was."""
         return upkeep.drain(self._deps)
 
     def drain_in_steps(self) -> Iterator[int]:
@@ -317,10 +425,22 @@ class _Embedding:
             self._indexer.close()
 
 
+def _chat_model(settings: Settings) -> "ChatModel | None":
+    if settings.chat_backend == "none":
+        return None
+    # The HTTP client loads here, not with `import recollect`.
+    from recollect.models.choose import choose_chat_model
+
+    return choose_chat_model(settings)
+
+
 def _path(place: Place) -> str | Path | None:
     return Path(place) if isinstance(place, PathLike) else place
 
 
+_CAPTURE = frozenset(inspect.signature(capture.captures).parameters) - {"material", "trigger"} - {
+    "where"
+} | {"project", "repo", "agent", "session"}
 _DRAFT = frozenset(inspect.signature(Recollect.ingest).parameters) - {"self"}
 _QUESTION = frozenset(inspect.signature(Recollect.search).parameters) - {"self", "query"}
 

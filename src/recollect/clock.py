@@ -5,6 +5,7 @@ Whatever needs either takes a `Clock`, so a test can pass a fixed one. Times are
 datetimes with microseconds; the store keeps them as integers of microseconds since 1970.
 """
 
+import hashlib
 import os
 import threading
 import uuid
@@ -52,6 +53,19 @@ def uuid7_text(ticks: int, entropy: int) -> str:
     """Lay *ticks* (milliseconds × 4096) and 62 bits of *entropy* out as a version-7 UUID."""
     value = (ticks >> 12) << 80 | 7 << 76 | (ticks & 0xFFF) << 64 | 2 << 62
     return str(uuid.UUID(int=value | (entropy & ((1 << 62) - 1))))
+
+
+def derived_id(parent_id: str, what: str, number: int) -> str:
+    """
+    Return the id of the *number*th thing of kind *what* that was made out of *parent_id*.
+
+    The same each time, so that work done again finds its own traces. It carries the parent's time,
+    and things of one parent and kind sort by their number.
+    """
+    parent = uuid.UUID(parent_id).int
+    ticks = (parent >> 80) << 12 | (parent >> 64) & 0xFFF
+    digest = hashlib.blake2b(f"{parent_id} {what} {number}".encode(), digest_size=5).digest()
+    return uuid7_text(ticks, number << 40 | int.from_bytes(digest))
 
 
 def to_micros(moment: datetime) -> int:

@@ -97,7 +97,7 @@ def test_in_a_shared_source_only_the_forgotten_span_is_blanked(
     source = one.evidence[0].source_id
     start = len(long)
     db.execute(
-        "INSERT INTO evidence VALUES ('e2', 'm2', ?, ?, ?, 'Then the zebra came.', 1)",
+        "INSERT INTO evidence VALUES ('e2', 'm2', ?, ?, ?, 'Then the zebra came.', 1, '')",
         (source, start, start + 20),
     )
     db.execute(

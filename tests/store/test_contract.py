@@ -424,7 +424,7 @@ def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:
             id=clock.new_id(),
             trigger=Trigger.MANUAL,
             source_id=None,
-            scope=Scope.GLOBAL,
+            owner=GLOBAL,
             state=EventState.DONE,
             created_at=START,
             updated_at=START,
@@ -432,7 +432,7 @@ def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:
         for _ in range(3)
     ]
     for event in events:
-        store.write(lambda tables, event=event: tables.sources.add_event(event, GLOBAL))  # type: ignore[misc]
+        store.write(lambda tables, event=event: tables.sources.add_event(event))  # type: ignore[misc]
 
     with store.read() as tables:
         assert tables.sources.events() == events

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Owner, Scope
 
 
 class Trigger(StrEnum):
@@ -32,10 +32,15 @@ class Event:
     id: str
     trigger: Trigger
     source_id: str | None
-    scope: Scope
+    owner: Owner
     state: EventState
     outcome: str = ""
     retries: int = 0
     error: str = ""
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that was asked for."""
+        return self.owner.scope

@@ -5,7 +5,8 @@ The states of a memory, and the only moves between them.
                  ▼                          │
     (new) ──► inbox ──── promote ───────► active ──► superseded ─┐
                  │                          │   └──► contradicted ┤  (and back to active)
-                 └── reject ──► archived ◄──┴─────────────────────┘
+                 ├── reject ──► archived ◄──┴─────────────────────┘
+                 └── corrected before anybody decided ──► superseded
 
 Rule 1: every change of status passes through `advance`.
 Rule 2: nothing is active without evidence; the database refuses it too.
@@ -19,11 +20,13 @@ from recollect.domain.memory import Memory, Status
 from recollect.errors import EvidenceMissing, IllegalTransition
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
-    Status.INBOX: frozenset({Status.ACTIVE, Status.CONTRADICTED, Status.ARCHIVED}),
+    Status.INBOX: frozenset(
+        {Status.ACTIVE, Status.SUPERSEDED, Status.CONTRADICTED, Status.ARCHIVED}
+    ),
     Status.ACTIVE: frozenset(
         {Status.INBOX, Status.SUPERSEDED, Status.CONTRADICTED, Status.ARCHIVED}
     ),
-    Status.SUPERSEDED: frozenset({Status.ACTIVE, Status.ARCHIVED}),
+    Status.SUPERSEDED: frozenset({Status.INBOX, Status.ACTIVE, Status.ARCHIVED}),
     Status.CONTRADICTED: frozenset(
         {Status.INBOX, Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED}
     ),

@@ -50,7 +50,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Characters *start* to *end* of a source, which read *quote*."""
+    """Characters *start* to *end* of a source, which read *quote*, in whose *voice*."""
 
     id: str
     memory_id: str
@@ -58,4 +58,5 @@ class Evidence:
     start: int
     end: int
     quote: str
+    voice: str = ""
     created_at: datetime

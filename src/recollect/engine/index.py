@@ -24,25 +24,20 @@ T = TypeVar("T")
 
 def index_waiting(store: Store, embedder: Embedder, *, limit: int = BATCH_ITEMS) -> int:
     """Embed up to *limit* waiting items; return how many there were."""
-    name, dimension = embedder.name, embedder.dimension
     with store.read() as tables:
-        model_id = tables.vectors.model_id(name, dimension)
+        model_id = tables.vectors.model_id(embedder.name, embedder.dimension)
         waiting = tables.vectors.waiting(model_id, limit)
-    if not waiting:
-        return 0
-    if model_id is None:
-        model_id = store.write(lambda tables: tables.vectors.add_model(name, dimension))
-    vectors = _vectors(store, embedder, model_id, waiting)
-    seqs = [item.seq for item in waiting]
-    chosen = model_id
-
-    def put(tables: Tables) -> None:
-        tables.vectors.put(chosen, seqs, vectors)
-        if len(waiting) < limit and tables.vectors.count_waiting(chosen) == 0:
-            tables.vectors.drop_others(chosen)
-
-    store.write(put)
+    if waiting:
+        _embed(store, embedder, model_id, waiting, may_be_all=len(waiting) < limit)
     return len(waiting)
+
+
+def index_items(store: Store, embedder: Embedder, item_ids: Sequence[str]) -> int:
+    """Embed those of some items that wait; return the id of the model."""
+    with store.read() as tables:
+        model_id = tables.vectors.model_id(embedder.name, embedder.dimension)
+        waiting = tables.vectors.waiting_among(model_id, item_ids)
+    return _embed(store, embedder, model_id, waiting, may_be_all=False)
 
 
 def asked(embed: Callable[[T], Vectors], given: T) -> Vectors:
@@ -53,6 +48,30 @@ def asked(embed: Callable[[T], Vectors], given: T) -> Vectors:
         raise
     except Exception as error:  # an embedder may be anybody's code; a search must survive it
         raise EmbedderUnavailable(f"the embedder failed: {error!r}") from error
+
+
+def _embed(
+    store: Store,
+    embedder: Embedder,
+    model_id: int | None,
+    waiting: Sequence[Unembedded],
+    *,
+    may_be_all: bool,
+) -> int:
+    if model_id is None:
+        name, dimension = embedder.name, embedder.dimension
+        model_id = store.write(lambda tables: tables.vectors.add_model(name, dimension))
+    chosen = model_id
+    vectors = _vectors(store, embedder, chosen, waiting)
+
+    def put(tables: Tables) -> None:
+        tables.vectors.put(chosen, [item.seq for item in waiting], vectors)
+        if may_be_all and tables.vectors.count_waiting(chosen) == 0:
+            tables.vectors.drop_others(chosen)
+
+    if waiting:
+        store.write(put)
+    return chosen
 
 
 def _vectors(

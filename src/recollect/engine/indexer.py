@@ -11,8 +11,9 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 
-from recollect.engine.index import BATCH_ITEMS, asked, index_waiting
+from recollect.engine.index import BATCH_ITEMS, asked, index_items, index_waiting
 from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.protocol import Embedder, Vectors
 from recollect.retrieval.candidates import Meaning
@@ -46,6 +47,16 @@ class Indexer:
     def step(self) -> int:
         """Embed one batch of what waits; return how much that was."""
         return index_waiting(self._store, self._embedder)
+
+    def embed_items(self, item_ids: Sequence[str]) -> int | None:
+        """Embed some items; return the model's id, or None while the embedder cannot answer."""
+        if time.monotonic() < self._resting_until:
+            return None
+        try:
+            return index_items(self._store, self._embedder, item_ids)
+        except EmbedderUnavailable as error:
+            self._rest(error)
+            return None
 
     def meaning(self, query: str) -> tuple[Meaning | None, str]:
         """Return *query* as a vector, or None and why meaning cannot be compared now."""

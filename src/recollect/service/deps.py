@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.clock import Clock
+from recollect.engine.desk import Desk
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Deps:
-    """Store, clock, and how to get the indexer (None where embeddings are switched off)."""
+    """Store, clock, how to get the indexer (None where there is none), and the engine's desk."""
 
     store: Store
     clock: Clock
     indexer: "Callable[[], Indexer | None]"
+    desk: Desk
     cross_project: bool = True

@@ -13,6 +13,7 @@ from typing import Any
 
 from recollect.context.bundle import assemble, with_retrieval
 from recollect.domain.context import Bundle
+from recollect.domain.event import Event
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import (
     SHOWN,
@@ -177,6 +178,15 @@ def get(deps: Deps, memory_id: object) -> Memory:
     """Return one memory."""
     with deps.store.read() as tables:
         return known(tables, memory_id)
+
+
+def event(deps: Deps, event_id: object) -> Event:
+    """Return how far a capture has come."""
+    with deps.store.read() as tables:
+        found = tables.sources.event(clean(event_id)) if isinstance(event_id, str) else None
+    if found is None:
+        raise NotFound(f"there is no event {event_id!r} in this store")
+    return found
 
 
 def newest(deps: Deps, asked: Question) -> list[Memory]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from recollect.domain.upkeep import StoreStatus, Verification
 from recollect.errors import EmbedderUnavailable
 from recollect.service.deps import Deps
+from recollect.service.jobs import work_in_steps
 
 
 def verify(deps: Deps) -> Verification:
@@ -19,12 +20,14 @@ def rebuild_indexes(deps: Deps) -> Mapping[str, int]:
 
 
 def drain(deps: Deps) -> int:
-    """Do everything that is due now; return how many items were worked on."""
+    """Do everything that is due now; return how many jobs and items were worked on."""
     return sum(drain_in_steps(deps))
 
 
 def drain_in_steps(deps: Deps) -> Iterator[int]:
-    """Do everything that is due now, yielding how many items each step worked on."""
+    """Do everything that is due now, yielding how many jobs or items each step worked on."""
+    for _ in work_in_steps(deps):
+        yield 1
     indexer = deps.indexer()
     while indexer is not None and (done := indexer.step()):
         yield done

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.event import Event, EventState, Trigger
-from recollect.domain.lifecycle import advance
 from recollect.domain.link import Link, LinkEnd, Relation
-from recollect.domain.memory import Change, Memory, MemoryType, Status
+from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Redaction, Source, SourceKind
-from recollect.errors import IllegalTransition, InvalidInput, NotFound
+from recollect.engine.records import Records
+from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.deps import Deps
 from recollect.service.places import Where, find, settle
@@ -80,7 +80,7 @@ def draft(
             "there is nothing to remember: the content is empty"
             + (", or private as a whole" if taken else "")
         )
-    chosen_scope = _scope(scope, where)
+    chosen_scope = scope_of(scope, where)
     if isinstance(alternatives, str):
         alternatives = (alternatives,)
     if not isinstance(alternatives, list | tuple) or len(alternatives) > inputs.MAX_ALTERNATIVES:
@@ -134,11 +134,12 @@ def upsert_profile_fact(deps: Deps, key: object, value: object, *, by: str = "us
             confirmed = replace(former, confirmed_at=now, updated_at=now)
             tables.memories.set_standing(confirmed)
             return confirmed
+        records = Records(tables, deps.clock, by)
         if former is not None:
-            _move(deps, tables, former, Status.SUPERSEDED, by=by, reason=f"new value of {name}")
+            records.move(former, Status.SUPERSEDED, f"new value of {name}")
         memory = _store(deps, tables, wanted, by)
         if former is not None:
-            tables.links.add(_link(deps, memory.id, Relation.SUPERSEDES, former.id))
+            records.link(memory.id, Relation.SUPERSEDES, former.id)
         return memory
 
     return deps.store.write(write)
@@ -152,23 +153,7 @@ def move(
 
     def write(tables: Tables) -> Memory:
         memory = known(tables, memory_id)
-        return _move(deps, tables, memory, to, by=by, reason=why)
-
-    return deps.store.write(write)
-
-
-def reject(deps: Deps, memory_id: object, reason: object = "", *, by: str = "user") -> Memory:
-    """Turn a candidate down: it is archived with the reason, not deleted."""
-
-    def write(tables: Tables) -> Memory:
-        memory = known(tables, memory_id)
-        if memory.status is not Status.INBOX:
-            raise IllegalTransition(
-                f"memory {memory.id} is {memory.status}; only a candidate in the inbox can be "
-                "rejected. To remove it, use forget"
-            )
-        why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
-        return _move(deps, tables, memory, Status.ARCHIVED, by=by, reason=why or "rejected")
+        return Records(tables, deps.clock, by).move(memory, to, why)
 
     return deps.store.write(write)
 
@@ -180,26 +165,19 @@ def link(deps: Deps, from_id: object, relation: object, to: object, *, note: obj
 
     def write(tables: Tables) -> Link:
         one = known(tables, from_id)
+        records = Records(tables, deps.clock, "user")
         if isinstance(to, str) and to.startswith("project:"):
             viewer = find(tables, Where.of(to.removeprefix("project:"), None, None, None))
             project = tables.places.project(viewer.project_id or "")
             if project is None:
                 raise NotFound(f"there is no project {to.removeprefix('project:')!r} in this store")
-            made = _link(deps, one.id, kind, project.id, LinkEnd.PROJECT, said)
-        else:
-            other = known(tables, to)
-            if other.id == one.id:
-                raise InvalidInput("a memory cannot be linked to itself")
-            made = _link(deps, one.id, kind, other.id, LinkEnd.MEMORY, said)
-            if kind is Relation.SUPERSEDES and other.status is Status.ACTIVE:
-                _move(deps, tables, other, Status.SUPERSEDED, by="user", reason="linked so")
-        tables.links.add(made)
-        same = (made.relation, made.to_id, made.from_id)
-        return next(
-            kept
-            for kept in tables.links.of_memory(one.id)
-            if (kept.relation, kept.to_id, kept.from_id) == same
-        )
+            return records.link(one.id, kind, project.id, to_kind=LinkEnd.PROJECT, note=said)
+        other = known(tables, to)
+        if other.id == one.id:
+            raise InvalidInput("a memory cannot be linked to itself")
+        if kind is Relation.SUPERSEDES and other.status is Status.ACTIVE:
+            records.move(other, Status.SUPERSEDED, "linked so")
+        return records.link(one.id, kind, other.id, note=said)
 
     return deps.store.write(write)
 
@@ -217,7 +195,8 @@ def known(tables: Tables, memory_id: object) -> Memory:
     return memory
 
 
-def _scope(scope: object, where: Where) -> Scope:
+def scope_of(scope: object, where: Where) -> Scope:
+    """Return the scope a caller chose, or the narrowest of the places given."""
     given = {
         Scope.SESSION: where.session,
         Scope.AGENT: where.agent,
@@ -275,19 +254,18 @@ def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
         evidence=(evidence,),
         redactions=wanted.redactions,
     )
-    tables.memories.add(memory)
-    tables.memories.add_change(_change(deps, memory, None, by=by, reason="written by hand"))
+    Records(tables, deps.clock, by).born(memory, "written by hand")
     event = Event(
         id=deps.clock.new_id(),
         trigger=Trigger.MANUAL,
         source_id=source.id,
-        scope=wanted.scope,
+        owner=memory.owner,
         state=EventState.DONE,
         outcome=f"1 memory {memory.status}",
         created_at=now,
         updated_at=now,
     )
-    tables.sources.add_event(event, memory.owner)
+    tables.sources.add_event(event)
     return memory
 
 
@@ -308,50 +286,3 @@ def _source(
     )
     tables.sources.add(source)
     return source
-
-
-def _move(
-    deps: Deps, tables: Tables, memory: Memory, to: Status, *, by: str, reason: str
-) -> Memory:
-    moved = advance(memory, to, at=deps.clock.now())
-    if to is Status.ACTIVE and memory.key:
-        holder = tables.memories.with_key(memory.key, memory.owner)
-        if holder is not None:
-            raise IllegalTransition(
-                f"the fact {memory.key!r} is held by memory {holder.id}; archive that one first, "
-                "or set the value anew"
-            )
-    tables.memories.set_standing(moved)
-    tables.memories.add_change(_change(deps, moved, memory.status, by=by, reason=reason))
-    return moved
-
-
-def _change(deps: Deps, memory: Memory, before: Status | None, *, by: str, reason: str) -> Change:
-    return Change(
-        id=deps.clock.new_id(),
-        memory_id=memory.id,
-        before=before,
-        after=memory.status,
-        by=by,
-        reason=reason,
-        at=deps.clock.now(),
-    )
-
-
-def _link(
-    deps: Deps,
-    from_id: str,
-    relation: Relation,
-    to_id: str,
-    to_kind: LinkEnd = LinkEnd.MEMORY,
-    note: str = "",
-) -> Link:
-    return Link(
-        id=deps.clock.new_id(),
-        from_id=from_id,
-        relation=relation,
-        to_kind=to_kind,
-        to_id=to_id,
-        note=note,
-        created_at=deps.clock.now(),
-    )

@@ -146,6 +146,11 @@ def pairwise(found: list[tuple[int, bytes]]) -> dict[tuple[int, int], float]:
     }
 
 
+def as_vector(blob: bytes) -> NDArray[np.float32]:
+    """Return a stored vector as numbers."""
+    return np.frombuffer(blob, dtype="<f2").astype(np.float32)
+
+
 def fetch(db: apsw.Connection, ids: Sequence[int]) -> list[tuple[int, int, bytes]]:
     """Return seq, number of pieces and vector of some embeddings that still exist."""
     return rows(db.execute(_SQL["by_id"], {"ids": to_json(list(ids))}))

@@ -44,11 +44,15 @@ class SqliteMemories:
     def add(self, memory: Memory) -> None:
         """Keep a new memory with its evidence and tags, findable by words at once."""
         for piece in memory.evidence:
-            self._db.execute(_SQL["add_evidence"], _evidence_values(piece))
+            self.add_evidence(piece)
         self._db.execute(_SQL["add_memory"], _memory_values(memory))
         for tag in memory.tags:
             self._db.execute(_SQL["add_tag"], {"memory_id": memory.id, "tag": tag})
         self._words.add(ItemKind.MEMORY, memory.owner, memory.id, indexed_text(memory))
+
+    def add_evidence(self, piece: Evidence) -> None:
+        """Keep one more quote of a memory."""
+        self._db.execute(_SQL["add_evidence"], _evidence_values(piece))
 
     def get(self, memory_id: str) -> Memory | None:
         """Return the memory with that id."""
@@ -145,6 +149,11 @@ class SqliteMemories:
         values = filter_values(filters) | {"seqs": to_json(list(seqs))}
         return [_standing(row) for row in self._db.execute(_SQL["standings"], values)]
 
+    def ids_with_status(self, status: Status) -> list[str]:
+        """Return every memory of that status, by id."""
+        found = self._db.execute(_SQL["ids_with_status"], {"status": status.value})
+        return [memory_id for (memory_id,) in found]
+
     def count_by_status(self) -> Mapping[str, int]:
         """Return how many memories stand where."""
         return dict(rows(self._db.execute(_SQL["count_by_status"])))
@@ -172,6 +181,7 @@ def _evidence_values(piece: Evidence) -> Mapping[str, Any]:
         "start": piece.start,
         "end": piece.end,
         "quote": piece.quote,
+        "voice": piece.voice,
         "created_at": to_micros(piece.created_at),
     }
 

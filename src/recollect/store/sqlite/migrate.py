@@ -71,7 +71,7 @@ def migrate(
         try:
             applied = _applied(db, path, steps)
             if applied and applied < newest:
-                _snapshot(path, applied)
+                snapshot(path, f"{applied + 1:04d}")  # while we hold the write lock
             for step in steps:
                 if step.number > applied:
                     _apply(db, step, clock)
@@ -107,9 +107,9 @@ def _applied(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
     return newest
 
 
-def _snapshot(path: Path, number: int) -> None:
-    """Copy the file as it is, through a connection of its own, while we hold the write lock."""
-    copy = path.with_name(f"{path.name}.before-{number + 1:04d}")
+def snapshot(path: Path, reason: str) -> Path:
+    """Copy the file as it is, through a connection of its own, beside it; return the copy."""
+    copy = path.with_name(f"{path.name}.before-{reason}")
     making = copy.with_name(f"{copy.name}.{os.getpid()}")
     making.unlink(missing_ok=True)
     reader = connect(path, read_only=True)
@@ -119,6 +119,7 @@ def _snapshot(path: Path, number: int) -> None:
         reader.close()
     making.chmod(0o600)
     making.replace(copy)
+    return copy
 
 
 def _apply(db: apsw.Connection, step: Migration, clock: Clock) -> None:

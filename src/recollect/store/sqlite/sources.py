@@ -52,6 +52,11 @@ class SqliteSources:
         rows = self._db.execute(_SQL["sources_of_memory"], {"memory_id": memory_id})
         return [_source(row) for row in rows]
 
+    def session_of(self, source_id: str) -> str:
+        """Return which session a source is of: what its capture named, or itself."""
+        row = self._db.execute(_SQL["session_of"], {"id": source_id}).fetchone()
+        return str(row[0]) if row else source_id
+
     def blank(self, source_id: str, content: str, sha256: str) -> None:
         """Overwrite forgotten spans of a source; the trigger checks the length."""
         values = {"id": source_id, "content": content, "sha256": sha256}
@@ -66,14 +71,14 @@ class SqliteSources:
         rows = self._db.execute(_SQL["evidence_in_source"], {"source_id": source_id})
         return [evidence_from(row) for row in rows]
 
-    def add_event(self, event: Event, owner: Owner) -> None:
+    def add_event(self, event: Event) -> None:
         """Keep the audit row of a capture."""
         values = {
             "id": event.id,
             "trigger": event.trigger.value,
             "source_id": event.source_id,
-            "scope": owner.scope.value,
-            "owner_id": owner.id,
+            "scope": event.owner.scope.value,
+            "owner_id": event.owner.id,
             "state": event.state.value,
             "outcome": event.outcome,
             "retries": event.retries,
@@ -82,6 +87,28 @@ class SqliteSources:
             "updated_at": to_micros(event.updated_at),
         }
         self._db.execute(_SQL["add_event"], values)
+
+    def set_event(self, event: Event) -> None:
+        """Keep how far a capture has come."""
+        values = {
+            "id": event.id,
+            "state": event.state.value,
+            "outcome": event.outcome,
+            "retries": event.retries,
+            "error": event.error,
+            "updated_at": to_micros(event.updated_at),
+        }
+        self._db.execute(_SQL["set_event"], values)
+
+    def event(self, event_id: str) -> Event | None:
+        """Return the event with that id."""
+        row = self._db.execute(_SQL["event"], {"id": event_id}).fetchone()
+        return _event(row) if row else None
+
+    def events_of(self, source_id: str) -> list[Event]:
+        """Return the events that captured a source, oldest first."""
+        found = self._db.execute(_SQL["events_of_source"], {"source_id": source_id})
+        return [_event(row) for row in found]
 
     def events(self) -> list[Event]:
         """Return every event, oldest first."""
@@ -106,7 +133,7 @@ def _source(row: Row) -> Source:
 
 def evidence_from(row: Row) -> Evidence:
     """Return the evidence a row holds."""
-    evidence_id, memory_id, source_id, start, end, quote, created_at = row
+    evidence_id, memory_id, source_id, start, end, quote, voice, created_at = row
     return Evidence(
         id=evidence_id,
         memory_id=memory_id,
@@ -114,17 +141,19 @@ def evidence_from(row: Row) -> Evidence:
         start=start,
         end=end,
         quote=quote,
+        voice=voice,
         created_at=from_micros(created_at),
     )
 
 
 def _event(row: Row) -> Event:
-    event_id, trigger, source_id, scope, state, outcome, retries, error, created, updated = row
+    event_id, trigger, source_id, scope, owner_id, state, outcome, retries, error = row[:9]
+    created, updated = row[9:]
     return Event(
         id=event_id,
         trigger=Trigger(trigger),
         source_id=source_id,
-        scope=Scope(scope),
+        owner=Owner(Scope(scope), owner_id),
         state=EventState(state),
         outcome=outcome,
         retries=retries,

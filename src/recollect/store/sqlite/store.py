@@ -20,9 +20,10 @@ from recollect.domain.upkeep import Imported, Problem
 from recollect.errors import StoreClosed
 from recollect.store.sqlite import health, transfer
 from recollect.store.sqlite.connection import NOTE_TIMEOUT_MS, connect, translated
+from recollect.store.sqlite.jobs import SqliteJobs
 from recollect.store.sqlite.links import SqliteLinks
 from recollect.store.sqlite.memories import SqliteMemories
-from recollect.store.sqlite.migrate import migrate
+from recollect.store.sqlite.migrate import migrate, snapshot
 from recollect.store.sqlite.places import SqlitePlaces
 from recollect.store.sqlite.retrievals import SqliteRetrievals
 from recollect.store.sqlite.sources import SqliteSources
@@ -45,6 +46,7 @@ class SqliteTables:
     places: SqlitePlaces
     sources: SqliteSources
     memories: SqliteMemories
+    jobs: SqliteJobs
     links: SqliteLinks
     retrievals: SqliteRetrievals
     words: SqliteWords
@@ -154,6 +156,12 @@ class SqliteStore:
         )
         return busy[0][0] == 0
 
+    def snapshot(self, reason: str) -> Path:
+        """Copy the store beside itself, as it was before *reason*; return the copy."""
+        self._usable()
+        with translated(self._path):
+            return snapshot(self._path, reason)
+
     def counts(self) -> Mapping[str, int]:
         """Return how many rows each canonical table has."""
         with self.read() as tables:
@@ -180,6 +188,7 @@ class SqliteStore:
             places=SqlitePlaces(db),
             sources=SqliteSources(db),
             memories=SqliteMemories(db, words),
+            jobs=SqliteJobs(db),
             links=SqliteLinks(db),
             retrievals=SqliteRetrievals(db),
             words=words,

@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from recollect.clock import from_micros
+from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.domain.upkeep import Imported
 from recollect.errors import ImportRefused
@@ -35,8 +36,10 @@ TABLES = (
     "sources",
     "ingestion_events",
     "jobs",
+    "model_calls",
     "evidence",
     "memories",
+    "unsettled",
     "memory_tags",
     "memory_changes",
     "memory_links",
@@ -69,6 +72,7 @@ _SHAPES: Mapping[tuple[str, str], type] = {
     ("retrievals", "notes"): list,
     ("retrieval_hits", "parts"): dict,
     ("views", "asking"): dict,
+    ("jobs", "payload"): dict,
 }
 _OWNER = ("scope", "project_id", "repo_id", "agent_id", "session_id")
 
@@ -234,6 +238,8 @@ def check_row(table: str, row: RowMap) -> None:
             raise ValueError(f"{column} of {table} has the wrong shape")
     if table == "sources" and sha256_hex(row["content"]) != row["sha256"]:
         raise ValueError("the content of a source does not match its hash")
+    if table == "jobs":
+        JobKind(row["kind"])  # raises for a step this version does not know
     if table == "memories" and not all(isinstance(x, str) for x in json.loads(row["alternatives"])):
         raise ValueError("alternatives of memories has the wrong shape")
 

@@ -45,6 +45,17 @@ class SqliteVectors:
         for kind_of_waiting in ("never_embedded", "embedded_before", "embedded_after"):
             values["limit"] = limit - len(found)
             found += rows(self._db.execute(_SQL[kind_of_waiting], values))
+        return self._with_texts(found)
+
+    def waiting_among(self, model_id: int | None, item_ids: Sequence[str]) -> list[Unembedded]:
+        """Return which of some items have no vectors of that model."""
+        values = {
+            "model_id": NOBODY if model_id is None else model_id,
+            "ids": to_json(list(item_ids)),
+        }
+        return self._with_texts(rows(self._db.execute(_SQL["waiting_among"], values)))
+
+    def _with_texts(self, found: list[Row]) -> list[Unembedded]:
         ids = to_json([item_id for _, item_id, kind in found if kind == ItemKind.MEMORY])
         texts = {
             item_id: f"{title}\n{content}" if title else content
@@ -119,6 +130,15 @@ class SqliteVectors:
 
         values = {"model_id": model_id, "seqs": to_json(list(seqs))}
         return pairwise(rows(self._db.execute(_SQL["first_pieces"], values)))
+
+    def vectors_of(self, model_id: int, seqs: Sequence[int]) -> "Mapping[int, NDArray[np.float32]]":
+        """Return the first vector of some items; those without one are left out."""
+        # As above: NumPy only when meaning is asked for.
+        from recollect.store.sqlite.codes import as_vector
+
+        values = {"model_id": model_id, "seqs": to_json(list(seqs))}
+        found = rows(self._db.execute(_SQL["first_pieces"], values))
+        return {seq: as_vector(blob) for seq, blob in found}
 
     def nearness(
         self, model_id: int, query: "NDArray[np.float32]", seqs: Iterable[int]

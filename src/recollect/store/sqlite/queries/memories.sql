@@ -1,6 +1,6 @@
 -- add_evidence: before its memory, whose insert checks that it is there
-INSERT INTO evidence (id, memory_id, source_id, start_char, end_char, quote, created_at)
-VALUES (:id, :memory_id, :source_id, :start, :end, :quote, :created_at);
+INSERT INTO evidence (id, memory_id, source_id, start_char, end_char, quote, voice, created_at)
+VALUES (:id, :memory_id, :source_id, :start, :end, :quote, :voice, :created_at);
 
 -- add_memory: the record itself
 INSERT INTO memories (id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind,
@@ -24,7 +24,7 @@ SELECT memory_id, tag FROM memory_tags
  WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, tag;
 
 -- evidence_of: of many memories at once
-SELECT id, memory_id, source_id, start_char, end_char, quote, created_at FROM evidence
+SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at FROM evidence
  WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, id;
 
 -- with_key: the active profile fact of that name
@@ -44,6 +44,9 @@ SELECT id, memory_id, before, after, "by", reason, at FROM memory_changes
 
 -- count_by_status: how many stand where
 SELECT status, count(*) FROM memories GROUP BY status;
+
+-- ids_with_status: all of them, as they came
+SELECT id FROM memories WHERE status = :status ORDER BY id;
 
 -- standings: what ranking needs of the candidates that pass the filters
 SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.observed_at

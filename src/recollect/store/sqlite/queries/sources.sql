@@ -16,6 +16,9 @@ SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.redactions,
   FROM sources s JOIN evidence e ON e.source_id = s.id
  WHERE e.memory_id = :memory_id ORDER BY s.id;
 
+-- session_of: what tells apart two tellings of one session from two sessions
+SELECT coalesce(nullif(json_extract(metadata, '$.session'), ''), id) FROM sources WHERE id = :id;
+
 -- blank_source: overwrite forgotten spans; the length stays
 UPDATE sources SET content = :content, sha256 = :sha256 WHERE id = :id;
 
@@ -23,13 +26,25 @@ UPDATE sources SET content = :content, sha256 = :sha256 WHERE id = :id;
 DELETE FROM sources WHERE id = :id;
 
 -- evidence_in_source: every quote taken from it
-SELECT id, memory_id, source_id, start_char, end_char, quote, created_at
+SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at
   FROM evidence WHERE source_id = :source_id ORDER BY id;
 
 -- add_event: the audit row of a capture
 INSERT INTO ingestion_events (id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at)
 VALUES (:id, :trigger, :source_id, :scope, :owner_id, :state, :outcome, :retries, :error, :created_at, :updated_at);
 
+-- set_event: how far it has come
+UPDATE ingestion_events SET state = :state, outcome = :outcome, retries = :retries, error = :error, updated_at = :updated_at
+ WHERE id = :id;
+
+-- event: by id
+SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at
+  FROM ingestion_events WHERE id = :id;
+
+-- events_of_source: what a source was captured for, oldest first
+SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at
+  FROM ingestion_events WHERE source_id = :source_id ORDER BY id;
+
 -- events: oldest first
-SELECT id, "trigger", source_id, scope, state, outcome, retries, error, created_at, updated_at
+SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at
   FROM ingestion_events ORDER BY id;

@@ -17,6 +17,10 @@ SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_i
 SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by > :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
 
+-- waiting_among: … of some items, given as a JSON list of ids
+SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
+ CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL OR i.embedded_by <> :model_id;
+
 -- count_waiting: all three of these
 SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
      + (SELECT count(*) FROM items WHERE embedded_by < :model_id)

@@ -1,0 +1,184 @@
+"""
+The ask stage: have a language model read the source too, where one is configured.
+
+The model proposes; the source disposes. A claim counts only if its quote stands verbatim in one
+message of the source, and it then goes the same way as any other candidate. What the rules found is
+in place before this runs and stays, whatever the model answers. Long sources are read in windows,
+one call each; each call, its cost and its candidates are written together, so a stage that is
+killed does not pay for a window twice.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from recollect.domain.candidate import Found, Span
+from recollect.domain.event import Event
+from recollect.domain.job import JobKind
+from recollect.domain.ledger import ModelCall, day_after, day_of
+from recollect.domain.memory import Memory
+from recollect.domain.source import Source
+from recollect.domain.transcript import Voice
+from recollect.engine.ask_prompt import (
+    MAX_ANSWER_TOKENS,
+    PROMPT,
+    SYSTEM,
+    Claim,
+    Unreadable,
+    read_answer,
+)
+from recollect.engine.desk import Desk, Held, Next, NotYet, Tally
+from recollect.engine.extract.find import flags_of
+from recollect.engine.extract.stage import add_candidates, subject, written
+from recollect.engine.extract.wording import plain
+from recollect.engine.material import Turn, injected_spans, turns_of
+from recollect.errors import ModelUnavailable
+from recollect.models.chat import ChatModel, Completion
+from recollect.store.protocol import Tables
+from recollect.text.redact import redact
+
+WINDOW_CHARS = 24_000
+MOST_TOOL_CHARS = 400  # of a tool's output: enough to follow the talk around it
+PURPOSE = "extract"
+DONE = "windows read"  # how far the job has come, kept in its payload
+
+
+def ask(desk: Desk, held: Held) -> None:
+    """Have the model read what it has not read yet of the held job's source."""
+    model = desk.chat()
+    if model is None:
+        held.finish()  # it was switched off since
+        return
+    event, source = subject(desk, held)
+    windows = list(_windows(turns_of(source)))
+    for number in range(int(held.payload.get(DONE, 0)), len(windows)):
+        _read_window(desk, held, model, event, source, windows[number], number)
+    held.finish([Next(JobKind.CONSOLIDATE, number=1)])
+
+
+def _read_window(
+    desk: Desk,
+    held: Held,
+    model: ChatModel,
+    event: Event,
+    source: Source,
+    turns: Sequence[Turn],
+    number: int,
+) -> None:
+    _check_budget(desk)
+    asked_at = desk.clock.now()
+    prompt = PROMPT.format(transcript=_shown(source.content, turns))
+    call = ModelCall(
+        id=desk.clock.new_id(),
+        event_id=event.id,
+        model=model.name,
+        purpose=PURPOSE,
+        asked_at=asked_at,
+    )
+    try:
+        answer = model.complete(SYSTEM, prompt, max_tokens=MAX_ANSWER_TOKENS)
+    except ModelUnavailable as error:
+        _note_failure(desk, call, str(error))
+        raise
+    try:
+        claims = read_answer(answer.text)
+    except Unreadable as error:
+        _note_failure(desk, _paid(call, answer), str(error))
+        raise ModelUnavailable(
+            f"the model {model.name} answered, but {error}; it will be asked again, and the "
+            "candidates found by rules are in place"
+        ) from error
+    found = [one for claim in claims if (one := checked(claim, source, turns)) is not None]
+    candidates = list(written(found, event, source, held, desk.clock, f"model {number}"))
+    rejected = len(claims) - len(found)
+    held.write(partial(_keep, desk, event.id, candidates, _paid(call, answer), rejected))
+
+
+def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None:
+    """Return *claim* as a find if its quote stands in one message of the source, else None."""
+    words = [re.escape(word) for word in claim.quote.split()]
+    for match in re.finditer(r"\s+".join(words), source.content):
+        turn = next((t for t in turns if t.start <= match.start() and match.end() <= t.end), None)
+        if (
+            turn is None
+            or turn.voice is Voice.SYSTEM
+            or _injected(source.content, turn, match.start())
+        ):
+            continue
+        content = redact(claim.content).text
+        return Found(
+            type=claim.type,
+            content=content,
+            rule="model",
+            confidence=claim.confidence,
+            observed_at=turn.at,
+            spans=(Span(match.start(), match.end(), turn.voice),),
+            rationale=redact(claim.rationale).text,
+            alternatives=tuple(redact(one).text for one in claim.alternatives),
+            flags=flags_of(plain(content)),
+        )
+    return None
+
+
+def _injected(content: str, turn: Turn, at: int) -> bool:
+    spans = injected_spans(content[turn.start : turn.end])
+    return any(start <= at - turn.start < end for start, end in spans)
+
+
+def _keep(
+    desk: Desk,
+    event_id: str,
+    candidates: list[Memory],
+    call: ModelCall,
+    rejected: int,
+    tables: Tables,
+) -> Tally:
+    tables.jobs.add_call(call)
+    tally = dict(add_candidates(desk, event_id, candidates, tables))
+    return {**tally, "rejected without a quote": rejected, DONE: 1}
+
+
+def _note_failure(desk: Desk, call: ModelCall, error: str) -> None:
+    failed = replace(call, error=error[:500])
+    desk.store.write(lambda tables: tables.jobs.add_call(failed))
+
+
+def _paid(call: ModelCall, answer: Completion) -> ModelCall:
+    return replace(call, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
+
+
+def _check_budget(desk: Desk) -> None:
+    now = desk.clock.now()
+    with desk.store.read() as tables:
+        spent = tables.jobs.spent_since(day_of(now))
+    if refusal := desk.budget.refuses(spent):
+        raise NotYet(f"{refusal}; it goes on tomorrow", day_after(now))
+
+
+def _windows(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
+    window: list[Turn] = []
+    size = 0
+    for turn in turns:
+        length = min(turn.end - turn.start, WINDOW_CHARS)
+        if window and size + length > WINDOW_CHARS:
+            yield window
+            window, size = [], 0
+        window.append(turn)
+        size += length if turn.voice is not Voice.TOOL else min(length, MOST_TOOL_CHARS)
+    if any(turn.voice in (Voice.USER, Voice.ASSISTANT, Voice.OTHER) for turn in window):
+        yield window
+
+
+def _shown(content: str, turns: Sequence[Turn]) -> str:
+    lines = []
+    for number, turn in enumerate(turns, start=1):
+        most = MOST_TOOL_CHARS if turn.voice is Voice.TOOL else WINDOW_CHARS
+        said = content[turn.start : min(turn.end, turn.start + most)]
+        for start, end in reversed(injected_spans(said)):
+            said = said[:start] + said[end:]
+        who = f"{turn.voice.value} {turn.speaker}".strip()
+        # The fence of the prompt must not be closed from inside.
+        said = said.replace("</transcript", "<\\/transcript")
+        lines.append(f"[{number}] {who} ({turn.at:%Y-%m-%d %H:%M}): {said}")
+    return "\n".join(lines)

@@ -1,0 +1,279 @@
+"""
+Decide what a candidate is beside what is known: new, the same, more of the same, or against it.
+
+Pure: a candidate and its neighbours in, a decision out. Nothing here reads or writes the store.
+
+Three questions, in this order. Does it *say the same* as a neighbour? Does it *speak against* one:
+by giving another value to an attribute that has one value at a time, by denying what it says, by
+putting it right in so many words, or by telling the same of the same names with something else in
+its place? Does it *say more* than one? If none, it is new. The weights and bars were chosen on half
+of the scopes of letta-update and confirmed on the other; benchmarks/consolidation measures them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from recollect.domain.candidate import CORRECTION
+from recollect.domain.memory import Memory, Status
+from recollect.text.fingerprint import fingerprint
+from recollect.text.statements import (
+    ME,
+    Statement,
+    content_words,
+    denies,
+    frame_of,
+    names_in,
+    read_statement,
+)
+
+SAME = 0.97  # meaning: as near as two wordings of one sentence come
+MORE_OF_THE_SAME = 0.85
+AGAINST = 1.75  # how alike two statements about the same names must be to be rivals
+PUT_RIGHT = 0.9  # how alike, where the candidate says that it corrects something
+WITHOUT_MEANING = 0.75  # what stands in for nearness in meaning where nothing is embedded
+_STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A memory of the same owner, and how near it is in meaning (None where that is not known)."""
+
+    memory: Memory
+    similarity: float | None
+
+
+@dataclass(frozen=True)
+class New:
+    """Nothing known says it, or speaks against it."""
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """Somebody said so before."""
+
+    of: Memory
+
+
+@dataclass(frozen=True)
+class Merge:
+    """It says what *into* says, and one of the two says more."""
+
+    into: Memory
+    says_more: bool  # the candidate does
+
+
+@dataclass(frozen=True)
+class Contradicts:
+    """It cannot well be true together with *other*."""
+
+    other: Memory
+    why: str
+    corrects: bool  # in so many words, and later
+
+
+Decision = New | Duplicate | Merge | Contradicts
+
+
+def consolidate(candidate: Memory, neighbours: Sequence[Neighbour]) -> Decision:
+    """Return what *candidate* is beside its *neighbours*, nearest first."""
+    others = [one for one in neighbours if one.memory.id != candidate.id]
+    if same := next((one for one in others if _says_the_same(candidate, one)), None):
+        return Duplicate(same.memory)
+    standing = [one for one in others if one.memory.status in _STILL_STANDS]
+    if against := _rival(candidate, standing):
+        return against
+    for one in standing:
+        if _says_more_of(candidate, one):
+            more = content_words(candidate.content) > content_words(one.memory.content)
+            return Merge(one.memory, says_more=more)
+    return New()
+
+
+def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
+    # What was superseded or contradicted and is said again is news; what was turned down is not.
+    if one.memory.status in (Status.SUPERSEDED, Status.CONTRADICTED):
+        return False
+    if one.memory.type is not candidate.type:
+        return False
+    mine, theirs = candidate.content, one.memory.content
+    if fingerprint(mine) == fingerprint(theirs):
+        return True
+    alike = content_words(mine) == content_words(theirs) and denies(mine) == denies(theirs)
+    return alike and (one.similarity is None or one.similarity >= SAME)
+
+
+def _rival(candidate: Memory, standing: Sequence[Neighbour]) -> Contradicts | None:
+    corrects = CORRECTION in candidate.metadata.get("flags", ())
+    said = read_statement(candidate.content)
+    best: tuple[float, Neighbour, str] | None = None
+    for one in standing:
+        why = _reads_against(said, read_statement(one.memory.content))
+        weight = likeness(candidate.content, one.memory.content, one.similarity)
+        if why:
+            weight += 10.0  # a reading beats any likeness
+        elif _same_attribute_of_another(said, read_statement(one.memory.content)):
+            continue
+        elif _flips(candidate.content, one.memory.content):
+            why = "one says what the other denies"
+        elif weight >= AGAINST and _share_names(candidate.content, one.memory.content):
+            why = "both tell the same of the same names, differently"
+        elif corrects and weight >= PUT_RIGHT:
+            why = "it corrects what was said"
+        else:
+            continue
+        if best is None or weight > best[0]:
+            best = (weight, one, why)
+    if best is None:
+        return None
+    _, one, why = best
+    later = _said_at(candidate) >= _said_at(one.memory)
+    return Contradicts(one.memory, why, corrects=corrects and later)
+
+
+def likeness(one: str, other: str, similarity: float | None) -> float:
+    """Return how alike two statements are in words, order and meaning; 3.4 at most."""
+    mine, theirs = _parts(one), _parts(other)
+    names = mine.names | theirs.names
+    in_names = content_words(" ".join(names))
+    words, their_words = mine.words - in_names, theirs.words - in_names
+    shared = len(words & their_words)
+    matcher = SequenceMatcher(None, mine.frame, theirs.frame, autojunk=False)
+    run = matcher.find_longest_match().size
+    return (
+        (WITHOUT_MEANING * shared / max(1, len(words)) if similarity is None else similarity)
+        + 0.5 * shared / max(1, len(words))
+        + 0.5 * shared / max(1, len(their_words))
+        + 0.4 * matcher.ratio()
+        + 0.3 * min(run, 6) / 6
+        + (0.25 if mine.verb == theirs.verb and mine.verb else 0.0)
+        - (0.15 if mine.verb == theirs.verb == "is a" else 0.0)
+        + (0.5 if mine.denies != theirs.denies else 0.0)
+        + (0.3 if mine.names and mine.names == theirs.names else 0.0)
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    names: frozenset[str]
+    words: frozenset[str]
+    frame: tuple[str, ...]
+    verb: str
+    denies: bool
+
+
+@lru_cache(maxsize=4096)
+def _parts(text: str) -> _Parts:
+    names = names_in(text)
+    frame = frame_of(text, names)
+    return _Parts(names, content_words(text), frame, _verb(frame), denies(text))
+
+
+_AUXILIARY = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "been",
+        "be",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "might",
+        "do",
+        "does",
+        "did",
+        "often",
+        "currently",
+        "once",
+        "also",
+        "both",
+        "frequently",
+        "recently",
+        "together",
+        "regularly",
+        "sometimes",
+        "never",
+        "not",
+        "always",
+        "actively",
+        "previously",
+        "later",
+        "now",
+    ]
+)
+_BEING = frozenset({"is", "are", "was", "were", "be", "been"})
+
+
+def _verb(frame: tuple[str, ...]) -> str:
+    """Return what the subject of a sentence about names does, or ''."""
+    at = 0
+    while at < len(frame) and frame[at] in ("\u0000", "and"):
+        at += 1
+    if at == 0:
+        return ""
+    auxiliary = ""
+    while at < len(frame) and frame[at] in _AUXILIARY:
+        auxiliary = frame[at]
+        at += 1
+    head = frame[at] if at < len(frame) else ""
+    if auxiliary not in _BEING:
+        return head[:5]
+    if head in ("a", "an"):
+        return "is a"
+    following = frame[at + 1] if at + 1 < len(frame) else ""
+    return f"is {head} {following}" if head.endswith("ed") or head == "born" else f"is {head}"
+
+
+def _reads_against(one: Statement | None, other: Statement | None) -> str:
+    if one is None or other is None:
+        return ""
+    if (one.subject, one.attribute) != (other.subject, other.attribute):
+        return ""
+    # "Lisbon" and "Lisbon, Portugal" are one place told twice.
+    if one.value in other.value or other.value in one.value:
+        return ""
+    whose = "the user" if one.subject == ME else one.subject or "the same thing"
+    return f"another value for “{one.attribute}” of {whose}"
+
+
+def _same_attribute_of_another(one: Statement | None, other: Statement | None) -> bool:
+    """Say whether both name the same attribute of different things: alike, and no rivals."""
+    if one is None or other is None:
+        return False
+    return one.attribute == other.attribute and one.subject != other.subject
+
+
+def _flips(one: str, other: str) -> bool:
+    mine, theirs = content_words(one), content_words(other)
+    together = len(mine & theirs)
+    return (
+        denies(one) != denies(other)
+        and together >= 2
+        and together >= 0.75 * max(len(mine), len(theirs))
+    )
+
+
+def _share_names(one: str, other: str) -> bool:
+    return bool(_parts(one).names & _parts(other).names)
+
+
+def _says_more_of(candidate: Memory, one: Neighbour) -> bool:
+    if one.memory.type is not candidate.type:
+        return False
+    mine, theirs = content_words(candidate.content), content_words(one.memory.content)
+    nested = (mine <= theirs or theirs <= mine) and min(len(mine), len(theirs)) >= 2
+    near = one.similarity is None or one.similarity >= MORE_OF_THE_SAME
+    return nested and near and denies(candidate.content) == denies(one.memory.content)
+
+
+def _said_at(memory: Memory) -> datetime:
+    return memory.observed_at

@@ -1,0 +1,100 @@
+"""
+One episode per session: what it was about, in the words of those who were there.
+
+Extractive: what the user asked first, what was asked most pointedly after that, and how it ended.
+Every line of it is a quote, so the episode rests on evidence like any other memory.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.domain.candidate import INSTRUCTION, Found, Span
+from recollect.domain.memory import MemoryType
+from recollect.domain.source import Source
+from recollect.domain.transcript import Voice
+from recollect.engine.extract.find import flags_of
+from recollect.engine.extract.utterances import Utterance, utterances
+from recollect.engine.extract.wording import plain
+from recollect.engine.material import Turn
+
+MOST_ASKED = 4
+MOST_CHARS = 220
+LEAST_WORDS = 3
+
+
+def episode(source: Source, turns: Sequence[Turn]) -> Found | None:
+    """Return the episode of a session, or None where nobody said anything."""
+    if source.metadata.get("mode", "transcript") in ("note", "summary"):
+        return None  # a note is no session
+    asked = _asked(source.content, turns)
+    ended = _ended(source.content, turns)
+    if not asked and ended is None:
+        return None
+    spans = [
+        Span(one.start, one.start + min(len(one.text), MOST_CHARS), one.turn.voice) for one in asked
+    ]
+    lines = [_shortened(one.text) for one in asked]
+    content = "Asked: " + " / ".join(lines) if lines else ""
+    if ended is not None:
+        content += f"{chr(10) if content else ''}Ended with: {_shortened(ended.text)}"
+        spans.append(
+            Span(ended.start, ended.start + min(len(ended.text), MOST_CHARS), ended.turn.voice)
+        )
+    return Found(
+        type=MemoryType.EPISODE,
+        content=content,
+        rule="episode",
+        confidence=1.0,
+        observed_at=_began(source, turns),
+        spans=tuple(spans),
+        title=_title(source, turns),
+    )
+
+
+def _title(source: Source, turns: Sequence[Turn]) -> str:
+    talk = sum(turn.voice in (Voice.USER, Voice.ASSISTANT, Voice.OTHER) for turn in turns)
+    day = f"{_began(source, turns):%Y-%m-%d}"
+    name = source.title or "Session"
+    return f"{name[:120]} ({day}, {talk} messages)"
+
+
+def _asked(content: str, turns: Sequence[Turn]) -> list[Utterance]:
+    """Return the first thing said, and those after it that say most, in order."""
+    people = [turn for turn in turns if turn.voice in (Voice.USER, Voice.OTHER)]
+    first_of_each = [one for turn in people if (one := _first(content, turn)) is not None]
+    if not first_of_each:
+        return []
+    rest = sorted(first_of_each[1:], key=lambda one: (-_weight(one), one.start))[: MOST_ASKED - 1]
+    return [first_of_each[0], *sorted(rest, key=lambda one: one.start)]
+
+
+def _first(content: str, turn: Turn) -> Utterance | None:
+    return next((one for one in utterances(content, turn) if _tells(one)), None)
+
+
+def _ended(content: str, turns: Sequence[Turn]) -> Utterance | None:
+    for turn in reversed(turns):
+        if turn.voice is Voice.ASSISTANT:
+            said = [one for one in utterances(content, turn) if _tells(one)]
+            if said:
+                return said[0]
+    return None
+
+
+def _tells(one: Utterance) -> bool:
+    """Say whether a sentence may stand for its message: long enough, and no command to a reader."""
+    text = plain(one.text)
+    return len(text.split()) >= LEAST_WORDS and INSTRUCTION not in flags_of(text)
+
+
+def _weight(one: Utterance) -> int:
+    return len({word for word in plain(one.text[:MOST_CHARS]).split() if len(word) > 3})
+
+
+def _shortened(text: str) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= MOST_CHARS else said[: MOST_CHARS - 1] + "…"
+
+
+def _began(source: Source, turns: Sequence[Turn]) -> datetime:
+    return turns[0].at if turns else source.observed_at

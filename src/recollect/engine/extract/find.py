@@ -1,0 +1,173 @@
+"""
+Read a source and return what is worth remembering, each with the span it rests on.
+
+turns → sentences → guards → rules → details. Pure: the same source gives the same finds in the
+same order, which is what makes the stage above it safe to run twice.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.domain.candidate import CORRECTION, INSTRUCTION, Found, Span
+from recollect.domain.memory import MemoryType
+from recollect.domain.transcript import Voice
+from recollect.engine.extract.details import alternatives_in, observed_at, rationale_in
+from recollect.engine.extract.rules import RULES, Rule
+from recollect.engine.extract.utterances import Utterance, utterances
+from recollect.engine.extract.wording import asks, invents, jokes, lead_in, plain, reports, supposes
+from recollect.engine.material import Turn
+from recollect.text.patterns import Pattern
+
+CORRECTED = 0.85  # the confidence in what somebody took the trouble to put right
+
+_PUTS_RIGHT = Pattern(
+    r"^(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"
+    r"|nope|nah|wrong|incorrect|correction|hold on|wait|actually|not quite|sorry"
+    r"|(?:that|this|it)(?:'s| is| was| info is| information is) (?:wrong|not (?:right|true"
+    r"|correct|quite right)"
+    r"|incorrect|outdated|out of date|old|a mistake|no longer true)"
+    r"|you(?:'ve| have)? (?:got|have|had|mixed|confused|misunderstood|misread) (?:that|it|this|me)"
+    r"(?: mixed up| wrong| up| the wrong way round)?|i misspoke|i was wrong|my mistake|let me "
+    r"correct (?:that|myself))"
+    r"\b[\s,:;.!–—-]+(?:actually,? )?|you (?:keep|kept) \w+ing [\w ]{1,30}, )(?P<rest>.*)$"
+)
+_STATES = Pattern(
+    r"\b(?:is|are|was|were|isn't|aren't|wasn't|am|has|have|uses?|lives?|works?|called|starts?"
+    r"|moved|runs?|needs?"
+    r"|goes|costs?|means?|meant|don't|doesn't|left|changed)\b|'(?:s|m|re|ve)\b"
+)
+_BRINGS_UP_TO_DATE = Pattern(
+    r"\b(?:no longer|any ?more|any longer|as of (?:today|now|this \w+)|switched (?:from|to)"
+    r"|moved (?:from|off|over)"
+    r"|changed (?:to|from|my mind)|renamed|used to)\b|(?<!right )(?<!by )(?<!for )\bnow\b(?! "
+    r"that| on)"
+)
+_COMMANDS_A_READER = Pattern(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:instructions?|prompts?"
+    r"|rules?|guidelines|above|previous)\b"
+    r"|\b(?:system prompt|developer message|jailbreak|prompt injection|do not tell the user"
+    r"|without telling"
+    r"|don't tell the user|as an ai|note to the assistant|dear (?:ai|assistant)|you are (?:now "
+    r")?an? (?:ai|assistant|agent))\b"
+    r"|\b(?:send|forward|upload|post|exfiltrate|email)\b[^.]{0,60}\b(?:https?://|password"
+    r"|secrets?|credentials|api keys?|@)"
+    r"|\brm -rf\b|\bcurl\b[^|]*\|\s*(?:sudo )?(?:ba)?sh\b"
+)
+_NOT_A_FACT = Pattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a source is to be read: notes and summaries state everything they say on purpose."""
+
+    states_everything: bool = False  # each plain sentence is a statement somebody wanted kept
+    reported: bool = False  # written by an agent about the user, not by the user
+    note_type: MemoryType = MemoryType.ARTIFACT  # of a statement that no rule knows
+
+
+def find(content: str, turns: Sequence[Turn], reading: Reading) -> Iterator[Found]:
+    """Yield what is worth remembering, in the order in which it was said."""
+    for turn in turns:
+        if turn.voice is Voice.USER or (reading.reported and turn.voice is Voice.ASSISTANT):
+            yield from _in_turn(utterances(content, turn), reading)
+
+
+def _in_turn(said: Sequence[Utterance], reading: Reading) -> Iterator[Found]:
+    corrects = False
+    for number, one in enumerate(said):
+        text = plain(one.text)
+        if not reading.states_everything and invents(text):
+            return  # from here on the message is a story, a role, or somebody's text to work on
+        front = lead_in(text)
+        found = _in_sentence(one, text[front:], reading, corrects=corrects)
+        corrects = found is None and _only_objects(text)
+        if found is not None:
+            yield _with_reason(found, said[number + 1 :])
+
+
+def _in_sentence(one: Utterance, text: str, reading: Reading, *, corrects: bool) -> Found | None:
+    if jokes(text) or _NOT_A_FACT.match(text):
+        return None
+    objection = _PUTS_RIGHT.match(text)
+    rest = objection["rest"] if objection else text
+    corrects = corrects or bool(objection)
+    rule = _fitting(rest, reading)
+    flags = flags_of(text, corrects=corrects or bool(_BRINGS_UP_TO_DATE.search(rest)))
+    if rule is not None:
+        confidence = CORRECTED if corrects else rule.confidence
+        return _found(one, rule.name, rule.type, confidence, flags)
+    states = bool(_STATES.search(rest)) and not asks(text) and not supposes(text)
+    if corrects and states and not reports(text) and len(rest.split()) >= 3:
+        mine = re.search(r"\b(?:i|i'm|my|me|we're not)\b", rest)
+        kind = MemoryType.PROFILE if mine else MemoryType.PROJECT
+        return _found(one, "correction", kind, CORRECTED, flags)
+    if reading.states_everything and not asks(text) and len(text.split()) >= 3:
+        return _found(one, "statement", reading.note_type, 0.6, flags)
+    return None
+
+
+def _fitting(text: str, reading: Reading) -> Rule | None:
+    asked = asks(text)
+    supposed = supposes(text)
+    reported = reports(text) and not reading.reported
+    for rule in RULES:
+        if (asked and not rule.may_ask) or (supposed and not rule.may_suppose) or reported:
+            continue
+        if rule.fits(text):
+            return rule
+    return None
+
+
+def _found(
+    one: Utterance, rule: str, kind: MemoryType, confidence: float, flags: tuple[str, ...]
+) -> Found:
+    content = _without_objection(one.text[lead_in(one.text) :])
+    decided = kind is MemoryType.DECISION
+    return Found(
+        type=kind,
+        content=content[:1].upper() + content[1:],
+        rule=rule,
+        confidence=confidence,
+        observed_at=observed_at(one.text, said_at=one.at),
+        spans=(Span(one.start, one.end, one.turn.voice),),
+        rationale=rationale_in(content) if decided else "",
+        alternatives=alternatives_in(content) if decided else (),
+        flags=flags,
+    )
+
+
+def _without_objection(text: str) -> str:
+    """Return what is right without the words that say something was wrong."""
+    objection = _PUTS_RIGHT.match(text.lower())
+    if objection is None or not objection["rest"].strip():
+        return text
+    return text[objection.start("rest") :] if len(text.lower()) == len(text) else text
+
+
+def _with_reason(found: Found, following: Sequence[Utterance]) -> Found:
+    """Take the reason of a decision from the next sentence, where that is where it stands."""
+    if found.type is not MemoryType.DECISION or found.rationale or not following:
+        return found
+    after = following[0]
+    reason = rationale_in(after.text, alone=True)
+    if not reason:
+        return found
+    span = Span(after.start, after.end, after.turn.voice)
+    return replace(found, rationale=reason, spans=(*found.spans, span))
+
+
+def flags_of(text: str, *, corrects: bool = False) -> tuple[str, ...]:
+    """Return what a reader should know of *text*, made plain."""
+    flags = []
+    if corrects:
+        flags.append(CORRECTION)
+    if _COMMANDS_A_READER.search(text):
+        flags.append(INSTRUCTION)
+    return tuple(flags)
+
+
+def _only_objects(text: str) -> bool:
+    """Say whether a sentence only says that something is wrong; the next may say what is right."""
+    objection = _PUTS_RIGHT.match(f"{text.rstrip('.! ')}. ")
+    return bool(objection) and not objection["rest"].strip()  # type: ignore[index]  # matched

@@ -1,0 +1,112 @@
+"""
+The words the rules are made of: pieces of patterns, by what they stand for.
+
+Only vocabulary. What is said with it, and what follows from that, is in rules.py.
+"""
+
+# What stands for something in this very moment, so that the sentence means nothing tomorrow.
+DEICTIC = r"(?:this|that|it|these|those|them|here|one|him|her|both|either|neither|all of)\b"
+NOW = (
+    r"\b(?:right now|at the moment|just now|today|tonight|this (?:morning|afternoon|evening|time"
+    r"|line"
+    r"|one|file|error|bug|test|function|change|commit|message)|again|currently|a (?:minute"
+    r"|second|moment) ago)\b"
+)
+WE = r"(?:we|i|you and i|the team|our team|us)"
+STANDING = (
+    r"\b(?:from now on|from here on|in (?:the )?future|going forward|always|never|ever|every "
+    r"time|each time"
+    r"|by default|in general|generally|as a rule|for all (?:of )?(?:our|my|future)|whenever|for "
+    r"good"
+    r"|when(?:ever)? you (?:\w+ )?(?:explain|answer|write|reply|respond|show|give|look|book"
+    r"|suggest|review|talk"
+    r"|generate|edit|propose|summari[sz]e|translate|make|change|refactor|code|plan)|all our "
+    r"sessions"
+    r"|when we (?:talk|speak|work)|for me\b|with me\b|to me\b)\b"
+)
+VERBS = (
+    r"(?:do ?n't|do not|never|always|stop|avoid|skip|no|keep|use|give|show|ask|tell|answer|reply"
+    r"|respond|write|speak"
+    r"|talk|address|call|put|add|include|leave|start|end|prefer|format|explain|suggest|check|run"
+    r"|make|send|wait"
+    r"|assume|treat|name|stick|go|only|be|round|quote|cite|list|sort|convert|remember|propose"
+    r"|summari[sz]e)\b"
+)
+TELLS = rf"(?:^|[.,:;] |\bplease |\band |\bjust )(?:please |just |also )?{VERBS}"
+STANDING_TELLS = rf"{STANDING},? (?:please |just |also )*{VERBS}"
+PROJECT_NOUNS = (
+    r"(?:server|database|db|api|apis|ci|cd|pipeline|build|builds|test|tests|suite|port|url"
+    r"|endpoint|endpoints"
+    r"|branch|branches|repo|repository|deadline|staging|production|prod|firmware|docs?"
+    r"|documentation|config"
+    r"|configuration|schema|schemas|migration|migrations|strings|queue|queues|cluster|bucket"
+    r"|service|services"
+    r"|worker|workers|app|apps|site|website|frontend|front-end|backend|back-end|cache|logs?"
+    r"|logging|releases?|deploys?"
+    r"|deployments?|commits?|commit messages|linter|formatter|lockfile|package|packages|module"
+    r"|modules|folder"
+    r"|directory|files?|tables?|columns?|fields?|keys?|tokens?|secrets?|credentials|images?"
+    r"|containers?|vm|host"
+    r"|hosts|domain|dns|certificates?|license|version|versions|codebase|monorepo|workspace"
+    r"|project|budget|team"
+    r"|office|meeting|standup|stand-up|retro|sprint|client|customers?|invoices?|reports?"
+    r"|amounts?|prices|dates"
+    r"|timestamps|times|ids|names|imports|components?|tickets?|issues?|prs?|pull requests?"
+    r"|reviews?|hooks?"
+    r"|scripts?|commands?|makefile|dockerfile|env(?:ironment)?|variables?|flags?|settings?"
+    r"|passwords?|backups?|cron"
+    r"|jobs?|scheduler|gateway|proxy|firewall|vpn|webhooks?|events?|messages?|topics?|models?"
+    r"|datasets?|notebooks?"
+    r"|experiments?|recipes?|chapters?|thesis|course|class|classes|grades?|syllabus|exam|lab"
+    r"|garden|house|flat|trip"
+    r"|bookings?|flights?|hotel|expenses?|expense reports|accounts?|ledger|plugin|plugins"
+    r"|library|libraries"
+    r"|dependencies|framework|stack|runtime|compiler|toolchain|kernel|device|devices|dashboards?"
+    r"|alerts?|metrics)"
+)
+HOLDS = (
+    r"(?:is|are|was|were|isn't|aren't|'s|'re|lives?|live|runs?|run|listens?|needs?|uses?|use"
+    r"|gets?|returns?|must"
+    r"|should|shouldn't|must not|has to|have to|has|have|requires?|goes?|go|sits?|happens?"
+    r"|starts?|expects?|accepts?"
+    r"|belongs?|comes?|ends?|lies|points?|follows?|depends?|stays?|can't|cannot|can only|may "
+    r"only|only|never|always"
+    r"|supports?|contains?|holds?|handles?|proxies|talks?|writes?|reads?|ships?|targets?"
+    r"|expires?|opens?|closes?)"
+)
+STEPS = r"(?:,|;|\bthen\b|\band\b|\d\.)"
+WHEN = (
+    r"\b(?:tomorrow|tonight|later|soon|next (?:week|month|time|session|sprint|year|quarter"
+    r"|monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday)|(?:on |this |by )(?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)day|before \w+"
+    r"|after \w+|by (?:the end|then|\w+day|end of)|once \w+|until|in (?:january|february|march"
+    r"|april|may|june|july"
+    r"|august|september|october|november|december)|put it on (?:the|my) list|at some point"
+    r"|some ?day)\b"
+)
+FAMILY = (
+    r"(?:wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|daughter|son|kids?|child|children"
+    r"|baby|mother|mom"
+    r"|mum|father|dad|parents?|brother|sister|siblings?|twins?|grandmother|grandfather|aunt"
+    r"|uncle|cousin|niece"
+    r"|nephew|dogs?|cats?|pets?|horse|family|roommate|flatmate)"
+)
+MINE = (
+    rf"(?:{FAMILY}|(?:full |first |last |middle |maiden )?name|surname|age|birthday|birthdate"
+    rf"|job|role|title"
+    r"|position|profession|employer|company|startup|business|team|department|office|boss|manager"
+    r"|salary"
+    r"|(?:github|twitter|gitlab|slack|discord|user) ?(?:handle|name|account)?|handle|username"
+    r"|e-?mail(?: address)?"
+    r"|phone(?: number)?|address|home|house|flat|apartment|hometown|city|country|time ?zone"
+    r"|native language"
+    r"|mother tongue|first language|pronouns|nationality|laptop|machine|computer|workstation"
+    r"|setup|editor|ide|shell"
+    r"|os|operating system|keyboard layout|stack|main language|car|bike|phone|camera|diet"
+    r"|allergy|allergies|blood type"
+    r"|height|weight|shoe size|size|major|degree|thesis|university|school|doctor|insurance|bank"
+    r"|budget|income"
+    r"|favou?rite [\w-]+|preferred [\w-]+|go-to [\w-]+|english|german|french|spanish|hobby"
+    r"|hobbies|goal|religion)"
+)

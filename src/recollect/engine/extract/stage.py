@@ -1,0 +1,162 @@
+"""
+The extract stage: read a source by rules, write candidates and one episode.
+
+Candidates have ids that follow from their event and their number, so a stage that is killed
+half-way and run again finds what it wrote and goes on. They are written in small batches, so that
+a long transcript never holds the write lock for long.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from recollect.clock import Clock, derived_id
+from recollect.domain.candidate import Found
+from recollect.domain.event import Event
+from recollect.domain.job import JobKind
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.scope import Scope
+from recollect.domain.source import Evidence, Source
+from recollect.engine.desk import Desk, Held, Next, Tally
+from recollect.engine.extract.details import dates_in
+from recollect.engine.extract.episode import episode
+from recollect.engine.extract.find import Reading, find
+from recollect.engine.material import turns_of
+from recollect.engine.records import Records
+from recollect.errors import NotFound
+from recollect.store.protocol import Tables
+
+BATCH = 50
+MOST_QUOTE = 1_000
+BY = "engine"
+
+
+def extract(desk: Desk, held: Held) -> None:
+    """Write what the rules find in the source of the held job's event."""
+    event, source = subject(desk, held)
+    turns = turns_of(source)
+    told = source.metadata
+    found = find(
+        source.content, turns, reading_of(told, placed=event.owner.scope is not Scope.GLOBAL)
+    )
+    whole = episode(source, turns)
+    candidates = written(
+        chain(found, () if whole is None else (whole,)), event, source, held, desk.clock, "rules"
+    )
+    for batch in _batches(candidates, BATCH):
+        held.write(partial(add_candidates, desk, event.id, batch))
+    following = [Next(JobKind.CONSOLIDATE)]
+    if desk.chat() is not None:
+        following.append(Next(JobKind.ASK))
+    held.finish(following)
+
+
+def subject(desk: Desk, held: Held) -> tuple[Event, Source]:
+    """Return the event and the source that a job is about."""
+    with desk.store.read() as tables:
+        event = tables.sources.event(held.job.event_id)
+        source = tables.sources.get(event.source_id or "") if event else None
+    if event is None or source is None:
+        raise NotFound(f"the source of event {held.job.event_id} is gone; there is nothing to read")
+    return event, source
+
+
+def reading_of(told: Any, *, placed: bool) -> Reading:
+    """Return how a source is to be read, by the mode in which it was captured."""
+    mode = told.get("mode", "transcript")
+    return Reading(
+        states_everything=mode in ("note", "summary"),
+        reported=mode == "summary",
+        note_type=MemoryType.PROJECT if placed else MemoryType.ARTIFACT,
+    )
+
+
+def written(
+    found: Iterable[Found], event: Event, source: Source, held: Held, clock: Clock, how: str
+) -> Iterator[Memory]:
+    """Yield *found* as candidates of *event*, each with an id of its own that never changes."""
+    for number, one in enumerate(found):
+        yield _memory(one, derived_id(event.id, how, number), event, source, held, clock)
+
+
+def _batches(candidates: Iterable[Memory], size: int) -> Iterator[list[Memory]]:
+    batch: list[Memory] = []
+    for one in candidates:
+        batch.append(one)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def add_candidates(desk: Desk, event_id: str, batch: list[Memory], tables: Tables) -> Tally:
+    """Keep those of *batch* that are not there yet, to be consolidated."""
+    known = {memory.id for memory in tables.memories.get_many([one.id for one in batch])}
+    records = Records(tables, desk.clock, BY)
+    for memory in batch:
+        if memory.id in known:
+            continue
+        records.born(memory, f"extracted: {memory.metadata['rule']}")
+        tables.jobs.add_unsettled(event_id, memory.id)
+    return {"extracted": len(batch) - len(known)}
+
+
+def _memory(
+    found: Found, memory_id: str, event: Event, source: Source, held: Held, clock: Clock
+) -> Memory:
+    now = clock.now()
+    told = held.payload
+    scope = _scope(found, event, explicit=bool(told.get("scope")))
+    metadata: dict[str, Any] = {"rule": found.rule, "voice": found.voice.value}
+    if found.flags:
+        metadata["flags"] = list(found.flags)
+    if found.type is MemoryType.EPISODE:
+        metadata["session"] = source.metadata.get("session", "")
+    if found.type is MemoryType.TASK_HINT:
+        metadata["dates"] = dates_in(found.content, said_at=found.observed_at)
+    return Memory(
+        id=memory_id,
+        type=found.type,
+        scope=scope,
+        status=Status.INBOX,
+        content=found.content,
+        title=found.title,
+        project_id=told.get("project_id") if scope is not Scope.GLOBAL else None,
+        repo_id=told.get("repo_id") if scope is not Scope.GLOBAL else None,
+        agent_id=told.get("agent_id"),
+        session_id=told.get("session_id"),
+        source_kind=source.kind,
+        confidence=found.confidence,
+        observed_at=found.observed_at,
+        confirmed_at=found.observed_at,
+        created_at=now,
+        updated_at=now,
+        rationale=found.rationale,
+        alternatives=found.alternatives,
+        metadata=metadata,
+        evidence=tuple(_evidence(found, memory_id, source, clock)),
+    )
+
+
+def _scope(found: Found, event: Event, *, explicit: bool) -> Scope:
+    """A fact about the user holds everywhere, unless the caller drew the line closer."""
+    if found.type is MemoryType.PROFILE and not explicit:
+        return Scope.GLOBAL
+    return event.owner.scope
+
+
+def _evidence(found: Found, memory_id: str, source: Source, clock: Clock) -> Iterator[Evidence]:
+    for number, span in enumerate(found.spans):
+        end = min(span.end, span.start + MOST_QUOTE)
+        yield Evidence(
+            id=derived_id(memory_id, "evidence", number),
+            memory_id=memory_id,
+            source_id=source.id,
+            start=span.start,
+            end=end,
+            quote=source.content[span.start : end],
+            voice=span.voice.value,
+            created_at=clock.now(),
+        )

@@ -1,0 +1,98 @@
+"""
+Lay a transcript out as the text of a source, and read it back.
+
+The text of a source is what a person would read: each message after its speaker's name. Where each
+message stands, whose voice it is and when it was said is kept beside it, so that no line of the
+text can pretend to be somebody else's. Secrets are taken out here, before anything is stored.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.clock import from_micros, to_micros
+from recollect.domain.source import Redaction, Source
+from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.text.clean import clean
+from recollect.text.patterns import Pattern
+from recollect.text.redact import redact
+
+GAP = "\n\n"
+
+# Memory that was put into a prompt, as context/bundle.py writes it: what we said is no news to us.
+_INJECTED = Pattern(r"<memory\b[^>\n]{0,200}>.*?(?:</memory>|\Z)", flags=re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Characters *start* to *end* of a source, said in one voice."""
+
+    start: int
+    end: int
+    voice: Voice
+    speaker: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Material:
+    """A transcript as text, with its turns and what was taken out of it."""
+
+    content: str
+    turns: tuple[tuple[int, int, str, str, int | None], ...]
+    redactions: tuple[Redaction, ...]
+
+
+def lay_out(transcript: Transcript) -> Material:
+    """Return the text of *transcript*, without its secrets, and where each message stands in it."""
+    pieces: list[str] = []
+    turns = []
+    redactions: list[Redaction] = []
+    length = 0
+    for said in transcript.said:
+        kept = redact(clean(said.text).strip())
+        if not kept.text.strip():
+            redactions += [Redaction(one.kind, length, length) for one in kept.redactions]
+            continue
+        head = _head(said, alone=len(transcript.said) == 1)
+        start = length + len(head)
+        end = start + len(kept.text)
+        pieces += [head, kept.text, GAP]
+        turns.append(
+            (start, end, said.voice.value, said.speaker, to_micros(said.at) if said.at else None)
+        )
+        redactions += [
+            Redaction(one.kind, one.start + start, one.end + start) for one in kept.redactions
+        ]
+        length = end + len(GAP)
+    return Material("".join(pieces).removesuffix(GAP), tuple(turns), tuple(redactions))
+
+
+def turns_of(source: Source) -> list[Turn]:
+    """Return the turns of a captured source."""
+    told: Mapping[str, Any] = source.metadata
+    return [
+        Turn(
+            start=start,
+            end=end,
+            voice=Voice(voice),
+            speaker=speaker,
+            at=source.observed_at if at is None else from_micros(at),
+        )
+        for start, end, voice, speaker, at in told.get("turns", ())
+    ]
+
+
+def injected_spans(text: str) -> list[tuple[int, int]]:
+    """Return where *text* repeats memory that Recollect itself put into a prompt."""
+    if "<memory" not in text:
+        return []
+    return [match.span() for match in _INJECTED.finditer(text)]
+
+
+def _head(said: Said, *, alone: bool) -> str:
+    if alone and not said.speaker:
+        return ""  # a note is not a conversation
+    return f"{redact(said.speaker).text or said.voice.value.capitalize()}: "

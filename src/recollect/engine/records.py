@@ -1,0 +1,86 @@
+"""
+The small writes that every change of memory is made of: a birth, a move, a link.
+
+Each leaves its line in the audit log. They run inside somebody else's transaction and decide
+nothing; `domain.lifecycle` says which moves there are.
+"""
+
+from dataclasses import dataclass
+
+from recollect.clock import Clock
+from recollect.domain.lifecycle import advance
+from recollect.domain.link import Link, LinkEnd, Relation
+from recollect.domain.memory import Change, Memory, Status
+from recollect.errors import IllegalTransition
+from recollect.store.protocol import Tables
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of one transaction, kept in the name of *by*."""
+
+    tables: Tables
+    clock: Clock
+    by: str
+
+    def born(self, memory: Memory, reason: str) -> None:
+        """Keep a new memory."""
+        self.tables.memories.add(memory)
+        self._note(memory, None, reason)
+
+    def move(self, memory: Memory, to: Status, reason: str) -> Memory:
+        """Change a memory's status along the lifecycle."""
+        moved = advance(memory, to, at=self.clock.now())
+        if to is Status.ACTIVE and memory.key:
+            holder = self.tables.memories.with_key(memory.key, memory.owner)
+            if holder is not None:
+                raise IllegalTransition(
+                    f"the fact {memory.key!r} is held by memory {holder.id}; archive that one "
+                    "first, or set the value anew"
+                )
+        self.tables.memories.set_standing(moved)
+        self._note(moved, memory.status, reason)
+        return moved
+
+    def held(self, memory: Memory, reason: str) -> None:
+        """Note why a candidate stays where it is."""
+        self._note(memory, memory.status, f"held: {reason}")
+
+    def link(
+        self,
+        from_id: str,
+        relation: Relation,
+        to_id: str,
+        *,
+        to_kind: LinkEnd = LinkEnd.MEMORY,
+        note: str = "",
+    ) -> Link:
+        """Keep a link; saying the same twice is saying it once."""
+        made = Link(
+            id=self.clock.new_id(),
+            from_id=from_id,
+            relation=relation,
+            to_kind=to_kind,
+            to_id=to_id,
+            note=note,
+            created_at=self.clock.now(),
+        )
+        self.tables.links.add(made)
+        kept = (made.relation, made.to_id, made.from_id)
+        return next(
+            one
+            for one in self.tables.links.of_memory(from_id)
+            if (one.relation, one.to_id, one.from_id) == kept
+        )
+
+    def _note(self, memory: Memory, before: Status | None, reason: str) -> None:
+        change = Change(
+            id=self.clock.new_id(),
+            memory_id=memory.id,
+            before=before,
+            after=memory.status,
+            by=self.by,
+            reason=reason,
+            at=self.clock.now(),
+        )
+        self.tables.memories.add_change(change)

@@ -1,0 +1,228 @@
+"""
+The consolidate stage: compare each candidate with what is known, apply the decision, then policy.
+
+Candidates are settled one after another in the order in which they were said, some in each
+transaction: the neighbours are read in the same transaction in which the decision is written, so
+that two workers with the same news make one memory of it, not two.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from recollect.clock import Clock, derived_id
+from recollect.domain.link import Relation
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.promotion import Never, Promote, Standing, judge
+from recollect.domain.retrieval import Filters
+from recollect.domain.scope import ItemKind
+from recollect.domain.source import Evidence
+from recollect.domain.transcript import Voice
+from recollect.engine.consolidate import (
+    Contradicts,
+    Duplicate,
+    Merge,
+    Neighbour,
+    New,
+)
+from recollect.engine.consolidate import (
+    consolidate as decide,
+)
+from recollect.engine.desk import Desk, Held
+from recollect.engine.records import Records
+from recollect.store.protocol import Tables
+from recollect.text.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BATCH = 20
+MOST_NEIGHBOURS = 12  # of each leg
+BY = "engine"
+_EVERY_STATUS = Filters(statuses=frozenset(Status))
+
+
+def consolidate(desk: Desk, held: Held) -> None:
+    """Settle every candidate of the held job's event that waits."""
+    event_id = held.job.event_id
+    while True:
+        with desk.store.read() as tables:
+            waiting = tables.jobs.unsettled(event_id, BATCH)
+        if not waiting:
+            break
+        held.write(partial(settle, desk.clock, waiting, embedded(desk, waiting)))
+    held.finish()
+
+
+def embedded(desk: Desk, memory_ids: Sequence[str]) -> int | None:
+    """Embed some memories; return the model's id, or None where meaning cannot be compared."""
+    indexer = desk.indexer()
+    return None if indexer is None else indexer.embed_items(memory_ids)
+
+
+def settle(
+    clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
+) -> Counter[str]:
+    """Decide over some candidates, in order; return what became of how many."""
+    records = Records(tables, clock, BY)
+    counts: Counter[str] = Counter()
+    for memory_id in memory_ids:
+        candidate = tables.memories.get(memory_id)
+        if candidate is not None and candidate.status is Status.INBOX:
+            counts[_settle(records, candidate, model_id)] += 1
+        tables.jobs.settle(memory_id)
+    return counts
+
+
+def _settle(records: Records, candidate: Memory, model_id: int | None) -> str:
+    near = neighbours(records.tables, candidate, model_id)
+    if candidate.type is MemoryType.EPISODE:
+        return _settle_episode(records, candidate, near)
+    match decide(candidate, near):
+        case New():
+            return _judged(records, candidate, Standing(sessions=1))
+        case Duplicate(of):
+            return _repeated(records, candidate, of)
+        case Merge(into, says_more):
+            return _merged(records, candidate, into, says_more=says_more)
+        case Contradicts() as found:
+            return _contradicted(records, candidate, found)
+
+
+def neighbours(tables: Tables, candidate: Memory, model_id: int | None) -> list[Neighbour]:
+    """Return the memories of the candidate's owner that are nearest in words or meaning."""
+    shelves = tables.words.shelves(ItemKind.MEMORY, [candidate.owner])
+    told = tables.words.match(candidate.content, shelves, limit=MOST_NEIGHBOURS)
+    seqs = [match.seq for match in told.matches]
+    vector = _vector(tables, candidate, model_id)
+    similar: dict[int, float] = {}
+    if model_id is not None and vector is not None:
+        near = tables.vectors.near(model_id, vector, shelves, limit=MOST_NEIGHBOURS)
+        near = dict(near) | dict(tables.vectors.nearness(model_id, vector, seqs))
+        similar = {seq: one.similarity for seq, one in near.items()}
+    standings = tables.memories.standings({*seqs, *similar}, _EVERY_STATUS)
+    by_id = {one.id: similar.get(one.seq) for one in standings if one.id != candidate.id}
+    waiting = tables.jobs.unsettled_among(by_id)
+    found = [
+        Neighbour(memory, by_id[memory.id])
+        for memory in tables.memories.get_many([one for one in by_id if one not in waiting])
+    ]
+    return sorted(found, key=lambda one: (-(one.similarity or 0.0), one.memory.id))
+
+
+def _vector(
+    tables: Tables, candidate: Memory, model_id: int | None
+) -> "NDArray[np.float32] | None":
+    seq = tables.memories.seq_of(candidate.id)
+    if model_id is None or seq is None:
+        return None
+    return tables.vectors.vectors_of(model_id, [seq]).get(seq)
+
+
+def _settle_episode(records: Records, candidate: Memory, near: Sequence[Neighbour]) -> str:
+    """A session told again, longer: the new telling takes the place of the old one."""
+    session = candidate.metadata.get("session")
+    for one in near:
+        other = one.memory
+        told_before = other.type is MemoryType.EPISODE and other.status is Status.ACTIVE
+        if session and told_before and other.metadata.get("session") == session:
+            records.move(other, Status.SUPERSEDED, "the session was captured again")
+            records.link(candidate.id, Relation.SUPERSEDES, other.id)
+    return _judged(records, candidate, Standing(sessions=1))
+
+
+def _repeated(records: Records, candidate: Memory, of: Memory) -> str:
+    grown = _with_evidence_of(records, of, candidate)
+    # Everything the candidate knew now stands in *of*; a second record would only be in the way.
+    records.tables.memories.delete(candidate.id)
+    if grown.status is Status.INBOX:
+        _judged(records, grown, Standing(sessions=_sessions(records.tables, grown)), again=True)
+    return "repeated"
+
+
+def _merged(records: Records, candidate: Memory, into: Memory, *, says_more: bool) -> str:
+    if not says_more:
+        grown = _with_evidence_of(records, into, candidate)
+        records.link(candidate.id, Relation.SUPPORTS, into.id)
+        records.move(candidate, Status.ARCHIVED, f"merged into {into.id}, which says more")
+        if grown.status is Status.INBOX:
+            _judged(records, grown, Standing(sessions=_sessions(records.tables, grown)), again=True)
+        return "merged"
+    if into.status is not Status.INBOX:
+        records.link(candidate.id, Relation.RELATED_TO, into.id, note="says more of the same")
+        return _judged(records, candidate, Standing(sessions=1))
+    grown = _with_evidence_of(records, candidate, into)
+    records.link(candidate.id, Relation.SUPERSEDES, into.id)
+    records.move(into, Status.SUPERSEDED, f"merged into {candidate.id}, which says more")
+    _judged(records, grown, Standing(sessions=_sessions(records.tables, grown)))
+    return "merged"
+
+
+def _contradicted(records: Records, candidate: Memory, found: Contradicts) -> str:
+    other = found.other
+    records.link(candidate.id, Relation.CONTRADICTS, other.id, note=found.why)
+    by_user = candidate.metadata.get("voice") == Voice.USER
+    if not (found.corrects and by_user):
+        _judged(records, candidate, Standing(sessions=1, contradicts=True))
+        return "contradicting"
+    standing = Standing(sessions=1, corrects_active=other.status is Status.ACTIVE)
+    if other.status is Status.ACTIVE and not isinstance(judge(candidate, standing), Promote):
+        _judged(records, candidate, replace(standing, contradicts=True))
+        return "contradicting"
+    records.link(candidate.id, Relation.SUPERSEDES, other.id)
+    records.move(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
+    _judged(records, candidate, standing)
+    return "corrections"
+
+
+def _judged(records: Records, candidate: Memory, standing: Standing, *, again: bool = False) -> str:
+    match judge(candidate, standing):
+        case Promote(why):
+            records.move(candidate, Status.ACTIVE, why)
+            return "active"
+        case Never(why):
+            reason = f"{why}; only a person can promote it"
+        case hold:
+            reason = hold.why
+    if not again:
+        records.held(candidate, reason)
+    return "held"
+
+
+def _with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
+    """Give *memory* the quotes of *other* too, those of one session only once."""
+    tables = records.tables
+    known = {(_session(tables, one), fingerprint(one.quote)) for one in memory.evidence}
+    added = []
+    for number, piece in enumerate(other.evidence):
+        if (_session(tables, piece), fingerprint(piece.quote)) in known:
+            continue
+        copy = replace(
+            piece,
+            id=derived_id(other.id, f"evidence of {memory.id}", number),
+            memory_id=memory.id,
+        )
+        tables.memories.add_evidence(copy)
+        added.append(copy)
+    confirmed_at = max(memory.confirmed_at, other.observed_at)
+    grown = replace(
+        memory,
+        evidence=(*memory.evidence, *added),
+        confidence=max(memory.confidence, other.confidence),
+        confirmed_at=confirmed_at,
+        updated_at=records.clock.now(),
+    )
+    tables.memories.set_standing(grown)
+    return grown
+
+
+def _sessions(tables: Tables, memory: Memory) -> int:
+    """Return in how many separate sessions the user said so."""
+    return len({_session(tables, one) for one in memory.evidence if one.voice == Voice.USER})
+
+
+def _session(tables: Tables, piece: Evidence) -> str:
+    return tables.sources.session_of(piece.source_id)

@@ -1,0 +1,111 @@
+"""
+The worker: claim a job, run its stage, go on.
+
+One loop for `drain`, `recollect work` and the server. A job that fails is tried again later, and
+after its last try parked with its error, where a person can see it and put it back. Whatever a
+stage raises stops here: one bad transcript must not stop the others.
+"""
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from recollect.domain.job import LEASE_S, MOST_ATTEMPTS, Job, JobKind, JobState, next_try
+from recollect.engine.ask import ask
+from recollect.engine.desk import Desk, Held, LeaseLost, NotYet, note_progress
+from recollect.engine.extract.stage import extract
+from recollect.engine.settle import consolidate
+from recollect.errors import RecollectError, StoreClosed
+from recollect.store.protocol import Tables
+
+log = logging.getLogger(__name__)
+
+Stage = Callable[[Desk, Held], None]
+STAGES: Mapping[JobKind, Stage] = {
+    JobKind.EXTRACT: extract,
+    JobKind.ASK: ask,
+    JobKind.CONSOLIDATE: consolidate,
+}
+MOST_ERROR_CHARS = 1_000
+
+
+class WorkerDied(Exception):
+    """A job whose worker never came back: it may be what ends the worker."""
+
+
+class Worker:
+    """Works off the jobs of one store. Any number may, in any number of processes."""
+
+    def __init__(self, desk: Desk, *, name: str = "") -> None:
+        self._desk = desk
+        self._name = name or f"{socket.gethostname()}:{os.getpid()}:{desk.clock.new_id()[-6:]}"
+
+    def step(self) -> Job | None:
+        """Run the next due job; return it as it was claimed, or None when nothing is due."""
+        job = self._claim()
+        if job is None:
+            return None
+        held = Held(self._desk, job)
+        try:
+            if job.attempts > MOST_ATTEMPTS:
+                raise WorkerDied(f"its worker ended without a word {MOST_ATTEMPTS} times")
+            STAGES[job.kind](self._desk, held)
+        except LeaseLost:
+            log.warning("job %s took longer than its lease; another worker has it", job.id)
+        except StoreClosed:
+            raise
+        except NotYet as error:
+            self._put_off(job, error.until, str(error))
+        except Exception as error:  # the job boundary: a stage may fail in any way, others go on
+            self._failed(job, error)
+        return job
+
+    def due(self) -> int:
+        """Return how many jobs are due now."""
+        with self._desk.store.read() as tables:
+            return tables.jobs.count_due(self._desk.clock.now())
+
+    def _claim(self) -> Job | None:
+        now = self._desk.clock.now()
+        with self._desk.store.read() as tables:
+            if not tables.jobs.count_due(now):
+                return None  # asking costs nothing; claiming takes the write lock
+
+        def claim(tables: Tables) -> Job | None:
+            until = now + timedelta(seconds=LEASE_S)
+            job = tables.jobs.claim(self._name, now=now, lease_until=until)
+            if job is not None:
+                note_progress(tables, job.event_id, self._desk.clock)
+            return job
+
+        return self._desk.store.write(claim)
+
+    def _failed(self, job: Job, error: Exception) -> None:
+        told = f"{error}" if _is_ours(error) else f"{type(error).__name__}: {error}"
+        told = told[:MOST_ERROR_CHARS]
+        wait_s = getattr(error, "retry_after_s", None) or 0.0
+        again_at = next_try(job, self._desk.clock.now(), at_least_s=wait_s)
+        log.warning("job %s (%s) failed: %s", job.id, job.kind, told, exc_info=not _is_ours(error))
+        state = JobState.PARKED if again_at is None else JobState.TODO
+        self._let_go(job, state, run_at=again_at or job.run_at, attempts=job.attempts, error=told)
+
+    def _put_off(self, job: Job, until: datetime, why: str) -> None:
+        # Nothing was tried, so no try is used up.
+        self._let_go(job, JobState.TODO, run_at=until, attempts=job.attempts - 1, error=why)
+
+    def _let_go(
+        self, job: Job, to: JobState, *, run_at: datetime, attempts: int, error: str
+    ) -> None:
+        now = self._desk.clock.now()
+
+        def back(tables: Tables) -> None:
+            if tables.jobs.let_go(job, to, now=now, run_at=run_at, attempts=attempts, error=error):
+                note_progress(tables, job.event_id, self._desk.clock, failure=error)
+
+        self._desk.store.write(back)
+
+
+def _is_ours(error: Exception) -> bool:
+    return isinstance(error, RecollectError)

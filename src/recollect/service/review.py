@@ -1,0 +1,139 @@
+"""
+Review candidates: promote, reject, undo, one or many at once, and consolidate on request.
+
+A bulk change is one transaction, all or none, and a snapshot of the store is taken before it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from recollect.domain.link import Relation
+from recollect.domain.memory import Change, Memory, Status
+from recollect.engine.records import Records
+from recollect.errors import IllegalTransition, InvalidInput
+from recollect.service import inputs
+from recollect.service.deps import Deps
+from recollect.service.write import known
+from recollect.store.protocol import Tables
+from recollect.text.redact import redact
+
+BULK = 20  # from here on a snapshot is taken first
+MOST_AT_ONCE = 10_000
+USER = "user"
+
+Review = Callable[[Records, Memory], Memory]
+
+
+def promote(
+    deps: Deps, memory_ids: object, *, reason: object = "", replaces: bool = False, by: str = USER
+) -> list[Memory]:
+    """Make candidates active; *replaces*: what they speak against is superseded by them."""
+    why = _reason(reason)
+
+    def one(records: Records, memory: Memory) -> Memory:
+        promoted = records.move(memory, Status.ACTIVE, why)
+        if replaces:
+            _supersede_rivals(records, promoted)
+        return promoted
+
+    return _each(deps, memory_ids, one, by=by)
+
+
+def reject(deps: Deps, memory_ids: object, *, reason: object = "", by: str = USER) -> list[Memory]:
+    """Turn candidates down: they are archived with the reason, not deleted."""
+    why = _reason(reason) or "rejected"
+
+    def one(records: Records, memory: Memory) -> Memory:
+        if memory.status is not Status.INBOX:
+            raise IllegalTransition(
+                f"memory {memory.id} is {memory.status}; only a candidate in the inbox can be "
+                "rejected. To remove it, use forget"
+            )
+        return records.move(memory, Status.ARCHIVED, why)
+
+    return _each(deps, memory_ids, one, by=by)
+
+
+def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
+    """Take back the last change of status of each, and what it changed along with it."""
+
+    def one(records: Records, memory: Memory) -> Memory:
+        last = _last_move(records.tables, memory)
+        if last is None or last.before is None:
+            raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
+        for link in records.tables.links.of_memory(memory.id):
+            if link.relation is Relation.SUPERSEDES and link.from_id == memory.id:
+                _restore(records, link.to_id, because_of=last)
+        return records.move(
+            memory, last.before, f"undone: was {last.after}, {last.reason}".rstrip(", ")
+        )
+
+    return _each(deps, memory_ids, one, by=by)
+
+
+def consolidate(deps: Deps, memory_ids: object = None) -> Mapping[str, int]:
+    """Compare candidates with what is known and apply policy; all of the inbox where None."""
+    # As in jobs.py: loaded by those who consolidate, not by everybody.
+    from recollect.engine.settle import embedded, settle
+
+    with deps.store.read() as tables:
+        if memory_ids is None:
+            ids = tables.memories.ids_with_status(Status.INBOX)
+        else:
+            ids = [known(tables, one).id for one in _listed(memory_ids)]
+    counts: dict[str, int] = {}
+    for start in range(0, len(ids), BULK):
+        batch = ids[start : start + BULK]
+        work = partial(settle, deps.clock, batch, embedded(deps.desk, batch))
+        done = deps.store.write(work)
+        for name, count in done.items():
+            counts[name] = counts.get(name, 0) + count
+    return counts
+
+
+def _each(deps: Deps, memory_ids: object, one: Review, *, by: str) -> list[Memory]:
+    listed = _listed(memory_ids)
+    if len(listed) >= BULK:
+        deps.store.snapshot("bulk")
+
+    def write(tables: Tables) -> list[Memory]:
+        records = Records(tables, deps.clock, by)
+        return [one(records, known(tables, memory_id)) for memory_id in listed]
+
+    return deps.store.write(write)
+
+
+def _supersede_rivals(records: Records, memory: Memory) -> None:
+    rivals = records.tables.links.conflicts([memory.id]).get(memory.id, ())
+    for other in records.tables.memories.get_many(rivals):
+        records.link(memory.id, Relation.SUPERSEDES, other.id)
+        records.move(other, Status.SUPERSEDED, f"replaced by {memory.id}")
+
+
+def _restore(records: Records, memory_id: str, *, because_of: Change) -> None:
+    """Bring back what was superseded because of the memory that *because_of* moved."""
+    other = records.tables.memories.get(memory_id)
+    if other is None or other.status is not Status.SUPERSEDED:
+        return
+    last = _last_move(records.tables, other)
+    if last is not None and last.before is not None and because_of.memory_id in last.reason:
+        records.move(other, last.before, f"{because_of.memory_id} was undone")
+
+
+def _last_move(tables: Tables, memory: Memory) -> Change | None:
+    moves = [
+        change for change in tables.memories.changes(memory.id) if change.before != change.after
+    ]
+    return moves[-1] if moves else None
+
+
+def _listed(memory_ids: object) -> list[object]:
+    if isinstance(memory_ids, str | Memory):
+        return [memory_ids]
+    if not isinstance(memory_ids, Sequence) or len(memory_ids) > MOST_AT_ONCE:
+        raise InvalidInput(f"name a memory by its id, or up to {MOST_AT_ONCE:,} in a list")
+    return list(dict.fromkeys(memory_ids))
+
+
+def _reason(reason: object) -> str:
+    return redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
