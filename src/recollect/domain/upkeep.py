@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.domain.memory import Memory
+
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
@@ -58,3 +60,41 @@ class StoreStatus:
     embedder: str
     embedded: Mapping[str, int]
     waiting: int
+    jobs: Mapping[str, int]
+    extracted: int  # candidates the engine ever found that are still in the store
+    rejected: int  # of those, how many a person turned down
+    contradictions: int  # pairs that stand against each other
+
+    @property
+    def junk_rate(self) -> float:
+        """The share of what was extracted that a person turned down."""
+        return self.rejected / self.extracted if self.extracted else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """A candidate as a reviewer needs it: why it waits, what it speaks against, who said it."""
+
+    memory: Memory
+    why: str
+    rivals: tuple[Memory, ...] = ()
+    source: str = ""
+    voice: str = ""
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Two active memories that seem to say the same."""
+
+    memory: Memory
+    other: Memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maintenance:
+    """What maintenance did, and what it leaves to a person."""
+
+    embedded: int
+    twins: tuple[Twins, ...]
+    stale: tuple[Memory, ...]  # active facts nobody has confirmed for long: still true?
+    taken_over: int  # jobs whose worker went silent and that are due again

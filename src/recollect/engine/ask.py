@@ -32,10 +32,11 @@ from recollect.engine.desk import Desk, Held, Next, NotYet, Tally
 from recollect.engine.extract.find import flags_of
 from recollect.engine.extract.stage import add_candidates, subject, written
 from recollect.engine.extract.wording import plain
-from recollect.engine.material import Turn, injected_spans, turns_of
+from recollect.engine.material import Turn, turns_of
 from recollect.errors import ModelUnavailable
 from recollect.models.chat import ChatModel, Completion
 from recollect.store.protocol import Tables
+from recollect.text.fence import fenced_spans
 from recollect.text.redact import redact
 
 WINDOW_CHARS = 24_000
@@ -122,7 +123,7 @@ def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None
 
 
 def _injected(content: str, turn: Turn, at: int) -> bool:
-    spans = injected_spans(content[turn.start : turn.end])
+    spans = fenced_spans(content[turn.start : turn.end])
     return any(start <= at - turn.start < end for start, end in spans)
 
 
@@ -175,7 +176,7 @@ def _shown(content: str, turns: Sequence[Turn]) -> str:
     for number, turn in enumerate(turns, start=1):
         most = MOST_TOOL_CHARS if turn.voice is Voice.TOOL else WINDOW_CHARS
         said = content[turn.start : min(turn.end, turn.start + most)]
-        for start, end in reversed(injected_spans(said)):
+        for start, end in reversed(fenced_spans(said)):
             said = said[:start] + said[end:]
         who = f"{turn.voice.value} {turn.speaker}".strip()
         # The fence of the prompt must not be closed from inside.

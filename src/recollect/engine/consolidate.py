@@ -19,6 +19,7 @@ from functools import lru_cache
 from recollect.domain.candidate import CORRECTION
 from recollect.domain.memory import Memory, Status
 from recollect.text.fingerprint import fingerprint
+from recollect.text.patterns import Pattern
 from recollect.text.statements import (
     ME,
     Statement,
@@ -31,9 +32,11 @@ from recollect.text.statements import (
 
 SAME = 0.97  # meaning: as near as two wordings of one sentence come
 MORE_OF_THE_SAME = 0.85
-AGAINST = 1.75  # how alike two statements about the same names must be to be rivals
+AGAINST = 1.55  # how alike two statements about the same names must be to be rivals
 PUT_RIGHT = 0.9  # how alike, where the candidate says that it corrects something
 WITHOUT_MEANING = 0.75  # what stands in for nearness in meaning where nothing is embedded
+_ADDS = Pattern(r"\b(?:also|additionally|in addition|another|besides|moreover|as well|too)\b")
+_GUESSES = Pattern(r"\b(?:may|might|could|perhaps|possibly|probably|likely)\b")
 _STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
 
 
@@ -118,7 +121,7 @@ def _rival(candidate: Memory, standing: Sequence[Neighbour]) -> Contradicts | No
             continue
         elif _flips(candidate.content, one.memory.content):
             why = "one says what the other denies"
-        elif weight >= AGAINST and _share_names(candidate.content, one.memory.content):
+        elif weight >= AGAINST and _rival_tellings(candidate.content, one.memory.content):
             why = "both tell the same of the same names, differently"
         elif corrects and weight >= PUT_RIGHT:
             why = "it corrects what was said"
@@ -171,44 +174,10 @@ def _parts(text: str) -> _Parts:
     return _Parts(names, content_words(text), frame, _verb(frame), denies(text))
 
 
-_AUXILIARY = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "had",
-        "been",
-        "be",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "might",
-        "do",
-        "does",
-        "did",
-        "often",
-        "currently",
-        "once",
-        "also",
-        "both",
-        "frequently",
-        "recently",
-        "together",
-        "regularly",
-        "sometimes",
-        "never",
-        "not",
-        "always",
-        "actively",
-        "previously",
-        "later",
-        "now",
-    ]
+_AUXILIARY = Pattern(
+    r"^(?:is|are|was|were|has|have|had|been|be|will|would|can|could|may|might|do|does|did|often"
+    r"|currently|once|also|both|frequently|recently|together|regularly|sometimes|never|not|always"
+    r"|actively|previously|later|now|first|only)$"
 )
 _BEING = frozenset({"is", "are", "was", "were", "be", "been"})
 
@@ -221,7 +190,7 @@ def _verb(frame: tuple[str, ...]) -> str:
     if at == 0:
         return ""
     auxiliary = ""
-    while at < len(frame) and frame[at] in _AUXILIARY:
+    while at < len(frame) and _AUXILIARY.match(frame[at]):
         auxiliary = frame[at]
         at += 1
     head = frame[at] if at < len(frame) else ""
@@ -262,8 +231,19 @@ def _flips(one: str, other: str) -> bool:
     )
 
 
-def _share_names(one: str, other: str) -> bool:
-    return bool(_parts(one).names & _parts(other).names)
+def _rival_tellings(one: str, other: str) -> bool:
+    """
+    Say whether both tell of the same names, and claim the same place.
+
+    "Also …" claims no place, two guesses do not exclude each other, and two things may well be the
+    same third.
+    """
+    if not _parts(one).names & _parts(other).names or _ADDS.search(one):
+        return False
+    if _GUESSES.search(one) and _GUESSES.search(other):
+        return False
+    ends = [text.lower().rstrip(" .!").rpartition(" is ")[2] for text in (one, other)]
+    return ends[0] != ends[1]
 
 
 def _says_more_of(candidate: Memory, one: Neighbour) -> bool:

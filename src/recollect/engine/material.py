@@ -6,7 +6,6 @@ message stands, whose voice it is and when it was said is kept beside it, so tha
 text can pretend to be somebody else's. Secrets are taken out here, before anything is stored.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,13 +15,9 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.source import Redaction, Source
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.text.clean import clean
-from recollect.text.patterns import Pattern
 from recollect.text.redact import redact
 
 GAP = "\n\n"
-
-# Memory that was put into a prompt, as context/bundle.py writes it: what we said is no news to us.
-_INJECTED = Pattern(r"<memory\b[^>\n]{0,200}>.*?(?:</memory>|\Z)", flags=re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +78,6 @@ def turns_of(source: Source) -> list[Turn]:
         )
         for start, end, voice, speaker, at in told.get("turns", ())
     ]
-
-
-def injected_spans(text: str) -> list[tuple[int, int]]:
-    """Return where *text* repeats memory that Recollect itself put into a prompt."""
-    if "<memory" not in text:
-        return []
-    return [match.span() for match in _INJECTED.finditer(text)]
 
 
 def _head(said: Said, *, alone: bool) -> str:

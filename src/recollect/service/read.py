@@ -192,7 +192,7 @@ def event(deps: Deps, event_id: object) -> Event:
 def newest(deps: Deps, asked: Question) -> list[Memory]:
     """Return the latest memories that a question's places and filters admit."""
     with deps.store.read() as tables:
-        return tables.memories.newest(_owners(tables, asked), asked.filters, asked.limit)
+        return tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
 
 
 def _answer(deps: Deps, asked: Question) -> tuple[Sequence[Hit], list[str]]:
@@ -216,7 +216,7 @@ def _asking(deps: Deps, tables: Tables, asked: Question) -> Asking:
     return Asking(
         query=asked.query,
         viewer=find(tables, asked.where),
-        owners=_owners(tables, asked),
+        owners=owners_of(tables, asked),
         filters=asked.filters,
         asked_at=asked.asked_at or deps.clock.now(),
         limit=asked.limit,
@@ -225,7 +225,8 @@ def _asking(deps: Deps, tables: Tables, asked: Question) -> Asking:
     )
 
 
-def _owners(tables: Tables, asked: Question) -> tuple[Owner, ...] | None:
+def owners_of(tables: Tables, asked: Question) -> tuple[Owner, ...] | None:
+    """Return whose memories a question may see; None for everybody's."""
     if asked.everywhere:
         return None
     return visible_owners(find(tables, asked.where), asked.scopes)

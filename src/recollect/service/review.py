@@ -9,10 +9,12 @@ from functools import partial
 
 from recollect.domain.link import Relation
 from recollect.domain.memory import Change, Memory, Status
+from recollect.domain.upkeep import Waiting
 from recollect.engine.records import Records
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service import inputs
 from recollect.service.deps import Deps
+from recollect.service.read import Question, owners_of
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
@@ -89,6 +91,26 @@ def consolidate(deps: Deps, memory_ids: object = None) -> Mapping[str, int]:
         for name, count in done.items():
             counts[name] = counts.get(name, 0) + count
     return counts
+
+
+def waiting(deps: Deps, asked: Question) -> list[Waiting]:
+    """Return the candidates a question admits, each with what its reviewer needs to know."""
+    with deps.store.read() as tables:
+        found = tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
+        rivals = tables.links.conflicts([memory.id for memory in found])
+        return [_waiting(tables, memory, rivals.get(memory.id, ())) for memory in found]
+
+
+def _waiting(tables: Tables, memory: Memory, rivals: Sequence[str]) -> Waiting:
+    changes = tables.memories.changes(memory.id)
+    said = memory.evidence[0] if memory.evidence else None
+    return Waiting(
+        memory=memory,
+        why=changes[-1].reason if changes else "",
+        rivals=tuple(tables.memories.get_many(rivals)),
+        source=tables.sources.title_of(said.source_id) if said else "",
+        voice=said.voice if said else "",
+    )
 
 
 def _each(deps: Deps, memory_ids: object, one: Review, *, by: str) -> list[Memory]:

@@ -28,6 +28,11 @@ def drain_in_steps(deps: Deps) -> Iterator[int]:
     """Do everything that is due now, yielding how many jobs or items each step worked on."""
     for _ in work_in_steps(deps):
         yield 1
+    yield from embed_in_steps(deps)
+
+
+def embed_in_steps(deps: Deps) -> Iterator[int]:
+    """Embed everything that waits, yielding how many items each step embedded."""
     indexer = deps.indexer()
     while indexer is not None and (done := indexer.step()):
         yield done
@@ -48,6 +53,9 @@ def status(deps: Deps) -> StoreStatus:
     with deps.store.read() as tables:
         by_status = tables.memories.count_by_status()
         embedded = dict(tables.vectors.count_by_model())
+        jobs = tables.jobs.count_by_state()
+        extracted, rejected = tables.memories.count_extracted()
+        contradictions = tables.links.count_conflicts()
     items = sum(embedded.values())
     embedded.pop("", None)
     return StoreStatus(
@@ -59,6 +67,10 @@ def status(deps: Deps) -> StoreStatus:
         embedder=embedder,
         embedded=embedded,
         waiting=items - embedded.get(embedder, 0),
+        jobs=jobs,
+        extracted=extracted,
+        rejected=rejected,
+        contradictions=contradictions,
     )
 
 

@@ -17,7 +17,7 @@ _LINE = Pattern(r"[^\n]+")
 _MARKER = Pattern(r"\s*(?:(?:[-*•+]|\d{1,3}[.)]|#{1,6}|\[[ xX]\])\s+)*")
 _END = Pattern(r"[.!?…]+[\"'”’)\]*`]*(?=\s)")
 _ABBREVIATION = Pattern(
-    r"(?:^|[\s(:])(?:e\.?g|i\.?e|etc|vs|approx|ca|dr|mr|mrs|ms|prof|st|no|nr|inc|ltd|fig|min|max|incl"
+    r"(?<![^\s(:])(?:e\.?g|i\.?e|etc|vs|approx|ca|dr|mr|mrs|ms|prof|jr|sr|st|nr|inc|ltd|fig|min|max|incl"
     r"|resp|dept|est|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-z]|\d{1,2})\.$",
     flags=re.IGNORECASE,
 )

@@ -155,83 +155,11 @@ _DENIES = Pattern(
     r"|any longer|exclusively|solely|instead|rarely|no)\b|n't\b",
     flags=re.IGNORECASE,
 )
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "and",
-        "or",
-        "is",
-        "was",
-        "are",
-        "were",
-        "has",
-        "have",
-        "had",
-        "been",
-        "be",
-        "by",
-        "with",
-        "as",
-        "that",
-        "which",
-        "who",
-        "from",
-        "his",
-        "her",
-        "their",
-        "its",
-        "it",
-        "he",
-        "she",
-        "they",
-        "this",
-        "these",
-        "also",
-        "both",
-        "while",
-        "i",
-        "i'm",
-        "i've",
-        "my",
-        "me",
-        "we",
-        "we're",
-        "our",
-        "us",
-        "you",
-        "your",
-        "so",
-        "but",
-        "if",
-        "then",
-        "am",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "may",
-        "might",
-        "must",
-        "not",
-        "no",
-        "never",
-        "now",
-        "just",
-        "very",
-        "really",
-    ]
+_STOP = Pattern(
+    r"^(?:an?|the|of|in|on|at|to|for|and|or|is|was|are|were|has|have|had|been|be|by|with|as|that"
+    r"|which|who|from|his|her|their|its|it|he|she|they|this|these|also|both|while|i|i'm|i've|my|me"
+    r"|we|we're|our|us|you|your|so|but|if|then|am|do|does|did|will|would|can|could|should|may|might"
+    r"|must|not|no|never|now|just|very|really)$"
 )
 
 
@@ -268,14 +196,14 @@ def names_in(text: str) -> frozenset[str]:
     for match in _NAME.finditer(text):
         name = match.group().rstrip(".'’-")
         name = re.sub(r"['’]s$", "", name)
-        if (" " in name or match.start() > 0) and len(name) > 1 and name.lower() not in _STOP:
+        if (" " in name or match.start() > 0) and len(name) > 1 and not _STOP.match(name.lower()):
             found.add(name)
     return frozenset(found)
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of the words of *text* that carry its meaning."""
-    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP)
+    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if not _STOP.match(word))
 
 
 def frame_of(text: str, names: frozenset[str]) -> tuple[str, ...]:

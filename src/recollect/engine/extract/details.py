@@ -52,10 +52,16 @@ def alternatives_in(text: str) -> tuple[str, ...]:
 
 
 def observed_at(text: str, *, said_at: datetime) -> datetime:
-    """Return when what *text* says happened: a past date it names, or else when it was said."""
+    """
+    Return when what *text* says happened: "yesterday" counts back from when it was said.
+
+    Only relative dates count. A year in the text is part of what is told, and of two tellings that
+    name different years the later one is still the newer.
+    """
     if not _HAPPENED.search(text):
         return said_at
-    past = [when for when in find_dates(text, asked_at=said_at) if when.end <= said_at]
+    dates = find_dates(text, asked_at=said_at)
+    past = [when for when in dates if when.end <= said_at and not when.exact]
     return past[0].start if past else said_at
 
 

@@ -227,7 +227,7 @@ RULES: tuple[Rule, ...] = (
             r"|that|the (?:bug|fix|issue|problem|same)))",
             r"\bi (?:currently |now |also )?(?:lead|manage|run|own|founded|co-founded|head"
             r"|maintain|supervise|coach) (?:an?|the|my own|our|two|three|several) \w",
-            r"\bi(?:'m| am)? ?(?:\w+ )?(?:allergic|vegan|vegetarian|pescatarian|diabetic"
+            r"\bi(?:'m| am) (?:\w+ )?(?:allergic|vegan|vegetarian|pescatarian|diabetic"
             r"|colou?r-?\s?blind|lactose|coeliac|celiac|gluten|left-handed|right-handed|dyslexic"
             r"|pregnant|married|divorced|widowed|single|retired|self-employed|unemployed|deaf"
             r"|blind|autistic|fluent|bilingual|trilingual|asthmatic|anemic|bipolar|jewish|muslim"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.transcript import Voice
-from recollect.engine.material import Turn, injected_spans
+from recollect.engine.material import Turn
+from recollect.text.fence import fenced_spans
 from recollect.text.patterns import Pattern
 from recollect.text.sentences import sentences
 
@@ -64,7 +65,7 @@ def utterances(content: str, turn: Turn) -> list[Utterance]:
 
 
 def _said_spans(text: str) -> Iterator[tuple[int, int]]:
-    hidden = sorted(injected_spans(text) + [m.span() for m in _NOT_SAID.finditer(text)])
+    hidden = sorted(fenced_spans(text) + [m.span() for m in _NOT_SAID.finditer(text)])
     at = 0
     for start, end in _merged(hidden):
         if start > at:

@@ -84,6 +84,10 @@ class SqliteJobs:
         """Return how many jobs could be claimed now."""
         return int(self._db.execute(_SQL["count_due"], {"now": to_micros(now)}).get)
 
+    def count_silent(self, now: datetime) -> int:
+        """Return how many jobs are held by a worker whose lease has ended."""
+        return int(self._db.execute(_SQL["count_silent"], {"now": to_micros(now)}).get)
+
     def next_run(self) -> datetime | None:
         """Return when the next waiting job is due."""
         micros = self._db.execute(_SQL["next_run"]).get

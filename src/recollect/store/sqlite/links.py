@@ -42,6 +42,10 @@ class SqliteLinks:
             found[one] = (*found.get(one, ()), other)
         return found
 
+    def count_conflicts(self) -> int:
+        """Return how many pairs that both still stand contradict each other."""
+        return int(self._db.execute(_SQL["count_conflicts"]).get)
+
     def reaching(self, project_id: str) -> list[int]:
         """Return the items of project memories linked to a project or to a memory of it."""
         return [row[0] for row in self._db.execute(_SQL["reaching"], {"project_id": project_id})]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import product
 from typing import Any
 
@@ -153,6 +154,19 @@ class SqliteMemories:
         """Return every memory of that status, by id."""
         found = self._db.execute(_SQL["ids_with_status"], {"status": status.value})
         return [memory_id for (memory_id,) in found]
+
+    def unconfirmed(self, since: Mapping[MemoryType, datetime], limit: int) -> list[Memory]:
+        """Return active memories not confirmed since a moment of their type, the oldest first."""
+        found: list[tuple[int, str]] = []
+        for kind, moment in since.items():
+            values = {"type": kind.value, "since": to_micros(moment), "limit": limit}
+            found += rows(self._db.execute(_SQL["unconfirmed"], values))
+        return self.get_many([memory_id for _, memory_id in sorted(found)[:limit]])
+
+    def count_extracted(self) -> tuple[int, int]:
+        """Return how many memories the engine found, and how many of them a person turned down."""
+        extracted, rejected = rows(self._db.execute(_SQL["count_extracted"]))[0]
+        return extracted, rejected
 
     def count_by_status(self) -> Mapping[str, int]:
         """Return how many memories stand where."""

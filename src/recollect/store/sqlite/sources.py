@@ -57,6 +57,14 @@ class SqliteSources:
         row = self._db.execute(_SQL["session_of"], {"id": source_id}).fetchone()
         return str(row[0]) if row else source_id
 
+    def title_of(self, source_id: str) -> str:
+        """Return what a source is called, or else what kind it is and when it was said."""
+        row = self._db.execute(_SQL["title_of"], {"id": source_id}).fetchone()
+        if row is None:
+            return ""
+        title, kind, observed_at = row
+        return f"{title or kind}, {from_micros(observed_at):%Y-%m-%d}"
+
     def blank(self, source_id: str, content: str, sha256: str) -> None:
         """Overwrite forgotten spans of a source; the trigger checks the length."""
         values = {"id": source_id, "content": content, "sha256": sha256}

@@ -46,6 +46,9 @@ SELECT state, count(*) FROM jobs GROUP BY state;
 SELECT (SELECT count(*) FROM jobs WHERE state = 'todo' AND run_at <= :now)
      + (SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now);
 
+-- count_silent: held by a worker whose lease has ended
+SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now;
+
 -- next_run: when the next one is due
 SELECT min(run_at) FROM jobs WHERE state = 'todo';
 

@@ -20,6 +20,12 @@ SELECT l.to_id, l.from_id FROM json_each(:ids) j
  CROSS JOIN memories m ON m.id = l.from_id AND m.status IN ('active', 'contradicted', 'inbox')
 ORDER BY 1, 2;
 
+-- count_conflicts: pairs that both still stand
+SELECT count(*) FROM memory_links l
+  JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
+  JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
+ WHERE l.relation = 'contradicts';
+
 -- reaching: memories of other projects that are linked to this one or to a memory of it
 SELECT i.seq FROM memory_links l
  CROSS JOIN memories m ON m.id = l.from_id AND m.scope IN ('project', 'repo')

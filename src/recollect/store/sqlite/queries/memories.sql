@@ -48,6 +48,16 @@ SELECT status, count(*) FROM memories GROUP BY status;
 -- ids_with_status: all of them, as they came
 SELECT id FROM memories WHERE status = :status ORDER BY id;
 
+-- unconfirmed: active ones of a type that nobody confirmed since then, the oldest first
+SELECT confirmed_at, id FROM memories WHERE status = 'active' AND type = :type AND confirmed_at < :since
+ ORDER BY confirmed_at, id LIMIT :limit;
+
+-- count_extracted: what the engine found, and what a person turned down of it
+SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
+         SELECT 1 FROM memory_changes c WHERE c.memory_id = m.id AND c.before = 'inbox'
+            AND c.after = 'archived' AND c."by" <> 'engine')), 0)
+  FROM memories m WHERE source_kind <> 'manual' AND type <> 'episode';
+
 -- standings: what ranking needs of the candidates that pass the filters
 SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.observed_at
   FROM json_each(:seqs) j

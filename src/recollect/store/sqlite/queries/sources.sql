@@ -19,6 +19,9 @@ SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.redactions,
 -- session_of: what tells apart two tellings of one session from two sessions
 SELECT coalesce(nullif(json_extract(metadata, '$.session'), ''), id) FROM sources WHERE id = :id;
 
+-- title_of: how a person knows it again
+SELECT title, kind, observed_at FROM sources WHERE id = :id;
+
 -- blank_source: overwrite forgotten spans; the length stays
 UPDATE sources SET content = :content, sha256 = :sha256 WHERE id = :id;
 

@@ -1,0 +1,1 @@
+"""How well consolidation tells an update from an unrelated fact."""

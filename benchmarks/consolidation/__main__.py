@@ -1,0 +1,255 @@
+"""
+Does a newer fact find the older one it replaces? `python -m benchmarks.consolidation`.
+
+The facts of letta-update and factcons-6k are handed over as notes, one session after another, and
+drained as any capture is. Then a reviewer who keeps everything promotes what was held, and the
+questions of the task are asked. Reported: how many stale facts ended superseded or linked as
+contradicted by the current one; how many facts that nothing speaks against were linked or
+superseded all the same; and how often the stale fact still stands above the current one.
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import recollect
+from benchmarks.cached import CachedEmbedder
+from benchmarks.metrics import stale_above
+from benchmarks.tasks import Item, Query, Task, TasksMissing, default_folder, read_task
+from recollect import Memory, Recollect, Relation, Status
+from recollect.config import Settings, load_settings
+from recollect.models.choose import choose_embedder
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+CACHE = RESULTS / "embeddings.cache"
+TASKS = ("letta-update", "factcons-6k")
+BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
+EVERY_STATUS = [status.value for status in Status]
+_VERB = re.compile(r"\b(?:is|was|are|were|plays|died|worked|speaks|has|have|had|be|been|works)\b")
+
+
+@dataclass
+class Score:
+    """What became of the facts of a task."""
+
+    stale: int = 0
+    caught: int = 0  # superseded by the current fact, or linked as contradicted by it
+    superseded: int = 0
+    unrelated: int = 0
+    wrong: int = 0  # unrelated facts that were linked or superseded
+    questions: int = 0
+    above: list[float] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    stood: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    facts: int = 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("tasks", nargs="*", default=TASKS)
+    parser.add_argument("--half", choices=("even", "odd"), help="only every second scope")
+    parser.add_argument("--words", action="store_true", help="without embeddings")
+    parser.add_argument("--show", type=int, default=0, help="print so many wrong links")
+    parser.add_argument("--write", action="store_true", help="keep the table in results/")
+    given = parser.parse_args()
+    try:
+        tasks = [read_task(default_folder(), name) for name in given.tasks]
+    except TasksMissing as error:
+        sys.exit(str(error))
+    lines = [HEAD]
+    for task in tasks:
+        score = run(halved(task, given.half), words=given.words)
+        lines.append(row(task.name, score))
+        print(lines[-1], flush=True)
+        for example in score.examples[: given.show]:
+            print("  wrong:", example)
+        for example in score.missed[: given.show]:
+            print("  missed:", example)
+        for example in score.stood[: given.show]:
+            print("  stale above,", example)
+    print("\n".join(lines))
+    if given.write:
+        (RESULTS / "consolidation.md").write_text(page(lines), encoding="utf-8")
+
+
+HEAD = (
+    "| task | facts | stale facts caught | of them superseded | wrongly linked, of unrelated facts "
+    "| stale above current | facts/s |\n|---|---|---|---|---|---|---|"
+)
+
+
+def row(name: str, score: Score) -> str:
+    return (
+        f"| {name} | {score.facts} | {share(score.caught, score.stale)} "
+        f"| {share(score.superseded, score.stale)} | {share(score.wrong, score.unrelated)} "
+        f"| {100 * sum(score.above) / max(1, len(score.above)):.1f} % of {len(score.above)} "
+        f"| {score.facts / score.seconds:.0f} |"
+    )
+
+
+def page(lines: Sequence[str]) -> str:
+    return (
+        "# Consolidation\n\nReproduce with `python -m benchmarks.consolidation --write`. "
+        + " ".join((__doc__ or "").split("\n\n")[1].split())
+        + "\n\n"
+        + "\n".join(lines)
+        + "\n"
+    )
+
+
+def share(part: int, whole: int) -> str:
+    return f"{100 * part / max(1, whole):.1f} % of {whole}"
+
+
+def halved(task: Task, half: str | None) -> Task:
+    """Return the task with every second scope, so that bars can be chosen on one half."""
+    if half is None or len({item.scope for item in task.items}) == 1:
+        return task
+    scopes = sorted({item.scope for item in task.items})[0 if half == "even" else 1 :: 2]
+    kept = frozenset(scopes)
+    return Task(
+        name=task.name,
+        items=tuple(item for item in task.items if item.scope in kept),
+        queries=tuple(query for query in task.queries if query.scope in kept),
+    )
+
+
+def run(task: Task, *, words: bool) -> Score:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            db=f"{folder}/memory.db", embedding_backend="none" if words else "local"
+        )
+        embedder = None
+        if not words:
+            embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+        with Recollect(settings, embedder=embedder) as memory:
+            return measure(memory, task)
+
+
+def measure(memory: Recollect, task: Task) -> Score:
+    by_scope: dict[str, list[Item]] = defaultdict(list)
+    for item in task.items:
+        by_scope[item.scope].append(item)
+    started = time.perf_counter()
+    for scope, items in by_scope.items():
+        for number, session in enumerate(sessions(items, task.queries)):
+            text = "\n".join(item.text for item in session)
+            at = BEGIN + timedelta(days=number)
+            memory.capture_conversation(text, "note", project=scope, observed_at=at)
+    memory.drain()
+    score = Score(facts=len(task.items), seconds=time.perf_counter() - started)
+    for scope, items in by_scope.items():
+        judge(memory, scope, items, [q for q in task.queries if q.scope == scope], score)
+    return score
+
+
+def sessions(items: Sequence[Item], queries: Sequence[Query]) -> Iterator[list[Item]]:
+    """Yield what is said together: what is known first, and what is new in a session of its own."""
+    gold = {one for query in queries if query.stale for one in query.gold}
+    old = [item for item in items if item.id not in gold]
+    if len(old) <= 20:
+        yield old
+        yield from ([item] for item in items if item.id in gold)
+        return
+    yield from ([item] for item in items)
+
+
+def judge(
+    memory: Recollect, scope: str, items: Sequence[Item], queries: Sequence[Query], score: Score
+) -> None:
+    ids = {item.text.casefold(): item.id for item in reversed(items)}
+    texts = {item.id: item.text for item in items}
+    kept = memory.memories(project=scope, statuses=EVERY_STATUS, limit=1_000)
+    known = {one.id: fact for one in kept if (fact := ids.get(one.content.casefold())) is not None}
+    rivals = linked(memory, kept, known)
+    stale_pairs = {(gold, old) for q in queries for gold in q.gold for old in q.stale}
+    status = {known[one.id]: one.status for one in kept if one.id in known}
+    for query in queries:
+        for old in query.stale:
+            if not related(texts[old], [texts[gold] for gold in query.gold], len(items)):
+                continue
+            score.stale += 1
+            against = rivals[old] & query.gold
+            caught = bool(against) or status.get(old) is Status.SUPERSEDED
+            score.caught += caught
+            if not caught:
+                score.missed.append(f"{texts[next(iter(query.gold))]} ⟂ {texts[old]}")
+            score.superseded += status.get(old) is Status.SUPERSEDED
+    involved = {one for pair in stale_pairs for one in pair}
+    for item in items:
+        if item.id in involved and len(items) <= 20:
+            wrong = {
+                o
+                for o in rivals[item.id]
+                if (item.id, o) not in stale_pairs and (o, item.id) not in stale_pairs
+            }
+        else:
+            wrong = {o for o in rivals[item.id] if not related(item.text, [texts[o]], len(items))}
+        if item.id not in involved or wrong:
+            score.unrelated += 1
+        if wrong:
+            score.wrong += 1
+            score.examples.append(f"{item.text} ⟂ {texts[next(iter(wrong))]}")
+    waiting = [one.id for one in memory.inbox(project=scope, limit=1_000, everywhere=False)]
+    memory.promote_many(waiting, reason="kept by the reviewer")
+    for query in queries:
+        hits = memory.search(query.text, project=scope, limit=50)
+        ranked = [known[hit.memory.id] for hit in hits if hit.memory.id in known]
+        above = stale_above(ranked, query.gold, query.stale)
+        if above is not None:
+            score.above.append(above)
+        if above:
+            old = next(iter(query.stale))
+            caught = bool(rivals[old] & query.gold)
+            score.stood.append(f"{'linked' if caught else 'missed'}: {query.text}")
+
+
+def linked(
+    memory: Recollect, kept: Sequence[Memory], known: dict[str, str]
+) -> defaultdict[str, set[str]]:
+    """Return which facts were linked as speaking against which, both ways."""
+    rivals: defaultdict[str, set[str]] = defaultdict(set)
+    for one in kept:
+        explained = memory.explain(one.id)
+        assert isinstance(explained, recollect.MemoryExplanation)
+        for link in explained.links:
+            if link.relation in (Relation.CONTRADICTS, Relation.SUPERSEDES):
+                a, b = known.get(link.from_id), known.get(link.to_id)
+                if a and b:
+                    rivals[a].add(b)
+                    rivals[b].add(a)
+    return rivals
+
+
+def related(one: str, others: Sequence[str], facts: int) -> bool:
+    """
+    Say whether two facts answer the same question.
+
+    In a scope of ten facts the labels say so. In one long list (factcons) the labels also name, as
+    stale, facts of other subjects; there two facts are rivals when they are the same up to a value
+    that follows the verb.
+    """
+    if facts <= 20:
+        return True
+    return any(_same_until_value(one, other) for other in others)
+
+
+def _same_until_value(one: str, other: str) -> bool:
+    a, b = one.split(), other.split()
+    shared = 0
+    while shared < min(len(a), len(b)) and a[shared] == b[shared]:
+        shared += 1
+    return bool(_VERB.search(" ".join(a[:shared])))
+
+
+if __name__ == "__main__":
+    main()

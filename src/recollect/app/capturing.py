@@ -1,0 +1,86 @@
+"""Verbs that hand material over, and the queue that works it off."""
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from recollect.app.given import Material, Texts, Verbs, known_names, names_of, where_of
+from recollect.domain.event import Event, Trigger
+from recollect.domain.job import Job
+from recollect.domain.ledger import ModelCall
+from recollect.errors import InvalidInput
+from recollect.service import capture, jobs, read
+
+_CAPTURE = names_of(capture.captures, besides=["material", "trigger"])
+
+
+class Capturing(Verbs):
+    """Verbs that hand material over, and the queue that works it off."""
+
+    def capture_session(self, transcript: Material, **told: Any) -> Event:
+        """
+        Hand over what was said in an agent's session, and go on; the engine reads it later.
+
+        *transcript* is text, a list of `{role, content}` messages, or a path to a transcript of
+        Claude Code, Codex, Gemini CLI or ChatGPT. Takes project, repo, agent, session, scope,
+        title, user and observed_at.
+        """
+        return self._capture(transcript, Trigger.SESSION, told)[0]
+
+    def capture_conversation(
+        self, material: Material, capture_mode: str = "transcript", **told: Any
+    ) -> Event:
+        """Hand over a conversation as transcript, note, summary or import; takes the same."""
+        given = {**told, "mode": capture_mode}
+        return self._capture(material, Trigger.CONVERSATION, given)[0]
+
+    def capture_file(
+        self, path: str | PathLike[str], capture_mode: str = "transcript", **told: Any
+    ) -> list[Event]:
+        """Hand over every conversation in a file; takes what `capture_session` takes."""
+        given = {**told, "mode": capture_mode}
+        return self._capture(Path(path), Trigger.SESSION, given, several=True)
+
+    def _capture(
+        self, material: Material, trigger: Trigger, told: dict[str, Any], *, several: bool = False
+    ) -> list[Event]:
+        given = known_names(told, _CAPTURE)
+        where = where_of(given)
+        if isinstance(material, PathLike):
+            material = Path(material)
+        found = capture.captures(material, where=where, trigger=trigger, **given)
+        if len(found) != 1 and not several:
+            raise InvalidInput(
+                f"the material holds {len(found)} conversations; use capture_file for such a file"
+            )
+        return capture.capture_many(self._deps, found)
+
+    def event(self, event_id: str) -> Event:
+        """Return how far a capture has come."""
+        return read.event(self._deps, event_id)
+
+    def events(self) -> list[Event]:
+        """Return the history of what came in, oldest first."""
+        with self._deps.store.read() as tables:
+            return tables.sources.events()
+
+    def jobs(self, *, states: Texts | None = None, limit: int = 50) -> list[Job]:
+        """Return the steps that are not done, or those of some states, those due first first."""
+        return jobs.jobs(self._deps, states=states, limit=limit)
+
+    def job(self, job_id: str) -> Job:
+        """Return one job."""
+        return jobs.job(self._deps, job_id)
+
+    def retry(self, job_id: str) -> Job:
+        """Make a parked or waiting job due now."""
+        return jobs.retry(self._deps, job_id)
+
+    def work_in_steps(self) -> Iterator[Job]:
+        """Run every job that is due, yielding each as it was claimed."""
+        return jobs.work_in_steps(self._deps)
+
+    def ledger(self, *, limit: int = 50) -> list[ModelCall]:
+        """Return what language models were asked lately, and what it cost."""
+        return jobs.ledger(self._deps, limit=limit)

@@ -1,0 +1,103 @@
+"""Verbs that read: search, context, explanation, saved searches."""
+
+from typing import Any
+
+from recollect.app.given import Moment, Place, Texts, Verbs, path_of, question_of
+from recollect.domain.context import Bundle
+from recollect.domain.memory import Memory
+from recollect.domain.project import Project
+from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
+from recollect.service import read, views
+from recollect.service.places import Where
+
+
+class Reading(Verbs):
+    """Verbs that read: search, context, explanation, saved searches."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: str | None = None,
+        session: str | None = None,
+        scopes: Texts | None = None,
+        types: Texts | None = None,
+        statuses: Texts | None = None,
+        tags: Texts = (),
+        since: Moment = None,
+        until: Moment = None,
+        asked_at: Moment = None,
+        limit: int = 10,
+        everywhere: bool = False,
+    ) -> list[Hit]:
+        """Return the memories that answer *query*, best first, each with its reasons."""
+        where = Where.of(path_of(project), path_of(repo), agent, session)
+        asked = read.question(
+            query,
+            where=where,
+            scopes=scopes,
+            types=types,
+            statuses=statuses,
+            tags=tags,
+            since=since,
+            until=until,
+            asked_at=asked_at,
+            limit=limit,
+            everywhere=everywhere,
+        )
+        return read.search(self._deps, asked)
+
+    def context_for(
+        self,
+        task: str,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: str | None = None,
+        session: str | None = None,
+        budget_tokens: int = 2_000,
+        asked_at: Moment = None,
+    ) -> Bundle:
+        """Return what an agent should know for *task*, cited, within a token budget."""
+        where = Where.of(path_of(project), path_of(repo), agent, session)
+        asked = read.question(task, where=where, asked_at=asked_at)
+        return read.context_for(self._deps, asked, budget_tokens=budget_tokens)
+
+    def get(self, memory_id: str) -> Memory:
+        """Return one memory."""
+        return read.get(self._deps, memory_id)
+
+    def memories(self, **asked: Any) -> list[Memory]:
+        """Return the newest memories; takes the places and filters of `search`."""
+        return read.newest(self._deps, question_of("", asked))
+
+    def explain(self, some_id: str) -> MemoryExplanation | Retrieval:
+        """Return everything known about a memory, or about a logged retrieval."""
+        return read.explain(self._deps, some_id)
+
+    def why_not(self, memory_id: str, query: str, **asked: Any) -> WhyNot:
+        """Return why a memory does not come for *query*; takes what `search` takes."""
+        return read.why_not(self._deps, memory_id, question_of(query, asked))
+
+    def projects(self) -> list[Project]:
+        """Return every project of the store."""
+        with self._deps.store.read() as tables:
+            return tables.places.projects()
+
+    def save_view(self, name: str, query: str, **asked: Any) -> View:
+        """Keep a search under a name; takes what `search` takes."""
+        return views.save_view(self._deps, name, question_of(query, asked))
+
+    def views(self) -> list[View]:
+        """Return every saved search."""
+        return views.views(self._deps)
+
+    def run_view(self, name: str) -> list[Hit]:
+        """Run a saved search."""
+        return views.run_view(self._deps, name)
+
+    def delete_view(self, name: str) -> None:
+        """Remove a saved search."""
+        views.delete_view(self._deps, name)

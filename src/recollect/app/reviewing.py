@@ -1,0 +1,55 @@
+"""Verbs of the person who decides: what waits, what becomes of it, what to look at again."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.app.given import Verbs, question_of
+from recollect.domain.memory import Memory, Status
+from recollect.domain.upkeep import Maintenance, Waiting
+from recollect.service import maintenance, read, review
+
+
+class Reviewing(Verbs):
+    """Verbs of the person who decides: what waits, what becomes of it, what to look at again."""
+
+    def inbox(self, *, limit: int = 50, **asked: Any) -> list[Memory]:
+        """Return the candidates that wait for a decision, newest first, of every owner."""
+        where = {"everywhere": True} | asked | {"statuses": [Status.INBOX], "limit": limit}
+        return read.newest(self._deps, question_of("", where))
+
+    def waiting(self, *, limit: int = 50, **asked: Any) -> list[Waiting]:
+        """Return the same candidates with what a reviewer needs: why, against what, who said it."""
+        where = {"everywhere": True} | asked | {"statuses": [Status.INBOX], "limit": limit}
+        return review.waiting(self._deps, question_of("", where))
+
+    def promote(self, memory_id: str, *, reason: str = "", replaces: bool = False) -> Memory:
+        """Make a candidate active; *replaces*: what it speaks against is superseded by it."""
+        return review.promote(self._deps, memory_id, reason=reason, replaces=replaces)[0]
+
+    def promote_many(self, memory_ids: Sequence[str], *, reason: str = "") -> list[Memory]:
+        """Make candidates active, all or none."""
+        return review.promote(self._deps, memory_ids, reason=reason)
+
+    def reject(self, memory_id: str, reason: str = "") -> Memory:
+        """Turn a candidate down; it is archived with the reason."""
+        return review.reject(self._deps, memory_id, reason=reason)[0]
+
+    def reject_many(self, memory_ids: Sequence[str], reason: str = "") -> list[Memory]:
+        """Turn candidates down, all or none."""
+        return review.reject(self._deps, memory_ids, reason=reason)
+
+    def undo(self, memory_id: str) -> Memory:
+        """Take back the last change of a memory's status, and what it changed along with it."""
+        return review.undo(self._deps, memory_id)[0]
+
+    def consolidate(self, ids: Sequence[str] | None = None) -> Mapping[str, int]:
+        """Compare candidates with what is known and apply policy; return what became of them."""
+        return review.consolidate(self._deps, ids)
+
+    def maintain(self, *, limit: int = 100) -> Maintenance:
+        """Do scheduled maintenance; return what it leaves to a person."""
+        return maintenance.maintain(self._deps, limit=limit)
+
+    def confirm(self, memory_id: str) -> Memory:
+        """Note that a memory is still true: it counts as fresh again."""
+        return maintenance.confirm(self._deps, memory_id)

@@ -1,0 +1,128 @@
+"""
+The composition root: settings in, a memory out.
+
+`Recollect` is the Python door. It is safe to share between threads; after a fork, open it again.
+"""
+
+import os
+import tempfile
+import threading
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from recollect.app.capturing import Capturing
+from recollect.app.keeping import Keeping
+from recollect.app.reading import Reading
+from recollect.app.reviewing import Reviewing
+from recollect.app.writing import Writing
+from recollect.clock import Clock, SystemClock
+from recollect.config import Settings
+from recollect.domain.ledger import Budget
+from recollect.engine.desk import Desk
+from recollect.service.deps import Deps
+from recollect.store.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    # For the checker only: embedders bring NumPy, which a write never needs.
+    from recollect.engine.indexer import Indexer
+    from recollect.models.chat import ChatModel
+    from recollect.models.protocol import Embedder
+
+
+class Recollect(
+    Writing, Capturing, Reviewing, Reading, Keeping, AbstractContextManager["Recollect"]
+):
+    """One memory store and its verbs. Made by `recollect.open`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        embedder: "Embedder | None" = None,
+        chat: "ChatModel | None" = None,
+    ) -> None:
+        self._pid = os.getpid()
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        path = settings.db_path
+        if settings.db == ":memory:":
+            self._temporary = tempfile.TemporaryDirectory(prefix="recollect-")
+            path = Path(self._temporary.name) / "memory.db"
+        clock = clock or SystemClock()
+        self._store = SqliteStore(path, clock)
+        self._models = _Models(settings, self._store, embedder, chat)
+        desk = Desk(
+            store=self._store,
+            clock=clock,
+            indexer=self._models.indexer,
+            chat=self._models.chat,
+            budget=Budget(settings.chat_calls_per_day, settings.chat_tokens_per_day),
+        )
+        self._deps = Deps(
+            store=self._store,
+            clock=clock,
+            indexer=self._models.indexer,
+            desk=desk,
+            cross_project=settings.cross_project,
+        )
+
+    def close(self) -> None:
+        """Finish and close. Closing twice is closing once."""
+        self._models.close()
+        self._store.close()
+        if self._temporary is not None and os.getpid() == self._pid:
+            self._temporary.cleanup()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Models:
+    """Makes the indexer and the chat model when somebody first needs them."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: SqliteStore,
+        embedder: "Embedder | None",
+        chat: "ChatModel | None",
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._embedder = embedder
+        self._chat = chat
+        self._indexer: Indexer | None = None
+        self._lock = threading.Lock()
+
+    def indexer(self) -> "Indexer | None":
+        if self._embedder is None and self._settings.embedding_backend == "none":
+            return None
+        with self._lock:
+            if self._indexer is None:
+                # NumPy, onnxruntime and the HTTP client load here, not with `import recollect`.
+                from recollect.engine.indexer import Indexer
+                from recollect.models.choose import choose_embedder
+
+                embedder = self._embedder or choose_embedder(self._settings)
+                self._indexer = Indexer(self._store, embedder)
+            return self._indexer
+
+    def chat(self) -> "ChatModel | None":
+        if self._chat is None and self._settings.chat_backend != "none":
+            with self._lock:
+                # As above.
+                from recollect.models.choose import choose_chat_model
+
+                self._chat = self._chat or choose_chat_model(self._settings)
+        return self._chat
+
+    def close(self) -> None:
+        if self._indexer is not None:
+            self._indexer.close()

@@ -1,0 +1,94 @@
+"""
+Scheduled maintenance: embed what waits, point out twins, ask about facts that have gone stale.
+
+It suggests and never decides: twins stay two and a stale fact stays active until a person says
+otherwise. Each run leaves an event, since maintenance is one of the four ways things happen.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
+from recollect.domain.retrieval import Filters
+from recollect.domain.scope import Owner, Scope
+from recollect.domain.upkeep import Maintenance, Twins
+from recollect.service import inputs
+from recollect.service.deps import Deps
+from recollect.service.upkeep import embed_in_steps
+from recollect.service.write import known
+from recollect.store.protocol import Tables
+
+FADED = 2  # half-lives without a word: a quarter as fresh as it was
+MAY_FADE = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
+
+
+def maintain(deps: Deps, *, limit: object = 100) -> Maintenance:
+    """Do what can be done without a person; return what cannot."""
+    most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
+    now = deps.clock.now()
+    embedded = sum(embed_in_steps(deps))
+    with deps.store.read() as tables:
+        twins = _twins(deps, tables, most)
+        stale = tables.memories.unconfirmed(_faded_before(now), most)
+        silent = tables.jobs.count_silent(now)
+    done = Maintenance(embedded=embedded, twins=twins, stale=tuple(stale), taken_over=silent)
+    outcome = (
+        f"{embedded} embedded, {len(twins)} pairs of twins, {len(stale)} stale, "
+        f"{silent} jobs without a worker"
+    )
+    event = Event(
+        id=deps.clock.new_id(),
+        trigger=Trigger.MAINTENANCE,
+        source_id=None,
+        owner=Owner(Scope.GLOBAL, ""),
+        state=EventState.DONE,
+        outcome=outcome,
+        created_at=now,
+        updated_at=now,
+    )
+    deps.store.write(lambda tables: tables.sources.add_event(event))
+    return done
+
+
+def confirm(deps: Deps, memory_id: object) -> Memory:
+    """Note that an active memory is still true: it counts as fresh again."""
+
+    def write(tables: Tables) -> Memory:
+        memory = known(tables, memory_id)
+        now = deps.clock.now()
+        confirmed = replace(memory, confirmed_at=now, updated_at=now)
+        tables.memories.set_standing(confirmed)
+        return confirmed
+
+    return deps.store.write(write)
+
+
+def _faded_before(now: datetime) -> dict[MemoryType, datetime]:
+    """Return, for each type, before when a memory must have been confirmed to count as stale."""
+    return {kind: now - FADED * HALF_LIFE[kind] for kind in MAY_FADE}
+
+
+def _twins(deps: Deps, tables: Tables, most: int) -> tuple[Twins, ...]:
+    # Loaded by those who maintain, not by everybody.
+    from recollect.engine.consolidate import Duplicate, Merge, consolidate
+    from recollect.engine.settle import neighbours
+
+    indexer = deps.indexer()
+    model_id = None
+    if indexer is not None:
+        model_id = tables.vectors.model_id(indexer.embedder.name, indexer.embedder.dimension)
+    newest = tables.memories.newest(None, Filters(statuses=frozenset({Status.ACTIVE})), most)
+    found: dict[frozenset[str], Twins] = {}
+    for memory in newest:
+        if memory.type is MemoryType.EPISODE:
+            continue
+        near = [
+            one
+            for one in neighbours(tables, memory, model_id)
+            if one.memory.status is Status.ACTIVE
+        ]
+        match consolidate(memory, near):
+            case Duplicate(other) | Merge(other):
+                found.setdefault(frozenset({memory.id, other.id}), Twins(memory, other))
+    return tuple(found.values())
