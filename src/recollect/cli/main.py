@@ -6,7 +6,7 @@ from io import TextIOWrapper
 import click
 
 from recollect import __version__
-from recollect.cli import reading, upkeep, writing
+from recollect.cli import capturing, reading, review, upkeep, writing
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,6 +21,8 @@ def main(db: str | None) -> None:
       recollect add "Answers should be short."
       recollect search "how long should answers be?"
       recollect context "write the release notes"
+      recollect capture session.jsonl --work
+      recollect inbox
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -36,10 +38,17 @@ for command in (
     reading.show,
     reading.explain,
     reading.why_not,
-    reading.inbox,
+    capturing.capture,
+    capturing.work,
+    capturing.jobs,
+    review.inbox,
+    review.promote,
+    review.reject,
+    review.undo,
+    review.consolidate,
+    review.maintain,
+    review.confirm,
     writing.link,
-    writing.promote,
-    writing.reject,
     writing.forget,
     reading.views,
     upkeep.export,

@@ -1,4 +1,4 @@
-"""Commands that read: search, context, show, explain, why-not, inbox, views."""
+"""Commands that read: search, context, show, explain, why-not, views."""
 
 from typing import Any
 
@@ -101,20 +101,6 @@ def why_not(memory: Recollect, *, as_json: bool, memory_id: str, query: str, **g
         print_json(verdict)
     else:
         say(shown(verdict.text))
-
-
-@click.command()
-@click.option("-n", "--limit", default=50, show_default=True, help="How many at most.")
-@store_options
-def inbox(memory: Recollect, *, as_json: bool, limit: int) -> None:
-    """List the candidates that wait for a decision."""
-    waiting = memory.inbox(limit=limit)
-    if as_json:
-        print_json(waiting)
-        return
-    for candidate in waiting:
-        print_memory(candidate)
-    say(f"[dim]{len(waiting)} waiting[/dim]")
 
 
 @click.group(invoke_without_command=True)

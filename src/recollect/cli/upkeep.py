@@ -15,6 +15,7 @@ from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.config import config_path
+from recollect.domain.upkeep import StoreStatus
 from recollect.errors import RecollectError
 
 _errors = Console(stderr=True)
@@ -107,13 +108,15 @@ def status(memory: Recollect, *, as_json: bool) -> None:
     say(f"{total} memories" + (f": {by_status}" if by_status else ""))
     say(f"{found.counts['projects']} projects, {found.counts['retrievals']} logged retrievals")
     embedded = sum(found.embedded.values())
+    if found.jobs:
+        say("jobs: " + ", ".join(f"{count} {state}" for state, count in found.jobs.items()))
     say(f"embedder {shown(found.embedder)}: {embedded} embedded, {found.waiting} waiting")
 
 
 @click.command()
 @store_options
 def doctor(memory: Recollect, *, as_json: bool) -> None:
-    """Check this installation: file, permissions, space, embedder."""
+    """Check this installation: file, permissions, space, indexes, embedder, queue."""
     findings = list(_findings(memory))
     if as_json:
         print_json([{"check": name, "ok": ok, "detail": told} for name, ok, told in findings])
@@ -136,7 +139,25 @@ def _findings(memory: Recollect) -> Iterator[tuple[str, bool, str]]:
     yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
     free = shutil.disk_usage(path.parent).free
     yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
+    yield from _health(memory, found)
     try:
         yield "embedder", True, memory.try_embedder()
     except RecollectError as error:
         yield "embedder", False, f"{error} (search by words works without it)"
+
+
+def _health(memory: Recollect, found: StoreStatus) -> Iterator[tuple[str, bool, str]]:
+    result = memory.verify()
+    broken = "; ".join(f"{one.check}: {one.remedy}" for one in result.problems)
+    yield "indexes", result.ok, broken or f"{len(result.checks)} checks passed"
+    yield "embeddings", True, f"{found.waiting} items wait to be embedded"
+    jobs = found.jobs
+    open_jobs = jobs.get("todo", 0) + jobs.get("doing", 0)
+    yield "queue", True, f"{open_jobs} open, {jobs.get('done', 0)} done"
+    parked = jobs.get("parked", 0)
+    yield "failed jobs", not parked, f"{parked} parked" + ("; recollect jobs list" * bool(parked))
+    held = found.memories_by_status.get("inbox", 0)
+    yield "inbox", True, f"{held} candidates wait" + ("; recollect inbox" * bool(held))
+    junk = f"{found.rejected} of {found.extracted} extracted were rejected"
+    yield "junk rate", True, f"{found.junk_rate:.0%} ({junk})"
+    yield "contradictions", True, f"{found.contradictions} pairs stand against each other"

@@ -1,4 +1,4 @@
-"""Commands that write: add, link, promote, reject, forget."""
+"""Commands that write: add, link, forget."""
 
 import sys
 from typing import Any
@@ -7,7 +7,7 @@ import click
 
 from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, place_options, store_options
-from recollect.cli.render import print_json, print_memory, print_redactions, say, shown
+from recollect.cli.render import print_json, print_redactions, say, shown
 from recollect.domain.link import Relation
 from recollect.domain.memory import MemoryType
 from recollect.domain.scope import Scope
@@ -82,32 +82,6 @@ def link(
         print_json(made)
     else:
         say(f"{made.from_id} {made.relation} {made.to_kind} {made.to_id}")
-
-
-@click.command()
-@click.argument("memory_id", metavar="ID")
-@click.option("--reason", default="", help="Why.")
-@store_options
-def promote(memory: Recollect, *, as_json: bool, memory_id: str, reason: str) -> None:
-    """Make a candidate active."""
-    kept = memory.promote(memory_id, reason=reason)
-    if as_json:
-        print_json(kept)
-    else:
-        print_memory(kept)
-
-
-@click.command()
-@click.argument("memory_id", metavar="ID")
-@click.option("--reason", default="", help="Why.")
-@store_options
-def reject(memory: Recollect, *, as_json: bool, memory_id: str, reason: str) -> None:
-    """Turn a candidate down; it is archived with the reason."""
-    kept = memory.reject(memory_id, reason)
-    if as_json:
-        print_json(kept)
-    else:
-        print_memory(kept)
 
 
 @click.command()

@@ -95,6 +95,12 @@ def consolidate(candidate: Memory, neighbours: Sequence[Neighbour]) -> Decision:
     return New()
 
 
+def prepare(text: str) -> None:
+    """Read *text* now, so that a decision about it later costs little."""
+    read_statement(text)
+    _parts(text)
+
+
 def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
     # What was superseded or contradicted and is said again is news; what was turned down is not.
     if one.memory.status in (Status.SUPERSEDED, Status.CONTRADICTED):

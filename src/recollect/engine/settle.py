@@ -26,6 +26,7 @@ from recollect.engine.consolidate import (
     Merge,
     Neighbour,
     New,
+    prepare,
 )
 from recollect.engine.consolidate import (
     consolidate as decide,
@@ -53,7 +54,11 @@ def consolidate(desk: Desk, held: Held) -> None:
             waiting = tables.jobs.unsettled(event_id, BATCH)
         if not waiting:
             break
-        held.write(partial(settle, desk.clock, waiting, embedded(desk, waiting)))
+        model_id = embedded(desk, waiting)
+        with desk.store.read() as tables:
+            for memory in tables.memories.get_many(waiting):
+                prepare(memory.content)  # before the write lock is taken, not under it
+        held.write(partial(settle, desk.clock, waiting, model_id))
     held.finish()
 
 

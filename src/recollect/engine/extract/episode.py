@@ -26,23 +26,18 @@ def episode(source: Source, turns: Sequence[Turn]) -> Found | None:
     """Return the episode of a session, or None where nobody said anything."""
     if source.metadata.get("mode", "transcript") in ("note", "summary"):
         return None  # a note is no session
-    asked = _asked(source.content, turns)
+    asked = _asked(source.content, turns) or _anything(source.content, turns)
     ended = _ended(source.content, turns)
-    if not asked and ended is None:
+    if not asked:
         return None
-    spans = [
-        Span(one.start, one.start + min(len(one.text), MOST_CHARS), one.turn.voice) for one in asked
-    ]
-    lines = [_shortened(one.text) for one in asked]
-    content = "Asked: " + " / ".join(lines) if lines else ""
-    if ended is not None:
-        content += f"{chr(10) if content else ''}Ended with: {_shortened(ended.text)}"
-        spans.append(
-            Span(ended.start, ended.start + min(len(ended.text), MOST_CHARS), ended.turn.voice)
-        )
+    lines = ["Asked: " + " / ".join(_shortened(one.text) for one in asked)]
+    if ended is not None and ended not in asked:
+        lines.append(f"Ended with: {_shortened(ended.text)}")
+        asked.append(ended)
+    spans = [Span(one.start, min(one.end, one.start + MOST_CHARS), one.turn.voice) for one in asked]
     return Found(
         type=MemoryType.EPISODE,
-        content=content,
+        content="\n".join(lines),
         rule="episode",
         confidence=1.0,
         observed_at=_began(source, turns),
@@ -66,6 +61,17 @@ def _asked(content: str, turns: Sequence[Turn]) -> list[Utterance]:
         return []
     rest = sorted(first_of_each[1:], key=lambda one: (-_weight(one), one.start))[: MOST_ASKED - 1]
     return [first_of_each[0], *sorted(rest, key=lambda one: one.start)]
+
+
+def _anything(content: str, turns: Sequence[Turn]) -> list[Utterance]:
+    """Return the beginning of the first message, where no sentence in any message tells much."""
+    order = (Voice.USER, Voice.OTHER, Voice.ASSISTANT, Voice.SYSTEM, Voice.TOOL)
+    for turn in sorted(turns, key=lambda turn: (order.index(turn.voice), turn.start)):
+        text = content[turn.start : turn.end].strip("█ \n")[:MOST_CHARS]
+        if text:
+            start = content.index(text, turn.start)
+            return [Utterance(text, start, start + len(text), turn)]
+    return []
 
 
 def _first(content: str, turn: Turn) -> Utterance | None:

@@ -37,7 +37,7 @@ SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker
 
 -- jobs_of: every step of an event
 SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
-  FROM jobs WHERE event_id = :event_id ORDER BY id;
+  FROM jobs WHERE event_id = :event_id ORDER BY created_at, id;
 
 -- count_jobs: how many stand where
 SELECT state, count(*) FROM jobs GROUP BY state;

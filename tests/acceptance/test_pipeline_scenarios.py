@@ -1,0 +1,197 @@
+"""The acceptance scenarios of the specification that need the engine, in its words."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from recollect import MemoryExplanation, Recollect, Status
+from recollect.config import Settings
+from recollect.domain.event import EventState
+from recollect.models.chat import Completion
+from support import FakeClock, open_memory
+
+
+def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may_be_promoted(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    exported = tmp_path / "chat.json"
+    exported.write_text(
+        json.dumps(
+            [
+                {"role": "user", "content": "I live in Porto and I prefer short answers."},
+                {"role": "assistant", "content": "Noted."},
+            ]
+        ),
+        encoding="utf-8",
+    )
+
+    untouched = memory.inbox()
+    event = memory.capture_conversation(exported, capture_mode="import", project="home")
+    raw = memory.inbox()
+    memory.drain()
+    [candidate] = memory.inbox()
+    unseen = memory.search("live in Porto", project="home", types=["profile"])
+    memory.promote(candidate.id)
+    [seen] = memory.search("live in Porto", project="home", types=["profile"])
+
+    assert untouched == []
+    assert event.state is EventState.CAPTURED
+    assert raw == []
+    assert candidate.status is Status.INBOX
+    assert candidate.evidence[0].quote == "I live in Porto and I prefer short answers."
+    assert unseen == []
+    assert seen.memory.id == candidate.id
+    assert memory.event(event.id).state is EventState.DONE
+
+
+class SlowModel:
+    """A chat model that answers when it is let."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.may_answer = threading.Event()
+
+    def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
+        self.asked.set()
+        assert self.may_answer.wait(30)
+        return Completion('{"memories": []}', 10, 5)
+
+
+def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path) -> None:
+    model = SlowModel()
+    settings = Settings(db=str(path), embedding_backend="none")
+    said = [{"role": "user", "content": "We deploy with `make ship`. I prefer short answers."}]
+    with Recollect(settings, chat=model) as memory:
+        first = memory.capture_session(said, project="site")
+        worker = threading.Thread(target=memory.drain)
+        worker.start()
+        assert model.asked.wait(30)
+
+        # The engine is in the middle of a session; the agent goes on as if it were not there.
+        second = memory.capture_session([*said, *said], project="site")
+        memory.ingest("Written meanwhile.", project="site")
+        found = memory.search("written meanwhile", project="site")
+        half_way = memory.event(first.id)
+
+        model.may_answer.set()
+        worker.join(30)
+        done = [memory.event(event.id).state for event in (first, second)]
+
+    assert second.state is EventState.CAPTURED
+    assert [hit.memory.content for hit in found] == ["Written meanwhile."]
+    assert half_way.state is EventState.WORKING
+    assert "extracted" in half_way.outcome  # what the rules found is there before the model answers
+    assert done == [EventState.DONE, EventState.DONE]
+
+
+def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evidence(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    memory.capture_session(
+        [{"role": "user", "content": "The staging server listens on port 8080."}],
+        project="site",
+        session="monday",
+    )
+    memory.drain()
+    [old] = memory.inbox()
+    memory.promote(old.id)
+    clock.advance(days=2)
+    memory.capture_session(
+        [{"role": "user", "content": "The staging server listens on port 9090."}],
+        project="site",
+        session="wednesday",
+    )
+    memory.drain()
+
+    [waiting] = memory.waiting()
+    memory.promote(waiting.memory.id)
+    hits = {
+        hit.memory.id: hit
+        for hit in memory.search("which port does the staging server listen on?", project="site")
+        if hit.memory.type == "project"
+    }
+    bundle = memory.context_for("which port does the staging server listen on?", project="site")
+
+    assert [rival.id for rival in waiting.rivals] == [old.id]
+    assert "speaks against something known" in waiting.why
+    assert list(hits) == [waiting.memory.id, old.id]  # the newer one first, both shown
+    assert hits[old.id].conflicts == (waiting.memory.id,)
+    assert all(hit.memory.status is Status.ACTIVE for hit in hits.values())
+    assert all(hit.evidence[0].quote == hit.memory.content for hit in hits.values())
+    assert bundle.text.count("CONFLICT") == 2
+
+
+def test_6_a_correction_by_the_user_supersedes_and_the_old_fact_stays_readable(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    old = memory.ingest("The staging server listens on port 8080.", project="site")
+    clock.advance(days=2)
+    memory.capture_session(
+        [{"role": "user", "content": "No, actually the staging server listens on port 9090."}],
+        project="site",
+    )
+    memory.drain()
+
+    shown = [
+        hit.memory
+        for hit in memory.search("staging server port", project="site")
+        if hit.memory.type == "project"
+    ]
+    explained = memory.explain(old.id)
+
+    assert [one.content for one in shown] == ["The staging server listens on port 9090."]
+    assert isinstance(explained, MemoryExplanation)
+    assert explained.memory.status is Status.SUPERSEDED
+    assert "corrected by" in explained.changes[-1].reason
+    assert memory.undo(shown[0].id).status is Status.INBOX
+    assert memory.get(old.id).status is Status.ACTIVE
+
+
+AGENT = """
+import sys
+from recollect import Recollect
+from recollect.config import Settings
+
+path, name = sys.argv[1:]
+with Recollect(Settings(db=path, embedding_backend="none")) as memory:
+    for number in range(25):
+        memory.capture_session(
+            [{"role": "user", "content": f"We use tool-{name}-{number} for step {number}."}],
+            project=name, agent=name, session=f"{name}-{number}",
+        )
+        memory.ingest(f"{name} notes {number}.", project=name, agent=name)
+        memory.search(f"tool {number}", project=name)
+        if number % 5 == 4:
+            memory.drain()
+    memory.drain()
+"""
+
+
+@pytest.mark.slow
+def test_9_multiple_local_agents_safely_use_the_same_shared_memory(path: Path) -> None:
+    with open_memory(path, words_only=True):
+        pass
+    agents = [
+        subprocess.Popen(
+            [sys.executable, "-c", AGENT, str(path), name], stderr=subprocess.PIPE, text=True
+        )
+        for name in ("claude", "codex", "cursor", "gemini")
+    ]
+    errors = [agent.communicate(timeout=100)[1] for agent in agents]
+
+    assert [agent.returncode for agent in agents] == [0] * 4, errors
+    with open_memory(path, words_only=True) as memory:
+        memory.drain()
+        assert memory.jobs() == []
+        assert {event.state for event in memory.events()} == {EventState.DONE}
+        assert memory.verify().ok
+        for name in ("claude", "codex", "cursor", "gemini"):
+            held = memory.inbox(limit=200, project=name, everywhere=False)
+            said = {one.content for one in held}
+            assert said == {f"We use tool-{name}-{n} for step {n}." for n in range(25)}
