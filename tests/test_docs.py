@@ -96,6 +96,10 @@ def test_the_examples_of_every_help_text_run(tmp_path: Path) -> None:
 
     prepared = shell("recollect add 'a first fact' --json", tmp_path)
     shell("recollect add 'a fact of the shop' --project shop", tmp_path)
+    (tmp_path / "session.jsonl").write_text(
+        '{"type":"user","message":{"content":"We use pnpm here, not npm."}}', encoding="utf-8"
+    )
+    (tmp_path / "notes.md").write_text("- Deploys happen on Fridays.", encoding="utf-8")
     some_id = re.findall(r'"id": "([0-9a-f-]{36})"', prepared.stdout)[0]
     for line in examples:
         done = shell(re.sub(r"\bID\b", some_id, line), tmp_path)

@@ -16,20 +16,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.domain.context import Bundle, Citation, Section
-    from recollect.domain.event import Event
+    from recollect.domain.event import Event, EventState
+    from recollect.domain.job import Job, JobState
+    from recollect.domain.ledger import ModelCall
     from recollect.domain.link import Link, Relation
     from recollect.domain.memory import Change, Memory, MemoryType, Status
     from recollect.domain.project import Project, Repo
     from recollect.domain.retrieval import Hit, MemoryExplanation, Parts, Retrieval, View, WhyNot
     from recollect.domain.scope import Scope
     from recollect.domain.source import Evidence, Redaction, Source, SourceKind
-    from recollect.domain.upkeep import Imported, Problem, Receipt, StoreStatus, Verification
+    from recollect.domain.upkeep import (
+        Imported,
+        Maintenance,
+        Problem,
+        Receipt,
+        StoreStatus,
+        Verification,
+        Waiting,
+    )
     from recollect.errors import (
         EmbedderUnavailable,
         EvidenceMissing,
         IllegalTransition,
         ImportRefused,
         InvalidInput,
+        ModelUnavailable,
         NotFound,
         RecollectError,
         StoreBusy,
@@ -41,6 +52,7 @@ if TYPE_CHECKING:
         StoreUnavailable,
         TooLarge,
     )
+    from recollect.models.chat import ChatModel
     from recollect.models.protocol import Embedder
 
 __version__ = "0.1.0"
@@ -51,6 +63,7 @@ __all__ = [
     "Citation",
     "EmbedderUnavailable",
     "Event",
+    "EventState",
     "Evidence",
     "EvidenceMissing",
     "Hit",
@@ -58,10 +71,15 @@ __all__ = [
     "ImportRefused",
     "Imported",
     "InvalidInput",
+    "Job",
+    "JobState",
     "Link",
+    "Maintenance",
     "Memory",
     "MemoryExplanation",
     "MemoryType",
+    "ModelCall",
+    "ModelUnavailable",
     "NotFound",
     "Parts",
     "Problem",
@@ -89,6 +107,7 @@ __all__ = [
     "TooLarge",
     "Verification",
     "View",
+    "Waiting",
     "WhyNot",
     "__version__",
     "open",
@@ -104,7 +123,15 @@ _HOMES = {
         "Citation",
         "Section",
     ),
-    "recollect.domain.event": ("Event",),
+    "recollect.domain.event": (
+        "Event",
+        "EventState",
+    ),
+    "recollect.domain.job": (
+        "Job",
+        "JobState",
+    ),
+    "recollect.domain.ledger": ("ModelCall",),
     "recollect.domain.link": (
         "Link",
         "Relation",
@@ -136,10 +163,12 @@ _HOMES = {
     ),
     "recollect.domain.upkeep": (
         "Imported",
+        "Maintenance",
         "Problem",
         "Receipt",
         "StoreStatus",
         "Verification",
+        "Waiting",
     ),
     "recollect.errors": (
         "EmbedderUnavailable",
@@ -147,6 +176,7 @@ _HOMES = {
         "IllegalTransition",
         "ImportRefused",
         "InvalidInput",
+        "ModelUnavailable",
         "NotFound",
         "RecollectError",
         "StoreBusy",
@@ -180,6 +210,9 @@ def open(
     embedder: "Embedder | None" = None,
     embedding_backend: str | None = None,
     embedding_model: str | None = None,
+    chat: "ChatModel | None" = None,
+    chat_backend: str | None = None,
+    chat_model: str | None = None,
     cross_project: bool | None = None,
 ) -> "Recollect":
     """
@@ -187,7 +220,8 @@ def open(
 
     Without a path it is the one of the settings (`RECOLLECT_DB`, the configuration file, or
     `~/.local-memory/memory.db`). `":memory:"` is a temporary one. *embedder* is any object with
-    `name`, `dimension`, `embed` and `embed_query`; `embedding_backend="none"` does without.
+    `name`, `dimension`, `embed` and `embed_query`; `embedding_backend="none"` does without. *chat*
+    is any object with `name` and `complete`, which then reads captured sources too.
     """
     # The store and the service load when a memory is opened, so that importing stays cheap.
     from recollect.app import Recollect
@@ -197,6 +231,8 @@ def open(
         db=None if path is None else fspath(path),
         embedding_backend=embedding_backend,
         embedding_model=embedding_model,
+        chat_backend=chat_backend,
+        chat_model=chat_model,
         cross_project=cross_project,
     )
-    return Recollect(settings, embedder=embedder)
+    return Recollect(settings, embedder=embedder, chat=chat)

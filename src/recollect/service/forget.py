@@ -1,15 +1,19 @@
 """
 Forget a memory: out of every table and index, with a receipt.
 
-What the memory rested on goes too: a source nothing else rests on is deleted; in one that others
-rest on, the forgotten span is blanked unless another memory quotes the same words. Questions that
-met the memory lose their text. Deleted content is overwritten in the file, and the write-ahead log
-is emptied.
+What the memory rested on goes too: a source that was written for it alone is deleted; in a captured
+one the forgotten words are blanked wherever they stand, unless another memory quotes them, which
+the receipt then names. Questions that met the memory lose their text. Deleted content is
+overwritten in the file, and the write-ahead log is emptied.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from recollect.clock import Clock
-from recollect.domain.memory import Memory
-from recollect.domain.source import Evidence, Source
+from recollect.domain.link import Relation
+from recollect.domain.memory import Memory, Status
+from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.domain.upkeep import Receipt
 from recollect.service.deps import Deps
 from recollect.service.write import known
@@ -17,6 +21,7 @@ from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
 
 BLANK = "█"
+_SAYS_MUCH_THE_SAME = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
 
 def forget(deps: Deps, memory_id: object) -> Receipt:
@@ -42,9 +47,9 @@ def _forget(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
     memory = known(tables, memory_id)
     sources = tables.sources.of_memory(memory.id)
     scrubbed = tables.retrievals.scrub(memory.id, memory.content)
+    kept = _related(tables, memory)
     removed = dict(tables.memories.delete(memory.id))
     removed["retrieval queries blanked"] = scrubbed
-    kept: list[str] = []
     for source in sources:
         outcome = _forget_source(tables, memory, source)
         if outcome.startswith("kept"):
@@ -59,22 +64,48 @@ def _forget(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
     )
 
 
+def _related(tables: Tables, memory: Memory) -> list[str]:
+    """Return a line for each memory that was merged with this one or replaced by it, and stays."""
+    links = tables.links.of_memory(memory.id)
+    ids = {
+        link.from_id if link.to_id == memory.id else link.to_id
+        for link in links
+        if link.relation in _SAYS_MUCH_THE_SAME
+    }
+    return [
+        f"memory {other.id} ({other.status}) says much the same; forget it too if it should go"
+        for other in tables.memories.get_many(sorted(ids))
+        if other.status in (Status.ARCHIVED, Status.SUPERSEDED)
+    ]
+
+
 def _forget_source(tables: Tables, memory: Memory, source: Source) -> str:
     others = tables.sources.evidence_in(source.id)
-    if not others:
-        tables.sources.delete(source.id)
+    if not others and source.kind is SourceKind.MANUAL:
+        tables.sources.delete(source.id)  # it was written for this memory alone
         return "sources"
     content = source.content
-    shared = False
+    quoting: set[str] = set()
     for piece in (one for one in memory.evidence if one.source_id == source.id):
-        if any(_overlap(piece, other) for other in others):
-            shared = True
-            continue
-        content = content[: piece.start] + BLANK * (piece.end - piece.start) + content[piece.end :]
+        for start in _occurrences(content, piece.quote):
+            span = replace(piece, start=start, end=start + len(piece.quote))
+            rests_on_it = {other.memory_id for other in others if _overlap(span, other)}
+            quoting |= rests_on_it
+            if not rests_on_it:
+                content = content[: span.start] + BLANK * len(piece.quote) + content[span.end :]
     if content != source.content:
         tables.sources.blank(source.id, content, sha256_hex(content))
-        return "source spans blanked"
-    return "kept, another memory quotes the same words" if shared else "kept, nothing to blank"
+    if quoting:
+        return f"kept, another memory quotes the same words: {', '.join(sorted(quoting))}"
+    return "source spans blanked" if content != source.content else "kept, nothing to blank"
+
+
+def _occurrences(content: str, quote: str) -> Iterator[int]:
+    """Yield everywhere *quote* stands: what is forgotten once is forgotten wherever it was said."""
+    at = content.find(quote)
+    while at >= 0:
+        yield at
+        at = content.find(quote, at + len(quote))
 
 
 def _overlap(one: Evidence, other: Evidence) -> bool:
