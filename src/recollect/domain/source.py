@@ -42,6 +42,7 @@ class Source:
     sha256: str
     uri: str = ""
     title: str = ""
+    session: str = ""  # as its capture named it
     captured_at: datetime
     observed_at: datetime
     redactions: tuple[Redaction, ...] = ()

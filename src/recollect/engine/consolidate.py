@@ -42,10 +42,15 @@ _STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A memory of the same owner, and how near it is in meaning (None where that is not known)."""
+    """
+    A memory of the same owner, and how near it is in meaning (None where that is not known).
+
+    *heard*: it rests on the very same words of the very same session, captured before.
+    """
 
     memory: Memory
     similarity: float | None
+    heard: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,8 @@ def prepare(text: str) -> None:
 
 
 def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
+    if one.heard:
+        return True
     # What was superseded or contradicted and is said again is news; what was turned down is not.
     if one.memory.status in (Status.SUPERSEDED, Status.CONTRADICTED):
         return False

@@ -111,8 +111,11 @@ def neighbours(tables: Tables, candidate: Memory, model_id: int | None) -> list[
     standings = tables.memories.standings({*seqs, *similar}, _EVERY_STATUS)
     by_id = {one.id: similar.get(one.seq) for one in standings if one.id != candidate.id}
     waiting = tables.jobs.unsettled_among(by_id)
+    heard = _heard(tables, candidate.evidence)
     found = [
-        Neighbour(memory, by_id[memory.id])
+        Neighbour(
+            memory, by_id[memory.id], heard=not heard.isdisjoint(_heard(tables, memory.evidence))
+        )
         for memory in tables.memories.get_many([one for one in by_id if one not in waiting])
     ]
     return sorted(found, key=lambda one: (-(one.similarity or 0.0), one.memory.id))
@@ -200,7 +203,7 @@ def _judged(records: Records, candidate: Memory, standing: Standing, *, again: b
 def _with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
     """Give *memory* the quotes of *other* too, those of one session only once."""
     tables = records.tables
-    known = {(_session(tables, one), fingerprint(one.quote)) for one in memory.evidence}
+    known = _heard(tables, memory.evidence)
     added = []
     for number, piece in enumerate(other.evidence):
         if (_session(tables, piece), fingerprint(piece.quote)) in known:
@@ -222,6 +225,11 @@ def _with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory
     )
     tables.memories.set_standing(grown)
     return grown
+
+
+def _heard(tables: Tables, evidence: Sequence[Evidence]) -> set[tuple[str, str]]:
+    """Return what was said in which session, in a form that knows it again."""
+    return {(_session(tables, one), fingerprint(one.quote)) for one in evidence}
 
 
 def _sessions(tables: Tables, memory: Memory) -> int:

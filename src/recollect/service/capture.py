@@ -158,11 +158,11 @@ def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:
         sha256=digest,
         uri=wanted.uri,
         title=wanted.title,
+        session=wanted.where.session or transcript.session,
         redactions=wanted.material.redactions,
         metadata={
             "mode": wanted.mode.value,
             "format": transcript.format,
-            "session": wanted.where.session or transcript.session,
             "place": transcript.place,
             "turns": wanted.material.turns,
         },

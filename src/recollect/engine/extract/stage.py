@@ -113,7 +113,7 @@ def _memory(
     if found.flags:
         metadata["flags"] = list(found.flags)
     if found.type is MemoryType.EPISODE:
-        metadata["session"] = source.metadata.get("session", "")
+        metadata["session"] = source.session
     if found.type is MemoryType.TASK_HINT:
         metadata["dates"] = dates_in(found.content, said_at=found.observed_at)
     return Memory(

@@ -29,6 +29,7 @@ class SqliteSources:
             "sha256": source.sha256,
             "uri": source.uri,
             "title": source.title,
+            "session": source.session,
             "redactions": redactions_json(source.redactions),
             "metadata": to_json(dict(source.metadata)),
             "captured_at": to_micros(source.captured_at),
@@ -124,7 +125,8 @@ class SqliteSources:
 
 
 def _source(row: Row) -> Source:
-    (source_id, kind, content, sha256, uri, title, redactions, metadata, captured, observed) = row
+    source_id, kind, content, sha256, uri, title, session = row[:7]
+    redactions, metadata, captured, observed = row[7:]
     return Source(
         id=source_id,
         kind=SourceKind(kind),
@@ -132,6 +134,7 @@ def _source(row: Row) -> Source:
         sha256=sha256,
         uri=uri,
         title=title,
+        session=session,
         redactions=redactions_from(redactions),
         metadata=json.loads(metadata),
         captured_at=from_micros(captured),

@@ -18,6 +18,7 @@ from recollect.domain.scope import ItemKind
 from recollect.domain.upkeep import Imported
 from recollect.errors import ImportRefused
 from recollect.store.sqlite.memories import SqliteMemories, indexed_text
+from recollect.store.sqlite.rows import to_json
 from recollect.store.sqlite.words import SqliteWords
 from recollect.text.fingerprint import sha256_hex
 
@@ -168,6 +169,8 @@ class _Loading:
         for column, value in row.items():
             if column.endswith("_id") and isinstance(value, str):
                 row[column] = self._ids.get(value, value)
+        if table == "jobs":
+            row["payload"] = self._renamed(row["payload"])
         if row.get("memory_id") in self._kept_as_here and table in _PARTS_OF_A_MEMORY:
             return  # the history of a memory that stays as it is here would not fit it
         if self._is_here(table, row):
@@ -178,6 +181,16 @@ class _Loading:
             self.new_memories.append(row["id"])
         self._insert(table, row)
         self.added[table] = self.added.get(table, 0) + 1
+
+    def _renamed(self, payload: str) -> str:
+        """Return a job's payload with the places it names by the ids they have here."""
+        told = json.loads(payload)
+        if not isinstance(told, dict):
+            return payload  # refused with its table's other rules
+        for name, value in told.items():
+            if name.endswith("_id") and isinstance(value, str):
+                told[name] = self._ids.get(value, value)
+        return to_json(told)
 
     def _is_here(self, table: str, row: RowMap) -> bool:
         same = self._find(table, self._keys[table], row)

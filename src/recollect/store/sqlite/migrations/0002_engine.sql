@@ -5,6 +5,10 @@
 ALTER TABLE evidence ADD COLUMN voice TEXT NOT NULL DEFAULT ''
     CHECK (voice IN ('', 'user', 'assistant', 'tool', 'system', 'other'));
 
+-- Which session a source is of, as its capture named it; '' where it had no name. A session that is
+-- captured twice, longer the second time, is still one.
+ALTER TABLE sources ADD COLUMN session TEXT NOT NULL DEFAULT '';
+
 -- Candidates that were extracted and wait to be consolidated, in the order in which they were said.
 CREATE TABLE unsettled (
     memory_id TEXT PRIMARY KEY NOT NULL REFERENCES memories(id) ON DELETE CASCADE,

@@ -1,23 +1,23 @@
 -- add_source: raw material; the same content of the same kind is stored once
-INSERT INTO sources (id, kind, content, sha256, uri, title, redactions, metadata, captured_at, observed_at)
-VALUES (:id, :kind, :content, :sha256, :uri, :title, :redactions, :metadata, :captured_at, :observed_at);
+INSERT INTO sources (id, kind, content, sha256, uri, title, session, redactions, metadata, captured_at, observed_at)
+VALUES (:id, :kind, :content, :sha256, :uri, :title, :session, :redactions, :metadata, :captured_at, :observed_at);
 
 -- source: by id
-SELECT id, kind, content, sha256, uri, title, redactions, metadata, captured_at, observed_at
+SELECT id, kind, content, sha256, uri, title, session, redactions, metadata, captured_at, observed_at
   FROM sources WHERE id = :id;
 
 -- source_with_hash: by content
-SELECT id, kind, content, sha256, uri, title, redactions, metadata, captured_at, observed_at
+SELECT id, kind, content, sha256, uri, title, session, redactions, metadata, captured_at, observed_at
   FROM sources WHERE sha256 = :sha256 AND kind = :kind;
 
 -- sources_of_memory: what a memory rests on
-SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.redactions, s.metadata,
+SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.session, s.redactions, s.metadata,
        s.captured_at, s.observed_at
   FROM sources s JOIN evidence e ON e.source_id = s.id
  WHERE e.memory_id = :memory_id ORDER BY s.id;
 
 -- session_of: what tells apart two tellings of one session from two sessions
-SELECT coalesce(nullif(json_extract(metadata, '$.session'), ''), id) FROM sources WHERE id = :id;
+SELECT coalesce(nullif(session, ''), id) FROM sources WHERE id = :id;
 
 -- title_of: how a person knows it again
 SELECT title, kind, observed_at FROM sources WHERE id = :id;
