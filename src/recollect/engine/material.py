@@ -15,7 +15,7 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.source import Redaction, Source
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.text.clean import clean
-from recollect.text.redact import redact
+from recollect.text.redact import likely_kinds, redact
 
 GAP = "\n\n"
 
@@ -46,8 +46,11 @@ def lay_out(transcript: Transcript) -> Material:
     turns = []
     redactions: list[Redaction] = []
     length = 0
-    for said in transcript.said:
-        kept = redact(clean(said.text).strip())
+    # One look at the whole for signs of secrets spares most messages the look at each.
+    texts = [clean(said.text).strip() for said in transcript.said]
+    kinds = likely_kinds("\n".join(texts))
+    for said, text in zip(transcript.said, texts, strict=True):
+        kept = redact(text, among=kinds)
         if not kept.text.strip():
             redactions += [Redaction(one.kind, length, length) for one in kept.redactions]
             continue
@@ -83,4 +86,5 @@ def turns_of(source: Source) -> list[Turn]:
 def _head(said: Said, *, alone: bool) -> str:
     if alone and not said.speaker:
         return ""  # a note is not a conversation
-    return f"{redact(said.speaker).text or said.voice.value.capitalize()}: "
+    name = redact(said.speaker).text if said.speaker else said.voice.value.capitalize()
+    return f"{name}: "

@@ -93,41 +93,46 @@ _SHAPES: tuple[tuple[str, str], ...] = (
 )
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _SHAPES)
 
-# What a text must contain, case folded, before a shape is tried on it: most texts have none of it,
-# and looking for a few letters is far cheaper than looking for a shape.
+# What a text must contain before a shape is tried on it. Most have none of it, and looking for
+# a few letters is far cheaper.
 _NEEDED: dict[str, tuple[str, ...]] = {
-    "private-key": ("-----begin",),
-    "age-key": ("age-secret",),
+    "private-key": ("-----BEGIN",),
+    "age-key": ("AGE-SECRET",),
     "anthropic-key": ("sk-ant",),
     "openai-key": ("sk-",),
-    "aws-access-key": ("akia", "asia", "abia", "acca"),
-    "aws-secret-key": ("secret",),
+    "aws-access-key": ("AKIA", "ASIA", "ABIA", "ACCA"),
     "github-token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat"),
     "gitlab-token": ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-"),
     "slack-token": ("xox", "xapp-"),
     "slack-webhook": ("hooks.slack",),
-    "google-key": ("aiza", "gocspx"),
+    "google-key": ("AIza", "GOCSPX"),
     "google-token": ("ya29",),
     "stripe-key": ("sk_", "rk_", "whsec_"),
     "huggingface-token": ("hf_",),
     "npm-token": ("npm_",),
     "pypi-token": ("pypi-",),
-    "sendgrid-key": ("sg.",),
-    "twilio-key": ("sk",),
+    "sendgrid-key": ("SG.",),
+    "twilio-key": ("SK",),
     "digitalocean-token": ("_v1_",),
-    "telegram-token": (":aa",),
+    "telegram-token": (":AA",),
     "databricks-token": ("dapi",),
     "vault-token": ("hvs.", "hvb.", "hvr."),
     "service-key": ("gsk_", "xai-", "lin_api_", "ntn_", "r8_", "tvly-", "pplx-", "fw_"),
-    "jwt": ("eyj",),
+    "jwt": ("eyJ",),
     "url-password": ("://",),
+    "azure-key": ("Key=",),
+    "option": ("sshpass", "-u", "--password", "--token", "--api-key", "--secret"),
+}
+# The same, in any case: looked for in the text case folded.
+_NEEDED_FOLDED: dict[str, tuple[str, ...]] = {
+    "aws-secret-key": ("secret",),
     "authorization": ("bearer", "authorization"),
     "password": ("passw", "passphrase", "pwd"),
     "assigned-secret": ("passw", "passphrase", "pwd", "secret", "token", "key", "credential"),
-    "azure-key": ("key=",),
-    "option": ("sshpass", "-u", "--password", "--token", "--api-key", "--secret"),
 }
 _CLUES = tuple((letters, kind) for kind, needed in _NEEDED.items() for letters in needed)
+_FOLDED = tuple((letters, kind) for kind, needed in _NEEDED_FOLDED.items() for letters in needed)
+EVERY_KIND = frozenset(_NEEDED) | frozenset(_NEEDED_FOLDED)
 
 # A value that is no secret: code, placeholders, masks, paths, names of algorithms.
 _NO_SECRET = re.compile(
@@ -155,19 +160,32 @@ class Redacted:
     redactions: tuple[Redaction, ...]
 
 
-def redact(text: str) -> Redacted:
-    """Return *text* with every secret replaced by `[redacted:kind]` and private parts removed."""
+def likely_kinds(text: str, among: frozenset[str] = EVERY_KIND) -> frozenset[str]:
+    """Return the kinds of secrets of which *text* holds a first sign: nearly always too many."""
+    folded = text.casefold()
+    found = {kind for letters, kind in _CLUES if kind in among and letters in text}
+    found |= {kind for letters, kind in _FOLDED if kind in among and letters in folded}
+    return frozenset(found)
+
+
+def redact(text: str, *, among: frozenset[str] = EVERY_KIND) -> Redacted:
+    """
+    Return *text* with every secret replaced by `[redacted:kind]` and private parts removed.
+
+    *among*: the only kinds to look for, where a larger text around this one was asked before.
+    """
     redactions: list[Redaction] = []
     # What is taken out can join or bare what stood around it, so look again until nothing is found.
     for _ in range(MAX_ROUNDS):
-        spans = list(_private_spans(text)) or _secret_spans(text)
+        spans = list(_private_spans(text)) or _secret_spans(text, among)
         if not spans:
             return Redacted(text, tuple(redactions))
         text, redactions = _replaced(text, spans, redactions)
+        among = EVERY_KIND  # what is joined now may be of a kind that nobody saw before
     # Only a text made to be tricky comes here. Err on the side of taking out.
     if tag := _PRIVATE_TAG.search(text):
         text, redactions = _replaced(text, [(tag.start(), len(text), "private")], redactions)
-    text, redactions = _replaced(text, _secret_spans(text), redactions)
+    text, redactions = _replaced(text, _secret_spans(text, EVERY_KIND), redactions)
     return Redacted(text, tuple(redactions))
 
 
@@ -217,10 +235,9 @@ def _private_spans(text: str) -> Iterator[Span]:
         yield start, len(text), "private"  # never closed: private to the end
 
 
-def _secret_spans(text: str) -> list[Span]:
+def _secret_spans(text: str, among: frozenset[str]) -> list[Span]:
     """Return where secrets stand, in order; those that overlap as one, of the first one's kind."""
-    folded = text.casefold()
-    likely = {kind for letters, kind in _CLUES if letters in folded}
+    likely = likely_kinds(text, among) if among else among
     found = [
         (start, end, kind)
         for kind, pattern in (_PATTERNS if likely else ())

@@ -5,7 +5,6 @@ turns → sentences → guards → rules → details. Pure: the same source give
 same order, which is what makes the stage above it safe to run twice.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,8 @@ from recollect.engine.extract.wording import asks, invents, jokes, lead_in, plai
 from recollect.engine.material import Turn
 from recollect.text.patterns import Pattern
 
+LEAST_WORDS = 3
+STATED = 0.6  # the confidence in a sentence of a note that no rule knows
 CORRECTED = 0.85  # the confidence in what somebody took the trouble to put right
 
 _PUTS_RIGHT = Pattern(
@@ -54,6 +55,7 @@ _COMMANDS_A_READER = Pattern(
     r"|secrets?|credentials|api keys?|@)"
     r"|\brm -rf\b|\bcurl\b[^|]*\|\s*(?:sudo )?(?:ba)?sh\b"
 )
+_MINE = Pattern(r"\b(?:i|i'm|my|me|we're not)\b")
 _NOT_A_FACT = Pattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
 
 
@@ -75,46 +77,59 @@ def find(content: str, turns: Sequence[Turn], reading: Reading) -> Iterator[Foun
 
 def _in_turn(said: Sequence[Utterance], reading: Reading) -> Iterator[Found]:
     corrects = False
+    read = 0
     for number, one in enumerate(said):
         text = plain(one.text)
-        if not reading.states_everything and invents(text):
-            return  # from here on the message is a story, a role, or somebody's text to work on
         front = lead_in(text)
         found = _in_sentence(one, text[front:], reading, corrects=corrects)
         corrects = found is None and _only_objects(text)
-        if found is not None:
-            yield _with_reason(found, said[number + 1 :])
+        if found is None:
+            continue
+        if not reading.states_everything:
+            # Asked only where something was found: most messages hold nothing.
+            if any(invents(plain(before.text)) for before in said[read : number + 1]):
+                return  # from here on it is a story, a role, or somebody's text to work on
+            read = number + 1
+        yield _with_reason(found, said[number + 1 :])
 
 
 def _in_sentence(one: Utterance, text: str, reading: Reading, *, corrects: bool) -> Found | None:
-    if jokes(text) or _NOT_A_FACT.match(text):
-        return None
     objection = _PUTS_RIGHT.match(text)
     rest = objection["rest"] if objection else text
     corrects = corrects or bool(objection)
-    rule = _fitting(rest, reading)
-    flags = flags_of(text, corrects=corrects or bool(_BRINGS_UP_TO_DATE.search(rest)))
+    found = _kind_of(rest, reading, corrects=corrects)
+    if found is None or jokes(text) or _NOT_A_FACT.match(text):
+        return None
+    rule, kind, confidence = found
+    up_to_date = bool(_BRINGS_UP_TO_DATE.search(rest))
+    return _found(one, rule, kind, confidence, flags_of(text, corrects=corrects or up_to_date))
+
+
+def _kind_of(
+    text: str, reading: Reading, *, corrects: bool
+) -> tuple[str, MemoryType, float] | None:
+    """Return what *text* is, as rule, type and confidence; None where it is nothing to keep."""
+    rule = _fitting(text, reading)
     if rule is not None:
-        confidence = CORRECTED if corrects else rule.confidence
-        return _found(one, rule.name, rule.type, confidence, flags)
-    states = bool(_STATES.search(rest)) and not asks(text) and not supposes(text)
-    if corrects and states and not reports(text) and len(rest.split()) >= 3:
-        mine = re.search(r"\b(?:i|i'm|my|me|we're not)\b", rest)
-        kind = MemoryType.PROFILE if mine else MemoryType.PROJECT
-        return _found(one, "correction", kind, CORRECTED, flags)
-    if reading.states_everything and not asks(text) and len(text.split()) >= 3:
-        return _found(one, "statement", reading.note_type, 0.6, flags)
+        return rule.name, rule.type, CORRECTED if corrects else rule.confidence
+    if len(text.split()) < LEAST_WORDS or asks(text):
+        return None
+    if corrects and _STATES.search(text) and not supposes(text) and not reports(text):
+        kind = MemoryType.PROFILE if _MINE.search(text) else MemoryType.PROJECT
+        return "correction", kind, CORRECTED
+    if reading.states_everything:
+        return "statement", reading.note_type, STATED
     return None
 
 
 def _fitting(text: str, reading: Reading) -> Rule | None:
-    asked = asks(text)
-    supposed = supposes(text)
-    reported = reports(text) and not reading.reported
     for rule in RULES:
-        if (asked and not rule.may_ask) or (supposed and not rule.may_suppose) or reported:
-            continue
-        if rule.fits(text):
+        if (
+            rule.fits(text)
+            and (rule.may_ask or not asks(text))
+            and (rule.may_suppose or not supposes(text))
+            and (reading.reported or not reports(text))
+        ):
             return rule
     return None
 
