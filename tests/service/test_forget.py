@@ -123,7 +123,7 @@ def test_a_snapshot_that_may_hold_it_is_named(memory: Recollect, path: Path) -> 
 
     receipt = memory.forget(kept.id)
 
-    assert "before a migration" in receipt.kept[0]
+    assert "before a change" in receipt.kept[0]
 
 
 def test_while_another_process_reads_the_receipt_says_what_waits(

@@ -1,6 +1,6 @@
 """Verbs that hand material over, and the queue that works it off."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,35 +26,51 @@ class Capturing(Verbs):
         Claude Code, Codex, Gemini CLI or ChatGPT. Takes project, repo, agent, session, scope,
         title, user and observed_at.
         """
-        return self._capture(transcript, Trigger.SESSION, told)[0]
+        return self._capture_one(transcript, Trigger.SESSION, told)
 
     def capture_conversation(
         self, material: Material, capture_mode: str = "transcript", **told: Any
     ) -> Event:
         """Hand over a conversation as transcript, note, summary or import; takes the same."""
         given = {**told, "mode": capture_mode}
-        return self._capture(material, Trigger.CONVERSATION, given)[0]
+        return self._capture_one(material, Trigger.CONVERSATION, given)
 
     def capture_file(
         self, path: str | PathLike[str], capture_mode: str = "transcript", **told: Any
     ) -> list[Event]:
         """Hand over every conversation in a file; takes what `capture_session` takes."""
+        if not isinstance(path, str | PathLike):
+            raise InvalidInput(f"name a file by its path, not by {type(path).__name__}")
+        return self.capture_many([Path(path)], capture_mode, **told)
+
+    def capture_many(
+        self, materials: Sequence[Material], capture_mode: str = "transcript", **told: Any
+    ) -> list[Event]:
+        """Hand over every conversation in several files or texts, all or none."""
         given = {**told, "mode": capture_mode}
-        return self._capture(Path(path), Trigger.SESSION, given, several=True)
+        return self._capture(materials, Trigger.SESSION, given)
 
     def _capture(
-        self, material: Material, trigger: Trigger, told: dict[str, Any], *, several: bool = False
+        self, materials: Sequence[Material], trigger: Trigger, told: dict[str, Any]
     ) -> list[Event]:
         given = known_names(told, _CAPTURE)
         where = where_of(given)
-        if isinstance(material, PathLike):
-            material = Path(material)
-        found = capture.captures(material, where=where, trigger=trigger, **given)
-        if len(found) != 1 and not several:
-            raise InvalidInput(
-                f"the material holds {len(found)} conversations; use capture_file for such a file"
-            )
+        found = [
+            one
+            for material in materials
+            for one in capture.captures(material, where=where, trigger=trigger, **given)
+        ]
         return capture.capture_many(self._deps, found)
+
+    def _capture_one(self, material: Material, trigger: Trigger, told: dict[str, Any]) -> Event:
+        given = known_names(told, _CAPTURE)
+        where = where_of(given)
+        found = capture.captures(material, where=where, trigger=trigger, **given)
+        if len(found) != 1:
+            raise InvalidInput(
+                f"the material holds {len(found)} conversations; use capture_file or capture_many"
+            )
+        return capture.capture_many(self._deps, found)[0]
 
     def event(self, event_id: str) -> Event:
         """Return how far a capture has come."""

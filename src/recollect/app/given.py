@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from recollect.domain.memory import Memory
 from recollect.errors import InvalidInput
 from recollect.service import read, write
 from recollect.service.deps import Deps
@@ -20,7 +21,7 @@ from recollect.service.places import Where
 Texts = str | Sequence[str]
 Moment = str | datetime | None
 Place = str | PathLike[str] | None
-Material = str | Sequence[Mapping[str, Any]] | PathLike[str]
+Material = str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | PathLike[str]
 
 PLACES = ("project", "repo", "agent", "session")
 
@@ -29,6 +30,15 @@ class Verbs:
     """What every group of verbs works with."""
 
     _deps: Deps
+
+
+def one_id(memory_id: object) -> str:
+    """Return the id of one memory, given as such or as the memory."""
+    if isinstance(memory_id, Memory):
+        return memory_id.id
+    if not isinstance(memory_id, str):
+        raise InvalidInput(f"name a memory by its id, not by {type(memory_id).__name__}")
+    return memory_id
 
 
 def path_of(place: Place) -> str | Path | None:

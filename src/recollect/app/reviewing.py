@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect.app.given import Verbs, question_of
+from recollect.app.given import Verbs, one_id, question_of
 from recollect.domain.memory import Memory, Status
 from recollect.domain.upkeep import Maintenance, Waiting
 from recollect.service import maintenance, read, review
@@ -24,15 +24,17 @@ class Reviewing(Verbs):
 
     def promote(self, memory_id: str, *, reason: str = "", replaces: bool = False) -> Memory:
         """Make a candidate active; *replaces*: what it speaks against is superseded by it."""
-        return review.promote(self._deps, memory_id, reason=reason, replaces=replaces)[0]
+        return review.promote(self._deps, one_id(memory_id), reason=reason, replaces=replaces)[0]
 
-    def promote_many(self, memory_ids: Sequence[str], *, reason: str = "") -> list[Memory]:
+    def promote_many(
+        self, memory_ids: Sequence[str], *, reason: str = "", replaces: bool = False
+    ) -> list[Memory]:
         """Make candidates active, all or none."""
-        return review.promote(self._deps, memory_ids, reason=reason)
+        return review.promote(self._deps, memory_ids, reason=reason, replaces=replaces)
 
     def reject(self, memory_id: str, reason: str = "") -> Memory:
         """Turn a candidate down; it is archived with the reason."""
-        return review.reject(self._deps, memory_id, reason=reason)[0]
+        return review.reject(self._deps, one_id(memory_id), reason=reason)[0]
 
     def reject_many(self, memory_ids: Sequence[str], reason: str = "") -> list[Memory]:
         """Turn candidates down, all or none."""
@@ -40,7 +42,11 @@ class Reviewing(Verbs):
 
     def undo(self, memory_id: str) -> Memory:
         """Take back the last change of a memory's status, and what it changed along with it."""
-        return review.undo(self._deps, memory_id)[0]
+        return review.undo(self._deps, one_id(memory_id))[0]
+
+    def undo_many(self, memory_ids: Sequence[str]) -> list[Memory]:
+        """Take back the last change of each, all or none."""
+        return review.undo(self._deps, memory_ids)
 
     def consolidate(self, ids: Sequence[str] | None = None) -> Mapping[str, int]:
         """Compare candidates with what is known and apply policy; return what became of them."""

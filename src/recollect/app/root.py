@@ -58,6 +58,7 @@ class Recollect(
             clock=clock,
             indexer=self._models.indexer,
             chat=self._models.chat,
+            asks=chat is not None or settings.chat_backend != "none",
             budget=Budget(settings.chat_calls_per_day, settings.chat_tokens_per_day),
         )
         self._deps = Deps(

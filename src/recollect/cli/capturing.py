@@ -1,7 +1,6 @@
 """Commands of the pipeline: capture, work, jobs."""
 
 import signal
-import sys
 import threading
 import time
 from collections import Counter
@@ -20,11 +19,11 @@ from recollect.cli.options import (
     place_options,
     store_options,
 )
-from recollect.cli.render import print_json, say, shown
+from recollect.cli.render import print_json, say, shown, standard_input
 from recollect.domain.event import Event, EventState
 from recollect.domain.job import Job, JobState
 from recollect.domain.scope import Scope
-from recollect.service.capture import CaptureMode
+from recollect.service.handed import CaptureMode
 
 _errors = Console(stderr=True)
 POLL_S = 1.0  # how often an idle worker looks for jobs
@@ -70,12 +69,8 @@ def capture(
       recollect capture notes.md --mode note --project site
     """
     told = given_filters(given)
-    events: list[Event] = []
-    for name in files:
-        if name == "-":
-            events.append(memory.capture_conversation(sys.stdin.read(), mode, **told))
-        else:
-            events += memory.capture_file(Path(name), mode, **told)
+    materials = [standard_input() if name == "-" else Path(name) for name in files]
+    events = memory.capture_many(materials, mode, **told)
     if work_now:
         _work_off(memory)
         events = [memory.event(event.id) for event in events]
@@ -102,11 +97,12 @@ def work(memory: Recollect, *, as_json: bool, once: bool) -> None:
     Example:
       recollect work --once
     """
-    done = Counter(_work_off(memory))
-    if not once:
-        stop = _until_stopped()
-        while not stop.wait(POLL_S):
-            done.update(_work_off(memory))
+    stop = _told_to_stop()
+    done = Counter(_work_off(memory, stop))
+    if not once and not stop.is_set():
+        _errors.print(f"Waiting for jobs since {time.strftime('%H:%M:%S')}; stop with Ctrl-C.")
+    while not once and not stop.wait(POLL_S):
+        done.update(_work_off(memory, stop))
     if as_json:
         print_json({"done": dict(done)})
         return
@@ -181,8 +177,8 @@ def retry_jobs(memory: Recollect, *, as_json: bool, job_ids: tuple[str, ...], ev
         say(f"{len(done)} jobs are due now; `recollect work --once` runs them.")
 
 
-def _work_off(memory: Recollect) -> list[str]:
-    """Run what is due, with progress; return the kinds of the jobs that were run."""
+def _work_off(memory: Recollect, stop: threading.Event | None = None) -> list[str]:
+    """Run what is due until *stop*, with progress; return the kinds of the jobs that were run."""
     kinds = []
     waiting = len(memory.jobs(limit=1_000))
     with Progress(console=_errors, transient=True, disable=not _errors.is_terminal) as progress:
@@ -191,10 +187,12 @@ def _work_off(memory: Recollect) -> list[str]:
             kinds.append(job.kind.value)
             waiting = max(waiting, len(kinds))
             progress.update(task, completed=len(kinds), total=waiting + 1)
+            if stop is not None and stop.is_set():
+                break
     return kinds
 
 
-def _until_stopped() -> threading.Event:
+def _told_to_stop() -> threading.Event:
     """Return an event that is set by Ctrl-C or a polite kill; the present job is finished first."""
     stop = threading.Event()
 
@@ -203,7 +201,6 @@ def _until_stopped() -> threading.Event:
 
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, told)
-    _errors.print(f"Waiting for jobs since {time.strftime('%H:%M:%S')}; stop with Ctrl-C.")
     return stop
 
 

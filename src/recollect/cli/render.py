@@ -7,6 +7,7 @@ Content is somebody's text: control characters, which a terminal might obey, are
 import dataclasses
 import json
 import re
+import sys
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
@@ -43,6 +44,11 @@ def plain(value: Any) -> Any:
 def print_json(value: Any) -> None:
     """Print *value* as JSON."""
     click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def standard_input() -> str:
+    """Return what was piped in, whatever its bytes are."""
+    return sys.stdin.buffer.read().decode("utf-8", errors="replace")
 
 
 def shown(text: str) -> str:

@@ -13,7 +13,7 @@ import click
 from recollect.app import Recollect
 from recollect.cli.options import given_filters, place_options, store_options
 from recollect.cli.render import print_json, print_memory, say, shown
-from recollect.domain.memory import Memory
+from recollect.domain.memory import Memory, Status
 from recollect.domain.upkeep import Waiting
 from recollect.errors import RecollectError
 
@@ -62,10 +62,7 @@ def promote(
     memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...], reason: str, replace: bool
 ) -> None:
     """Make candidates active, all or none."""
-    if replace:
-        kept = [memory.promote(one, reason=reason, replaces=True) for one in memory_ids]
-    else:
-        kept = memory.promote_many(memory_ids, reason=reason)
+    kept = memory.promote_many(memory_ids, reason=reason, replaces=replace)
     _print_all(kept, as_json=as_json)
 
 
@@ -83,7 +80,7 @@ def reject(memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...], rea
 @store_options
 def undo(memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...]) -> None:
     """Take back the last change of a memory's status, and what it changed along with it."""
-    _print_all([memory.undo(one) for one in memory_ids], as_json=as_json)
+    _print_all(memory.undo_many(memory_ids), as_json=as_json)
 
 
 @click.command()
@@ -126,30 +123,31 @@ def confirm(memory: Recollect, *, as_json: bool, memory_id: str) -> None:
 
 
 def _review(memory: Recollect, waiting: list[Waiting]) -> None:
-    decided: list[str] = []
-    at = kept = rejected = 0
+    decided: list[tuple[str, str]] = []  # what was decided, and by which key
+    at = 0
     while at < len(waiting):
         one = waiting[at]
+        if memory.get(one.memory.id).status is not Status.INBOX:
+            at += 1  # decided along with another one, or by somebody else
+            continue
         _show(one, at + 1, len(waiting))
         match _key(one):
-            case "k" | "x" as key if _done(memory, one.memory.id, key):
-                decided.append(one.memory.id)
-                kept, at = kept + 1, at + 1
-            case "r" if _done(memory, one.memory.id, "r"):
-                decided.append(one.memory.id)
-                rejected, at = rejected + 1, at + 1
+            case "k" | "x" | "r" as key if _done(memory, one.memory.id, key):
+                decided.append((one.memory.id, key))
+                at += 1
             case "s":
                 at += 1
             case "u" if decided:
-                back = memory.undo(decided.pop())
+                back = memory.undo(decided.pop()[0])
                 at = next(i for i, other in enumerate(waiting) if other.memory.id == back.id)
                 say(f"[yellow]Undone: {shown(back.content)}[/yellow]")
             case "u":
                 say("[dim]There is nothing to undo yet.[/dim]")
             case "q":
                 break
+    rejected = sum(key == "r" for _, key in decided)
     left = len(memory.inbox(limit=1_000))
-    say(f"{kept} kept, {rejected} rejected; {left} left in the inbox.")
+    say(f"{len(decided) - rejected} kept, {rejected} rejected; {left} left in the inbox.")
 
 
 def _done(memory: Recollect, memory_id: str, key: str) -> bool:
@@ -186,8 +184,11 @@ def _show(one: Waiting, number: int, of: int) -> None:
 def _key(one: Waiting) -> str:
     say(_KEYS + (_REPLACE if one.rivals else ""))
     while True:
-        key = click.getchar().lower()
-        if key in ("\x03", "\x04", "\x1b"):
+        try:
+            key = click.getchar().lower()
+        except (KeyboardInterrupt, EOFError):
+            return "q"
+        if key == "\x1b":
             return "q"
         if key in "krsuq" or (key == "x" and one.rivals):
             return key

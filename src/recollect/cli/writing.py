@@ -1,13 +1,12 @@
 """Commands that write: add, link, forget."""
 
-import sys
 from typing import Any
 
 import click
 
 from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, place_options, store_options
-from recollect.cli.render import print_json, print_redactions, say, shown
+from recollect.cli.render import print_json, print_redactions, say, shown, standard_input
 from recollect.domain.link import Relation
 from recollect.domain.memory import MemoryType
 from recollect.domain.scope import Scope
@@ -47,7 +46,7 @@ def add(
       recollect add --key timezone "Europe/Berlin"
     """
     if content == "-":
-        content = sys.stdin.read()
+        content = standard_input()
     if key is not None:
         if inbox or any(value not in (None, "", (), 1.0) for value in given.values()):
             raise click.UsageError("--key sets a global profile fact; it takes no other option")

@@ -37,6 +37,8 @@ class Event:
     outcome: str = ""
     retries: int = 0
     error: str = ""
+    title: str = ""
+    uri: str = ""
     created_at: datetime
     updated_at: datetime
 

@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+BLANK = "█"  # what stands in a source where words were forgotten
+
 
 class SourceKind(StrEnum):
     """Where raw material came from."""

@@ -4,8 +4,7 @@ The ask stage: have a language model read the source too, where one is configure
 The model proposes; the source disposes. A claim counts only if its quote stands verbatim in one
 message of the source, and it then goes the same way as any other candidate. What the rules found is
 in place before this runs and stays, whatever the model answers. Long sources are read in windows,
-one call each; each call, its cost and its candidates are written together, so a stage that is
-killed does not pay for a window twice.
+one call each, and a window whose candidates are written is not read again.
 """
 
 import re
@@ -34,7 +33,7 @@ from recollect.engine.extract.stage import add_candidates, subject, written
 from recollect.engine.extract.wording import plain
 from recollect.engine.material import Turn, turns_of
 from recollect.errors import ModelUnavailable
-from recollect.models.chat import ChatModel, Completion
+from recollect.models.chat import ChatModel
 from recollect.store.protocol import Tables
 from recollect.text.fence import fenced_spans
 from recollect.text.redact import redact
@@ -42,6 +41,7 @@ from recollect.text.redact import redact
 WINDOW_CHARS = 24_000
 MOST_TOOL_CHARS = 400  # of a tool's output: enough to follow the talk around it
 PURPOSE = "extract"
+MOST_ERROR_CHARS = 500
 DONE = "windows read"  # how far the job has come, kept in its payload
 
 
@@ -80,20 +80,22 @@ def _read_window(
     try:
         answer = model.complete(SYSTEM, prompt, max_tokens=MAX_ANSWER_TOKENS)
     except ModelUnavailable as error:
-        _note_failure(desk, call, str(error))
+        _enter(desk, replace(call, error=str(error)[:MOST_ERROR_CHARS]))
         raise
+    paid = replace(call, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
     try:
         claims = read_answer(answer.text)
     except Unreadable as error:
-        _note_failure(desk, _paid(call, answer), str(error))
+        _enter(desk, replace(paid, error=str(error)))
         raise ModelUnavailable(
             f"the model {model.name} answered, but {error}; it will be asked again, and the "
             "candidates found by rules are in place"
         ) from error
+    _enter(desk, paid)  # paid is paid, whatever becomes of the answer
     found = [one for claim in claims if (one := checked(claim, source, turns)) is not None]
     candidates = list(written(found, event, source, held, desk.clock, f"model {number}"))
     rejected = len(claims) - len(found)
-    held.write(partial(_keep, desk, event.id, candidates, _paid(call, answer), rejected))
+    held.write(partial(_keep, desk, event.id, candidates, rejected))
 
 
 def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None:
@@ -101,11 +103,7 @@ def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None
     words = [re.escape(word) for word in claim.quote.split()]
     for match in re.finditer(r"\s+".join(words), source.content):
         turn = next((t for t in turns if t.start <= match.start() and match.end() <= t.end), None)
-        if (
-            turn is None
-            or turn.voice is Voice.SYSTEM
-            or _injected(source.content, turn, match.start())
-        ):
+        if turn is None or turn.voice is Voice.SYSTEM or _injected(source.content, turn, match):
             continue
         content = redact(claim.content).text
         return Found(
@@ -122,31 +120,25 @@ def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None
     return None
 
 
-def _injected(content: str, turn: Turn, at: int) -> bool:
+def _injected(content: str, turn: Turn, quote: re.Match[str]) -> bool:
+    first, last = quote.start() - turn.start, quote.end() - turn.start
     spans = fenced_spans(content[turn.start : turn.end])
-    return any(start <= at - turn.start < end for start, end in spans)
+    return any(start < last and first < end for start, end in spans)
 
 
 def _keep(
     desk: Desk,
     event_id: str,
     candidates: list[Memory],
-    call: ModelCall,
     rejected: int,
     tables: Tables,
 ) -> Tally:
-    tables.jobs.add_call(call)
     tally = dict(add_candidates(desk, event_id, candidates, tables))
     return {**tally, "rejected without a quote": rejected, DONE: 1}
 
 
-def _note_failure(desk: Desk, call: ModelCall, error: str) -> None:
-    failed = replace(call, error=error[:500])
-    desk.store.write(lambda tables: tables.jobs.add_call(failed))
-
-
-def _paid(call: ModelCall, answer: Completion) -> ModelCall:
-    return replace(call, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
+def _enter(desk: Desk, call: ModelCall) -> None:
+    desk.store.write(lambda tables: tables.jobs.add_call(call))
 
 
 def _check_budget(desk: Desk) -> None:

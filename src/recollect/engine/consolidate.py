@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from recollect.domain.candidate import CORRECTION
 from recollect.domain.memory import Memory, Status
+from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
 from recollect.text.patterns import Pattern
 from recollect.text.statements import (
@@ -36,6 +37,7 @@ AGAINST = 1.55  # how alike two statements about the same names must be to be ri
 PUT_RIGHT = 0.9  # how alike, where the candidate says that it corrects something
 WITHOUT_MEANING = 0.75  # what stands in for nearness in meaning where nothing is embedded
 _ADDS = Pattern(r"\b(?:also|additionally|in addition|another|besides|moreover|as well|too)\b")
+_SIGNS = Pattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
 _GUESSES = Pattern(r"\b(?:may|might|could|perhaps|possibly|probably|likely)\b")
 _STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
 
@@ -89,6 +91,8 @@ def consolidate(candidate: Memory, neighbours: Sequence[Neighbour]) -> Decision:
     """Return what *candidate* is beside its *neighbours*, nearest first."""
     others = [one for one in neighbours if one.memory.id != candidate.id]
     if same := next((one for one in others if _says_the_same(candidate, one)), None):
+        if _tells_more(candidate, same.memory) and same.memory.status in _STILL_STANDS:
+            return Merge(same.memory, says_more=True)
         return Duplicate(same.memory)
     standing = [one for one in others if one.memory.status in _STILL_STANDS]
     if against := _rival(candidate, standing):
@@ -107,18 +111,30 @@ def prepare(text: str) -> None:
 
 
 def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
+    if one.memory.type is not candidate.type:
+        return False
     if one.heard:
         return True
     # What was superseded or contradicted and is said again is news; what was turned down is not.
     if one.memory.status in (Status.SUPERSEDED, Status.CONTRADICTED):
         return False
-    if one.memory.type is not candidate.type:
-        return False
     mine, theirs = candidate.content, one.memory.content
     if fingerprint(mine) == fingerprint(theirs):
         return True
     alike = content_words(mine) == content_words(theirs) and denies(mine) == denies(theirs)
+    alike = alike and _SIGNS.findall(mine) == _SIGNS.findall(theirs)
     return alike and (one.similarity is None or one.similarity >= SAME)
+
+
+def _tells_more(candidate: Memory, other: Memory) -> bool:
+    """Say whether the same words come with what the other lacks: a reason, or the user's voice."""
+    unsaid = {Voice.TOOL, Voice.SYSTEM, Voice.OTHER}
+    if candidate.metadata.get("voice") == Voice.USER and other.metadata.get("voice") in unsaid:
+        return True
+    return any(
+        getattr(candidate, field) and not getattr(other, field)
+        for field in ("rationale", "alternatives", "title", "summary", "tags")
+    )
 
 
 def _rival(candidate: Memory, standing: Sequence[Neighbour]) -> Contradicts | None:

@@ -7,7 +7,7 @@ changes nothing, and a stage that is killed has either written a step or not.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ class Desk:
     indexer: "Callable[[], Indexer | None]"
     chat: "Callable[[], ChatModel | None]"
     budget: Budget
+    asks: bool = False  # a chat model is wanted, whether or not it can be had now
 
 
 class LeaseLost(Exception):
@@ -54,6 +55,7 @@ class Next:
 
     kind: JobKind
     number: int = 0
+    payload: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Held:
@@ -87,7 +89,9 @@ class Held:
 
         def end(tables: Tables) -> None:
             for step in following:
-                tables.jobs.add(new_job(self.job.event_id, step, self._desk.clock))
+                made = new_job(self.job.event_id, step, self._desk.clock)
+                # It keeps its event's place in the queue, so that few candidates wait at once.
+                tables.jobs.add(replace(made, run_at=self.job.run_at))
             job = self.job
             if not tables.jobs.let_go(
                 job, JobState.DONE, now=now, run_at=job.run_at, attempts=job.attempts, error=""
@@ -104,24 +108,22 @@ class Held:
         return counted
 
 
-def new_job(
-    event_id: str, step: Next, clock: Clock, payload: Mapping[str, Any] | None = None
-) -> Job:
+def new_job(event_id: str, step: Next, clock: Clock) -> Job:
     """Return a job for one step of an event; the same step has the same id."""
     now = clock.now()
     return Job(
         id=derived_id(event_id, step.kind.value, step.number),
         event_id=event_id,
         kind=step.kind,
-        payload=payload or {},
+        payload=step.payload,
         run_at=now,
         created_at=now,
         updated_at=now,
     )
 
 
-def note_progress(tables: Tables, event_id: str, clock: Clock, *, failure: str = "") -> None:
-    """Write into an event what its jobs say of it."""
+def note_progress(tables: Tables, event_id: str, clock: Clock, *, failed: bool = False) -> None:
+    """Write into an event what its jobs say of it; *failed*: one of them just has."""
     event = tables.sources.event(event_id)
     if event is None:
         return
@@ -130,8 +132,8 @@ def note_progress(tables: Tables, event_id: str, clock: Clock, *, failure: str =
         event,
         state=_state(jobs),
         outcome=outcome_of(jobs),
-        error=failure or next((job.error for job in jobs if job.error), ""),
-        retries=event.retries + bool(failure),
+        error=next((job.error for job in jobs if job.error), ""),
+        retries=event.retries + failed,
         updated_at=clock.now(),
     )
     tables.sources.set_event(told)

@@ -84,7 +84,8 @@ def turns_of(source: Source) -> list[Turn]:
 
 
 def _head(said: Said, *, alone: bool) -> str:
-    if alone and not said.speaker:
+    if alone and not said.speaker and said.voice is Voice.USER:
         return ""  # a note is not a conversation
-    name = redact(said.speaker).text if said.speaker else said.voice.value.capitalize()
-    return f"{name}: "
+    if said.speaker and said.voice is Voice.USER:
+        return f"{said.speaker} (user): "  # whose voice it is makes it another source
+    return f"{said.speaker or said.voice.value.capitalize()}: "

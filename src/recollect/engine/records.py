@@ -15,6 +15,11 @@ from recollect.errors import IllegalTransition
 from recollect.store.protocol import Tables
 
 
+def in_place_of(memory_id: str) -> str:
+    """Return how a reason says that a memory took another one's place; `undo` looks for it."""
+    return f"in place of {memory_id}"
+
+
 @dataclass(frozen=True)
 class Records:
     """The records of one transaction, kept in the name of *by*."""
@@ -43,7 +48,10 @@ class Records:
         return moved
 
     def held(self, memory: Memory, reason: str) -> None:
-        """Note why a candidate stays where it is."""
+        """Note why a candidate stays where it is, unless that was the last thing noted."""
+        changes = self.tables.memories.changes(memory.id)
+        if changes and changes[-1].reason == f"held: {reason}":
+            return
         self._note(memory, memory.status, f"held: {reason}")
 
     def link(

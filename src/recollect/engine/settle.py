@@ -7,7 +7,7 @@ that two workers with the same news make one memory of it, not two.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion import Never, Promote, Standing, judge
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind
-from recollect.domain.source import Evidence
+from recollect.domain.source import Evidence, SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine.consolidate import (
     Contradicts,
@@ -32,7 +32,7 @@ from recollect.engine.consolidate import (
     consolidate as decide,
 )
 from recollect.engine.desk import Desk, Held
-from recollect.engine.records import Records
+from recollect.engine.records import Records, in_place_of
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 BATCH = 20
 MOST_NEIGHBOURS = 12  # of each leg
+WIDER = 100  # of each leg, where too few of the nearest have been decided
 BY = "engine"
 _EVERY_STATUS = Filters(statuses=frozenset(Status))
 
@@ -58,7 +59,7 @@ def consolidate(desk: Desk, held: Held) -> None:
         with desk.store.read() as tables:
             for memory in tables.memories.get_many(waiting):
                 prepare(memory.content)  # before the write lock is taken, not under it
-        held.write(partial(settle, desk.clock, waiting, model_id))
+        held.write(partial(_settle_waiting, desk.clock, waiting, model_id))
     held.finish()
 
 
@@ -82,6 +83,14 @@ def settle(
     return counts
 
 
+def _settle_waiting(
+    clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
+) -> Counter[str]:
+    """Decide over those of some candidates that nobody has settled meanwhile."""
+    waiting = tables.jobs.unsettled_among(memory_ids)
+    return settle(clock, [one for one in memory_ids if one in waiting], model_id, tables)
+
+
 def _settle(records: Records, candidate: Memory, model_id: int | None) -> str:
     near = neighbours(records.tables, candidate, model_id)
     if candidate.type is MemoryType.EPISODE:
@@ -98,27 +107,56 @@ def _settle(records: Records, candidate: Memory, model_id: int | None) -> str:
 
 
 def neighbours(tables: Tables, candidate: Memory, model_id: int | None) -> list[Neighbour]:
-    """Return the memories of the candidate's owner that are nearest in words or meaning."""
+    """Return the settled memories of the candidate's owner that are nearest in words or meaning."""
+    similar = _nearest(tables, candidate, model_id, MOST_NEIGHBOURS)
+    found = _settled(tables, candidate, similar)
+    if len(found) < MOST_NEIGHBOURS <= len(similar):
+        # Candidates that wait, and episodes, must not crowd out what is known.
+        similar = _nearest(tables, candidate, model_id, WIDER)
+        found = _settled(tables, candidate, similar)
+    heard = _heard(tables, candidate)
+    sources = {piece.source_id for piece in candidate.evidence}
+    near = [
+        Neighbour(memory, similar[memory.id], heard=_heard_before(tables, memory, heard, sources))
+        for memory in found
+    ]
+    return sorted(near, key=lambda one: (-(one.similarity or 0.0), one.memory.id))
+
+
+def _nearest(
+    tables: Tables, candidate: Memory, model_id: int | None, limit: int
+) -> dict[str, float | None]:
+    """Return the nearest memories by id, each with its similarity; those of the same words too."""
     shelves = tables.words.shelves(ItemKind.MEMORY, [candidate.owner])
-    told = tables.words.match(candidate.content, shelves, limit=MOST_NEIGHBOURS)
-    seqs = [match.seq for match in told.matches]
+    told = tables.words.match(candidate.content, shelves, limit=limit)
+    seqs = {match.seq for match in told.matches}
+    seqs.update(tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner))
     vector = _vector(tables, candidate, model_id)
     similar: dict[int, float] = {}
     if model_id is not None and vector is not None:
-        near = tables.vectors.near(model_id, vector, shelves, limit=MOST_NEIGHBOURS)
-        near = dict(near) | dict(tables.vectors.nearness(model_id, vector, seqs))
+        near = dict(tables.vectors.near(model_id, vector, shelves, limit=limit))
+        near |= dict(tables.vectors.nearness(model_id, vector, sorted(seqs)))
         similar = {seq: one.similarity for seq, one in near.items()}
     standings = tables.memories.standings({*seqs, *similar}, _EVERY_STATUS)
-    by_id = {one.id: similar.get(one.seq) for one in standings if one.id != candidate.id}
-    waiting = tables.jobs.unsettled_among(by_id)
-    heard = _heard(tables, candidate.evidence)
-    found = [
-        Neighbour(
-            memory, by_id[memory.id], heard=not heard.isdisjoint(_heard(tables, memory.evidence))
-        )
-        for memory in tables.memories.get_many([one for one in by_id if one not in waiting])
-    ]
-    return sorted(found, key=lambda one: (-(one.similarity or 0.0), one.memory.id))
+    return {one.id: similar.get(one.seq) for one in standings if one.id != candidate.id}
+
+
+def _settled(tables: Tables, candidate: Memory, ids: Mapping[str, float | None]) -> list[Memory]:
+    """Return those that have been decided and are of a kind to compare: episodes with episodes."""
+    waiting = tables.jobs.unsettled_among(ids)
+    episode = candidate.type is MemoryType.EPISODE
+    found = tables.memories.get_many([one for one in ids if one not in waiting])
+    return [one for one in found if (one.type is MemoryType.EPISODE) is episode]
+
+
+def _heard_before(
+    tables: Tables, memory: Memory, heard: set[tuple[str, str]], sources: set[str]
+) -> bool:
+    """Say whether the same words of the same session were captured before, in another source."""
+    earlier = replace(
+        memory, evidence=tuple(e for e in memory.evidence if e.source_id not in sources)
+    )
+    return not heard.isdisjoint(_heard(tables, earlier))
 
 
 def _vector(
@@ -144,8 +182,12 @@ def _settle_episode(records: Records, candidate: Memory, near: Sequence[Neighbou
 
 def _repeated(records: Records, candidate: Memory, of: Memory) -> str:
     grown = _with_evidence_of(records, of, candidate)
-    # Everything the candidate knew now stands in *of*; a second record would only be in the way.
-    records.tables.memories.delete(candidate.id)
+    if candidate.source_kind is SourceKind.MANUAL:
+        records.link(candidate.id, Relation.SUPPORTS, of.id)
+        records.move(candidate, Status.ARCHIVED, f"merged into {of.id}, which says the same")
+    else:
+        # All the candidate knew now stands in *of*; a second record would only be in the way.
+        records.tables.memories.delete(candidate.id)
     if grown.status is Status.INBOX:
         _judged(records, grown, Standing(sessions=_sessions(records.tables, grown)), again=True)
     return "repeated"
@@ -171,7 +213,8 @@ def _merged(records: Records, candidate: Memory, into: Memory, *, says_more: boo
 
 def _contradicted(records: Records, candidate: Memory, found: Contradicts) -> str:
     other = found.other
-    records.link(candidate.id, Relation.CONTRADICTS, other.id, note=found.why)
+    if other.id not in records.tables.links.conflicts([candidate.id]).get(candidate.id, ()):
+        records.link(candidate.id, Relation.CONTRADICTS, other.id, note=found.why)
     by_user = candidate.metadata.get("voice") == Voice.USER
     if not (found.corrects and by_user):
         _judged(records, candidate, Standing(sessions=1, contradicts=True))
@@ -182,14 +225,21 @@ def _contradicted(records: Records, candidate: Memory, found: Contradicts) -> st
         return "contradicting"
     records.link(candidate.id, Relation.SUPERSEDES, other.id)
     records.move(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
-    _judged(records, candidate, standing)
+    _judged(records, candidate, standing, note=in_place_of(other.id))
     return "corrections"
 
 
-def _judged(records: Records, candidate: Memory, standing: Standing, *, again: bool = False) -> str:
+def _judged(
+    records: Records,
+    candidate: Memory,
+    standing: Standing,
+    *,
+    again: bool = False,
+    note: str = "",
+) -> str:
     match judge(candidate, standing):
         case Promote(why):
-            records.move(candidate, Status.ACTIVE, why)
+            records.move(candidate, Status.ACTIVE, f"{why}; {note}" if note else why)
             return "active"
         case Never(why):
             reason = f"{why}; only a person can promote it"
@@ -203,7 +253,7 @@ def _judged(records: Records, candidate: Memory, standing: Standing, *, again: b
 def _with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
     """Give *memory* the quotes of *other* too, those of one session only once."""
     tables = records.tables
-    known = _heard(tables, memory.evidence)
+    known = _heard(tables, memory)
     added = []
     for number, piece in enumerate(other.evidence):
         if (_session(tables, piece), fingerprint(piece.quote)) in known:
@@ -227,9 +277,9 @@ def _with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory
     return grown
 
 
-def _heard(tables: Tables, evidence: Sequence[Evidence]) -> set[tuple[str, str]]:
+def _heard(tables: Tables, memory: Memory) -> set[tuple[str, str]]:
     """Return what was said in which session, in a form that knows it again."""
-    return {(_session(tables, one), fingerprint(one.quote)) for one in evidence}
+    return {(_session(tables, one), fingerprint(one.quote)) for one in memory.evidence}
 
 
 def _sessions(tables: Tables, memory: Memory) -> int:

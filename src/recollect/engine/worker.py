@@ -56,6 +56,9 @@ class Worker:
             log.warning("job %s took longer than its lease; another worker has it", job.id)
         except StoreClosed:
             raise
+        except (KeyboardInterrupt, SystemExit):
+            self._put_off(job, self._desk.clock.now(), "")  # stopped, not failed
+            raise
         except NotYet as error:
             self._put_off(job, error.until, str(error))
         except Exception as error:  # the job boundary: a stage may fail in any way, others go on
@@ -89,20 +92,21 @@ class Worker:
         again_at = next_try(job, self._desk.clock.now(), at_least_s=wait_s)
         log.warning("job %s (%s) failed: %s", job.id, job.kind, told, exc_info=not _is_ours(error))
         state = JobState.PARKED if again_at is None else JobState.TODO
-        self._let_go(job, state, run_at=again_at or job.run_at, attempts=job.attempts, error=told)
+        self._let_go(job, state, again_at or job.run_at, attempts=job.attempts, error=told)
 
     def _put_off(self, job: Job, until: datetime, why: str) -> None:
         # Nothing was tried, so no try is used up.
-        self._let_go(job, JobState.TODO, run_at=until, attempts=job.attempts - 1, error=why)
+        self._let_go(job, JobState.TODO, until, attempts=job.attempts - 1, error=why)
 
     def _let_go(
-        self, job: Job, to: JobState, *, run_at: datetime, attempts: int, error: str
+        self, job: Job, to: JobState, run_at: datetime, *, attempts: int, error: str
     ) -> None:
         now = self._desk.clock.now()
 
         def back(tables: Tables) -> None:
             if tables.jobs.let_go(job, to, now=now, run_at=run_at, attempts=attempts, error=error):
-                note_progress(tables, job.event_id, self._desk.clock, failure=error)
+                failed = attempts == job.attempts
+                note_progress(tables, job.event_id, self._desk.clock, failed=failed)
 
         self._desk.store.write(back)
 

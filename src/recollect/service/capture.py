@@ -5,42 +5,28 @@ Nothing is read here that was not handed over, and nothing is decided; the engin
 later. The same material captured twice for the same owner is recognised and not stored again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from recollect.config import at_home
 from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.job import JobKind
 from recollect.domain.scope import Owner, Scope
-from recollect.domain.source import Source, SourceKind
+from recollect.domain.source import BLANK, Source, SourceKind
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.engine.desk import Next, new_job
 from recollect.engine.material import Material, lay_out
-from recollect.errors import InvalidInput, TooLarge
+from recollect.errors import InvalidInput
 from recollect.service import inputs
 from recollect.service.deps import Deps
+from recollect.service.handed import CaptureMode, transcripts_in
 from recollect.service.places import Places, Where, settle
 from recollect.service.write import scope_of
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
-from recollect.text.fingerprint import sha256_hex
+from recollect.text.fingerprint import sha256_hex, short_hash
 from recollect.text.redact import redact
-
-MOST_CHARS = 64_000_000
-MOST_BYTES = 4 * MOST_CHARS
-
-
-class CaptureMode(StrEnum):
-    """What kind of material is handed over."""
-
-    TRANSCRIPT = "transcript"  # what was said, message by message
-    NOTE = "note"  # somebody's own notes: each sentence is meant to be kept
-    SUMMARY = "summary"  # what an agent wrote about a conversation, saved on purpose
-    IMPORT = "import"  # a transcript from another program
-
 
 _KINDS = {
     CaptureMode.TRANSCRIPT: SourceKind.CONVERSATION,
@@ -81,7 +67,9 @@ def captures(
     named = inputs.text_of("title", title, most=inputs.MAX_TITLE)
     speaker = inputs.text_of("user", user, most=inputs.MAX_NAME)
     moment = inputs.moment_of("observed_at", observed_at)
-    found, uri = _transcripts(material, chosen)
+    found, uri = transcripts_in(material, chosen)
+    if not any(said.text.strip() for one in found for said in one.said):
+        raise InvalidInput("there is nothing to capture: nobody says anything in it")
     taken = []
     for one in found:
         transcript = _as_said_by(_clean(one), speaker)
@@ -101,16 +89,14 @@ def captures(
                 uri=uri,
             )
         )
-    return [one for one in taken if _has_something(one, len(taken))]
-
-
-def capture(deps: Deps, wanted: Capture) -> Event:
-    """Store the material and put its first step in the queue; return the event."""
-    return deps.store.write(lambda tables: _capture(deps, tables, wanted))
+    kept = [one for one in taken if one.material.turns]
+    if not kept:
+        raise InvalidInput("there is nothing to capture: all of it was private")
+    return kept
 
 
 def capture_many(deps: Deps, wanted: Sequence[Capture]) -> list[Event]:
-    """Do the same for several, in one transaction."""
+    """Store each one's material and put its first step in the queue, in one transaction."""
     return deps.store.write(lambda tables: [_capture(deps, tables, one) for one in wanted])
 
 
@@ -128,6 +114,8 @@ def _capture(deps: Deps, tables: Tables, wanted: Capture) -> Event:
         source_id=source.id,
         owner=owner,
         state=EventState.CAPTURED,
+        title=wanted.title,
+        uri=wanted.uri,
         created_at=now,
         updated_at=now,
     )
@@ -139,12 +127,14 @@ def _capture(deps: Deps, tables: Tables, wanted: Capture) -> Event:
         "session_id": places.session_id,
         "scope": wanted.scope.value if wanted.explicit_scope else None,
     }
-    tables.jobs.add(new_job(event.id, Next(JobKind.EXTRACT), deps.clock, payload))
+    tables.jobs.add(new_job(event.id, Next(JobKind.EXTRACT, payload=payload), deps.clock))
     return event
 
 
 def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:
-    kind = SourceKind.RUN if wanted.trigger is Trigger.SESSION else _KINDS[wanted.mode]
+    kind = _KINDS[wanted.mode]
+    if wanted.mode is CaptureMode.TRANSCRIPT and wanted.trigger is Trigger.SESSION:
+        kind = SourceKind.RUN
     digest = sha256_hex(wanted.material.content)
     known = tables.sources.with_hash(digest, kind)
     if known is not None:
@@ -156,14 +146,11 @@ def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:
         kind=kind,
         content=wanted.material.content,
         sha256=digest,
-        uri=wanted.uri,
-        title=wanted.title,
-        session=wanted.where.session or transcript.session,
+        session=_session(tables, wanted),
         redactions=wanted.material.redactions,
         metadata={
             "mode": wanted.mode.value,
             "format": transcript.format,
-            "place": transcript.place,
             "turns": wanted.material.turns,
         },
         captured_at=now,
@@ -173,65 +160,44 @@ def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:
     return source
 
 
-def _transcripts(material: object, mode: CaptureMode) -> tuple[list[Transcript], str]:
-    """Return the conversations in *material*, and where it came from."""
-    if isinstance(material, Transcript):
-        return [material], ""
-    if isinstance(material, Path):
-        return _read(_file(material), mode), material.expanduser().absolute().as_uri()
-    if isinstance(material, str):
-        if len(material) > MOST_CHARS:
-            raise TooLarge(
-                f"the material has {len(material):,} characters; the limit is {MOST_CHARS:,}. "
-                "Capture it in parts"
-            )
-        return _read(material, mode), ""
-    if isinstance(material, Mapping):
-        material = material.get("messages", [material])
-    if isinstance(material, Sequence) and not isinstance(material, bytes | bytearray):
-        # The formats are loaded by those who capture, not by everybody.
-        from recollect.text.transcripts.messages import from_messages
+def _session(tables: Tables, wanted: Capture) -> str:
+    """Return the name of the session; one without a name is known by how it begins and goes on."""
+    named = wanted.where.session or wanted.transcript.session
+    if named:
+        return named
+    content = wanted.material.content
+    first = wanted.transcript.said[0]
+    begun = f"{first.voice} {first.at} {content[: wanted.material.turns[0][1]]}"
+    mark = f"begins {short_hash(begun).hex()[:16]}"
+    known = tables.sources.with_session(mark)
+    for session, earlier in known:
+        if _goes_on(earlier, content) or _goes_on(content, earlier):
+            return session  # the same session, captured before it was over
+    return f"{mark} {len(known)}"
 
-        return [from_messages(material)], ""
-    raise InvalidInput(
-        "the material must be text, a list of {role, content} messages, or a path to a file, "
-        f"not {type(material).__name__}"
+
+def _goes_on(earlier: str, later: str) -> bool:
+    """Say whether *later* begins with all of *earlier*, whatever of it was forgotten since."""
+    if BLANK not in earlier:
+        return later.startswith(earlier)
+    return len(later) >= len(earlier) and all(
+        one in (BLANK, other) for one, other in zip(earlier, later, strict=False)
     )
-
-
-def _read(text: str, mode: CaptureMode) -> list[Transcript]:
-    if mode in (CaptureMode.NOTE, CaptureMode.SUMMARY):
-        voice = Voice.ASSISTANT if mode is CaptureMode.SUMMARY else Voice.USER
-        return [Transcript(said=(Said(voice, text),), format="text")]
-    # As above.
-    from recollect.text.transcripts.read import read_transcripts
-
-    return read_transcripts(text)
-
-
-def _file(path: Path) -> str:
-    where = at_home(str(path))
-    try:
-        if where.is_dir():
-            raise InvalidInput(f"{path} is a folder; name a transcript file in it")
-        if where.stat().st_size > MOST_BYTES:
-            raise TooLarge(
-                f"{path} is larger than {MOST_BYTES // 1_000_000} MB; capture it in parts"
-            )
-        return where.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _clean(transcript: Transcript) -> Transcript:
     """Return *transcript* with storable names; its texts are cleaned as they are laid out."""
     return replace(
         transcript,
-        said=tuple(replace(one, speaker=clean(one.speaker)) for one in transcript.said),
+        said=tuple(replace(one, speaker=_speaker(one)) for one in transcript.said),
         title=clean(transcript.title),
         session=redact(clean(transcript.session)).text[: inputs.MAX_NAME],
         place=clean(transcript.place),
     )
+
+
+def _speaker(said: Said) -> str:
+    return redact(clean(said.speaker)).text[: inputs.MAX_NAME] if said.speaker else ""
 
 
 def _as_said_by(transcript: Transcript, user: str) -> Transcript:
@@ -254,18 +220,11 @@ def _placed(where: Where, transcript: Transcript) -> Where:
     place = Path(transcript.place)
     if not place.is_absolute() or place in (Path.home(), Path("/"), Path("/tmp")):
         return where  # everything happens there, so it is no project
-    return replace(where, project=str(place))
-
-
-def _has_something(one: Capture, of: int) -> bool:
-    if one.material.turns:
-        return True
-    if of > 1:
-        return False  # an empty conversation among others is no reason to refuse the others
-    raise InvalidInput(
-        "there is nothing to capture: no message has any text"
-        + (", or all of it was private" if one.material.redactions else "")
-    )
+    try:
+        place.exists()
+        return Where.of(str(place), where.repo, where.agent, where.session)
+    except (InvalidInput, OSError):
+        return where  # no folder anybody could have; the material is still worth keeping
 
 
 def _owner(scope: Scope, places: Places) -> Owner:

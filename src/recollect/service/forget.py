@@ -13,14 +13,13 @@ from dataclasses import replace
 from recollect.clock import Clock
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, Status
-from recollect.domain.source import Evidence, Source, SourceKind
+from recollect.domain.source import BLANK, Evidence, Source, SourceKind
 from recollect.domain.upkeep import Receipt
 from recollect.service.deps import Deps
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
 
-BLANK = "█"
 _SAYS_MUCH_THE_SAME = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
 
@@ -34,7 +33,7 @@ def forget(deps: Deps, memory_id: object) -> Receipt:
             "that process is done"
         )
     snapshots = sorted(deps.store.path.parent.glob(f"{deps.store.path.name}.before-*"))
-    kept += [f"a copy from before a migration may hold it: {path}" for path in snapshots]
+    kept += [f"a copy taken before a change may hold it: {path}" for path in snapshots]
     return Receipt(
         memory_id=receipt.memory_id,
         forgotten_at=receipt.forgotten_at,
@@ -48,6 +47,10 @@ def _forget(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
     sources = tables.sources.of_memory(memory.id)
     scrubbed = tables.retrievals.scrub(memory.id, memory.content)
     kept = _related(tables, memory)
+    linked = {
+        end for link in tables.links.of_memory(memory.id) for end in (link.from_id, link.to_id)
+    }
+    tables.memories.unname(memory.id, sorted(linked - {memory.id}))
     removed = dict(tables.memories.delete(memory.id))
     removed["retrieval queries blanked"] = scrubbed
     for source in sources:
@@ -89,10 +92,10 @@ def _forget_source(tables: Tables, memory: Memory, source: Source) -> str:
     for piece in (one for one in memory.evidence if one.source_id == source.id):
         for start in _occurrences(content, piece.quote):
             span = replace(piece, start=start, end=start + len(piece.quote))
-            rests_on_it = {other.memory_id for other in others if _overlap(span, other)}
-            quoting |= rests_on_it
-            if not rests_on_it:
-                content = content[: span.start] + BLANK * len(piece.quote) + content[span.end :]
+            quoted = [other for other in others if _overlap(span, other)]
+            quoting |= {other.memory_id for other in quoted}
+            for first, last in _unquoted(span, quoted):
+                content = content[:first] + BLANK * (last - first) + content[last:]
     if content != source.content:
         tables.sources.blank(source.id, content, sha256_hex(content))
     if quoting:
@@ -106,6 +109,17 @@ def _occurrences(content: str, quote: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = content.find(quote, at + len(quote))
+
+
+def _unquoted(span: Evidence, others: list[Evidence]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a span that nobody else quotes."""
+    at = span.start
+    for other in sorted(others, key=lambda one: one.start):
+        if other.start > at:
+            yield at, min(other.start, span.end)
+        at = max(at, other.end)
+    if at < span.end:
+        yield at, span.end
 
 
 def _overlap(one: Evidence, other: Evidence) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from recollect.domain.job import Job, JobState
 from recollect.domain.ledger import ModelCall
+from recollect.engine.desk import note_progress
 from recollect.errors import IllegalTransition, NotFound
 from recollect.service import inputs
 from recollect.service.deps import Deps
@@ -36,6 +37,7 @@ def retry(deps: Deps, job_id: object) -> Job:
             raise IllegalTransition(
                 f"job {found.id} is {found.state}; only a parked or waiting one can be retried"
             )
+        note_progress(tables, found.event_id, deps.clock)
         return _known(tables, job_id)
 
     return deps.store.write(write)

@@ -13,6 +13,7 @@ from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.upkeep import Maintenance, Twins
+from recollect.errors import IllegalTransition
 from recollect.service import inputs
 from recollect.service.deps import Deps
 from recollect.service.upkeep import embed_in_steps
@@ -56,6 +57,10 @@ def confirm(deps: Deps, memory_id: object) -> Memory:
 
     def write(tables: Tables) -> Memory:
         memory = known(tables, memory_id)
+        if memory.status is not Status.ACTIVE:
+            raise IllegalTransition(
+                f"memory {memory.id} is {memory.status}; only an active one can be confirmed"
+            )
         now = deps.clock.now()
         confirmed = replace(memory, confirmed_at=now, updated_at=now)
         tables.memories.set_standing(confirmed)

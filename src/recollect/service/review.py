@@ -10,7 +10,7 @@ from functools import partial
 from recollect.domain.link import Relation
 from recollect.domain.memory import Change, Memory, Status
 from recollect.domain.upkeep import Waiting
-from recollect.engine.records import Records
+from recollect.engine.records import Records, in_place_of
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service import inputs
 from recollect.service.deps import Deps
@@ -33,9 +33,12 @@ def promote(
     why = _reason(reason)
 
     def one(records: Records, memory: Memory) -> Memory:
-        promoted = records.move(memory, Status.ACTIVE, why)
-        if replaces:
-            _supersede_rivals(records, promoted)
+        rivals = _rivals(records.tables, memory) if replaces else []
+        told = "; ".join([why] * bool(why) + [in_place_of(other.id) for other in rivals])
+        promoted = records.move(memory, Status.ACTIVE, told)
+        for other in rivals:
+            records.link(memory.id, Relation.SUPERSEDES, other.id)
+            records.move(other, Status.SUPERSEDED, f"replaced by {memory.id}")
         return promoted
 
     return _each(deps, memory_ids, one, by=by)
@@ -64,11 +67,10 @@ def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
         if last is None or last.before is None:
             raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
         for link in records.tables.links.of_memory(memory.id):
-            if link.relation is Relation.SUPERSEDES and link.from_id == memory.id:
-                _restore(records, link.to_id, because_of=last)
-        return records.move(
-            memory, last.before, f"undone: was {last.after}, {last.reason}".rstrip(", ")
-        )
+            if link.relation is Relation.SUPERSEDES and in_place_of(link.to_id) in last.reason:
+                _restore(records, link.to_id, memory.id)
+        was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
+        return records.move(memory, last.before, f"undone: was {was}")
 
     return _each(deps, memory_ids, one, by=by)
 
@@ -106,11 +108,18 @@ def _waiting(tables: Tables, memory: Memory, rivals: Sequence[str]) -> Waiting:
     said = memory.evidence[0] if memory.evidence else None
     return Waiting(
         memory=memory,
-        why=changes[-1].reason if changes else "",
+        why=next((one.reason for one in reversed(changes) if one.before in (None, one.after)), ""),
         rivals=tuple(tables.memories.get_many(rivals)),
-        source=tables.sources.title_of(said.source_id) if said else "",
+        source=_source_of(tables, memory),
         voice=said.voice if said else "",
     )
+
+
+def _source_of(tables: Tables, memory: Memory) -> str:
+    """Return what the capture a candidate came from was called, and when it was said."""
+    event = tables.sources.event(str(memory.metadata.get("event", "")))
+    name = event.title if event else ""
+    return f"{name or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
 
 
 def _each(deps: Deps, memory_ids: object, one: Review, *, by: str) -> list[Memory]:
@@ -125,21 +134,18 @@ def _each(deps: Deps, memory_ids: object, one: Review, *, by: str) -> list[Memor
     return deps.store.write(write)
 
 
-def _supersede_rivals(records: Records, memory: Memory) -> None:
-    rivals = records.tables.links.conflicts([memory.id]).get(memory.id, ())
-    for other in records.tables.memories.get_many(rivals):
-        records.link(memory.id, Relation.SUPERSEDES, other.id)
-        records.move(other, Status.SUPERSEDED, f"replaced by {memory.id}")
+def _rivals(tables: Tables, memory: Memory) -> list[Memory]:
+    return tables.memories.get_many(tables.links.conflicts([memory.id]).get(memory.id, ()))
 
 
-def _restore(records: Records, memory_id: str, *, because_of: Change) -> None:
-    """Bring back what was superseded because of the memory that *because_of* moved."""
+def _restore(records: Records, memory_id: str, replaced_by: str) -> None:
+    """Bring back what was superseded by a memory whose promotion is undone."""
     other = records.tables.memories.get(memory_id)
     if other is None or other.status is not Status.SUPERSEDED:
         return
     last = _last_move(records.tables, other)
-    if last is not None and last.before is not None and because_of.memory_id in last.reason:
-        records.move(other, last.before, f"{because_of.memory_id} was undone")
+    if last is not None and last.before is not None:
+        records.move(other, last.before, f"{replaced_by} was undone")
 
 
 def _last_move(tables: Tables, memory: Memory) -> Change | None:
@@ -149,12 +155,15 @@ def _last_move(tables: Tables, memory: Memory) -> Change | None:
     return moves[-1] if moves else None
 
 
-def _listed(memory_ids: object) -> list[object]:
+def _listed(memory_ids: object) -> list[str]:
     if isinstance(memory_ids, str | Memory):
-        return [memory_ids]
+        memory_ids = [memory_ids]
     if not isinstance(memory_ids, Sequence) or len(memory_ids) > MOST_AT_ONCE:
         raise InvalidInput(f"name a memory by its id, or up to {MOST_AT_ONCE:,} in a list")
-    return list(dict.fromkeys(memory_ids))
+    ids = [one.id if isinstance(one, Memory) else one for one in memory_ids]
+    if not all(isinstance(one, str) for one in ids):
+        raise InvalidInput("name memories by their ids: a list of texts")
+    return list(dict.fromkeys(ids))
 
 
 def _reason(reason: object) -> str:

@@ -4,7 +4,8 @@ import hashlib
 import re
 import unicodedata
 
-_NOT_WORD = re.compile(r"[\W_]+")
+# Form, not meaning: "C++" and "C#", "< 5" and "> 5" stay apart.
+_NOT_WORD = re.compile(r"(?:[\s.,;:!?…\"'’‘“”«»()\[\]{}*_`~]|(?<=\s)[-–—]+(?=\s))+")
 
 
 def sha256_hex(text: str) -> str:

@@ -22,7 +22,7 @@ MOST_CHARS = 220
 LEAST_WORDS = 3
 
 
-def episode(source: Source, turns: Sequence[Turn]) -> Found | None:
+def episode(source: Source, turns: Sequence[Turn], *, title: str = "") -> Found | None:
     """Return the episode of a session, or None where nobody said anything."""
     if source.metadata.get("mode", "transcript") in ("note", "summary"):
         return None  # a note is no session
@@ -42,15 +42,14 @@ def episode(source: Source, turns: Sequence[Turn]) -> Found | None:
         confidence=1.0,
         observed_at=_began(source, turns),
         spans=tuple(spans),
-        title=_title(source, turns),
+        title=_title(source, turns, title),
     )
 
 
-def _title(source: Source, turns: Sequence[Turn]) -> str:
+def _title(source: Source, turns: Sequence[Turn], name: str) -> str:
     talk = sum(turn.voice in (Voice.USER, Voice.ASSISTANT, Voice.OTHER) for turn in turns)
     day = f"{_began(source, turns):%Y-%m-%d}"
-    name = source.title or "Session"
-    return f"{name[:120]} ({day}, {talk} messages)"
+    return f"{name[:120] or 'Session'} ({day}, {talk} messages)"
 
 
 def _asked(content: str, turns: Sequence[Turn]) -> list[Utterance]:

@@ -6,7 +6,8 @@ half-way and run again finds what it wrote and goes on. They are written in smal
 a long transcript never holds the write lock for long.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -30,6 +31,7 @@ from recollect.store.protocol import Tables
 BATCH = 50
 MOST_QUOTE = 1_000
 BY = "engine"
+PLACES = ("project_id", "repo_id", "agent_id", "session_id", "scope")
 
 
 def extract(desk: Desk, held: Held) -> None:
@@ -40,16 +42,21 @@ def extract(desk: Desk, held: Held) -> None:
     found = find(
         source.content, turns, reading_of(told, placed=event.owner.scope is not Scope.GLOBAL)
     )
-    whole = episode(source, turns)
+    whole = episode(source, turns, title=event.title)
     candidates = written(
         chain(found, () if whole is None else (whole,)), event, source, held, desk.clock, "rules"
     )
     for batch in _batches(candidates, BATCH):
         held.write(partial(add_candidates, desk, event.id, batch))
     following = [Next(JobKind.CONSOLIDATE)]
-    if desk.chat() is not None:
-        following.append(Next(JobKind.ASK))
+    if desk.asks:
+        following.append(Next(JobKind.ASK, payload=placed(held.payload)))
     held.finish(following)
+
+
+def placed(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what of a job's payload says where its candidates belong."""
+    return {name: payload.get(name) for name in PLACES}
 
 
 def subject(desk: Desk, held: Held) -> tuple[Event, Source]:
@@ -76,8 +83,13 @@ def written(
     found: Iterable[Found], event: Event, source: Source, held: Held, clock: Clock, how: str
 ) -> Iterator[Memory]:
     """Yield *found* as candidates of *event*, each with an id of its own that never changes."""
-    for number, one in enumerate(found):
-        yield _memory(one, derived_id(event.id, how, number), event, source, held, clock)
+    ties: Counter[tuple[str, int]] = Counter()
+    for one in found:
+        # Known by its place: a count would shift for all that follow when a span is forgotten.
+        place = one.spans[0].start
+        what = f"{how} {one.rule} {place} {ties[one.rule, place]}"
+        ties[one.rule, place] += 1
+        yield _memory(one, derived_id(event.id, what, place >> 4), event, source, held, clock)
 
 
 def _batches(candidates: Iterable[Memory], size: int) -> Iterator[list[Memory]]:
@@ -109,7 +121,11 @@ def _memory(
     now = clock.now()
     told = held.payload
     scope = _scope(found, event, explicit=bool(told.get("scope")))
-    metadata: dict[str, Any] = {"rule": found.rule, "voice": found.voice.value}
+    metadata: dict[str, Any] = {
+        "rule": found.rule,
+        "voice": found.voice.value,
+        "event": event.id,
+    }
     if found.flags:
         metadata["flags"] = list(found.flags)
     if found.type is MemoryType.EPISODE:

@@ -86,6 +86,11 @@ class SqliteMemories:
         row = self._db.execute(_SQL["with_key"], values).fetchone()
         return self.get(row[0]) if row else None
 
+    def with_fingerprint(self, fingerprint: str, owner: Owner) -> list[int]:
+        """Return the items of an owner whose words are the same, by their integers."""
+        values = {"fingerprint": fingerprint, "scope": owner.scope.value, "owner_id": owner.id}
+        return [seq for (seq,) in self._db.execute(_SQL["with_fingerprint"], values)]
+
     def set_standing(self, memory: Memory) -> None:
         """Keep a memory's new status, confidence and times. Its content never changes."""
         values = {
@@ -109,6 +114,11 @@ class SqliteMemories:
             "at": to_micros(change.at),
         }
         self._db.execute(_SQL["add_change"], values)
+
+    def unname(self, memory_id: str, in_changes_of: Sequence[str]) -> None:
+        """Take the id of a forgotten memory out of other memories' history."""
+        values = {"id": memory_id, "ids": to_json(list(in_changes_of))}
+        self._db.execute(_SQL["unname"], values)
 
     def changes(self, memory_id: str) -> list[Change]:
         """Return the moves of a memory, oldest first."""

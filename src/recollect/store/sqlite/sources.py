@@ -9,7 +9,7 @@ from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, redactions_from, redactions_json, to_json
+from recollect.store.sqlite.rows import Row, redactions_from, redactions_json, rows, to_json
 
 _SQL = queries.load("sources")
 
@@ -58,13 +58,9 @@ class SqliteSources:
         row = self._db.execute(_SQL["session_of"], {"id": source_id}).fetchone()
         return str(row[0]) if row else source_id
 
-    def title_of(self, source_id: str) -> str:
-        """Return what a source is called, or else what kind it is and when it was said."""
-        row = self._db.execute(_SQL["title_of"], {"id": source_id}).fetchone()
-        if row is None:
-            return ""
-        title, kind, observed_at = row
-        return f"{title or kind}, {from_micros(observed_at):%Y-%m-%d}"
+    def with_session(self, mark: str) -> list[tuple[str, str]]:
+        """Return session and content of the sources whose session begins with *mark*."""
+        return rows(self._db.execute(_SQL["with_session"], {"from": mark, "to": f"{mark}\uffff"}))
 
     def blank(self, source_id: str, content: str, sha256: str) -> None:
         """Overwrite forgotten spans of a source; the trigger checks the length."""
@@ -92,6 +88,8 @@ class SqliteSources:
             "outcome": event.outcome,
             "retries": event.retries,
             "error": event.error,
+            "title": event.title,
+            "uri": event.uri,
             "created_at": to_micros(event.created_at),
             "updated_at": to_micros(event.updated_at),
         }
@@ -159,7 +157,7 @@ def evidence_from(row: Row) -> Evidence:
 
 def _event(row: Row) -> Event:
     event_id, trigger, source_id, scope, owner_id, state, outcome, retries, error = row[:9]
-    created, updated = row[9:]
+    title, uri, created, updated = row[9:]
     return Event(
         id=event_id,
         trigger=Trigger(trigger),
@@ -169,6 +167,8 @@ def _event(row: Row) -> Event:
         outcome=outcome,
         retries=retries,
         error=error,
+        title=title,
+        uri=uri,
         created_at=from_micros(created),
         updated_at=from_micros(updated),
     )

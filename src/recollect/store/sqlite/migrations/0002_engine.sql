@@ -8,6 +8,12 @@ ALTER TABLE evidence ADD COLUMN voice TEXT NOT NULL DEFAULT ''
 -- Which session a source is of, as its capture named it; '' where it had no name. A session that is
 -- captured twice, longer the second time, is still one.
 ALTER TABLE sources ADD COLUMN session TEXT NOT NULL DEFAULT '';
+CREATE INDEX sources_by_session ON sources(session) WHERE session <> '';
+
+-- What a capture was called and where it came from belongs to the capture: two owners may hand over
+-- the same material, and neither learns what the other calls it.
+ALTER TABLE ingestion_events ADD COLUMN title TEXT NOT NULL DEFAULT '';
+ALTER TABLE ingestion_events ADD COLUMN uri TEXT NOT NULL DEFAULT '';
 
 -- Candidates that were extracted and wait to be consolidated, in the order in which they were said.
 CREATE TABLE unsettled (

@@ -21,7 +21,7 @@ SELECT l.to_id, l.from_id FROM json_each(:ids) j
 ORDER BY 1, 2;
 
 -- count_conflicts: pairs that both still stand
-SELECT count(*) FROM memory_links l
+SELECT count(DISTINCT min(l.from_id, l.to_id) || max(l.from_id, l.to_id)) FROM memory_links l
   JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
   JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
  WHERE l.relation = 'contradicts';

@@ -30,6 +30,10 @@ SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at 
 -- with_key: the active profile fact of that name
 SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active' AND scope = :scope AND owner_id = :owner_id;
 
+-- with_fingerprint: the same words of the same owner; the oldest few are enough
+SELECT i.seq FROM memories m CROSS JOIN items i ON i.id = m.id
+ WHERE m.fingerprint = :fingerprint AND m.scope = :scope AND m.owner_id = :owner_id ORDER BY i.seq LIMIT 20;
+
 -- set_standing: status and times change, content never does
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
  WHERE id = :id;
@@ -37,6 +41,10 @@ UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :
 -- add_change: one move between states
 INSERT INTO memory_changes (id, memory_id, before, after, "by", reason, at)
 VALUES (:id, :memory_id, :before, :after, :by, :reason, :at);
+
+-- unname: the history of others keeps its lines, without the name of what was forgotten
+UPDATE memory_changes SET reason = replace(reason, :id, '(forgotten)')
+ WHERE memory_id IN (SELECT value FROM json_each(:ids)) AND instr(reason, :id);
 
 -- changes: oldest first
 SELECT id, memory_id, before, after, "by", reason, at FROM memory_changes

@@ -19,8 +19,8 @@ SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.session, s.
 -- session_of: what tells apart two tellings of one session from two sessions
 SELECT coalesce(nullif(session, ''), id) FROM sources WHERE id = :id;
 
--- title_of: how a person knows it again
-SELECT title, kind, observed_at FROM sources WHERE id = :id;
+-- with_session: those whose session has a name in a range
+SELECT session, content FROM sources WHERE session >= :from AND session < :to ORDER BY id;
 
 -- blank_source: overwrite forgotten spans; the length stays
 UPDATE sources SET content = :content, sha256 = :sha256 WHERE id = :id;
@@ -33,21 +33,21 @@ SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at
   FROM evidence WHERE source_id = :source_id ORDER BY id;
 
 -- add_event: the audit row of a capture
-INSERT INTO ingestion_events (id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at)
-VALUES (:id, :trigger, :source_id, :scope, :owner_id, :state, :outcome, :retries, :error, :created_at, :updated_at);
+INSERT INTO ingestion_events (id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at)
+VALUES (:id, :trigger, :source_id, :scope, :owner_id, :state, :outcome, :retries, :error, :title, :uri, :created_at, :updated_at);
 
 -- set_event: how far it has come
 UPDATE ingestion_events SET state = :state, outcome = :outcome, retries = :retries, error = :error, updated_at = :updated_at
  WHERE id = :id;
 
 -- event: by id
-SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at
+SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events WHERE id = :id;
 
 -- events_of_source: what a source was captured for, oldest first
-SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at
+SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events WHERE source_id = :source_id ORDER BY id;
 
 -- events: oldest first
-SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, created_at, updated_at
+SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events ORDER BY id;

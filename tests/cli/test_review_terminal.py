@@ -1,0 +1,481 @@
+"""The reviewer and the worker in a real terminal: what a person sees, presses and interrupts."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import EventState, JobState, Recollect, Status
+from support import open_memory
+
+pty = pytest.importorskip("pty", reason="a terminal needs POSIX")
+termios = pytest.importorskip("termios", reason="a terminal needs POSIX")
+
+PATIENCE_S = 30.0
+KEYS = "uit\n"  # how the line that names the keys ends, where there is no rival
+SETTINGS = {
+    "RECOLLECT_EMBEDDING_BACKEND": "none",
+    "TERM": "xterm-256color",
+    "COLUMNS": "120",
+}
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Terminal:
+    """A command on a pseudo-terminal of its own, and what it has shown so far."""
+
+    def __init__(self, path: Path, *args: str) -> None:
+        self._master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "recollect"), *args],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**os.environ, **SETTINGS, "RECOLLECT_DB": str(path)},
+            start_new_session=True,
+        )
+        os.close(slave)
+        self._raw = b""
+        self._read_to = 0
+
+    @property
+    def shown(self) -> str:
+        text = self._raw.decode(errors="replace")
+        return _ESCAPES.sub("", text).replace("\r\n", "\n")
+
+    def until(self, text: str) -> str:
+        """Wait for *text*; return what came before it since the last wait."""
+        end = time.monotonic() + PATIENCE_S
+        while text not in self.shown[self._read_to :]:
+            assert time.monotonic() < end, f"{text!r} never came: {self.shown!r}"
+            assert self._read(), f"it ended before {text!r} came: {self.shown!r}"
+        start = self._read_to
+        self._read_to = self.shown.index(text, start) + len(text)
+        return self.shown[start : self._read_to]
+
+    def press(self, key: str) -> None:
+        """Press *key* once the terminal takes single keys: before, they would be thrown away."""
+        end = time.monotonic() + PATIENCE_S
+        while termios.tcgetattr(self._master)[3] & termios.ICANON:
+            assert time.monotonic() < end, f"it never waited for a key: {self.shown!r}"
+            time.sleep(0.005)
+        os.write(self._master, key.encode())
+
+    def ends(self) -> int:
+        """Wait until the command ends; return its exit code."""
+        while self._read():
+            pass
+        return self.process.wait(PATIENCE_S)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._master)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._master], [], [], PATIENCE_S)
+        try:
+            chunk = os.read(self._master, 65536) if ready else b""
+        except OSError:  # Linux says end of file on a terminal like this
+            return False
+        self._raw += chunk
+        return bool(chunk)
+
+
+Start = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal(path: Path) -> Iterator[Start]:
+    """Run a command in a terminal, and end it with the test."""
+    started: list[Terminal] = []
+
+    def start(*args: str) -> Terminal:
+        started.append(Terminal(path, *args))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Recollect]:
+    """The same store, seen from here."""
+    with open_memory(path, words_only=True) as memory:
+        yield memory
+
+
+def said(memory: Recollect, text: str, session: str) -> None:
+    memory.capture_session(
+        [{"role": "user", "content": text}],
+        project="site",
+        session=session,
+        title=f"Talk of {session}",
+    )
+    memory.drain()
+
+
+@pytest.fixture
+def three(store: Recollect) -> list[str]:
+    """Three candidates, in the order in which they are shown."""
+    for number, session in enumerate(("monday", "tuesday", "friday")):
+        said(store, f"We use tool-{number} for step {number}.", session)
+    return [one.id for one in store.inbox()]
+
+
+def status_of(store: Recollect, ids: list[str]) -> list[str]:
+    return [store.get(one).status.value for one in ids]
+
+
+# ── the inbox ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_candidate_is_shown_with_its_quote_its_source_and_why_it_waits(
+    terminal: Start, store: Recollect
+) -> None:
+    said(store, "We use tool-9 for step 9.", "monday")
+    window = terminal("inbox")
+
+    shown = window.until(KEYS)
+    window.press("q")
+
+    day = f"{store.inbox()[0].observed_at:%Y-%m-%d}"
+    assert "1 of 1 · project · project · 70% sure\n" in shown
+    assert "We use tool-9 for step 9.\n" in shown
+    assert "“We use tool-9 for step 9.”\n" in shown
+    assert f"said by user in Talk of monday, {day}\n" in shown
+    assert "held: it was said once\n" in shown
+    assert "keep  reject  skip  undo  quit" in shown
+    assert "replace" not in shown
+    assert window.ends() == 0
+    assert "0 kept, 0 rejected; 1 left in the inbox." in window.shown
+
+
+def test_each_key_does_one_thing(terminal: Start, store: Recollect, three: list[str]) -> None:
+    window = terminal("inbox")
+    for key, place in (("k", "1 of 3"), ("r", "2 of 3"), ("s", "3 of 3")):
+        window.until(place)
+        window.until(KEYS)
+        window.press(key)
+
+    assert window.ends() == 0
+    assert "1 kept, 1 rejected; 1 left in the inbox." in window.shown
+    assert status_of(store, three) == ["active", "archived", "inbox"]
+    changes = store.explain(three[0]).changes  # type: ignore[union-attr]
+    assert (changes[-1].by, changes[-1].reason) == ("user", "reviewed")
+
+
+def test_quitting_leaves_the_rest_as_it_was(
+    terminal: Start, store: Recollect, three: list[str]
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("K")
+    window.until("2 of 3")
+    window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert "1 kept, 0 rejected; 2 left in the inbox." in window.shown
+    assert status_of(store, three) == ["active", "inbox", "inbox"]
+
+
+@pytest.mark.parametrize("key", ["k", "r"])
+def test_undo_brings_the_candidate_back_and_shows_it_again(
+    terminal: Start, store: Recollect, three: list[str], key: str
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press(key)
+    window.until("2 of 3")
+    window.until(KEYS)
+    decided = status_of(store, three)[0]
+    window.press("u")
+    window.until("Undone: We use tool-2 for step 2.")
+    window.until("1 of 3")
+    window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert decided == {"k": "active", "r": "archived"}[key]
+    assert status_of(store, three) == ["inbox", "inbox", "inbox"]
+
+
+def test_what_was_taken_back_is_not_counted(
+    terminal: Start, store: Recollect, three: list[str]
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("k")
+    window.until("2 of 3")
+    window.until(KEYS)
+    window.press("u")
+    window.until("1 of 3")
+    window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert "0 kept, 0 rejected; 3 left in the inbox." in window.shown
+
+
+def test_with_nothing_decided_there_is_nothing_to_undo(
+    terminal: Start, store: Recollect, three: list[str]
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("u")
+    window.until("There is nothing to undo yet.")
+    window.until("1 of 3")
+    window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert status_of(store, three) == ["inbox"] * 3
+
+
+@pytest.mark.parametrize("key", ["z", "x", " ", "\r", "ü", "\x1b[A"], ids=ascii)
+def test_other_keys_do_nothing(
+    terminal: Start, store: Recollect, three: list[str], key: str
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press(key)
+    time.sleep(0.2)  # a terminal drops what is pressed while it goes from one key to the next
+    window.press("q")
+
+    assert window.ends() == 0
+    assert window.shown.count(" of 3 ·") == 1
+    assert status_of(store, three) == ["inbox"] * 3
+
+
+def test_a_rival_is_shown_and_x_puts_the_candidate_in_its_place(
+    terminal: Start, store: Recollect
+) -> None:
+    old = store.ingest("The staging server listens on port 8080.", project="site")
+    said(store, "The staging server listens on port 9090.", "monday")
+    [new] = store.inbox()
+    window = terminal("inbox")
+    shown = window.until("x keep and replace the other\n")
+    window.press("x")
+
+    assert window.ends() == 0
+    assert "speaks against: The staging server listens on port 8080. (active)" in shown
+    assert "held: it speaks against something known" in shown
+    assert "1 kept, 0 rejected; 0 left in the inbox." in window.shown
+    assert status_of(store, [old.id, new.id]) == ["superseded", "active"]
+
+
+def test_undoing_x_restores_the_rival(terminal: Start, store: Recollect) -> None:
+    said(store, "We use tool-0 for step 0.", "friday")
+    old = store.ingest("The staging server listens on port 8080.", project="site")
+    said(store, "The staging server listens on port 9090.", "monday")
+    [new, _] = store.inbox()
+    window = terminal("inbox")
+    window.until("replace the other\n")
+    window.press("x")
+    window.until("2 of 2")
+    window.until(KEYS)
+    between = status_of(store, [old.id, new.id])
+    window.press("u")
+    window.until("replace the other\n")
+    window.press("q")
+
+    assert window.ends() == 0
+    assert between == ["superseded", "active"]
+    assert status_of(store, [old.id, new.id]) == ["active", "inbox"]
+
+
+def test_escape_quits(terminal: Start, store: Recollect, three: list[str]) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("\x1b")
+
+    assert window.ends() == 0
+    assert "0 kept, 0 rejected; 3 left in the inbox." in window.shown
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
+def test_an_interrupted_review_keeps_what_was_decided_and_shows_no_traceback(
+    terminal: Start, store: Recollect, three: list[str], key: str
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("k")
+    window.until("2 of 3")
+    window.until(KEYS)
+    window.press(key)
+    window.ends()
+
+    assert "Traceback" not in window.shown
+    assert status_of(store, three) == ["active", "inbox", "inbox"]
+    assert store.verify().ok
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
+def test_ctrl_c_and_ctrl_d_quit_like_q(
+    terminal: Start, store: Recollect, three: list[str], key: str
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press(key)
+
+    assert window.ends() == 0
+    assert "0 kept, 0 rejected; 3 left in the inbox." in window.shown
+
+
+def test_an_empty_inbox_asks_nothing(terminal: Start, store: Recollect) -> None:
+    window = terminal("inbox")
+
+    assert window.ends() == 0
+    assert "0 kept, 0 rejected; 0 left in the inbox." in window.shown
+
+
+@pytest.mark.parametrize("option", ["--list", "--json"])
+def test_a_list_is_a_list_in_a_terminal_too(
+    terminal: Start, store: Recollect, three: list[str], option: str
+) -> None:
+    window = terminal("inbox", option)
+
+    assert window.ends() == 0
+    assert all(one in window.shown for one in three)
+    assert status_of(store, three) == ["inbox"] * 3
+
+
+def test_what_somebody_else_decided_meanwhile_is_told_and_the_review_goes_on(
+    terminal: Start, store: Recollect, three: list[str]
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    store.reject(three[0], "by somebody else")
+    window.press("r")
+    window.until("is archived; only a candidate in the inbox can be rejected")
+    window.until("2 of 3")
+    window.until(KEYS)
+    window.press("k")
+    window.until("3 of 3")
+    window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert status_of(store, three) == ["archived", "active", "inbox"]
+
+
+def test_a_transcript_cannot_write_on_the_reviewers_terminal(
+    terminal: Start, store: Recollect
+) -> None:
+    store.capture_conversation(
+        "We use \x1b]0;owned\x07\x1b[2Jtool [red]x[/red] for builds.",
+        "note",
+        project="site",
+        title="\x1b[2Jclear [blink]",
+    )
+    store.drain()
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert b"\x1b]0;" not in window._raw
+    assert b"\x1b[2J" not in window._raw
+    assert "[red]x[/red]" in window.shown
+    assert "clear [blink]" in window.shown
+
+
+# ── the worker ──────────────────────────────────────────────────────────────────────────────────
+
+
+def works(path: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(Path(sys.executable).parent / "recollect"), "work"],
+        env={**os.environ, **SETTINGS, "RECOLLECT_DB": str(path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def worker(path: Path, store: Recollect) -> Iterator[subprocess.Popen[str]]:
+    """A worker that waits for jobs."""
+    with works(path) as process:
+        assert process.stderr is not None
+        assert "stop with Ctrl-C" in process.stderr.readline()
+        yield process
+        process.kill()
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait for what another process does."""
+    end = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def capture_many(store: Recollect, number: int) -> None:
+    for n in range(number):
+        text = " ".join(f"We use tool-{n}-{k} for step {k}." for k in range(40))
+        store.capture_session(text, project="site", session=f"session {n}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_worker_does_what_comes_in_and_stops_when_told(
+    worker: subprocess.Popen[str], store: Recollect, number: signal.Signals
+) -> None:
+    event = store.capture_session("We use pnpm for builds.", project="site")
+    until(lambda: store.event(event.id).state is EventState.DONE)
+    worker.send_signal(number)
+    out, errors = worker.communicate(timeout=PATIENCE_S)
+
+    assert worker.returncode == 0
+    assert out == "2 jobs done: 1 consolidate, 1 extract.\n"
+    assert "Traceback" not in errors
+    assert store.status().jobs == {"done": 2}
+    assert [one.status for one in store.inbox()] == [Status.INBOX]
+
+
+def test_ctrl_c_in_a_terminal_stops_the_worker(terminal: Start, store: Recollect) -> None:
+    window = terminal("work")
+    window.until("stop with Ctrl-C.")
+    os.kill(window.process.pid, signal.SIGINT)
+
+    assert window.ends() == 0
+    assert "0 jobs done." in window.shown
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_worker_that_is_told_to_stop_finishes_its_job_and_leaves_the_others(
+    worker: subprocess.Popen[str], store: Recollect, number: signal.Signals
+) -> None:
+    capture_many(store, 40)
+    until(lambda: bool(store.status().jobs.get("done")))
+    worker.send_signal(number)
+    worker.communicate(timeout=PATIENCE_S)
+
+    assert worker.returncode == 0
+    assert store.jobs(states=[JobState.DOING.value]) == []
+    assert store.jobs(states=[JobState.TODO.value]) != []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_worker_that_is_told_to_stop_at_its_first_jobs_finishes_the_present_one(
+    path: Path, store: Recollect, number: signal.Signals
+) -> None:
+    capture_many(store, 40)
+    with works(path) as process:
+        until(lambda: bool(store.status().jobs.get("done")))
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 0
+    assert "jobs done" in out
+    assert store.jobs(states=[JobState.DOING.value]) == []

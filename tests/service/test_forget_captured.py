@@ -1,0 +1,401 @@
+"""Forgetting what was read out of a transcript: it goes everywhere, and the rest of it stands."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect import (
+    EventState,
+    Memory,
+    MemoryExplanation,
+    ModelUnavailable,
+    NotFound,
+    Receipt,
+    Recollect,
+    Source,
+    Status,
+)
+from recollect.config import Settings
+from recollect.models.scripted import ScriptedChatModel
+from support import FakeClock, open_memory
+
+WORD = "quetzalcoatl"
+SECRET = f"My dog is called {WORD}."
+OTHER = "We use pnpm for builds."
+HELLO = "Good morning, how are you today?"  # what the episode of the session quotes
+TALK = [
+    {"role": "user", "content": f"{HELLO} {SECRET} {OTHER}"},
+    {"role": "assistant", "content": "A fine name for a dog."},
+]
+
+
+def traces(path: Path, word: str) -> list[str]:
+    """Return every table and column in which *word* occurs, in any case."""
+    db = apsw.Connection(str(path))
+    found = []
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in tables:
+        for column in [row[1] for row in db.execute(f"PRAGMA table_info({table})")]:
+            sql = f'SELECT count(*) FROM {table} WHERE instr(lower(CAST("{column}" AS TEXT)), ?)'
+            if db.execute(sql, (word,)).get:
+                found.append(f"{table}.{column}")
+    db.close()
+    return found
+
+
+def in_files(path: Path, word: str) -> list[str]:
+    """Return which of the store's files hold *word* in their bytes."""
+    return [
+        file.name
+        for file in path.parent.glob(f"{path.name}*")
+        if word.encode() in file.read_bytes().lower()
+    ]
+
+
+def said(memory: Recollect, text: str, session: str = "", project: str = "site") -> None:
+    told = {"session": session} if session else {}
+    memory.capture_session([{"role": "user", "content": text}], project=project, **told)
+    memory.drain()
+
+
+def every(memory: Recollect) -> list[Memory]:
+    return memory.memories(everywhere=True, statuses=list(Status), limit=1_000)
+
+
+def with_word(memory: Recollect, word: str = WORD, kind: str = "profile") -> Memory:
+    [found] = [one for one in every(memory) if word in one.content and one.type == kind]
+    return found
+
+
+def sources_of(memory: Recollect, memory_id: str) -> tuple[Source, ...]:
+    found = memory.explain(memory_id)
+    assert isinstance(found, MemoryExplanation)
+    return found.sources
+
+
+def quotes_stand(memory: Recollect) -> bool:
+    return all(
+        source.content[piece.start : piece.end] == piece.quote
+        for one in every(memory)
+        for source in sources_of(memory, one.id)
+        for piece in one.evidence
+        if piece.source_id == source.id
+    )
+
+
+# ── everywhere ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_forgotten_fact_of_a_transcript_leaves_no_trace_and_the_rest_of_it_stands(
+    path: Path,
+) -> None:
+    with open_memory(path) as memory:
+        memory.capture_session(TALK, project="site")
+        memory.drain()
+        gone = with_word(memory)
+        memory.promote(gone.id)
+        memory.search(f"what is {WORD}?", project="site")
+        memory.context_for(f"walk {WORD}", project="site")
+        assert traces(path, WORD)
+
+        receipt = memory.forget(gone.id)
+
+        [source] = sources_of(memory, with_word(memory, "pnpm", "project").id)
+        assert traces(path, WORD) == []
+        assert traces(path, gone.id) == []
+        assert in_files(path, WORD) == []
+        assert receipt.removed["memories"] == 1
+        assert receipt.removed["evidence"] == 1
+        assert receipt.removed["source spans blanked"] == 1
+        assert receipt.kept == ()
+        assert source.content == (
+            f"User: {HELLO} {'█' * len(SECRET)} {OTHER}\n\nAssistant: A fine name for a dog."
+        )
+        assert quotes_stand(memory)
+        assert memory.verify().ok
+        with pytest.raises(NotFound):
+            memory.get(gone.id)
+    assert in_files(path, WORD) == []
+
+
+def test_a_candidate_is_forgotten_like_an_active_memory(memory: Recollect, path: Path) -> None:
+    memory.capture_session(TALK, project="site")
+    memory.drain()
+
+    memory.forget(with_word(memory).id)
+
+    assert traces(path, WORD) == []
+    assert [one.content for one in memory.inbox()] == [OTHER]
+
+
+def test_words_said_twice_in_one_transcript_are_forgotten_twice(
+    memory: Recollect, path: Path
+) -> None:
+    talk = [*TALK, {"role": "user", "content": f"{HELLO} Again: {SECRET}"}]
+    memory.capture_session(talk, project="site")
+    memory.drain()
+
+    memory.forget(with_word(memory).id)
+
+    assert traces(path, WORD) == []
+    assert quotes_stand(memory)
+
+
+def test_what_was_repeated_in_other_sessions_is_forgotten_in_all_of_them(
+    memory: Recollect, path: Path
+) -> None:
+    for session in ("monday", "tuesday", "friday"):
+        said(memory, f"{HELLO} It is {session}. {SECRET}", session)
+    gone = with_word(memory)
+    number = len(gone.evidence)
+
+    receipt = memory.forget(gone.id)
+
+    assert number == 3
+    assert receipt.removed["source spans blanked"] == 3
+    assert receipt.kept == ()
+    assert traces(path, WORD) == []
+    assert memory.verify().ok
+
+
+def test_a_note_of_one_sentence_leaves_only_its_shape(memory: Recollect, path: Path) -> None:
+    memory.capture_conversation(SECRET, "note", project="site")
+    memory.drain()
+    [gone] = every(memory)
+
+    memory.forget(gone.id)
+
+    assert traces(path, WORD) == []
+    assert memory.verify().ok
+    assert {event.state for event in memory.events()} == {EventState.DONE}
+
+
+# ── what others quote ───────────────────────────────────────────────────────────────────────────
+
+
+def test_words_that_the_episode_quotes_stay_and_the_receipt_names_it(
+    memory: Recollect, path: Path
+) -> None:
+    said(memory, SECRET)
+    episode = with_word(memory, kind="episode")
+
+    receipt = memory.forget(with_word(memory).id)
+
+    assert any(episode.id in kept and "quotes the same words" in kept for kept in receipt.kept)
+    assert memory.get(episode.id).evidence[0].quote == SECRET
+    assert quotes_stand(memory)
+
+    memory.forget(episode.id)
+
+    assert traces(path, WORD) == []
+    assert in_files(path, WORD) == []
+
+
+def test_what_another_project_read_out_of_the_same_source_stays_its_own(
+    memory: Recollect,
+) -> None:
+    for project in ("site", "shop"):
+        said(memory, f"{HELLO} {OTHER}", project=project)
+    here, there = [one for one in every(memory) if one.type == "project"]
+
+    receipt = memory.forget(here.id)
+
+    assert there.id in receipt.kept[0]
+    assert memory.get(there.id).evidence[0].quote == OTHER
+    assert quotes_stand(memory)
+    assert memory.forget(there.id).removed["source spans blanked"] == 1
+
+
+LONG = (
+    "I prefer short answers "
+    + "which leave out every kind of greeting and apology and filler " * 4
+    + f"and end with {WORD}."
+)
+
+
+def test_of_words_that_another_quotes_in_part_the_rest_is_blanked(
+    memory: Recollect, path: Path
+) -> None:
+    said(memory, f"{LONG} {OTHER}")
+    assert WORD not in with_word(memory, "short answers", "episode").content
+
+    memory.forget(with_word(memory).id)
+
+    assert traces(path, WORD) == []
+
+
+def test_once_both_are_forgotten_nothing_of_either_is_left(memory: Recollect, path: Path) -> None:
+    said(memory, f"{LONG} {OTHER}")
+    memory.forget(with_word(memory).id)
+
+    memory.forget(with_word(memory, "short answers", "episode").id)
+
+    assert traces(path, WORD) == []
+
+
+# ── merges ──────────────────────────────────────────────────────────────────────────────────────
+
+
+MORE = f"We use pnpm for all builds on {WORD}."
+
+
+@pytest.mark.parametrize("order", [(OTHER, MORE), (MORE, OTHER)], ids=["grew", "shrank"])
+def test_the_quotes_a_merge_copied_do_not_keep_the_words(
+    words_only: Recollect, path: Path, order: tuple[str, str]
+) -> None:
+    memory = words_only
+    for text, session in zip(order, ("monday", "tuesday"), strict=True):
+        said(memory, f"{HELLO} It is {session}. {text}", session)
+    merged = with_word(memory, kind="project")
+    [less] = [one for one in every(memory) if one.content == OTHER]
+    quotes = {piece.quote for piece in merged.evidence}
+
+    receipt = memory.forget(merged.id)
+
+    assert quotes == {OTHER, MORE}
+    assert traces(path, WORD) == []
+    assert in_files(path, WORD) == []
+    assert any(less.id in kept and "says much the same" in kept for kept in receipt.kept)
+    assert memory.get(less.id).evidence[0].quote == OTHER
+    assert quotes_stand(memory)
+
+    memory.forget(less.id)
+
+    assert traces(path, "pnpm") == []
+    assert memory.verify().ok
+
+
+def test_the_record_of_what_was_merged_into_it_does_not_name_it_any_more(
+    words_only: Recollect, path: Path
+) -> None:
+    memory = words_only
+    said(memory, f"{HELLO} {OTHER}", "monday")
+    said(memory, f"{HELLO} {MORE}", "tuesday")
+    merged = with_word(memory, kind="project")
+
+    memory.forget(merged.id)
+
+    assert traces(path, merged.id) == []
+
+
+def test_forgetting_one_that_was_merged_away_keeps_what_took_it_in(
+    words_only: Recollect,
+) -> None:
+    memory = words_only
+    said(memory, f"{HELLO} {OTHER}", "monday")
+    said(memory, f"{HELLO} It is tuesday. {MORE}", "tuesday")
+    merged = with_word(memory, kind="project")
+    [less] = [one for one in every(memory) if one.content == OTHER]
+
+    receipt = memory.forget(less.id)
+
+    assert merged.id in " ".join(receipt.kept)
+    assert memory.get(merged.id).evidence == merged.evidence
+    assert quotes_stand(memory)
+
+
+# ── it does not come back ───────────────────────────────────────────────────────────────────────
+
+
+def test_a_later_drain_does_not_bring_it_back(memory: Recollect, path: Path) -> None:
+    memory.capture_session(TALK, project="site")
+    memory.drain()
+    memory.forget(with_word(memory).id)
+
+    memory.drain()
+    memory.consolidate()
+    memory.maintain()
+    memory.rebuild_indexes()
+
+    assert traces(path, WORD) == []
+
+
+def test_forgotten_between_two_steps_it_does_not_come_back(memory: Recollect, path: Path) -> None:
+    event = memory.capture_session(TALK, project="site")
+    steps = memory.work_in_steps()
+    next(steps)
+    memory.forget(with_word(memory).id)
+
+    rest = list(steps)
+
+    assert [step.kind.value for step in rest] == ["consolidate"]
+    assert traces(path, WORD) == []
+    assert memory.event(event.id).state is EventState.DONE
+
+
+def test_a_model_that_reads_the_source_later_is_not_shown_the_words(
+    path: Path, clock: FakeClock
+) -> None:
+    model = ScriptedChatModel([ModelUnavailable("away"), '{"memories": []}'])
+    settings = Settings(db=str(path), embedding_backend="none")
+    with Recollect(settings, clock=clock, chat=model) as memory:
+        event = memory.capture_session(TALK, project="site")
+        memory.drain()
+        memory.forget(with_word(memory).id)
+        clock.advance(minutes=1)
+        memory.drain()
+
+        first, second = model.asked
+        assert WORD in first
+        assert WORD not in second
+        assert OTHER in second
+        assert memory.event(event.id).state is EventState.DONE
+        assert traces(path, WORD) == []
+
+
+def test_captured_once_more_it_is_a_candidate_that_waits_for_a_person(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    first = memory.capture_session(TALK, project="site", session="monday")
+    memory.drain()
+    memory.promote(with_word(memory).id)
+    memory.forget(with_word(memory).id)
+    clock.advance(days=1)
+
+    again = memory.capture_session(TALK, project="site", session="monday")
+    memory.drain()
+
+    assert again.id != first.id  # the source was changed, so this is other material
+    assert with_word(memory).status is Status.INBOX
+    assert memory.search(f"{WORD} dog", project="site", types=["profile"]) == []
+    assert quotes_stand(memory)
+
+
+def test_capturing_once_more_is_no_second_session_for_the_rest_of_it(memory: Recollect) -> None:
+    memory.capture_session(TALK, project="site")
+    memory.drain()
+    memory.forget(with_word(memory).id)
+
+    memory.capture_session(TALK, project="site")
+    memory.drain()
+
+    assert with_word(memory, "pnpm", "project").status is Status.INBOX
+
+
+# ── copies ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def forgotten_after_a_bulk_change(memory: Recollect) -> Receipt:
+    memory.capture_session(TALK, project="site")
+    memory.drain()
+    ideas = [{"content": f"idea number {n}", "status": "inbox"} for n in range(20)]
+    memory.reject_many([one.id for one in memory.ingest_many(ideas)])
+    return memory.forget(with_word(memory).id)
+
+
+def test_a_copy_from_before_a_bulk_change_that_may_hold_it_is_named(
+    memory: Recollect, path: Path
+) -> None:
+    receipt = forgotten_after_a_bulk_change(memory)
+
+    assert str(path.with_name("memory.db.before-bulk")) in receipt.kept[0]
+    assert in_files(path, WORD) == ["memory.db.before-bulk"]
+
+
+def test_a_copy_from_before_a_bulk_change_is_not_said_to_be_from_a_migration(
+    memory: Recollect,
+) -> None:
+    receipt = forgotten_after_a_bulk_change(memory)
+
+    assert "migration" not in receipt.kept[0]

@@ -1,0 +1,322 @@
+"""Maintenance suggests and never decides; the status of a store adds up."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import (
+    EventState,
+    IllegalTransition,
+    InvalidInput,
+    Memory,
+    MemoryType,
+    NotFound,
+    Recollect,
+    Status,
+)
+from recollect.domain.job import LEASE_S
+from recollect.domain.memory import HALF_LIFE
+from recollect.models.scripted import ScriptedEmbedder
+from support import START, FakeClock, open_memory
+
+GATEWAY = "The API gateway runs on port 8443."
+SECOND = timedelta(seconds=1)
+
+
+def pairs(memory: Recollect, **given: Any) -> list[set[str]]:
+    return [{pair.memory.id, pair.other.id} for pair in memory.maintain(**given).twins]
+
+
+def everything(memory: Recollect) -> list[Memory]:
+    return memory.memories(everywhere=True, statuses=list(Status), limit=1_000)
+
+
+def said(memory: Recollect, text: str, session: str) -> None:
+    memory.capture_session([{"role": "user", "content": text}], project="site", session=session)
+    memory.drain()
+
+
+# ── twins ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_two_active_memories_that_say_the_same_are_pointed_out_once_and_left_alone(
+    memory: Recollect,
+) -> None:
+    one = memory.ingest(GATEWAY, project="site")
+    other = memory.ingest("the api gateway runs on port 8443", project="site")
+    memory.ingest("Invoices are sent on the first of the month.", project="site")
+    before = everything(memory)
+
+    assert pairs(memory) == [{one.id, other.id}]
+    assert pairs(memory) == [{one.id, other.id}]
+    assert everything(memory) == before
+
+
+def test_one_that_says_more_of_the_same_is_a_twin_too(words_only: Recollect) -> None:
+    one = words_only.ingest("We use pnpm for builds.", project="site")
+    other = words_only.ingest("We use pnpm for all builds on linux.", project="site")
+
+    assert pairs(words_only) == [{one.id, other.id}]
+
+
+def test_memories_of_different_owners_are_no_twins(memory: Recollect) -> None:
+    memory.ingest(GATEWAY, project="site")
+    memory.ingest(GATEWAY, project="shop")
+    memory.ingest(GATEWAY, agent="bob")
+    memory.ingest(GATEWAY)
+
+    assert pairs(memory) == []
+
+
+def test_only_active_facts_have_twins(memory: Recollect) -> None:
+    memory.ingest(GATEWAY, project="site")
+    memory.ingest(GATEWAY, project="site", status="inbox")
+    memory.set_status(memory.ingest(GATEWAY, project="site").id, "archived")
+    memory.ingest("We talked about the gateway.", project="site", type="episode")
+    memory.ingest("We talked about the gateway.", project="site", type="episode")
+
+    assert pairs(memory) == []
+
+
+def test_rivals_are_no_twins(memory: Recollect) -> None:
+    memory.ingest(GATEWAY, project="site")
+    memory.ingest("The API gateway runs on port 9443.", project="site")
+
+    assert pairs(memory) == []
+
+
+def test_a_limit_says_how_many_are_looked_at(memory: Recollect, clock: FakeClock) -> None:
+    for _ in range(3):
+        memory.ingest(GATEWAY, project="site")
+        clock.advance(minutes=1)
+        memory.ingest("Invoices are sent on the first of the month.", project="shop")
+        clock.advance(minutes=1)
+
+    assert len(pairs(memory, limit=1)) == 1
+    for limit in (0, -1, 1_001, True, "many", None):
+        with pytest.raises(InvalidInput, match="limit must be a whole number"):
+            memory.maintain(limit=limit)  # type: ignore[arg-type]
+
+
+# ── stale facts ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("kind", [one for one in MemoryType if one is not MemoryType.EPISODE])
+def test_a_fact_is_stale_after_two_half_lives_of_its_type(
+    memory: Recollect, clock: FakeClock, kind: MemoryType
+) -> None:
+    fact = memory.ingest("Something that may change.", type=kind.value, project="site")
+
+    clock.advance(seconds=(2 * HALF_LIFE[kind]).total_seconds())
+    not_yet = memory.maintain().stale
+    clock.advance(seconds=1)
+    now = memory.maintain().stale
+
+    assert not_yet == ()
+    assert [one.id for one in now] == [fact.id]
+    assert memory.get(fact.id).status is Status.ACTIVE
+
+
+def test_an_episode_does_not_go_stale(memory: Recollect, clock: FakeClock) -> None:
+    memory.ingest("We met.", type="episode", project="site")
+    clock.advance(days=10_000)
+
+    assert memory.maintain().stale == ()
+
+
+def test_only_what_is_active_goes_stale_and_the_oldest_comes_first(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    first = memory.ingest("The oldest fact.", project="site")
+    clock.advance(days=1)
+    second = memory.ingest("A younger fact.", project="site")
+    memory.ingest("A candidate.", project="site", status="inbox")
+    memory.set_status(memory.ingest("Long gone.", project="site").id, "archived")
+    clock.advance(days=400)
+
+    assert [one.id for one in memory.maintain().stale] == [first.id, second.id]
+    assert [one.id for one in memory.maintain(limit=1).stale] == [first.id]
+
+
+def test_what_was_said_long_ago_and_promoted_today_is_fresh(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    talk = [{"role": "user", "content": "We use pnpm for builds."}]
+    memory.capture_session(talk, project="site", observed_at="2020-01-01")
+    memory.drain()
+    [candidate] = memory.inbox()
+    memory.promote(candidate.id)
+
+    assert memory.maintain().stale == ()
+    clock.advance(days=361)
+    assert [one.id for one in memory.maintain().stale] == [candidate.id]
+
+
+def test_confirming_makes_a_stale_fact_fresh(memory: Recollect, clock: FakeClock) -> None:
+    fact = memory.ingest("Something that may change.", project="site")
+    clock.advance(days=400)
+    stale = memory.maintain().stale
+
+    confirmed = memory.confirm(fact.id)
+
+    assert [one.id for one in stale] == [fact.id]
+    assert confirmed == memory.get(fact.id)
+    assert confirmed.confirmed_at == clock.now()
+    assert confirmed.freshness(clock.now()) == 1.0
+    assert (confirmed.content, confirmed.status) == (fact.content, fact.status)
+    assert confirmed.observed_at == START
+    assert memory.maintain().stale == ()
+
+
+def test_hearing_a_fact_again_confirms_it(memory: Recollect, clock: FakeClock) -> None:
+    fact = memory.ingest("We use pnpm for builds.", project="site")
+    clock.advance(days=400)
+    said(memory, "Good morning, how are you today? We use pnpm for builds.", "later")
+
+    assert memory.maintain().stale == ()
+    assert memory.get(fact.id).confirmed_at == clock.now()
+
+
+@pytest.mark.parametrize("status", ["inbox", "archived", "superseded"])
+def test_only_what_is_active_can_be_confirmed(memory: Recollect, status: str) -> None:
+    one = memory.ingest("Something that may change.")
+    memory.set_status(one.id, status)
+
+    with pytest.raises(IllegalTransition):
+        memory.confirm(one.id)
+
+
+def test_what_is_not_there_cannot_be_confirmed(memory: Recollect) -> None:
+    with pytest.raises(NotFound, match="there is no memory 'nope'"):
+        memory.confirm("nope")
+
+
+# ── the run itself ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_each_run_leaves_an_event_that_says_what_it_found(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    memory.ingest(GATEWAY, project="site")
+    memory.ingest(GATEWAY, project="site")
+    clock.advance(days=400)
+    memory.maintain()
+
+    event = memory.events()[-1]
+    assert (event.trigger, event.state) == ("maintenance", EventState.DONE)
+    assert event.source_id is None
+    assert event.created_at == clock.now()
+    assert event.outcome == "2 embedded, 1 pairs of twins, 2 stale, 0 jobs without a worker"
+
+
+def test_an_empty_store_is_in_order(memory: Recollect) -> None:
+    done = memory.maintain()
+
+    assert (done.embedded, done.twins, done.stale, done.taken_over) == (0, (), (), 0)
+    assert [event.trigger.value for event in memory.events()] == ["maintenance"]
+
+
+def test_what_waits_to_be_embedded_is_embedded(path: Path, clock: FakeClock) -> None:
+    embedder = ScriptedEmbedder()
+    with open_memory(path, clock=clock, embedder=embedder) as memory:
+        memory.ingest_many([{"content": f"fact number {n}"} for n in range(5)])
+        waiting = memory.status().waiting
+        done = memory.maintain()
+
+        assert waiting == 5
+        assert done.embedded == 5
+        assert memory.status().waiting == 0
+        assert memory.maintain().embedded == 0
+
+
+def test_jobs_whose_worker_went_silent_are_counted_and_then_taken_over(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    event = memory.capture_session("We use pnpm for builds.", project="site")
+    lease_until = clock.now() + timedelta(seconds=LEASE_S)
+    memory._store.write(
+        lambda tables: tables.jobs.claim("gone", now=clock.now(), lease_until=lease_until)
+    )
+    at_work = memory.maintain().taken_over
+    clock.moment = lease_until + SECOND
+    silent = memory.maintain().taken_over
+    memory.drain()
+
+    assert (at_work, silent) == (0, 1)
+    assert memory.maintain().taken_over == 0
+    assert memory.event(event.id).state is EventState.DONE
+
+
+# ── status ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_numbers_of_a_store_add_up(memory: Recollect, clock: FakeClock) -> None:
+    said(memory, "We use pnpm for builds. I live in Porto. We use ruff for linting.", "monday")
+    clock.advance(days=1)
+    said(memory, "I prefer short answers. The staging server listens on port 8080.", "tuesday")
+    memory.ingest("written by hand", project="site")
+    memory.capture_session("We deploy with make.", project="site")
+    rejected, kept, *_ = memory.inbox()
+    memory.reject(rejected.id)
+    memory.promote(kept.id)
+    by_hand = memory.ingest("an idea", status="inbox")
+    memory.reject(by_hand.id)
+
+    found = memory.status()
+    everyone = everything(memory)
+    assert found.counts["memories"] == len(everyone) == sum(found.memories_by_status.values())
+    for status in Status:
+        number = sum(one.status is status for one in everyone)
+        assert found.memories_by_status.get(status.value, 0) == number
+    assert found.jobs == {"done": 4, "todo": 1}
+    assert sum(found.jobs.values()) == found.counts["jobs"]
+    assert (found.extracted, found.rejected) == (5, 1)
+    assert found.junk_rate == pytest.approx(1 / 5)
+    assert found.waiting + sum(found.embedded.values()) == found.counts["memories"]
+
+
+def test_without_anything_extracted_the_junk_rate_is_zero(memory: Recollect) -> None:
+    memory.reject(memory.ingest("an idea", status="inbox").id)
+
+    assert (memory.status().extracted, memory.status().junk_rate) == (0, 0.0)
+
+
+def test_a_rejection_that_was_taken_back_is_no_junk(memory: Recollect) -> None:
+    said(memory, "I live in Porto.", "monday")
+    [one] = memory.inbox()
+    memory.reject(one.id)
+    before = memory.status().rejected
+    memory.undo(one.id)
+
+    assert (before, memory.status().rejected) == (1, 0)
+
+
+def test_what_the_engine_set_aside_is_no_junk(words_only: Recollect) -> None:
+    said(words_only, "We use pnpm for all builds on linux.", "monday")
+    said(words_only, "We use pnpm for builds.", "tuesday")
+
+    assert words_only.status().memories_by_status["archived"] == 1
+    assert words_only.status().rejected == 0
+
+
+def test_a_contradiction_counts_while_both_sides_stand(memory: Recollect, clock: FakeClock) -> None:
+    said(memory, "The staging server listens on port 8080.", "monday")
+    clock.advance(days=1)
+    said(memory, "The staging server listens on port 9090.", "tuesday")
+    standing = memory.status().contradictions
+    new, _ = memory.inbox()
+    memory.promote(new.id, replaces=True)
+    replaced = memory.status().contradictions
+    memory.undo(new.id)
+
+    assert (standing, replaced, memory.status().contradictions) == (1, 0, 1)
+
+
+def test_a_contradiction_linked_both_ways_is_one_pair(memory: Recollect) -> None:
+    one, other = memory.ingest("The door is red."), memory.ingest("The door is blue.")
+    memory.link(one.id, "contradicts", other.id)
+    memory.link(other.id, "contradicts", one.id)
+
+    assert memory.status().contradictions == 1

@@ -1,0 +1,168 @@
+"""A store made by the first release opens with this one, with everything in it."""
+
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect import MemoryExplanation, Recollect, Retrieval, Status
+from recollect.store.sqlite.connection import connect
+from recollect.store.sqlite.migrate import known_migrations, migrate
+from support import FakeClock, open_memory
+
+# In an order in which triggers let rows in: a quote needs its source, a memory its quote.
+FIRST = ("sources", "evidence", "memories")
+
+
+def columns_of(db: apsw.Connection, schema: str, table: str) -> list[str]:
+    """Return the columns of a table that can be written."""
+    # The last field of a row is 0 for an ordinary column, and more for hidden and generated ones.
+    found = db.execute(f"PRAGMA {schema}.table_xinfo({table})")
+    return [row[1] for row in found if row[-1] == 0]
+
+
+def as_first_release(source: Path, made: Path, clock: FakeClock) -> Path:
+    """Write the rows of the store *source* into a new one that has the first schema only."""
+    db = connect(made, create=True)
+    assert migrate(db, made, clock, migrations=known_migrations()[:1]) == 1
+    db.execute("PRAGMA foreign_keys = OFF")
+    db.execute("ATTACH ? AS now", (str(source),))
+    tables = [
+        name
+        for (name,) in db.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")
+        if name != "migrations" and not name.startswith("sqlite_")
+    ]
+    for table in [*FIRST, *sorted(set(tables) - set(FIRST))]:
+        known = columns_of(db, "now", table)
+        kept = ", ".join(f'"{one}"' for one in columns_of(db, "main", table) if one in known)
+        db.execute(f"INSERT INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
+    db.close()
+    return made
+
+
+@pytest.fixture
+def old(tmp_path: Path, clock: FakeClock) -> Path:
+    """A store of the first release, in which somebody has worked."""
+    source = tmp_path / "now.db"
+    with open_memory(source, clock=clock) as memory:
+        filled(memory, clock)
+    return as_first_release(source, tmp_path / "memory.db", clock)
+
+
+def filled(memory: Recollect, clock: FakeClock) -> None:
+    one = memory.ingest(
+        "Use pnpm, not npm.",
+        type="decision",
+        project="site",
+        tags=["ci"],
+        rationale="Faster.",
+        alternatives=["npm"],
+    )
+    other = memory.ingest("Releases happen on Fridays.", project="site", repo="web")
+    memory.link(one.id, "supports", other.id, note="both are about releases")
+    clock.advance(days=1)
+    memory.upsert_profile_fact("editor", "vi")
+    memory.upsert_profile_fact("editor", "helix")
+    memory.ingest("an idea", agent="bob", status="inbox")
+    memory.save_view("tools", "pnpm", project="site")
+    memory.search("when do releases happen?", project="site")
+    memory.drain()
+
+
+def everything(memory: Recollect) -> dict[str, object]:
+    found = memory.memories(everywhere=True, statuses=list(Status), limit=100)
+    told = {}
+    for one in found:
+        explained = memory.explain(one.id)
+        assert isinstance(explained, MemoryExplanation)
+        told[one.id] = (one, explained.sources, explained.links, explained.changes)
+    return {
+        "memories": told,
+        "events": memory.events(),
+        "views": memory.views(),
+        "projects": memory.projects(),
+        "counts": {name: number for name, number in memory.status().counts.items() if number},
+    }
+
+
+def test_a_store_of_the_first_release_keeps_everything(
+    old: Path, tmp_path: Path, clock: FakeClock
+) -> None:
+    with open_memory(tmp_path / "now.db", clock=clock) as memory:
+        expected = everything(memory)
+    with open_memory(old, clock=clock) as memory:
+        found = everything(memory)
+        hits = memory.search("pnpm", project="site")
+        newest = memory.status().schema
+        checked = memory.verify()
+
+    assert found == expected
+    assert len(expected["memories"]) == 5  # type: ignore[arg-type]
+    assert newest == known_migrations()[-1].number
+    assert hits[0].memory.content == "Use pnpm, not npm."
+    assert checked.ok, checked.problems
+
+
+def test_before_it_is_upgraded_a_copy_is_made_for_its_owner_only(
+    old: Path, clock: FakeClock
+) -> None:
+    open_memory(old, clock=clock).close()
+
+    copy = old.with_name("memory.db.before-0002")
+    db = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert db.execute("SELECT number FROM migrations").fetchall() == [(1,)]
+    assert db.execute("SELECT count(*) FROM memories").get == 5
+    db.close()
+
+
+def test_it_is_upgraded_once(old: Path, clock: FakeClock) -> None:
+    open_memory(old, clock=clock).close()
+    copy = old.with_name("memory.db.before-0002")
+    made = copy.stat().st_mtime_ns
+    open_memory(old, clock=clock).close()
+
+    assert copy.stat().st_mtime_ns == made
+    assert len(list(old.parent.glob("memory.db.before-*"))) == 1
+
+
+def test_an_upgraded_store_takes_part_in_all_that_is_new(old: Path, clock: FakeClock) -> None:
+    with open_memory(old, clock=clock) as memory:
+        waiting = memory.waiting()
+        memory.capture_session(
+            "Good morning, how are you today? Use pnpm, not npm. We use ruff for linting.",
+            project="site",
+        )
+        memory.drain()
+        [candidate] = memory.inbox(project="site", everywhere=False)
+        memory.promote(candidate.id)
+        memory.undo(candidate.id)
+        memory.maintain()
+
+        assert [one.memory.content for one in waiting] == ["an idea"]
+        assert (waiting[0].source, waiting[0].voice) == ("manual, 2026-05-09", "")
+        assert candidate.content == "We use ruff for linting."
+        assert memory.jobs() == []
+        assert memory.verify().ok
+
+
+def test_what_was_asked_before_the_upgrade_can_still_be_explained(
+    old: Path, tmp_path: Path, clock: FakeClock
+) -> None:
+    db = apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READONLY)
+    retrieval_id = str(db.execute("SELECT id FROM retrievals").get)
+    db.close()
+    with open_memory(old, clock=clock) as memory:
+        found = memory.explain(retrieval_id)
+
+    assert isinstance(found, Retrieval)
+    assert found.query == "when do releases happen?"
+    assert found.hits
+
+
+def test_a_copy_of_the_first_release_can_be_opened_itself(old: Path, clock: FakeClock) -> None:
+    open_memory(old, clock=clock).close()
+    with open_memory(old.with_name("memory.db.before-0002"), clock=clock) as memory:
+        assert len(memory.memories(everywhere=True, statuses=list(Status))) == 5
+        assert memory.verify().ok
