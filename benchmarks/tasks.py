@@ -25,12 +25,14 @@ class TasksMissing(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One thing to remember."""
+    """One thing to remember; session and speaker are '' where the task does not tell."""
 
     id: str
     scope: str
     text: str
     at: datetime | None
+    session: str = ""
+    speaker: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +109,14 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _item(row: dict[str, Any]) -> Item:
-    return Item(id=row["id"], scope=row["scope"], text=row["text"], at=moment_of(row.get("at")))
+    return Item(
+        id=row["id"],
+        scope=row["scope"],
+        text=row["text"],
+        at=moment_of(row.get("at")),
+        session=row.get("session") or "",
+        speaker=row.get("speaker") or "",
+    )
 
 
 def _query(row: dict[str, Any], known: frozenset[str]) -> Query:

@@ -4,7 +4,8 @@ The ask stage: have a language model read the source too, where one is configure
 The model proposes; the source disposes. A claim counts only if its quote stands verbatim in one
 message of the source, and it then goes the same way as any other candidate. What the rules found is
 in place before this runs and stays, whatever the model answers. Long sources are read in windows,
-one call each, and a window whose candidates are written is not read again.
+one call each; a call, its cost and its candidates are written together, so that a window that was
+read is not paid for again.
 """
 
 import re
@@ -91,11 +92,14 @@ def _read_window(
             f"the model {model.name} answered, but {error}; it will be asked again, and the "
             "candidates found by rules are in place"
         ) from error
-    _enter(desk, paid)  # paid is paid, whatever becomes of the answer
     found = [one for claim in claims if (one := checked(claim, source, turns)) is not None]
     candidates = list(written(found, event, source, held, desk.clock, f"model {number}"))
     rejected = len(claims) - len(found)
-    held.write(partial(_keep, desk, event.id, candidates, rejected))
+    try:
+        held.write(partial(_keep, desk, event.id, candidates, paid, rejected))
+    except Exception as error:  # whatever it was: paid is paid, and goes into the ledger
+        _enter(desk, replace(paid, error=f"its answer could not be kept: {error}"))
+        raise
 
 
 def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None:
@@ -130,9 +134,11 @@ def _keep(
     desk: Desk,
     event_id: str,
     candidates: list[Memory],
+    paid: ModelCall,
     rejected: int,
     tables: Tables,
 ) -> Tally:
+    tables.jobs.add_call(paid)
     tally = dict(add_candidates(desk, event_id, candidates, tables))
     return {**tally, "rejected without a quote": rejected, DONE: 1}
 
