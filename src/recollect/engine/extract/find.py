@@ -17,8 +17,10 @@ from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.extract.wording import asks, invents, jokes, lead_in, plain, reports, supposes
 from recollect.engine.material import Turn
 from recollect.text.patterns import Pattern
+from recollect.text.statements import content_words
 
 LEAST_WORDS = 3
+SPECIFIC = 0.55  # the confidence in a plain statement that names or counts something
 STATED = 0.6  # the confidence in a sentence of a note that no rule knows
 CORRECTED = 0.85  # the confidence in what somebody took the trouble to put right
 
@@ -54,6 +56,13 @@ _COMMANDS_A_READER = Pattern(
     r"|\b(?:send|forward|upload|post|exfiltrate|email)\b[^.]{0,60}\b(?:https?://|password"
     r"|secrets?|credentials|api keys?|@)"
     r"|\brm -rf\b|\bcurl\b[^|]*\|\s*(?:sudo )?(?:ba)?sh\b"
+)
+_OF_MINE = Pattern(r"(?:i(?:'m|'ve| am| have| had| was| \w+)|my|we(?:'re|'ve| \w+)|our)\b")
+_PARTICULAR = Pattern(r"\d|(?<=[a-z,] )[A-Z][\w'’-]+|[\"“][^\"”]{3,60}[\"”]|`[^`]+`")
+_PASSING = Pattern(
+    r"\byour?s?\b|\b(?:now|today|tonight|again|just|currently|still|yet|already|please|error|bug"
+    r"|trying|looking|getting|seeing|running|wondering|think|guess|feel|hope|wish|need|want|like"
+    r"|love|hate|sorry|thanks|help|question|understand|ready|line|stuck|this|these|here)\b|\?"
 )
 _MINE = Pattern(r"\b(?:i|i'm|my|me|we're not)\b")
 _NOT_A_FACT = Pattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
@@ -97,7 +106,7 @@ def _in_sentence(one: Utterance, text: str, reading: Reading, *, corrects: bool)
     objection = _PUTS_RIGHT.match(text)
     rest = objection["rest"] if objection else text
     corrects = corrects or bool(objection)
-    found = _kind_of(rest, reading, corrects=corrects)
+    found = _kind_of(rest, reading, corrects=corrects) or _specific(one.text, rest)
     if found is None or jokes(text) or _NOT_A_FACT.match(text):
         return None
     rule, kind, confidence = found
@@ -120,6 +129,17 @@ def _kind_of(
     if reading.states_everything:
         return "statement", reading.note_type, STATED
     return None
+
+
+def _specific(written: str, text: str) -> tuple[str, MemoryType, float] | None:
+    """Return what a plain statement about the user or the project is, if it is a specific one."""
+    begins = _OF_MINE.match(text)
+    if begins is None or not _PARTICULAR.search(written, 1) or _PASSING.search(text):
+        return None
+    if not 5 <= len(content_words(text)) <= 25 or asks(text) or supposes(text) or reports(text):
+        return None
+    mine = begins[0].startswith(("i", "my"))
+    return "specific", MemoryType.PROFILE if mine else MemoryType.PROJECT, SPECIFIC
 
 
 def _fitting(text: str, reading: Reading) -> Rule | None:

@@ -22,7 +22,7 @@ STANDING = (
     r"|suggest|review|talk"
     r"|generate|edit|propose|summari[sz]e|translate|make|change|refactor|code|plan)|all our "
     r"sessions"
-    r"|when we (?:talk|speak|work)|for me\b|with me\b|to me\b)\b"
+    r"|when we (?:talk|speak|work))\b"
 )
 VERBS = (
     r"(?:do ?n't|do not|never|always|stop|avoid|skip|no|keep|use|give|show|ask|tell|answer|reply"

@@ -110,6 +110,8 @@ RULES: tuple[Rule, ...] = (
             r"\bso (?:nice|good)\b",
             r"\b(?:see|talk to) you\b",
             r"\bi'll (?:try|check|look|do|test|run|let you|see|get back|be|take)\b(?! .*\bto\b)",
+            r"\b(?:i'll|i will|we'll|we will) (?:\w+ )?(?:you|hit|ping|message|text|share|reply)\b",
+            r"\bnot later\b|\bnow\b.*\bnot\b|\b(?:need|want) to see\b",
             r"\bnever mind\b",
         ),
         confidence=0.75,
@@ -125,7 +127,7 @@ RULES: tuple[Rule, ...] = (
             rf"(?: together| today| yesterday| last \w+)? (?:to|on|for|that|against|not|in "
             rf"favou?r|it's|we|i)?\s*(?!{DEICTIC})\w",
             rf"\blet(?:'s| us) (?:go (?:with|for)|use|stick (?:with|to)|stay (?:with|on)"
-            rf"|keep(?: using)?|drop|switch to|move to|"
+            rf"|keep (?:using|the (?:current|old|existing|same))|drop|switch to|move to|"
             rf"adopt|not do|not use|not support|do without|standardi[sz]e on|remove|get rid of) "
             rf"(?!{DEICTIC})\w",
             rf"\b(?:we|i)(?:'ll| will| won't| will not|'re going to|'m going to| are going to| "
@@ -152,6 +154,8 @@ RULES: tuple[Rule, ...] = (
             rf"\bdecided(?: that)?[.!]*$|{NOW}",
             r"\blet's (?:use|keep) (?:going|it|this|that)\b",
             r"\btry(?:ing)?\b",
+            r"\b(?:what|as|which|everything) (?:we|i)(?:'ve| have| had)?(?: \w+)? (?:agreed"
+            r"|decided|chose)",
         ),
         confidence=0.8,
     ),
@@ -165,12 +169,11 @@ RULES: tuple[Rule, ...] = (
             r"(?:prefer|favou?r)\b(?! (?:either|neither|that one|this one|it\b))",
             r"\bi'd (?:much )?(?:rather|prefer)\b",
             rf"\bi (?:really |absolutely |also |do )*(?:like|love|enjoy) (?!{DEICTIC}|how|what"
-            rf"|the (?:idea|look|way|sound|new|first|second)|to (?:think|know|see)|your"
-            rf"|where)\w+ \w",
+            rf"|the\b|to (?:think|know|see)|your|where)\w+ \w",
             rf"\bi (?:really |absolutely |just )*(?:hate|dislike|detest|despise|loathe|can't "
             rf"stand|cannot stand|can't bear|don't like|do not like"
             rf"|don't want|do not want|don't need|never want) (?!{DEICTIC}|to (?:break|lose|be"
-            rf"|bother|sound|wait)|how|when it)\w",
+            rf"|bother|sound|wait|waste|hear|miss|risk|repeat|spend)|how|when it|any more)\w",
             rf"\bi (?:only |always |generally )*(?:want|need|expect|would like|'d "
             rf"like)\b.*{STANDING}|{STANDING}.*\bi (?:only |always )*(?:want|need|expect"
             rf"|like)\b",
@@ -198,6 +201,7 @@ RULES: tuple[Rule, ...] = (
         ),
         unless=Pattern(
             rf"{NOW}|\b(?:no preference|either of|don't care|just love)\b",
+            r"\b(?:now|already|immediately|until)\b(?<!from now)(?! on\b)",
             r"^(?:i )?(?:don't need|don't want) (?:any more|more|help|that|it)\b",
             r"\bi(?:'d| would) like (?:to|you to) (?:see|know|understand|have|get|ask|add|change"
             r"|fix|make|do|try|start|create|build|write)\b(?!.*(?:always|from now|every))",
@@ -216,9 +220,9 @@ RULES: tuple[Rule, ...] = (
             r"|primarily )*(?:an?|the) (?!bit\b|little\b|lot\b|few\b|fan\b|big fan|huge fan"
             r"|while\b|couple\b|sec|minute|second|moment|one\b|only one|same\b|idiot\b|fool\b"
             r"|moron\b|mess\b|step\b|knight|dragon|pirate)[\w-]+",
-            r"\b(?:i|we)(?:'m|'re| am| are) (?:\w+ )?(?:from|based in|located in|living in|in) "
-            r"(?!the (?:middle|process|meeting|car|office|train)|a (?:meeting|hurry|rush|call)"
-            r"|trouble|love|favou?r|doubt|hospital|bed)[a-zà-ÿ][\w'-]+(?: (?:now|since|\w+))?",
+            r"\b(?:i|we)(?:'m|'re| am| are) (?:originally |currently |now |both |all |still )*"
+            r"(?:from|based in|located in|living in) (?!the (?:middle|process|start)|a )[a-zà-ÿ]",
+            r"\bi(?:'m| am) in [\w-]+(?: [\w-]+)? now\b",
             r"\b(?:i|we) (?:currently |now |both |still )?(?:live|reside|grew up|was born|were "
             r"born|am born|moved|relocated) (?:in|near|just outside|outside|on|at|to|with"
             r"|between)\b",
@@ -255,6 +259,8 @@ RULES: tuple[Rule, ...] = (
             r"|brand new to|learning (?!about|how|that|more))\b",
             r"\bi(?:'m| am) called\b|\bi go by\b|\bwe(?:'re| are) not married\b|\bi(?:'m| am) "
             r"not (?:an?|the) \w+",
+            r"^my (?!build|test|code|script|terminal|question|problem|issue|point|guess)"
+            r"(?:[\w'-]+ ){1,3}(?:is|are|has|have|runs?|costs?|weighs?|starts?|ends?) [^.]*\d",
             r"\bi wear (?:size|glasses|contacts)\b|\bi don't (?:eat|drink|drive|smoke|own)\b",
         ),
         unless=Pattern(
@@ -263,6 +269,10 @@ RULES: tuple[Rule, ...] = (
             r"|wondering|thinking|curious|working on)\b",
             rf"{NOW}|\b(?:an? (?:error|issue|problem|question|bug|warning|exception|headache"
             rf"|crash|idea|feeling|hunch|look|go|try))\b",
+            r"\b(?:is|are) (?:still|broken|down|late|waiting|stuck|dead|gone|busy|on the "
+            r"(?:phone|calls?|way|road)|here"
+            r"|there)\b",
+            r"\byou (?:are|have|were|should)\b",
             r"\b(?:said|named|called) (?:nobody|no one)\b|\blive (?:and|for)\b|\bin (?:the "
             r")?(?:docs|code|file|logs?|error|function)\b",
         ),
@@ -310,14 +320,17 @@ RULES: tuple[Rule, ...] = (
             rf"(?:[\w-]+ ){{0,2}}(?:repo(?:sitory)?|project|codebase|team|service|app|package"
             rf"|module|monorepo|workspace|company|office|lab|course|code)\b.*\b(?:{HOLDS}|we|i"
             rf"|all|every)\b",
-            rf"^our (?:[\w/.-]+ ){{1,5}}?{HOLDS}\b",
+            r"^our (?!mission|vision|brand|audience|story|promise|values|main keyword|goal)"
+            rf"(?:[\w/.-]+ ){{1,5}}?{HOLDS}\b",
             rf"^(?:all|every|each|any)(?: of)?(?: the| our| new| public| my)? (?:[\w/.-]+ "
-            rf"){{1,5}}?{HOLDS}\b",
+            rf"){{0,3}}?{PROJECT_NOUNS} (?:[\w/.-]+ ){{0,2}}?{HOLDS}\b",
             rf"^the (?:[\w/.`-]+ ){{0,4}}?{PROJECT_NOUNS}(?: (?:for|of|in|on|at|behind|under) "
             rf"(?:[\w/.`-]+ ?){{1,4}})? {HOLDS}\b",
-            rf"^(?:[\w-]+ )?{PROJECT_NOUNS}(?: (?:at|for|of|in) (?:our|the|this) "
+            rf"^(?!this|that|these|those|your|his|her|their|such|some|good|what)(?:[\w-]+ )?"
+            rf"{PROJECT_NOUNS}(?: (?:at|for|of|in) (?:our|the|this) "
             rf"[\w-]+)? {HOLDS}\b",
-            rf"\b(?:we|i) (?:always |never |only |usually |normally |currently |mostly |all "
+            rf"(?:^|[,;:] |\band )we (?:always |never |only |usually |normally |currently "
+            rf"|mostly |all "
             rf"|also |don't |do not |no longer )*"
             rf"(?:use|run|deploy|write|name|store|keep|follow|require|merge|squash|rebase|test"
             rf"|build|host|format|lint|tag|release|target"
@@ -338,6 +351,13 @@ RULES: tuple[Rule, ...] = (
             r"|defined|located|generated|built|served|mounted|exposed|owned|maintained) \w",
         ),
         unless=Pattern(
+            r"\b(?:is|are) (?:so |very |really |pretty |quite |too |all )?(?:robust|solid|great"
+            r"|good"
+            r"|nice|perfect|important|key|critical|crucial|essential|amazing|excellent|clear"
+            r"|helpful"
+            r"|useful|strong|fantastic|brilliant|interesting|beautiful|hard|easy|tough|worth"
+            r"|what|how"
+            r"|where|why|with you)\b",
             rf"{NOW}",
             r"\b(?:is|are|was|were|'s|gets?|has|keeps?) (?:just |still |also |now |always "
             r")?(?:running\b(?! on| with)|failing|broken|down\b|slow\b|stuck|crashing|red\b"

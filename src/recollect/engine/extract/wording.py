@@ -89,7 +89,9 @@ _FICTION = Pattern(
     r"|in my (?:novel|story|book|screenplay|game|dream)|role ?-?play|let's play|pretend|act as"
     r"|act like"
     r"|you are now|you're now|imagine (?:you|that|i|we)|play the (?:role|part)|dummy data|seed data"
-    r"|fake (?:persona|name|profile)|fictional)\b"
+    r"|fake (?:persona|name|profile)|fictional|you are an? (?:expert|seo|professional|helpful"
+    r"|experienced|world[- ]class))\b"
+    r"|^instructions:"
 )
 _PASTED = Pattern(
     r"\b(?:translate|proofread|rephrase|rewrite|paraphrase|summari[sz]e|correct|polish|edit"
