@@ -157,14 +157,13 @@ def test_what_stands_before_the_first_label_is_not_known_to_be_the_users() -> No
 
 
 def test_tools_and_systems_may_speak_where_user_and_assistant_do() -> None:
-    text = "System: Be brief.\nUser: Hi\nAssistant: Let me look.\nTool: 3 files\nAna: Hello"
+    text = "System: Be brief.\nUser: Hi\nAssistant: Let me look.\nTool: 3 files"
 
     assert [(voice, name) for voice, name, _ in voices(text)] == [
         ("system", ""),
         ("user", ""),
         ("assistant", ""),
         ("tool", ""),
-        ("other", "Ana"),
     ]
 
 
@@ -222,3 +221,24 @@ def test_a_label_with_nothing_said_is_left_out() -> None:
 )
 def test_a_text_that_is_no_dialogue_is_the_users_and_whole(text: str) -> None:
     assert parse(text) == Transcript(said=(Said(Voice.USER, text),), format="text")
+
+
+def test_where_roles_speak_a_heading_with_a_colon_is_nobody() -> None:
+    transcript = parse("User: a cake?\nAssistant: Sure.\nIngredients:\nFlour\nUser: thanks")
+
+    assert [(one.voice, one.text) for one in transcript.said] == [
+        (Voice.USER, "a cake?"),
+        (Voice.ASSISTANT, "Sure.\nIngredients:\nFlour"),
+        (Voice.USER, "thanks"),
+    ]
+
+
+def test_a_fence_that_nobody_closed_does_not_swallow_the_talk() -> None:
+    talk = "User: why?\n```\nx = 1\nAssistant: a typo\nUser: ok\n```\ny = 2\n```\nAssistant: done"
+
+    assert [one.voice for one in parse(talk).said] == [
+        Voice.USER,
+        Voice.ASSISTANT,
+        Voice.USER,
+        Voice.ASSISTANT,
+    ]

@@ -72,7 +72,7 @@ def parse(text: str) -> Transcript:
     lines = text.split("\n")
     labels = _labels(lines)
     for look in dict.fromkeys(label.look for label in labels):
-        alike = [label for label in labels if label.look == look]
+        alike = _of_roles([label for label in labels if label.look == look])
         said = _spoken(lines, alike)
         before = [line for line in lines[: alike[0].line] if line.strip()]
         if _is_dialogue(alike, said, before):
@@ -81,17 +81,39 @@ def parse(text: str) -> Transcript:
     return Transcript(said=(Said(Voice.USER, text),), format=TEXT)
 
 
+def _of_roles(labels: list[_Label]) -> list[_Label]:
+    """Return the labels of roles where user and assistant speak: then "Ingredients:" is nobody."""
+    if {Voice.USER, Voice.ASSISTANT} <= {label.voice for label in labels}:
+        return [label for label in labels if label.voice is not Voice.OTHER]
+    return labels
+
+
 def _labels(lines: Sequence[str]) -> list[_Label]:
-    quoted = _fenced(lines)
-    found = (_label(index, line) for index, line in enumerate(lines) if index not in quoted)
-    return [label for label in found if label]
+    found = [label for index, line in enumerate(lines) if (label := _label(index, line))]
+    quoted = _fenced(lines, found)
+    return [label for label in found if label.line not in quoted]
 
 
-def _fenced(lines: Sequence[str]) -> set[int]:
-    """Return the lines inside ``` fences. A last fence that is never closed encloses nothing."""
+def _fenced(lines: Sequence[str], labels: Sequence[_Label]) -> set[int]:
+    """
+    Return the lines inside ``` fences.
+
+    A last fence that is never closed encloses nothing. Where their number shows that one was not
+    closed, it is the one in which both the user and an assistant seem to speak.
+    """
     fences = [index for index, line in enumerate(lines) if line.startswith("```")]
-    pairs = zip(fences[::2], fences[1::2], strict=False)
-    return {index for first, last in pairs for index in range(first, last)}
+    voices = {label.line: label.voice for label in labels}
+    inside: set[int] = set()
+    at = 0
+    while at + 1 < len(fences):
+        enclosed = range(fences[at], fences[at + 1])
+        spoken = {voices[index] for index in enclosed if index in voices}
+        if len(fences) % 2 and {Voice.USER, Voice.ASSISTANT} <= spoken:
+            at += 1  # the next one opens
+            continue
+        inside.update(enclosed)
+        at += 2
+    return inside
 
 
 def _label(index: int, line: str) -> _Label | None:
