@@ -290,7 +290,7 @@ def test_the_same_material_is_recognised_before_and_after_it_was_read(memory: Re
     first = memory.capture_session(TALK, project="site")
     second = memory.capture_session(list(TALK), project="site")
     memory.drain()
-    third = memory.capture_session({"messages": TALK}, project="site")  # type: ignore[arg-type]
+    third = memory.capture_session({"messages": TALK}, project="site")
 
     assert second == first
     assert third.id == first.id

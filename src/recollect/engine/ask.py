@@ -36,6 +36,7 @@ from recollect.engine.material import Turn, turns_of
 from recollect.errors import ModelUnavailable
 from recollect.models.chat import ChatModel
 from recollect.store.protocol import Tables
+from recollect.text.clean import clean
 from recollect.text.fence import fenced_spans
 from recollect.text.redact import redact
 
@@ -43,6 +44,7 @@ WINDOW_CHARS = 24_000
 MOST_TOOL_CHARS = 400  # of a tool's output: enough to follow the talk around it
 PURPOSE = "extract"
 MOST_ERROR_CHARS = 500
+LEAST_QUOTE_CHARS, LEAST_QUOTE_WORDS = 8, 2
 DONE = "windows read"  # how far the job has come, kept in its payload
 
 
@@ -104,12 +106,16 @@ def _read_window(
 
 def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None:
     """Return *claim* as a find if its quote stands in one message of the source, else None."""
+    if len(claim.quote) < LEAST_QUOTE_CHARS or len(claim.quote.split()) < LEAST_QUOTE_WORDS:
+        return None  # it would stand anywhere, and support anything
     words = [re.escape(word) for word in claim.quote.split()]
     for match in re.finditer(r"\s+".join(words), source.content):
         turn = next((t for t in turns if t.start <= match.start() and match.end() <= t.end), None)
         if turn is None or turn.voice is Voice.SYSTEM or _injected(source.content, turn, match):
             continue
-        content = redact(claim.content).text
+        texts = (claim.content, claim.rationale, *claim.alternatives)
+        content, reason, *others = (redact(clean(text)).text for text in texts)
+        told = plain("\n".join([content, reason, *others, match.group()]))
         return Found(
             type=claim.type,
             content=content,
@@ -117,9 +123,9 @@ def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None
             confidence=claim.confidence,
             observed_at=turn.at,
             spans=(Span(match.start(), match.end(), turn.voice),),
-            rationale=redact(claim.rationale).text,
-            alternatives=tuple(redact(one).text for one in claim.alternatives),
-            flags=flags_of(plain(content)),
+            rationale=reason,
+            alternatives=tuple(others),
+            flags=flags_of(told),
         )
     return None
 

@@ -9,13 +9,19 @@ off in the middle. It does not believe any of it: quotes are checked against the
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from recollect.domain.memory import MemoryType
 
 MOST_CLAIMS = 40
 MAX_ANSWER_TOKENS = 2_000
+MOST_BRACKETS = 200  # looked at in an answer, and
+MOST_ANSWER_CHARS = 4_000_000  # so much of it: a flood is no answer
+UNTOLD = 0.7  # the confidence of a claim that does not tell, or tells nonsense
+_DECODER = json.JSONDecoder(strict=False)  # models put line breaks into texts
 _TYPES = {kind.value: kind for kind in MemoryType if kind is not MemoryType.EPISODE}
 
 SYSTEM = """\
@@ -48,7 +54,8 @@ Transcript (times are UTC, messages are numbered):
 
 List what is worth remembering, as JSON."""
 
-_OBJECT = re.compile(r"\{")
+_BRACKET = re.compile(r"[\[{]")
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 
 
@@ -59,7 +66,7 @@ class Claim:
     type: MemoryType
     content: str
     quote: str
-    confidence: float = 0.7
+    confidence: float = UNTOLD
     rationale: str = ""
     alternatives: tuple[str, ...] = ()
 
@@ -79,40 +86,53 @@ def read_answer(text: str) -> list[Claim]:
 
 def _rows(text: str) -> list[Any]:
     """Return the objects of the answer's list, as many as can be read."""
-    decoder = json.JSONDecoder()
-    mended = _TRAILING_COMMA.sub(r"\1", text)
-    for at in (match.start() for match in re.finditer(r"[\[{]", mended)):
+    said = _THOUGHT.sub("", text[:MOST_ANSWER_CHARS])
+    empty = other = False
+    for mended in dict.fromkeys((said, _TRAILING_COMMA.sub(r"\1", said))):
+        for whole in _values(mended):
+            rows = whole.get("memories") if isinstance(whole, dict) else whole
+            if isinstance(rows, list) and any(isinstance(row, dict) for row in rows):
+                return rows
+            empty = empty or (isinstance(whole, dict) and rows == []) or whole == []
+            # In "see message [2]" a list of numbers is no list of memories that went wrong.
+            other = other or (isinstance(rows, list) and rows != [] and type(rows[0]) is not int)
+            other = other or (isinstance(whole, dict) and isinstance(rows, list) and rows != [])
+    rows = _loose_objects(said)
+    if rows or (empty and not other):
+        return rows
+    raise Unreadable(
+        "the answer lists things that are no memories"
+        if other
+        else "the answer holds no JSON list of memories"
+    )
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield the JSON values in *text*, from each of its first brackets."""
+    for match in islice(_BRACKET.finditer(text), MOST_BRACKETS):
         try:
-            whole, _ = decoder.raw_decode(mended, at)
+            value, _ = _DECODER.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        if isinstance(whole, dict) and isinstance(whole.get("memories"), list):
-            return list(whole["memories"])
-        if isinstance(whole, list):
-            return whole
-        break  # one lone object: the answer was probably cut off before its list was closed
-    rows = _loose_objects(decoder, mended)
-    if not rows:
-        raise Unreadable("the answer holds no JSON list of memories")
-    return rows
+        yield value
 
 
-def _loose_objects(decoder: json.JSONDecoder, text: str) -> list[Any]:
+def _loose_objects(text: str) -> list[Any]:
     """Return every complete object with a quote, wherever it stands: for answers cut off."""
     rows: list[Any] = []
     at = 0
-    for _ in range(10 * MOST_CLAIMS):
-        match = _OBJECT.search(text, at)
-        if match is None:
+    for _ in range(MOST_BRACKETS):
+        at = text.find("{", at)
+        if at < 0:
             break
-        at = match.end()
         try:
-            found, end = decoder.raw_decode(text, match.start())
+            found, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
+            at += 1
             continue
+        at = end if isinstance(found, dict) and "quote" in found else at + 1
         if isinstance(found, dict) and "quote" in found:
             rows.append(found)
-            at = end
     return rows
 
 
@@ -139,9 +159,12 @@ def _claim(row: Any) -> Claim | None:
 
 
 def _share(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return 0.7
-    return min(max(float(value), 0.0), 1.0)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return UNTOLD
+    try:
+        return min(max(float(value), 0.0), 1.0) if math.isfinite(value) else UNTOLD
+    except OverflowError:  # a whole number with hundreds of digits
+        return UNTOLD
 
 
 def _text(value: Any) -> str:

@@ -12,11 +12,10 @@ of the scopes of letta-update and confirmed on the other; benchmarks/consolidati
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from recollect.domain.candidate import CORRECTION
+from recollect.domain.candidate import CORRECTION, UPDATE
 from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
@@ -26,6 +25,7 @@ from recollect.text.statements import (
     Statement,
     content_words,
     denies,
+    essence,
     frame_of,
     names_in,
     read_statement,
@@ -34,11 +34,14 @@ from recollect.text.statements import (
 SAME = 0.97  # meaning: as near as two wordings of one sentence come
 MORE_OF_THE_SAME = 0.85
 AGAINST = 1.55  # how alike two statements about the same names must be to be rivals
-PUT_RIGHT = 0.9  # how alike, where the candidate says that it corrects something
+PUT_RIGHT = 1.75  # how alike, where the candidate says that it corrects something
+MOST_WORDS = 60
+MOST_CHARS = 2_000  # of a memory are read; a longer one is a document, not a statement
 WITHOUT_MEANING = 0.75  # what stands in for nearness in meaning where nothing is embedded
 _ADDS = Pattern(r"\b(?:also|additionally|in addition|another|besides|moreover|as well|too)\b")
 _SIGNS = Pattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
 _GUESSES = Pattern(r"\b(?:may|might|could|perhaps|possibly|probably|likely)\b")
+FLIPPED = "one says what the other denies"
 _STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
 
 
@@ -82,6 +85,8 @@ class Contradicts:
     other: Memory
     why: str
     corrects: bool  # in so many words, and later
+    sure: bool = True  # it was read, not guessed from likeness
+    others: tuple[Memory, ...] = ()  # further rivals that are as certain
 
 
 Decision = New | Duplicate | Merge | Contradicts
@@ -95,19 +100,20 @@ def consolidate(candidate: Memory, neighbours: Sequence[Neighbour]) -> Decision:
             return Merge(same.memory, says_more=True)
         return Duplicate(same.memory)
     standing = [one for one in others if one.memory.status in _STILL_STANDS]
-    if against := _rival(candidate, standing):
+    against = _rival(candidate, standing)
+    if against is not None and against.sure:
         return against
     for one in standing:
         if _says_more_of(candidate, one):
             more = content_words(candidate.content) > content_words(one.memory.content)
             return Merge(one.memory, says_more=more)
-    return New()
+    return against or New()
 
 
 def prepare(text: str) -> None:
     """Read *text* now, so that a decision about it later costs little."""
-    read_statement(text)
-    _parts(text)
+    _read(text)
+    _parts(text[:MOST_CHARS])
 
 
 def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
@@ -121,7 +127,7 @@ def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
     mine, theirs = candidate.content, one.memory.content
     if fingerprint(mine) == fingerprint(theirs):
         return True
-    alike = content_words(mine) == content_words(theirs) and denies(mine) == denies(theirs)
+    alike = essence(mine) == essence(theirs) and denies(mine) == denies(theirs)
     alike = alike and _SIGNS.findall(mine) == _SIGNS.findall(theirs)
     return alike and (one.similarity is None or one.similarity >= SAME)
 
@@ -138,41 +144,53 @@ def _tells_more(candidate: Memory, other: Memory) -> bool:
 
 
 def _rival(candidate: Memory, standing: Sequence[Neighbour]) -> Contradicts | None:
-    corrects = CORRECTION in candidate.metadata.get("flags", ())
-    said = read_statement(candidate.content)
-    best: tuple[float, Neighbour, str] | None = None
+    flags = candidate.metadata.get("flags", ())
+    found = []
     for one in standing:
-        why = _reads_against(said, read_statement(one.memory.content))
-        weight = likeness(candidate.content, one.memory.content, one.similarity)
+        why, sure = _against(candidate, one, corrects=CORRECTION in flags)
         if why:
-            weight += 10.0  # a reading beats any likeness
-        elif _same_attribute_of_another(said, read_statement(one.memory.content)):
-            continue
-        elif _flips(candidate.content, one.memory.content):
-            why = "one says what the other denies"
-        elif weight >= AGAINST and _rival_tellings(candidate.content, one.memory.content):
-            why = "both tell the same of the same names, differently"
-        elif corrects and weight >= PUT_RIGHT:
-            why = "it corrects what was said"
-        else:
-            continue
-        if best is None or weight > best[0]:
-            best = (weight, one, why)
-    if best is None:
+            weight = likeness(candidate.content, one.memory.content, one.similarity)
+            found.append((sure, weight, one.memory, why))
+    if not found:
         return None
-    _, one, why = best
-    later = _said_at(candidate) >= _said_at(one.memory)
-    return Contradicts(one.memory, why, corrects=corrects and later)
+    # What was read before what was guessed, another value before a denial, the likest first.
+    found.sort(key=lambda rival: (-rival[0], rival[3] == FLIPPED, -rival[1], rival[2].id))
+    sure, _, best, why = found[0]
+    later = candidate.observed_at >= best.observed_at
+    corrects = sure and later and (CORRECTION in flags or UPDATE in flags)
+    # Where the likeness of words decides, only the likest is a rival; a reading is sure of each.
+    others = tuple(memory for certain, _, memory, _ in found[1:] if certain)
+    return Contradicts(best, why, corrects=corrects, sure=sure, others=others)
+
+
+def _against(candidate: Memory, one: Neighbour, *, corrects: bool) -> tuple[str, bool]:
+    """Return why two speak against each other, or '', and whether that was read, not guessed."""
+    mine, theirs = candidate.content, one.memory.content
+    said, known = _read(mine), _read(theirs)
+    if why := _reads_against(said, known):
+        return why, True
+    if _same_attribute_of_another(said, known):
+        return "", False
+    if _flips(mine, theirs):
+        return FLIPPED, True
+    weight = likeness(mine, theirs, one.similarity)
+    if weight >= AGAINST and _rival_tellings(mine, theirs):
+        return "both tell the same of the same names, differently", False
+    if corrects and weight >= PUT_RIGHT:
+        return "it corrects what was said", False
+    return "", False
 
 
 def likeness(one: str, other: str, similarity: float | None) -> float:
     """Return how alike two statements are in words, order and meaning; 3.4 at most."""
-    mine, theirs = _parts(one), _parts(other)
+    mine, theirs = _parts(one[:MOST_CHARS]), _parts(other[:MOST_CHARS])
     names = mine.names | theirs.names
     in_names = content_words(" ".join(names))
     words, their_words = mine.words - in_names, theirs.words - in_names
     shared = len(words & their_words)
-    matcher = SequenceMatcher(None, mine.frame, theirs.frame, autojunk=False)
+    # Longer than a sentence, two texts are no two tellings of one thing.
+    frames = mine.frame[:MOST_WORDS], theirs.frame[:MOST_WORDS]
+    matcher = SequenceMatcher(None, *frames, autojunk=False)
     run = matcher.find_longest_match().size
     return (
         (WITHOUT_MEANING * shared / max(1, len(words)) if similarity is None else similarity)
@@ -231,6 +249,10 @@ def _verb(frame: tuple[str, ...]) -> str:
     return f"is {head} {following}" if head.endswith("ed") or head == "born" else f"is {head}"
 
 
+def _read(text: str) -> Statement | None:
+    return read_statement(text) if len(text) <= MOST_CHARS else None
+
+
 def _reads_against(one: Statement | None, other: Statement | None) -> str:
     if one is None or other is None:
         return ""
@@ -251,13 +273,13 @@ def _same_attribute_of_another(one: Statement | None, other: Statement | None) -
 
 
 def _flips(one: str, other: str) -> bool:
-    mine, theirs = content_words(one), content_words(other)
+    mine, theirs = frozenset(essence(one)), frozenset(essence(other))
+    if denies(one) == denies(other) or not mine or not theirs:
+        return False
+    if mine == theirs:
+        return True
     together = len(mine & theirs)
-    return (
-        denies(one) != denies(other)
-        and together >= 2
-        and together >= 0.75 * max(len(mine), len(theirs))
-    )
+    return together >= 3 and together >= 0.75 * max(len(mine), len(theirs))
 
 
 def _rival_tellings(one: str, other: str) -> bool:
@@ -267,12 +289,21 @@ def _rival_tellings(one: str, other: str) -> bool:
     "Also …" claims no place, two guesses do not exclude each other, and two things may well be the
     same third.
     """
-    if not _parts(one).names & _parts(other).names or _ADDS.search(one):
+    mine, theirs = _parts(one[:MOST_CHARS]), _parts(other[:MOST_CHARS])
+    if not mine.names & theirs.names or _ADDS.search(one):
+        return False
+    shared = mine.names & theirs.names
+    if not any(_is_about(one, name) or _is_about(other, name) for name in shared):
         return False
     if _GUESSES.search(one) and _GUESSES.search(other):
         return False
     ends = [text.lower().rstrip(" .!").rpartition(" is ")[2] for text in (one, other)]
     return ends[0] != ends[1]
+
+
+def _is_about(text: str, name: str) -> bool:
+    """Say whether a text is about a name: what it only ends with, it merely mentions."""
+    return text.find(name) < len(text) / 2
 
 
 def _says_more_of(candidate: Memory, one: Neighbour) -> bool:
@@ -282,7 +313,3 @@ def _says_more_of(candidate: Memory, one: Neighbour) -> bool:
     nested = (mine <= theirs or theirs <= mine) and min(len(mine), len(theirs)) >= 2
     near = one.similarity is None or one.similarity >= MORE_OF_THE_SAME
     return nested and near and denies(candidate.content) == denies(one.memory.content)
-
-
-def _said_at(memory: Memory) -> datetime:
-    return memory.observed_at

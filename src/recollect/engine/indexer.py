@@ -53,6 +53,8 @@ class Indexer:
         if time.monotonic() < self._resting_until:
             return None
         try:
+            # What was just written by hand is to be compared with too.
+            index_waiting(self._store, self._embedder, limit=CATCH_UP_ITEMS)
             return index_items(self._store, self._embedder, item_ids)
         except EmbedderUnavailable as error:
             self._rest(error)

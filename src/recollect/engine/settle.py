@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BATCH = 20
+BATCH = 10  # so that the write lock is never held for long
 MOST_NEIGHBOURS = 12  # of each leg
 WIDER = 100  # of each leg, where too few of the nearest have been decided
+COPIED = 1_000  # where the numbers of evidence begin that came from another memory
 BY = "engine"
 _EVERY_STATUS = Filters(statuses=frozenset(Status))
 
@@ -188,8 +189,7 @@ def _repeated(records: Records, candidate: Memory, of: Memory) -> str:
     else:
         # All the candidate knew now stands in *of*; a second record would only be in the way.
         records.tables.memories.delete(candidate.id)
-    if grown.status is Status.INBOX:
-        _judged(records, grown, Standing(sessions=_sessions(records.tables, grown)), again=True)
+    _judged_again(records, grown)
     return "repeated"
 
 
@@ -198,35 +198,53 @@ def _merged(records: Records, candidate: Memory, into: Memory, *, says_more: boo
         grown = _with_evidence_of(records, into, candidate)
         records.link(candidate.id, Relation.SUPPORTS, into.id)
         records.move(candidate, Status.ARCHIVED, f"merged into {into.id}, which says more")
-        if grown.status is Status.INBOX:
-            _judged(records, grown, Standing(sessions=_sessions(records.tables, grown)), again=True)
+        _judged_again(records, grown)
         return "merged"
     if into.status is not Status.INBOX:
         records.link(candidate.id, Relation.RELATED_TO, into.id, note="says more of the same")
-        return _judged(records, candidate, Standing(sessions=1))
+        records.held(candidate, f"it says more than {into.id}, which is {into.status}")
+        return "held"
     grown = _with_evidence_of(records, candidate, into)
     records.link(candidate.id, Relation.SUPERSEDES, into.id)
     records.move(into, Status.SUPERSEDED, f"merged into {candidate.id}, which says more")
-    _judged(records, grown, Standing(sessions=_sessions(records.tables, grown)))
+    _judged(records, grown, _standing(records.tables, grown))
     return "merged"
 
 
 def _contradicted(records: Records, candidate: Memory, found: Contradicts) -> str:
-    other = found.other
-    if other.id not in records.tables.links.conflicts([candidate.id]).get(candidate.id, ()):
-        records.link(candidate.id, Relation.CONTRADICTS, other.id, note=found.why)
+    rivals = (found.other, *found.others)
+    known = records.tables.links.conflicts([candidate.id]).get(candidate.id, ())
+    for other in rivals:
+        if other.id not in known:
+            records.link(candidate.id, Relation.CONTRADICTS, other.id, note=found.why)
     by_user = candidate.metadata.get("voice") == Voice.USER
-    if not (found.corrects and by_user):
+    active = any(other.status is Status.ACTIVE for other in rivals)
+    standing = Standing(sessions=1, corrects_active=active)
+    verdict = judge(candidate, standing)
+    allowed = isinstance(verdict, Promote) if active else not isinstance(verdict, Never)
+    if not (found.corrects and by_user and allowed):
         _judged(records, candidate, Standing(sessions=1, contradicts=True))
         return "contradicting"
-    standing = Standing(sessions=1, corrects_active=other.status is Status.ACTIVE)
-    if other.status is Status.ACTIVE and not isinstance(judge(candidate, standing), Promote):
-        _judged(records, candidate, replace(standing, contradicts=True))
-        return "contradicting"
-    records.link(candidate.id, Relation.SUPERSEDES, other.id)
-    records.move(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
-    _judged(records, candidate, standing, note=in_place_of(other.id))
+    for other in rivals:
+        records.link(candidate.id, Relation.SUPERSEDES, other.id)
+        records.move(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
+    note = "; ".join(in_place_of(other.id) for other in rivals)
+    _judged(records, candidate, standing, note=note)
     return "corrections"
+
+
+def _judged_again(records: Records, memory: Memory) -> None:
+    """Ask the policy anew about a candidate that has gained evidence."""
+    if memory.status is Status.INBOX:
+        _judged(records, memory, _standing(records.tables, memory), again=True)
+
+
+def _standing(tables: Tables, memory: Memory) -> Standing:
+    """Return what the policy needs to know of a candidate with a past."""
+    return Standing(
+        sessions=_sessions(tables, memory),
+        contradicts=bool(tables.links.conflicts([memory.id])),
+    )
 
 
 def _judged(
@@ -260,7 +278,8 @@ def _with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory
             continue
         copy = replace(
             piece,
-            id=derived_id(other.id, f"evidence of {memory.id}", number),
+            # After the memory's own, which say it best.
+            id=derived_id(memory.id, f"evidence of {other.id}", COPIED + number),
             memory_id=memory.id,
         )
         tables.memories.add_evidence(copy)

@@ -15,12 +15,19 @@ MOST_CHARS = 1_000  # a longer "sentence" is no sentence; it is cut so that no r
 
 _LINE = Pattern(r"[^\n]+")
 _MARKER = Pattern(r"\s*(?:(?:[-*•+]|\d{1,3}[.)]|#{1,6}|\[[ xX]\])\s+)*")
-_END = Pattern(r"[.!?…]+[\"'”’)\]*`]*(?=\s)")
+_END = Pattern(r"(?<![.!?…])[.!?…]++[\"'”’)\]*`]*+(?=\s)")
 _ABBREVIATION = Pattern(
     r"(?<![^\s(:])(?:e\.?g|i\.?e|etc|vs|approx|ca|dr|mr|mrs|ms|prof|jr|sr|st|nr|inc|ltd|fig|min|max|incl"
-    r"|resp|dept|est|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-z]|\d{1,2})\.$",
+    r"|resp|dept|est|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
     flags=re.IGNORECASE,
 )
+
+_INITIAL = Pattern(r"\b[A-Z][\w'’-]*\.? [A-Z]\.$")
+_MONTH = Pattern(
+    r"\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", flags=re.IGNORECASE
+)
+_NUMBER = Pattern(r"(?<![^\s(:])\d{1,2}\.$")
+_LIST = Pattern(r"(?<![^\s(:])1[.)]")
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
@@ -29,6 +36,8 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
         begin = first
         for match in _END.finditer(text, first, last):
             if _ABBREVIATION.search(text, max(begin, match.end() - 8), match.end()):
+                continue
+            if _goes_on_after(text, first, begin, match.end()):
                 continue
             yield from _trimmed(text, begin, match.end())
             begin = match.end()
@@ -56,6 +65,17 @@ def _goes_on(text: str, before: int, first: int, last: int) -> bool:
     wrapped = text[before - 1] not in ".!?:;…" and before + 1 == first and letter.islower()
     # Only a long line wraps; short ones are lists, commands or chat.
     return wrapped and before - text.rfind("\n", 0, before) > 60 and last > first
+
+
+def _goes_on_after(text: str, line: int, begin: int, end: int) -> bool:
+    """Say whether a full stop ends an initial, a day of a month, or a number of a list."""
+    if _INITIAL.search(text, max(begin, end - 24), end):
+        return True
+    if end - begin <= 3 and text[begin:end].strip()[:1].isupper():
+        return True  # it begins with an initial
+    if not _NUMBER.search(text, max(begin, end - 4), end):
+        return False
+    return bool(_MONTH.match(text, end) or _LIST.search(text, line, end))
 
 
 def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:

@@ -27,6 +27,7 @@ class Statement:
 
 
 ME = "user"
+MOST_NAMES = 12  # of a statement; a text with more is a list
 
 _PREPOSITION = r"(?:in|at|on|by|to|from|with|for|as|under|via|through|of|over|near)"
 # Participles whose place, doer or means is one at a time.
@@ -69,22 +70,22 @@ _POSSESSED = Pattern(
 )
 _PLAIN = Pattern(
     r"^(?:the |this |that )?(?P<subject>[\w./-]+(?: [\w./-]+){0,4}?) (?:is|are|was|were)(?: now"
-    r"| currently)? (?P<value>.+)$"
+    r"| currently)?(?: (?:in|at|on|under))? (?P<value>.+)$"
 )
 _MINE: tuple[tuple[Pattern, str], ...] = (
     (
         Pattern(
             r"\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |still )?(?:live|living|reside"
-            r"|based|moved|relocated)(?: back)? (?:in|to|at|near) (?P<value>.+)$"
+            r"|based)(?: back)? (?:in|at|near) (?P<value>.+)$"
+            r"|\bi(?:'ve| have)? (?:just |now )?(?:moved|relocated)(?: back)? to (?P<value2>.+)$"
         ),
         "home",
     ),
-    (Pattern(r"\bi(?:'m| am) in (?P<value>[\w-]+) now\b"), "home"),
     (Pattern(r"\bi(?:'m| am) (?:originally )?from (?P<value>.+)$"), "origin"),
     (
         Pattern(
             r"\bi (?:now |currently )?(?:work|am working|started working) (?:at|for) "
-            r"(?P<value>.+)$|\bi joined (?P<value2>.+)$"
+            r"(?P<value>.+)$|\bi joined (?!an? |the |you|in\b)(?P<value2>.+)$"
         ),
         "employer",
     ),
@@ -96,7 +97,13 @@ _MINE: tuple[tuple[Pattern, str], ...] = (
         ),
         "name",
     ),
-    (Pattern(r"\bi(?:'m| am) (?P<value>\d{1,3}|\w+ty(?:-\w+)?)(?: years old)?$"), "age"),
+    (
+        Pattern(
+            r"\bi(?:'m| am) (?P<value>\d{1,3}|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?)"
+            r"(?: years old)?$"
+        ),
+        "age",
+    ),
     (
         Pattern(
             r"\bi(?:'m| am) (?:on|running) (?P<value>(?:mac|windows|linux|ubuntu|debian|fedora"
@@ -105,10 +112,11 @@ _MINE: tuple[tuple[Pattern, str], ...] = (
         "system",
     ),
     (
-        Pattern(r"\b(?:answer|reply|respond|speak|write)(?: to me)? in (?P<value>\w+)"),
+        Pattern(r"\b(?:answer|reply|respond)(?: to me)?(?: only)? in (?P<value>\w+)"),
         "language of answers",
     ),
 )
+_IN_NOW = Pattern(r"\bi(?:'m| am) in (?P<value>[\w-]+(?: [\w-]+)?) now\b")
 _PREFERS = Pattern(
     r"\bi (?:\w+ )?prefer (?P<value>[^,.;]{2,40}?) (?:over|to|rather than|instead of|and not) "
     r"(?P<other>[^,.;]{2,40}?)(?: (?:for|in|when|because)\b.*)?$"
@@ -140,15 +148,14 @@ _FRONT = Pattern(
     r"^(?:(?:no|nope|wrong|actually|correction|hold on|wait|sorry|ok|well|so|and|but|that's "
     r"wrong|that's not right|fyi|btw)[\s,:;.!–—-]+)+"
 )
-_TAIL = Pattern(
-    r"(?:,? (?:not|and not|instead of|rather than|anymore|any more|any longer|now|since"
-    r"|because)\b.*|[.!;,\s]+)$"
-)
+_TAIL = Pattern(r",? (?:not|and not|instead of|rather than|since|because)\b.*$")
+_NOW = Pattern(r",? (?:any ?more|any longer|now)$")
+_MARKS = " .!;,"
 _SPACE = Pattern(r"\s+")
 _NAME = Pattern(
     r"[^\W\d_a-zß-ÿ][\w'’.-]*(?:\s+(?:of |de |van |von |the )?[^\W\d_a-zß-ÿ][\w'’.-]*)*"
 )
-_WORD = Pattern(r"[\w'+#.-]*\w[+#]*")
+_WORD = Pattern(r"\w(?:[\w'+#.-]*[\w+#])?")
 _DENIES = Pattern(
     r"\b(?:not|never|no longer|none|nobody|nothing|without|dislikes?|hates?|avoids?|refuses?"
     r"|lacks?|stopped|quit|any ?more"
@@ -166,14 +173,17 @@ _STOP = Pattern(
 @lru_cache(maxsize=4096)
 def read_statement(text: str) -> Statement | None:
     """Return whose what is which, or None where *text* has no such plain shape."""
-    said = _plainly(text)
+    if match := _IN_NOW.search(_straight(text.lower())):
+        return Statement(ME, "home", _value(match["value"]))
+    whole = _plainly(text)
+    if match := _PREFERS.search(whole):
+        pair = sorted((_value(match["value"]), _value(match["other"])))
+        return Statement(ME, f"prefers of {' and '.join(pair)}", _value(match["value"]))
+    said = _TAIL.sub("", whole).rstrip(_MARKS)
     for pattern, attribute in _MINE:
         if match := pattern.search(said):
             value = next(value for value in match.groupdict().values() if value)
             return Statement(ME, attribute, _value(value))
-    if match := _PREFERS.search(said):
-        pair = sorted((_value(match["value"]), _value(match["other"])))
-        return Statement(ME, f"prefers of {' and '.join(pair)}", _value(match["value"]))
     if match := _USED_FOR.search(said):
         return Statement("we", f"use for {_value(match['attribute'])}", _value(match["value"]))
     for pattern in (_OF, _POSSESSED):
@@ -203,19 +213,31 @@ def names_in(text: str) -> frozenset[str]:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of the words of *text* that carry its meaning."""
-    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if not _STOP.match(word))
+    return frozenset(words_in_order(text))
+
+
+def words_in_order(text: str) -> tuple[str, ...]:
+    """Return the same stems in the order of the text: "tabs over spaces" is not the reverse."""
+    words = _WORD.findall(_straight(text.lower()))
+    return tuple(stem(word) for word in words if not _STOP.match(word))
+
+
+def essence(text: str) -> tuple[str, ...]:
+    """Return the same without the words that deny: what is said or denied."""
+    words = words_in_order(text)
+    return tuple(word for word in words if word != "alway" and not _DENIES.search(word))
 
 
 def frame_of(text: str, names: frozenset[str]) -> tuple[str, ...]:
     """Return the words of *text* in order, each name put down as one mark."""
-    for name in sorted(names, key=len, reverse=True):
+    for name in sorted(names, key=len, reverse=True)[:MOST_NAMES]:
         text = text.replace(name, "\u0000")
     return tuple(re.findall(r"\u0000|[\w'-]+", text.lower()))
 
 
 def denies(text: str) -> bool:
     """Say whether *text* denies, excludes or ends something."""
-    return bool(_DENIES.search(text))
+    return bool(_DENIES.search(_straight(text)))
 
 
 def stem(word: str) -> str:
@@ -228,11 +250,12 @@ def stem(word: str) -> str:
 
 
 def _plainly(text: str) -> str:
-    said = _SPACE.sub(" ", text.lower().replace("’", "'")).strip()
-    said = _FRONT.sub("", said)
-    while (cut := _TAIL.sub("", said)) != said:
-        said = cut
-    return said
+    said = _SPACE.sub(" ", _straight(text.lower())).strip()
+    return _NOW.sub("", _FRONT.sub("", said).rstrip(_MARKS)).rstrip(_MARKS)
+
+
+def _straight(text: str) -> str:
+    return text.replace("’", "'")
 
 
 def _statement(subject: str, attribute: str, value: str) -> Statement:

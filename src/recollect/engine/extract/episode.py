@@ -10,12 +10,13 @@ from datetime import datetime
 
 from recollect.domain.candidate import INSTRUCTION, Found, Span
 from recollect.domain.memory import MemoryType
-from recollect.domain.source import Source
+from recollect.domain.source import BLANK, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find import flags_of
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.extract.wording import plain
 from recollect.engine.material import Turn
+from recollect.text.fence import fenced_spans
 
 MOST_ASKED = 4
 MOST_CHARS = 220
@@ -43,6 +44,7 @@ def episode(source: Source, turns: Sequence[Turn], *, title: str = "") -> Found 
         observed_at=_began(source, turns),
         spans=tuple(spans),
         title=_title(source, turns, title),
+        flags=flags_of(plain("\n".join(lines))),
     )
 
 
@@ -66,7 +68,9 @@ def _anything(content: str, turns: Sequence[Turn]) -> list[Utterance]:
     """Return the beginning of the first message, where no sentence in any message tells much."""
     order = (Voice.USER, Voice.OTHER, Voice.ASSISTANT, Voice.SYSTEM, Voice.TOOL)
     for turn in sorted(turns, key=lambda turn: (order.index(turn.voice), turn.start)):
-        text = content[turn.start : turn.end].strip("█ \n")[:MOST_CHARS]
+        hidden = fenced_spans(content[turn.start : turn.end])
+        end = turn.start + hidden[0][0] if hidden else turn.end
+        text = content[turn.start : end].strip(f"{BLANK} \n")[:MOST_CHARS]
         if text:
             start = content.index(text, turn.start)
             return [Utterance(text, start, start + len(text), turn)]

@@ -8,7 +8,7 @@ same order, which is what makes the stage above it safe to run twice.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.domain.candidate import CORRECTION, INSTRUCTION, Found, Span
+from recollect.domain.candidate import CORRECTION, INSTRUCTION, UPDATE, Found, Span
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.details import alternatives_in, observed_at, rationale_in
@@ -25,7 +25,7 @@ STATED = 0.6  # the confidence in a sentence of a note that no rule knows
 CORRECTED = 0.85  # the confidence in what somebody took the trouble to put right
 
 _PUTS_RIGHT = Pattern(
-    r"^(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"
+    r"^(?:(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"
     r"|nope|nah|wrong|incorrect|correction|hold on|wait|actually|not quite|sorry"
     r"|(?:that|this|it)(?:'s| is| was| info is| information is) (?:wrong|not (?:right|true"
     r"|correct|quite right)"
@@ -33,7 +33,7 @@ _PUTS_RIGHT = Pattern(
     r"|you(?:'ve| have)? (?:got|have|had|mixed|confused|misunderstood|misread) (?:that|it|this|me)"
     r"(?: mixed up| wrong| up| the wrong way round)?|i misspoke|i was wrong|my mistake|let me "
     r"correct (?:that|myself))"
-    r"\b[\s,:;.!–—-]+(?:actually,? )?|you (?:keep|kept) \w+ing [\w ]{1,30}, )(?P<rest>.*)$"
+    r"\b[\s,:;.!–—-]+(?:actually,? )?){1,3}|you (?:keep|kept) \w+ing [\w ]{1,30}, )(?P<rest>.*)$"
 )
 _STATES = Pattern(
     r"\b(?:is|are|was|were|isn't|aren't|wasn't|am|has|have|uses?|lives?|works?|called|starts?"
@@ -53,7 +53,8 @@ _COMMANDS_A_READER = Pattern(
     r"|without telling"
     r"|don't tell the user|as an ai|note to the assistant|dear (?:ai|assistant)|you are (?:now "
     r")?an? (?:ai|assistant|agent))\b"
-    r"|\b(?:send|forward|upload|post|exfiltrate|email)\b[^.]{0,60}\b(?:https?://|password"
+    r"|\b(?:send|forward|upload|exfiltrate|(?:post|email) (?:\w+ "
+    r"){0,3}to)\b[^.]{0,60}\b(?:https?://|password"
     r"|secrets?|credentials|api keys?|@)"
     r"|\brm -rf\b|\bcurl\b[^|]*\|\s*(?:sudo )?(?:ba)?sh\b"
 )
@@ -65,6 +66,12 @@ _PASSING = Pattern(
     r"|love|hate|sorry|thanks|help|question|understand|ready|line|stuck|this|these|here)\b|\?"
 )
 _MINE = Pattern(r"\b(?:i|i'm|my|me|we're not)\b")
+_OF_THE_MOMENT = Pattern(
+    r"\b(?:still|again|works?|working|worked|failing|fails?|failed|running|broken|down|crash\w*"
+    r"|stuck|away"
+    r"|sick|ready|done|fine|gone|here|there|check|look|wait|sorry|minute|second|moment|question"
+    r"|think)\b"
+)
 _NOT_A_FACT = Pattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
 
 
@@ -81,7 +88,8 @@ def find(content: str, turns: Sequence[Turn], reading: Reading) -> Iterator[Foun
     """Yield what is worth remembering, in the order in which it was said."""
     for turn in turns:
         if turn.voice is Voice.USER or (reading.reported and turn.voice is Voice.ASSISTANT):
-            yield from _in_turn(utterances(content, turn), reading)
+            said = utterances(content, turn, all_of_it=reading.states_everything)
+            yield from _in_turn(said, reading)
 
 
 def _in_turn(said: Sequence[Utterance], reading: Reading) -> Iterator[Found]:
@@ -110,8 +118,12 @@ def _in_sentence(one: Utterance, text: str, reading: Reading, *, corrects: bool)
     if found is None or jokes(text) or _NOT_A_FACT.match(text):
         return None
     rule, kind, confidence = found
-    up_to_date = bool(_BRINGS_UP_TO_DATE.search(rest))
-    return _found(one, rule, kind, confidence, flags_of(text, corrects=corrects or up_to_date))
+    flags = flags_of(text)
+    if _BRINGS_UP_TO_DATE.search(rest):
+        flags = (UPDATE, *flags)
+    if corrects:
+        flags = (CORRECTION, *flags)
+    return _found(one, rule, kind, confidence, flags)
 
 
 def _kind_of(
@@ -123,7 +135,11 @@ def _kind_of(
         return rule.name, rule.type, CORRECTED if corrects else rule.confidence
     if len(text.split()) < LEAST_WORDS or asks(text):
         return None
-    if corrects and _STATES.search(text) and not supposes(text) and not reports(text):
+    if (
+        corrects
+        and _STATES.search(text)
+        and not (supposes(text) or reports(text) or _OF_THE_MOMENT.search(text))
+    ):
         kind = MemoryType.PROFILE if _MINE.search(text) else MemoryType.PROJECT
         return "correction", kind, CORRECTED
     if reading.states_everything:
@@ -158,10 +174,12 @@ def _found(
     one: Utterance, rule: str, kind: MemoryType, confidence: float, flags: tuple[str, ...]
 ) -> Found:
     content = _without_objection(one.text[lead_in(one.text) :])
+    if content != one.text:
+        content = content[:1].upper() + content[1:]  # it begins later than its writer began it
     decided = kind is MemoryType.DECISION
     return Found(
         type=kind,
-        content=content[:1].upper() + content[1:],
+        content=content,
         rule=rule,
         confidence=confidence,
         observed_at=observed_at(one.text, said_at=one.at),
@@ -174,7 +192,7 @@ def _found(
 
 def _without_objection(text: str) -> str:
     """Return what is right without the words that say something was wrong."""
-    objection = _PUTS_RIGHT.match(text.lower())
+    objection = _PUTS_RIGHT.match(text.lower().replace("’", "'"))
     if objection is None or not objection["rest"].strip():
         return text
     return text[objection.start("rest") :] if len(text.lower()) == len(text) else text
@@ -192,14 +210,9 @@ def _with_reason(found: Found, following: Sequence[Utterance]) -> Found:
     return replace(found, rationale=reason, spans=(*found.spans, span))
 
 
-def flags_of(text: str, *, corrects: bool = False) -> tuple[str, ...]:
-    """Return what a reader should know of *text*, made plain."""
-    flags = []
-    if corrects:
-        flags.append(CORRECTION)
-    if _COMMANDS_A_READER.search(text):
-        flags.append(INSTRUCTION)
-    return tuple(flags)
+def flags_of(text: str) -> tuple[str, ...]:
+    """Return what a reader should be warned of in *text*, made plain."""
+    return (INSTRUCTION,) if _COMMANDS_A_READER.search(text) else ()
 
 
 def _only_objects(text: str) -> bool:

@@ -61,7 +61,7 @@ PROJECT_NOUNS = (
     r"|garden|house|flat|trip"
     r"|bookings?|flights?|hotel|expenses?|expense reports|accounts?|ledger|plugin|plugins"
     r"|library|libraries"
-    r"|dependencies|framework|stack|runtime|compiler|toolchain|kernel|device|devices|dashboards?"
+    r"|limits?|timeouts?|thresholds?|dependencies|framework|stack|runtime|compiler|toolchain|kernel|device|devices|dashboards?"
     r"|alerts?|metrics)"
 )
 HOLDS = (

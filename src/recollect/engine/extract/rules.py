@@ -201,6 +201,9 @@ RULES: tuple[Rule, ...] = (
         ),
         unless=Pattern(
             rf"{NOW}|\b(?:no preference|either of|don't care|just love)\b",
+            r"^(?:never|always|don't|do not|only) (?:push|commit|merge|deploy|force-push|rebase"
+            r"|bump"
+            r"|squash|tag|release|hard-?code)\b",
             r"\b(?:now|already|immediately|until)\b(?<!from now)(?! on\b)",
             r"^(?:i )?(?:don't need|don't want) (?:any more|more|help|that|it)\b",
             r"\bi(?:'d| would) like (?:to|you to) (?:see|know|understand|have|get|ask|add|change"
@@ -223,9 +226,9 @@ RULES: tuple[Rule, ...] = (
             r"\b(?:i|we)(?:'m|'re| am| are) (?:originally |currently |now |both |all |still )*"
             r"(?:from|based in|located in|living in) (?!the (?:middle|process|start)|a )[a-zà-ÿ]",
             r"\bi(?:'m| am) in [\w-]+(?: [\w-]+)? now\b",
-            r"\b(?:i|we) (?:currently |now |both |still )?(?:live|reside|grew up|was born|were "
-            r"born|am born|moved|relocated) (?:in|near|just outside|outside|on|at|to|with"
-            r"|between)\b",
+            r"\b(?:i|we) (?:currently |now |both |still )?(?:live|reside|grew up|was born|were born"
+            r"|am born) (?:in|near|just outside|outside|on|at|with|between)\b",
+            r"\bi(?:'ve| have)? (?:just |recently |now )?(?:moved|relocated) (?:back )?to\b",
             r"\bi (?:currently |now |mostly |mainly )*(?:work|worked|study|studied|teach|intern"
             r"|volunteer|freelance|consult) (?:at|for|as|in|with|on|from|part)\b(?! (?:it|this"
             r"|that|the (?:bug|fix|issue|problem|same)))",
@@ -237,7 +240,7 @@ RULES: tuple[Rule, ...] = (
             r"|blind|autistic|fluent|bilingual|trilingual|asthmatic|anemic|bipolar|jewish|muslim"
             r"|christian|hindu|buddhist)\b",
             r"\bi(?:'m| am| just turned| turned| will be| turn) (?:\d{1,2}|thirty|forty|fifty"
-            r"|sixty)\b(?! (?:percent|%|minutes|hours|min|lines|errors|pages|km|kg))",
+            r"|sixty)\b(?!\s?%)(?! (?:percent|%|minutes|hours|min|lines|errors|pages|km|kg))",
             rf"\b(?:i|we) (?:have|'ve got|have got) (?:an? |one |two |three |four |five |\d+ "
             rf"|my |some |severe |mild |chronic |bad )*(?:\w+ )?(?:{FAMILY}|asthma|diabetes"
             rf"|adhd|dyslexia|epilepsy|allerg\w+|hypertension|migraines?|arthritis|degree|phd"
@@ -351,6 +354,7 @@ RULES: tuple[Rule, ...] = (
             r"|defined|located|generated|built|served|mounted|exposed|owned|maintained) \w",
         ),
         unless=Pattern(
+            r"\b(?:failed|crashed|attached|stopped|died|hung)\b",
             r"\b(?:is|are) (?:so |very |really |pretty |quite |too |all )?(?:robust|solid|great"
             r"|good"
             r"|nice|perfect|important|key|critical|crucial|essential|amazing|excellent|clear"

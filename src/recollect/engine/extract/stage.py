@@ -29,6 +29,7 @@ from recollect.errors import NotFound
 from recollect.store.protocol import Tables
 
 BATCH = 50
+LONG, BATCH_OF_LONG = 1_000_000, 10
 MOST_QUOTE = 1_000
 BY = "engine"
 PLACES = ("project_id", "repo_id", "agent_id", "session_id", "scope")
@@ -46,7 +47,9 @@ def extract(desk: Desk, held: Held) -> None:
     candidates = written(
         chain(found, () if whole is None else (whole,)), event, source, held, desk.clock, "rules"
     )
-    for batch in _batches(candidates, BATCH):
+    # The database looks each quote up in its source: the longer that is, the fewer at a time.
+    size = BATCH if len(source.content) < LONG else BATCH_OF_LONG
+    for batch in _batches(candidates, size):
         held.write(partial(add_candidates, desk, event.id, batch))
     following = [Next(JobKind.CONSOLIDATE)]
     if desk.asks:

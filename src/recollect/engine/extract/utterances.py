@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.domain.source import BLANK
 from recollect.domain.transcript import Voice
 from recollect.engine.material import Turn
 from recollect.text.fence import fenced_spans
 from recollect.text.patterns import Pattern
 from recollect.text.sentences import sentences
 
-LEAST_CHARS, MOST_CHARS = 8, 600  # shorter says nothing, longer is a paste
+LEAST_CHARS, MOST_CHARS = 2, 600  # shorter says nothing, longer is a paste
 MOST_TURN_CHARS = 20_000  # a longer message is a pasted document, not something somebody said
 
 # Each alternative reads to its own end or not at all, so reading stays linear.
@@ -25,8 +26,8 @@ _NOT_SAID = Pattern(
     r"```.*?(?:```|\Z)"  # a code block, closed or not
     r"|~~~.*?(?:~~~|\Z)"
     r"|^[ \t]*>[^\n]*$"  # a quoted line
-    r"|^(?: {4}|\t)[^\n]*$"  # an indented block
-    r"|^[ \t]*(?:at |File \"|Traceback |[A-Z]\w*(?:Error|Exception)\b|\$ |>>> "
+    r"|^(?: {4}|\t)(?!\s*(?:[-*•+]|\d+[.)])\s)[^\n]*$"  # an indented block that is no list
+    r"|^[ \t]*(?:at [\w.$<>]+ ?\(|File \"|Traceback |[A-Z]\w*(?:Error|Exception)\b|\$ |>>> "
     r"|\d{4}-\d\d-\d\dT)[^\n]*$"
     r"|^[ \t]*(?:diff --git|index [0-9a-f]|@@ |[+-]{3} |[+-](?![ \t-]))[^\n]*$"
     r"|<(?P<tag>system-reminder|command-[a-z]+|local-command-[a-z]+|environment_context|file"
@@ -52,14 +53,18 @@ class Utterance:
         return self.turn.at
 
 
-def utterances(content: str, turn: Turn) -> list[Utterance]:
-    """Return the sentences of one turn that somebody said."""
-    if turn.voice in (Voice.TOOL, Voice.SYSTEM) or turn.end - turn.start > MOST_TURN_CHARS:
+def utterances(content: str, turn: Turn, *, all_of_it: bool = False) -> list[Utterance]:
+    """Return the sentences of one turn that somebody said; *all_of_it*: however long it is."""
+    if turn.voice in (Voice.TOOL, Voice.SYSTEM):
+        return []
+    if turn.end - turn.start > MOST_TURN_CHARS and not all_of_it:
         return []
     found = []
     for start, end in _said_spans(content[turn.start : turn.end]):
         for first, last in sentences(content, turn.start + start, turn.start + end):
-            if LEAST_CHARS <= last - first <= MOST_CHARS:
+            cut = BLANK in (content[first - 1 : first], content[last : last + 1])
+            whole = not cut and content[last : last + 2] != f" {BLANK}"
+            if LEAST_CHARS <= last - first <= MOST_CHARS and whole:
                 found.append(Utterance(content[first:last], first, last, turn))
     return found
 

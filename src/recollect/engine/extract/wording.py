@@ -68,7 +68,7 @@ _OTHERS = Pattern(
     r"|documentation|readme|article|blog|book|manual|guide|paper|spec|error|dialog|message|website"
     r"|page|email|tutorial|candidate|doctor|landlord|interviewer|reviewer|linter|compiler))"
     r" (?:\w+ ){0,2}?(?:says?|said|saying|tells?|told|claims?|claimed|thinks?|thought|wrote"
-    r"|writes?|reads?"
+    r"|writes?"
     r"|mentions?|mentioned|suggests?|suggested|recommends?|recommended|argues?|argued|insists?"
     r"|insisted"
     r"|asks?|asked|wants? (?:me|us) to|keeps? saying)\b"
@@ -77,7 +77,7 @@ _OTHERS = Pattern(
 )
 _JOKE = Pattern(
     r"\b(?:lol|lmao|rofl|haha+|hehe+|just kidding|jk|yeah right|oh sure|oh great|oh joy|just love"
-    r"|do so (?:enjoy|love)|as if|while we're at it|said nobody|who writes this)\b|\bnot\.$|/s$"
+    r"|do so (?:enjoy|love)|as if|while we're at it|said nobody|who writes this)\b|/s$"
     r"|😂|🤣|🙃"
 )
 _FICTION = Pattern(
@@ -86,19 +86,21 @@ _FICTION = Pattern(
     r"(?:story|stories|poem|novel|song|lyrics|joke|dialogue|dialog|screenplay|script|scene"
     r"|persona|character"
     r"|limerick|haiku|tale|fairy tale|letter|email|essay|speech|bio|tweet|post|ad|review)"
-    r"|in my (?:novel|story|book|screenplay|game|dream)|role ?-?play|let's play|pretend|act as"
-    r"|act like"
+    r"|in my (?:novel|story|book|screenplay|dream)|role ?-?play|let's play|pretend"
+    r""
     r"|you are now|you're now|imagine (?:you|that|i|we)|play the (?:role|part)|dummy data|seed data"
     r"|fake (?:persona|name|profile)|fictional|you are an? (?:expert|seo|professional|helpful"
     r"|experienced|world[- ]class))\b"
     r"|^instructions:"
 )
 _PASTED = Pattern(
-    r"\b(?:translate|proofread|rephrase|rewrite|paraphrase|summari[sz]e|correct|polish|edit"
-    r"|improve|reply to"
-    r"|respond to|analy[sz]e|classify|fix the grammar (?:of|in))\b[^.\n]{0,80}"
-    r"(?:\bthis\b|\bthe following\b|\bbelow\b|:)"
+    r"(?:^|\bplease |\byou |\band |\bto )(?:translate|proofread|rephrase|rewrite|paraphrase"
+    r"|summari[sz]e|correct|polish|edit|improve|reply to|respond to|analy[sz]e|classify"
+    r"|fix the grammar (?:of|in))\b[^.\n]{0,80}"
+    r"(?:\bthe following\b|\bbelow\b|:|\bth(?:is|e) (?:text|e-?mail|letter|paragraph|passage"
+    r"|essay))"
 )
+_ACTS = Pattern(r"(?:^|\bplease |\byou |\bto )act (?:as|like)\b")
 
 
 def plain(sentence: str) -> str:
@@ -142,4 +144,4 @@ def jokes(text: str) -> bool:
 
 def invents(text: str) -> bool:
     """Say whether a message asks for fiction or a role, or brings text to be worked on."""
-    return bool(_FICTION.search(text) or _PASTED.search(text))
+    return bool(_FICTION.search(text) or _ACTS.search(text) or _PASTED.search(text))

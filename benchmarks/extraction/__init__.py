@@ -1,0 +1,1 @@
+"""How well the extractor finds what is worth remembering, without a language model."""

@@ -1,0 +1,137 @@
+"""
+How well the extractor finds what is worth remembering: `python -m benchmarks.extraction`.
+
+Two measures: a hand-written set of sentences (handwritten.py), and with `--realmem` the sessions of
+RealMem against the records others made of them (realmem.py). No language model takes part. This
+file is the run; the texts of the test splits are never shown.
+"""
+
+import argparse
+import platform
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import recollect
+from benchmarks.cached import CachedEmbedder
+from benchmarks.extraction import handwritten, realmem
+from benchmarks.extraction.report import render_handwritten, render_realmem
+from benchmarks.quality import CACHE, RESULTS
+from benchmarks.tasks import TasksMissing, default_folder
+from recollect.config import load_settings
+from recollect.models.choose import choose_embedder
+
+OUT = RESULTS / "extraction.md"
+SPLITS = ("dev", "test")
+SEED = 7
+
+T = TypeVar("T")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    parts = [*_introduction(sys.argv[1:] if arguments is None else arguments)]
+    parts += _handwritten(given.split, given.show)
+    if given.realmem:
+        try:
+            parts += _realmem(given.tasks, given.split, given.show, given.seed)
+        except TasksMissing as missing:
+            print(f"extraction: {missing}", file=sys.stderr)
+            return 2
+    report = "\n".join(parts).rstrip() + "\n"
+    print(report)
+    if given.write:
+        OUT.write_text(report, encoding="utf-8")
+    return 0
+
+
+def _handwritten(split: str, show: int) -> list[str]:
+    reads = [handwritten.read(text) for text in handwritten.read_texts(split)]
+    for fault in handwritten.faults(reads)[:show]:
+        print(fault)
+    of_split = _by_split(reads, lambda one: one.text.split)
+    return render_handwritten({name: handwritten.score(of) for name, of in of_split.items()})
+
+
+def _realmem(tasks: Path, split: str, show: int, seed: int) -> list[str]:
+    sessions = realmem.read_sessions(tasks, split)
+    captured = realmem.capture(sessions)
+    embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+    try:
+        judged = realmem.judge(sessions, captured.yields, embedder)
+        sentences = realmem.every_user_sentence(sessions)
+        everything = realmem.judge(sessions, sentences, embedder)
+    finally:
+        embedder.close()
+    if show:
+        _show(judged, everything, show, Random(seed))
+    ours, theirs = (_by_split(one, lambda one: one.session.split) for one in (judged, everything))
+    return render_realmem(
+        {name: realmem.score(of) for name, of in ours.items()},
+        {name: realmem.score(of) for name, of in theirs.items()},
+        captured,
+        sum(len(session.messages) for session in sessions),
+    )
+
+
+def _show(
+    judged: Sequence[realmem.Judged],
+    everything: Sequence[realmem.Judged],
+    count: int,
+    random: Random,
+) -> None:
+    """Print candidates at random, and records of the user that were said and missed."""
+    taken = [
+        f"{'+' if hit else ' ' if one.session.records else '?'} {found.rule}: {found.text}"
+        for one in judged
+        if one.session.split == handwritten.SHOWN_SPLIT
+        for found, hit in zip(one.yields, one.covers, strict=True)
+    ]
+    missed = [
+        f"{said.text}\n    in {one.session.id}: {record.text}"
+        for one, other in zip(judged, everything, strict=True)
+        if one.session.split == handwritten.SHOWN_SPLIT
+        for record, found, said in zip(
+            one.session.records, one.covered_by, other.covered_by, strict=True
+        )
+        if said and not found and record.speaker == realmem.USER
+    ]
+    print("Candidates (+ covers a record, ? there are no records):")
+    print("\n".join(random.sample(taken, min(count, len(taken)))))
+    print("\nSentences that cover a record of the user that no candidate covers:")
+    print("\n".join(random.sample(missed, min(count, len(missed)))), end="\n\n")
+
+
+def _by_split(ones: Iterable[T], split_of: Callable[[T], str]) -> Mapping[str, list[T]]:
+    found: dict[str, list[T]] = {split: [] for split in SPLITS}
+    for one in ones:
+        found[split_of(one)].append(one)
+    return {split: of for split, of in found.items() if of}
+
+
+def _introduction(arguments: Sequence[str]) -> list[str]:
+    return [
+        "# Extraction without a language model",
+        "",
+        f"`{shlex.join(['python', '-m', 'benchmarks.extraction', *arguments])}`, Recollect "
+        f"{recollect.__version__}, Python {platform.python_version()}.",
+        "",
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.extraction", description=__doc__)
+    parser.add_argument("--split", choices=[*SPLITS, "all"], default="dev")
+    parser.add_argument("--realmem", action="store_true", help="also the sessions of RealMem")
+    parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
+    parser.add_argument("--show", type=int, default=0, help="print so many texts, of dev only")
+    parser.add_argument("--seed", type=int, default=SEED, help="of what --show draws")
+    parser.add_argument("--write", action="store_true", help=f"write {OUT.name} as well")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

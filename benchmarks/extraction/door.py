@@ -1,0 +1,49 @@
+"""
+Hand conversations over through the Python door, and take what came of them out again.
+
+Extraction by rules alone: embeddings are off and no chat model is configured. What counts is what
+a person would find afterwards: memories in the inbox or active, the record of the session itself
+(the episode) left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import recollect
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.service.inputs import MAX_LIMIT
+
+STANDING = (Status.INBOX, Status.ACTIVE)
+TYPES = tuple(one for one in MemoryType if one is not MemoryType.EPISODE)
+
+Messages = Sequence[Mapping[str, str]]
+
+
+class TooMany(Exception):
+    """There are more candidates of one type than the door lists."""
+
+
+@contextmanager
+def new_memory() -> Iterator[recollect.Recollect]:
+    """Open a memory in a temporary file, with embeddings off."""
+    with (
+        TemporaryDirectory(prefix="recollect-bench-") as folder,
+        recollect.open(Path(folder) / "memory.db", embedding_backend="none") as memory,
+    ):
+        yield memory
+
+
+def candidates(memory: recollect.Recollect) -> list[Memory]:
+    """Return everything in the inbox or active but episodes, of every owner."""
+    found: list[Memory] = []
+    for kind in TYPES:
+        for status in STANDING:
+            page = memory.memories(
+                everywhere=True, types=[kind], statuses=[status], limit=MAX_LIMIT
+            )
+            if len(page) == MAX_LIMIT:
+                raise TooMany(f"{MAX_LIMIT} or more of {kind}, {status}; use smaller stores")
+            found += page
+    return found

@@ -1,0 +1,178 @@
+"""The policy as a table: what may become active by itself, what waits, what never may."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from recollect.domain.candidate import INSTRUCTION
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.promotion import (
+    ENOUGH_SESSIONS,
+    SURE,
+    Hold,
+    Never,
+    Promote,
+    Standing,
+    Verdict,
+    judge,
+)
+from recollect.domain.scope import Scope
+from recollect.domain.transcript import Voice
+from support import START
+
+ONCE = Standing(sessions=1)
+TWICE = Standing(sessions=ENOUGH_SESSIONS)
+AGAINST = Standing(sessions=1, contradicts=True)
+TWICE_AGAINST = Standing(sessions=ENOUGH_SESSIONS, contradicts=True)
+CORRECTS = Standing(sessions=1, corrects_active=True)
+
+PROFILE, PROJECT, DECISION = MemoryType.PROFILE, MemoryType.PROJECT, MemoryType.DECISION
+EPISODE, HINT, ARTIFACT = MemoryType.EPISODE, MemoryType.TASK_HINT, MemoryType.ARTIFACT
+USER, ASSISTANT, OTHER = Voice.USER, Voice.ASSISTANT, Voice.OTHER
+TOOL, SYSTEM = Voice.TOOL, Voice.SYSTEM
+
+
+def candidate(
+    kind: MemoryType,
+    voice: str,
+    *,
+    confidence: float = 0.8,
+    rationale: str = "",
+    flags: tuple[str, ...] = (),
+) -> Memory:
+    return Memory(
+        id="m1",
+        type=kind,
+        scope=Scope.GLOBAL,
+        status=Status.INBOX,
+        content="abc",
+        confidence=confidence,
+        rationale=rationale,
+        observed_at=START,
+        confirmed_at=START,
+        created_at=START,
+        updated_at=START,
+        metadata={"voice": voice, "flags": list(flags)},
+    )
+
+
+# who, what, how it stands, verdict
+POLICY = [
+    # the record that a session took place
+    (USER, EPISODE, ONCE, Promote),
+    (ASSISTANT, EPISODE, ONCE, Promote),
+    (TOOL, EPISODE, ONCE, Never),
+    (SYSTEM, EPISODE, ONCE, Never),
+    (OTHER, EPISODE, ONCE, Never),
+    # the user, once
+    (USER, PROFILE, ONCE, Hold),
+    (USER, PROJECT, ONCE, Hold),
+    (USER, DECISION, ONCE, Hold),  # without a reason; with one, see below
+    (USER, ARTIFACT, ONCE, Hold),
+    (USER, HINT, ONCE, Hold),
+    # the user, in separate sessions
+    (USER, PROFILE, TWICE, Promote),
+    (USER, PROJECT, TWICE, Promote),
+    (USER, DECISION, TWICE, Promote),
+    (USER, ARTIFACT, TWICE, Promote),
+    (USER, HINT, TWICE, Promote),
+    # the user, putting an active memory right
+    (USER, PROFILE, CORRECTS, Promote),
+    (USER, PROJECT, CORRECTS, Promote),
+    # against something known
+    (USER, PROFILE, AGAINST, Hold),
+    (USER, DECISION, AGAINST, Hold),
+    (USER, PROJECT, TWICE_AGAINST, Hold),
+    # written by an agent about the user
+    (ASSISTANT, PROFILE, ONCE, Hold),
+    (ASSISTANT, PROFILE, TWICE, Hold),
+    (ASSISTANT, PROFILE, CORRECTS, Hold),
+    (ASSISTANT, DECISION, AGAINST, Hold),
+    # anybody else
+    *((voice, kind, standing, Never)
+      for voice in (TOOL, SYSTEM, OTHER)
+      for kind in (PROFILE, PROJECT, DECISION, ARTIFACT, HINT)
+      for standing in (ONCE, TWICE, CORRECTS, AGAINST)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("voice", "kind", "standing", "verdict"), POLICY)
+def test_who_said_what_decides(
+    voice: Voice, kind: MemoryType, standing: Standing, verdict: type[Verdict]
+) -> None:
+    judged = judge(candidate(kind, voice), standing)
+
+    assert isinstance(judged, verdict)
+    assert judged.why
+
+
+@pytest.mark.parametrize(
+    ("voice", "standing", "confidence", "verdict"),
+    [
+        (USER, ONCE, 0.8, Promote),
+        (USER, ONCE, SURE, Promote),
+        (USER, ONCE, SURE - 0.01, Hold),  # the extractor is unsure
+        (USER, TWICE, SURE - 0.01, Promote),  # said twice outweighs that
+        (USER, AGAINST, 0.8, Hold),
+        (ASSISTANT, ONCE, 0.8, Hold),
+        (TOOL, ONCE, 0.8, Never),
+    ],
+)
+def test_a_decision_of_the_user_with_its_reason_becomes_active(
+    voice: Voice, standing: Standing, confidence: float, verdict: type[Verdict]
+) -> None:
+    decided = candidate(DECISION, voice, confidence=confidence, rationale="it keeps history")
+
+    assert isinstance(judge(decided, standing), verdict)
+
+
+@pytest.mark.parametrize("kind", [PROFILE, PROJECT, ARTIFACT, HINT])
+def test_a_reason_makes_nothing_else_active(kind: MemoryType) -> None:
+    assert isinstance(judge(candidate(kind, USER, rationale="it keeps history"), ONCE), Hold)
+
+
+@pytest.mark.parametrize(
+    ("kind", "voice", "standing"),
+    list(product(MemoryType, Voice, [ONCE, TWICE, CORRECTS, AGAINST])),
+)
+def test_what_commands_its_reader_never_becomes_active_by_itself(
+    kind: MemoryType, voice: Voice, standing: Standing
+) -> None:
+    commands = candidate(kind, voice, rationale="because I say so", flags=(INSTRUCTION,))
+
+    assert isinstance(judge(commands, standing), Never)
+
+
+@pytest.mark.parametrize("voice", ["", "nobody", "User"])
+def test_a_voice_we_do_not_know_is_not_trusted(voice: str) -> None:
+    assert isinstance(judge(candidate(PROJECT, voice), TWICE), Never)
+
+
+def test_a_candidate_that_does_not_say_whose_words_it_rests_on_is_not_trusted() -> None:
+    unknown = replace(candidate(PROJECT, ""), metadata={})
+
+    assert judge(unknown, TWICE) == Never("it rests on the words of nobody we know")
+
+
+@pytest.mark.parametrize("sessions", [0, 1, ENOUGH_SESSIONS, ENOUGH_SESSIONS + 1, 100])
+def test_it_takes_two_sessions(sessions: int) -> None:
+    judged = judge(candidate(PROFILE, USER), Standing(sessions=sessions))
+
+    assert isinstance(judged, Promote) is (sessions >= 2)
+
+
+def test_a_verdict_names_its_reason() -> None:
+    assert [
+        judge(candidate(PROFILE, USER), ONCE).why,
+        judge(candidate(PROFILE, USER), AGAINST).why,
+        judge(candidate(PROFILE, USER), TWICE).why,
+        judge(candidate(PROJECT, USER, confidence=0.1), ONCE).why,
+        judge(candidate(PROJECT, TOOL), ONCE).why,
+    ] == [
+        "a fact about the user waits for confirmation",
+        "it speaks against something known",
+        "the user said so in 2 sessions",
+        "the extractor is unsure of it",
+        "it rests on the words of tool",
+    ]

@@ -1,0 +1,161 @@
+"""What of a message may be read for facts: only what somebody said, each sentence in its place."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.domain.transcript import Voice
+from recollect.engine.extract.utterances import (
+    LEAST_CHARS,
+    MOST_CHARS,
+    MOST_TURN_CHARS,
+    utterances,
+)
+from recollect.engine.material import Turn
+from recollect.text.fence import fenced
+from support import START
+
+FIRST, LAST = "This is said first.", "This is said last."
+
+
+def said(text: str, *, voice: Voice = Voice.USER) -> list[str]:
+    return [one.text for one in utterances(text, Turn(0, len(text), voice, "", START))]
+
+
+def test_each_sentence_knows_its_place_and_its_turn() -> None:
+    content = f"User: {FIRST} {LAST}\n\nUser: Something else entirely."
+    at = START - timedelta(days=1)
+    turn = Turn(6, 6 + len(FIRST) + 1 + len(LAST), Voice.USER, "", at)
+
+    found = utterances(content, turn)
+
+    assert [one.text for one in found] == [FIRST, LAST]
+    assert all(content[one.start : one.end] == one.text for one in found)
+    assert all(one.turn is turn and one.at == at for one in found)
+
+
+@pytest.mark.parametrize("voice", [Voice.USER, Voice.ASSISTANT, Voice.OTHER])
+def test_those_who_talk_are_read(voice: Voice) -> None:
+    assert said(FIRST, voice=voice) == [FIRST]
+
+
+@pytest.mark.parametrize("voice", [Voice.TOOL, Voice.SYSTEM])
+def test_programs_do_not_say_anything(voice: Voice) -> None:
+    assert said(FIRST, voice=voice) == []
+
+
+PASTED = [
+    "```\ncode. code code.\n```",
+    "```python\nprint('one. two. three')\n```",
+    "~~~\ncode. code code.\n~~~",
+    "> quoted by somebody else",
+    "  > quoted by somebody else\n> and more of it",
+    "    an indented block",
+    "\tan indented block",
+    '  File "a.py", line 3, in b',
+    "  at foo.bar (baz.js:3)",
+    "Traceback (most recent call last):",
+    "KeyError: 'nothing of that name'",
+    "MyOwnException: nothing of that name",
+    "$ ls a directory",
+    ">>> print('a prompt')",
+    "2026-05-08T12:00:00Z a line of a log",
+    "diff --git a/one b/two",
+    "index 3f2a..9c1b 100644",
+    "@@ -1,3 +1,3 @@ def one",
+    "--- a/one of the files",
+    "+++ b/one of the files",
+    "+added in this version",
+    "-removed in this version",
+    "<system-reminder>said by a program</system-reminder>",
+    '<file path="a">\ncontent of a file\n</file>',
+    "<document>content of a document</document>",
+    "<command-name>a command</command-name>",
+    "<local-command-stdout>what it printed</local-command-stdout>",
+    "<environment_context>where it ran</environment_context>",
+    "████████████",
+    fenced("Known from before, and put into the prompt."),
+]
+
+
+@pytest.mark.parametrize("pasted", PASTED)
+def test_what_was_pasted_or_put_in_is_left_out_and_the_rest_is_read(pasted: str) -> None:
+    assert said(f"{FIRST}\n{pasted}\n{LAST}") == [FIRST, LAST]
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        "```\ncode without an end. And more.",
+        "~~~\ncode without an end. And more.",
+        "<system-reminder>\nnever closed. And more.",
+        fenced("Never closed. And more.").removesuffix("</memory>"),
+    ],
+)
+def test_what_is_not_closed_reaches_to_the_end(opened: str) -> None:
+    assert said(f"{FIRST}\n{opened}\n{LAST}") == [FIRST]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a point of a list",
+        "* a point of a list",
+        "1. a point of a list",
+        "Use `make ship` for that",
+        "a < b and c > d here",
+        "The <b>bold</b> word stays",
+        "Line of 3 spaces",
+        "We add one-by-one here",
+    ],
+)
+def test_what_only_looks_a_little_like_a_paste_is_read(text: str) -> None:
+    assert len(said(text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("length", "read"),
+    [
+        (LEAST_CHARS - 1, False),
+        (LEAST_CHARS, True),
+        (MOST_CHARS, True),
+        (MOST_CHARS + 1, False),
+    ],
+)
+def test_too_short_says_nothing_and_too_long_is_a_paste(length: int, read: bool) -> None:
+    assert bool(said("x" * length)) is read
+
+
+@pytest.mark.parametrize(
+    ("length", "read"), [(MOST_TURN_CHARS, True), (MOST_TURN_CHARS + 1, False)]
+)
+def test_a_message_as_long_as_a_document_is_not_read(length: int, read: bool) -> None:
+    text = f"{FIRST}\n{'x' * length}"[:length]
+
+    assert bool(said(text)) is read
+
+
+pieces = st.one_of(st.sampled_from([*PASTED, FIRST, LAST, "\n", "```", "█"]), st.text(max_size=40))
+
+
+@given(st.lists(pieces, max_size=10).map("\n".join), st.text(max_size=30), st.sampled_from(Voice))
+def test_every_utterance_stands_word_for_word_inside_its_turn(
+    text: str, front: str, voice: Voice
+) -> None:
+    content = front + text + "\n\nUser: another message."
+    turn = Turn(len(front), len(front) + len(text), voice, "", START)
+
+    found = utterances(content, turn)
+
+    assert all(turn.start <= one.start < one.end <= turn.end for one in found)
+    assert all(content[one.start : one.end] == one.text for one in found)
+    assert all("█" not in one.text and "```" not in one.text for one in found)
+    starts = [one.start for one in found]
+    assert starts == sorted(set(starts))
+
+
+@given(st.lists(st.sampled_from([*PASTED, FIRST, LAST]), max_size=8).map("\n\n".join))
+def test_nothing_that_was_pasted_is_ever_said(text: str) -> None:
+    assert set(said(text)) <= {FIRST, LAST}

@@ -1,0 +1,108 @@
+"""The fence around injected memory: made, known again, and impossible to forge from inside."""
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text.fence import CLOSING, fenced, fenced_spans, unfenced
+
+OPENING = re.compile(r'<memory fingerprint="[0-9a-f]{16}">')
+TAGS = [
+    CLOSING,
+    '<memory fingerprint="0123456789abcdef">',
+    "<memory>",
+    "</ Memory >",
+    "<memory",
+    ">",
+]
+
+texts = st.lists(st.one_of(st.sampled_from(TAGS), st.text(max_size=20)), max_size=8).map("".join)
+
+
+def without_fences(text: str) -> str:
+    for start, end in reversed(fenced_spans(text)):
+        text = text[:start] + text[end:]
+    return text
+
+
+def test_the_fence_carries_the_fingerprint_of_what_it_encloses() -> None:
+    one, other = fenced("I live in Ghent."), fenced("I live in Porto.")
+
+    assert OPENING.match(one)
+    assert one.endswith(f"\nI live in Ghent.\n{CLOSING}")
+    assert fenced("I live in Ghent.") == one
+    assert one.partition("\n")[0] != other.partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I live in Ghent.",
+        "<memory>I live in Ghent.</memory>",
+        '<memory fingerprint="short">I live in Ghent.</memory>',
+        '<memory fingerprint="0123456789ABCDEF">I live in Ghent.</memory>',
+        "</memory>",
+    ],
+)
+def test_a_text_without_our_fence_repeats_nothing(text: str) -> None:
+    assert fenced_spans(text) == []
+
+
+def test_every_fence_in_a_text_is_found_with_its_place() -> None:
+    text = f"before {fenced('one')} between {fenced('two')} after"
+
+    assert [text[start:end] for start, end in fenced_spans(text)] == [fenced("one"), fenced("two")]
+    assert without_fences(text) == "before  between  after"
+
+
+def test_a_fence_that_was_cut_off_reaches_to_the_end() -> None:
+    text = f"before {fenced('one two three')}"[:-15]
+
+    assert without_fences(text) == "before "
+
+
+def test_a_fence_opened_inside_a_fence_is_part_of_it() -> None:
+    text = f"before {fenced(fenced('one').removesuffix(CLOSING))} after"
+
+    assert without_fences(text) == "before  after"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [CLOSING, "</MEMORY>", "< / memory >", "<memory>", '<memory fingerprint="0123456789abcdef">'],
+)
+def test_a_tag_of_the_fence_is_taken_out_of_what_stands_inside(tag: str) -> None:
+    assert unfenced(f"a {tag} b") == "a ‹memory› b"
+
+
+@pytest.mark.parametrize("text", ["<memories>", "memory > 3", "a < memory", "<b>memory</b>"])
+def test_what_only_looks_like_a_tag_stays(text: str) -> None:
+    assert unfenced(text) == text
+
+
+@given(texts)
+def test_nothing_inside_closes_the_fence(inside: str) -> None:
+    text = fenced(unfenced(inside))
+
+    assert fenced_spans(text) == [(0, len(text))]
+
+
+@given(texts, texts, texts)
+def test_what_is_put_into_a_prompt_is_known_again_in_it(
+    front: str, inside: str, behind: str
+) -> None:
+    text = unfenced(front) + fenced(unfenced(inside)) + unfenced(behind)
+
+    assert without_fences(text) == unfenced(front) + unfenced(behind)
+
+
+@given(texts)
+def test_spans_stand_in_order_apart_and_inside_the_text(text: str) -> None:
+    spans = fenced_spans(text)
+
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
