@@ -453,7 +453,7 @@ HOSTILE = [
     "I prefer ", "because because ", "no no no ", "is is is ", "`", "```", "~~~", "a", "\n", " ",
     "\t", "> ", "█", "<file>", "<file ", "<memory ", "if I ", "I'll x ", "do `", "steps: ", "no, ",
     "i want a ", "we use a for b, ", "in the project ", "Aa ", "'", "e.g. ", "1. ", "- ",
-    "I live. ", '<memory fingerprint="0123456789abcdef">', "\u2019s ",
+    "I live. ", '<memory fingerprint="0123456789012345">', "\u2019s ",
     "I prefer x over y because z, not w. ", "İ", "next week we ", "instead of a ", "2026-05-08 ",
     "yesterday ", "[ ] ",
 ]  # fmt: skip

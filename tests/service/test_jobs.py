@@ -299,7 +299,8 @@ def test_what_a_model_finds_stays_within_an_explicit_scope(reads: Reads) -> None
     memory.drain()
 
     found = memory.memories(everywhere=True, types=["profile"], statuses=list(Status))
-    assert [one.scope.value for one in found] == ["project"]
+    assert {one.scope.value for one in found} == {"project"}
+    assert "model" in {one.metadata["rule"] for one in found}
 
 
 def test_the_queue_survives_closing_and_opening(path: Path, clock: FakeClock) -> None:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from recollect.text.fence import CLOSING, fenced, fenced_spans, unfenced
 
-OPENING = re.compile(r'<memory fingerprint="[0-9a-f]{16}">')
+OPENING = re.compile(r'<memory fingerprint="[0-9]{16}">')
 TAGS = [
     CLOSING,
-    '<memory fingerprint="0123456789abcdef">',
+    '<memory fingerprint="0123456789012345">',
     "<memory>",
     "</ Memory >",
     "<memory",
@@ -73,7 +73,7 @@ def test_a_fence_opened_inside_a_fence_is_part_of_it() -> None:
 
 @pytest.mark.parametrize(
     "tag",
-    [CLOSING, "</MEMORY>", "< / memory >", "<memory>", '<memory fingerprint="0123456789abcdef">'],
+    [CLOSING, "</MEMORY>", "< / memory >", "<memory>", '<memory fingerprint="0123456789012345">'],
 )
 def test_a_tag_of_the_fence_is_taken_out_of_what_stands_inside(tag: str) -> None:
     assert unfenced(f"a {tag} b") == "a ‹memory› b"

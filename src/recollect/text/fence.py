@@ -10,13 +10,15 @@ from recollect.text.fingerprint import short_hash
 from recollect.text.patterns import Pattern
 
 CLOSING = "</memory>"
-_OPENED = Pattern(r'<memory fingerprint="[0-9a-f]{16}">')
+_OPENED = Pattern(r'<memory fingerprint="\d{16}">')
 _ANY = Pattern(r"(?i)<\s*/?\s*memory\b[^<>]*>")
 
 
 def fenced(inside: str) -> str:
     """Return *inside* within the fence."""
-    return f'<memory fingerprint="{short_hash(inside).hex()[:16]}">\n{inside}\n{CLOSING}'
+    # Digits only: whatever is inside, the fence costs the same number of tokens.
+    mark = int.from_bytes(short_hash(inside)) % 10**16
+    return f'<memory fingerprint="{mark:016}">\n{inside}\n{CLOSING}'
 
 
 def unfenced(text: str) -> str:
