@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from recollect.domain.scope import Owner, Scope
+from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import Evidence, Redaction, SourceKind
 
 
@@ -79,14 +79,13 @@ class Memory:
     @property
     def owner(self) -> Owner:
         """Whose memory this is: its scope and that scope's id."""
-        owner_id = {
-            Scope.GLOBAL: "",
-            Scope.PROJECT: self.project_id,
-            Scope.REPO: self.repo_id,
-            Scope.AGENT: self.agent_id,
-            Scope.SESSION: self.session_id,
-        }[self.scope]
-        return Owner(self.scope, owner_id or "")
+        return owner_of(
+            self.scope,
+            project_id=self.project_id,
+            repo_id=self.repo_id,
+            agent_id=self.agent_id,
+            session_id=self.session_id,
+        )
 
     @property
     def source_ref(self) -> str | None:

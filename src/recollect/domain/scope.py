@@ -38,6 +38,25 @@ class Owner:
     id: str
 
 
+def owner_of(
+    scope: Scope,
+    *,
+    project_id: str | None,
+    repo_id: str | None,
+    agent_id: str | None,
+    session_id: str | None,
+) -> Owner:
+    """Return whose something of *scope* is, that has these places."""
+    owner_id = {
+        Scope.GLOBAL: "",
+        Scope.PROJECT: project_id,
+        Scope.REPO: repo_id,
+        Scope.AGENT: agent_id,
+        Scope.SESSION: session_id,
+    }[scope]
+    return Owner(scope, owner_id or "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Viewer:
     """From where a request is made. Ids, already resolved; None means: not from there."""

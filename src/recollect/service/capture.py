@@ -6,13 +6,13 @@ later. The same material captured twice for the same owner is recognised and not
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.job import JobKind
-from recollect.domain.scope import Owner, Scope
+from recollect.domain.scope import Scope, owner_of
 from recollect.domain.source import BLANK, Source, SourceKind
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.engine.desk import Next, new_job
@@ -21,7 +21,7 @@ from recollect.errors import InvalidInput
 from recollect.service import inputs
 from recollect.service.deps import Deps
 from recollect.service.handed import CaptureMode, transcripts_in
-from recollect.service.places import Places, Where, settle
+from recollect.service.places import Where, settle
 from recollect.service.write import scope_of
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
@@ -102,7 +102,7 @@ def capture_many(deps: Deps, wanted: Sequence[Capture]) -> list[Event]:
 
 def _capture(deps: Deps, tables: Tables, wanted: Capture) -> Event:
     places = settle(tables, wanted.where, deps.clock)
-    owner = _owner(wanted.scope, places)
+    owner = owner_of(wanted.scope, **asdict(places))
     source = _source(deps, tables, wanted)
     for event in tables.sources.events_of(source.id):
         if (event.owner, event.trigger) == (owner, wanted.trigger):
@@ -120,13 +120,8 @@ def _capture(deps: Deps, tables: Tables, wanted: Capture) -> Event:
         updated_at=now,
     )
     tables.sources.add_event(event)
-    payload: dict[str, Any] = {
-        "project_id": places.project_id,
-        "repo_id": places.repo_id,
-        "agent_id": places.agent_id,
-        "session_id": places.session_id,
-        "scope": wanted.scope.value if wanted.explicit_scope else None,
-    }
+    explicit = wanted.scope.value if wanted.explicit_scope else None
+    payload: dict[str, Any] = {**asdict(places), "scope": explicit}
     tables.jobs.add(new_job(event.id, Next(JobKind.EXTRACT, payload=payload), deps.clock))
     return event
 
@@ -225,14 +220,3 @@ def _placed(where: Where, transcript: Transcript) -> Where:
         return Where.of(str(place), where.repo, where.agent, where.session)
     except (InvalidInput, OSError):
         return where  # no folder anybody could have; the material is still worth keeping
-
-
-def _owner(scope: Scope, places: Places) -> Owner:
-    owner_id = {
-        Scope.GLOBAL: "",
-        Scope.PROJECT: places.project_id,
-        Scope.REPO: places.repo_id,
-        Scope.AGENT: places.agent_id,
-        Scope.SESSION: places.session_id,
-    }[scope]
-    return Owner(scope, owner_id or "")
