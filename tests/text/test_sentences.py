@@ -140,18 +140,18 @@ def test_a_part_is_read_as_if_it_stood_alone(front: str, text: str, behind: str)
 )
 def test_a_long_text_is_cut_in_no_time(piece: str) -> None:
     text = piece * (200_000 // len(piece))
-    began = time.perf_counter()
+    began = time.process_time()
 
     for _ in sentences(text):
         pass
 
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("mark", [".", "…", "!?"])
 def test_a_run_of_marks_is_cut_in_no_time(mark: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
 
-    cut(f"{mark * (8_000 // len(mark))}x")
+    cut(f"{mark * (40_000 // len(mark))}x")
 
-    assert time.perf_counter() - began < 0.3
+    assert time.process_time() - began < 3
