@@ -57,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("tasks", nargs="*", default=TASKS)
     parser.add_argument("--half", choices=("even", "odd"), help="only every second scope")
+    parser.add_argument("--apart", action="store_true", help="each fact in a session of its own")
     parser.add_argument("--words", action="store_true", help="without embeddings")
     parser.add_argument("--show", type=int, default=0, help="print so many wrong links")
     parser.add_argument("--write", action="store_true", help="keep the table in results/")
@@ -67,7 +68,7 @@ def main() -> None:
         sys.exit(str(error))
     lines = [HEAD]
     for task in tasks:
-        score = run(halved(task, given.half), words=given.words)
+        score = run(halved(task, given.half), words=given.words, apart=given.apart)
         lines.append(row(task.name, score))
         print(lines[-1], flush=True)
         for example in score.examples[: given.show]:
@@ -123,7 +124,7 @@ def halved(task: Task, half: str | None) -> Task:
     )
 
 
-def run(task: Task, *, words: bool) -> Score:
+def run(task: Task, *, words: bool, apart: bool) -> Score:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             db=f"{folder}/memory.db", embedding_backend="none" if words else "local"
@@ -132,18 +133,18 @@ def run(task: Task, *, words: bool) -> Score:
         if not words:
             embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
         with Recollect(settings, embedder=embedder) as memory:
-            return measure(memory, task)
+            return measure(memory, task, apart=apart)
 
 
-def measure(memory: Recollect, task: Task) -> Score:
+def measure(memory: Recollect, task: Task, *, apart: bool) -> Score:
     by_scope: dict[str, list[Item]] = defaultdict(list)
     for item in task.items:
         by_scope[item.scope].append(item)
     started = time.perf_counter()
     for scope, items in by_scope.items():
-        for number, session in enumerate(sessions(items, task.queries)):
-            text = "\n".join(item.text for item in session)
+        for number, said in enumerate(sessions(items, task.queries, apart=apart)):
             at = BEGIN + timedelta(days=number)
+            text = "\n".join(item.text for item in said)
             memory.capture_conversation(text, "note", project=scope, observed_at=at)
     memory.drain()
     score = Score(facts=len(task.items), seconds=time.perf_counter() - started)
@@ -152,15 +153,17 @@ def measure(memory: Recollect, task: Task) -> Score:
     return score
 
 
-def sessions(items: Sequence[Item], queries: Sequence[Query]) -> Iterator[list[Item]]:
-    """Yield what is said together: what is known first, and what is new in a session of its own."""
+def sessions(
+    items: Sequence[Item], queries: Sequence[Query], *, apart: bool
+) -> Iterator[list[Item]]:
+    """Yield what is said together: what is known first, each update in a session of its own."""
     gold = {one for query in queries if query.stale for one in query.gold}
     old = [item for item in items if item.id not in gold]
-    if len(old) <= 20:
-        yield old
-        yield from ([item] for item in items if item.id in gold)
+    if apart or len(old) > 20:
+        yield from ([item] for item in items)
         return
-    yield from ([item] for item in items)
+    yield old
+    yield from ([item] for item in items if item.id in gold)
 
 
 def judge(
@@ -186,16 +189,12 @@ def judge(
             score.superseded += status.get(old) is Status.SUPERSEDED
     involved = {one for pair in stale_pairs for one in pair}
     for item in items:
-        if item.id in involved and len(items) <= 20:
-            wrong = {
-                o
-                for o in rivals[item.id]
-                if (item.id, o) not in stale_pairs and (o, item.id) not in stale_pairs
-            }
-        else:
-            wrong = {o for o in rivals[item.id] if not related(item.text, [texts[o]], len(items))}
-        if item.id not in involved or wrong:
-            score.unrelated += 1
+        wrong = {
+            other
+            for other in rivals[item.id]
+            if not rightly_linked(item, other, stale_pairs, texts, len(items))
+        }
+        score.unrelated += item.id not in involved or bool(wrong)
         if wrong:
             score.wrong += 1
             score.examples.append(f"{item.text} ⟂ {texts[next(iter(wrong))]}")
@@ -211,6 +210,15 @@ def judge(
             old = next(iter(query.stale))
             caught = bool(rivals[old] & query.gold)
             score.stood.append(f"{'linked' if caught else 'missed'}: {query.text}")
+
+
+def rightly_linked(
+    item: Item, other: str, stale_pairs: set[tuple[str, str]], texts: dict[str, str], facts: int
+) -> bool:
+    """Say whether two linked facts are rivals: by the labels, or (factcons) by their form."""
+    if (item.id, other) in stale_pairs or (other, item.id) in stale_pairs:
+        return True
+    return facts > 20 and _same_until_value(item.text, texts[other])
 
 
 def linked(
@@ -232,15 +240,13 @@ def linked(
 
 def related(one: str, others: Sequence[str], facts: int) -> bool:
     """
-    Say whether two facts answer the same question.
+    Say whether facts that a question names as stale and current answer the same question.
 
     In a scope of ten facts the labels say so. In one long list (factcons) the labels also name, as
     stale, facts of other subjects; there two facts are rivals when they are the same up to a value
     that follows the verb.
     """
-    if facts <= 20:
-        return True
-    return any(_same_until_value(one, other) for other in others)
+    return facts <= 20 or any(_same_until_value(one, other) for other in others)
 
 
 def _same_until_value(one: str, other: str) -> bool:

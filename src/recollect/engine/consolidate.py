@@ -56,6 +56,7 @@ class Neighbour:
     memory: Memory
     similarity: float | None
     heard: bool = False
+    together: bool = False  # both were said in one breath: in the same source
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,8 @@ def _against(candidate: Memory, one: Neighbour, *, corrects: bool) -> tuple[str,
     if _flips(mine, theirs):
         return FLIPPED, True
     weight = likeness(mine, theirs, one.similarity)
-    if weight >= AGAINST and _rival_tellings(mine, theirs):
+    # Who says two alike things in one breath hardly means the second against the first.
+    if weight >= AGAINST and _rival_tellings(mine, theirs) and not one.together:
         return "both tell the same of the same names, differently", False
     if corrects and weight >= PUT_RIGHT:
         return "it corrects what was said", False

@@ -118,7 +118,12 @@ def neighbours(tables: Tables, candidate: Memory, model_id: int | None) -> list[
     heard = _heard(tables, candidate)
     sources = {piece.source_id for piece in candidate.evidence}
     near = [
-        Neighbour(memory, similar[memory.id], heard=_heard_before(tables, memory, heard, sources))
+        Neighbour(
+            memory,
+            similar[memory.id],
+            heard=_heard_before(tables, memory, heard, sources),
+            together=any(piece.source_id in sources for piece in memory.evidence),
+        )
         for memory in found
     ]
     return sorted(near, key=lambda one: (-(one.similarity or 0.0), one.memory.id))
