@@ -16,6 +16,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
+
+from recollect.errors import ModelUnavailable
+from recollect.models.chat import ChatModel
+from recollect.models.http_chat import HttpChatModel, Kind
+
 SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
 
 
@@ -130,3 +136,20 @@ def chat_server() -> Iterator[ChatServer]:
             script.closing.set()
             listening.shutdown()
             thread.join()
+
+
+# What asks it
+
+
+def model(server: ChatServer, kind: Kind = "openai", path: str = "", **how: Any) -> HttpChatModel:
+    return HttpChatModel(kind=kind, url=server.url + path, model="m", **how)
+
+
+def ask(model: ChatModel) -> str:
+    return model.complete("Be brief.", "Hello?", max_tokens=50).text
+
+
+def failure(model: ChatModel) -> ModelUnavailable:
+    with pytest.raises(ModelUnavailable) as raised:
+        ask(model)
+    return raised.value

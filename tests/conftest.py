@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from chat_server import ChatServer, chat_server
 from recollect import Recollect
 from support import FakeClock, open_memory
 
@@ -50,3 +51,11 @@ def words_only(path: Path, clock: FakeClock) -> Iterator[Recollect]:
     """A memory that never embeds."""
     with open_memory(path, clock=clock, words_only=True) as opened:
         yield opened
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A chat server of one test."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    with chat_server() as serving:
+        yield serving

@@ -1,39 +1,25 @@
 """Chat models behind HTTP, against a real server on this machine."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from chat_server import ChatServer, Reply, answer, anthropic, chat_server, completion, openai
-from recollect.errors import ModelUnavailable
-from recollect.models.chat import ChatModel, Completion
-from recollect.models.http_chat import HttpChatModel, Kind
+from chat_server import (
+    ChatServer,
+    Reply,
+    answer,
+    anthropic,
+    ask,
+    completion,
+    failure,
+    model,
+    openai,
+)
+from recollect.models.chat import Completion
+from recollect.models.http_chat import Kind
 from recollect.text.tokens import estimate_tokens
 
 KINDS: tuple[Kind, ...] = ("openai", "ollama", "anthropic")
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """A server of one test."""
-    monkeypatch.setenv("NO_PROXY", "*")
-    with chat_server() as serving:
-        yield serving
-
-
-def model(server: ChatServer, kind: Kind = "openai", path: str = "", **how: Any) -> HttpChatModel:
-    return HttpChatModel(kind=kind, url=server.url + path, model="m", **how)
-
-
-def ask(model: ChatModel) -> str:
-    return model.complete("Be brief.", "Hello?", max_tokens=50).text
-
-
-def failure(model: ChatModel) -> ModelUnavailable:
-    with pytest.raises(ModelUnavailable) as raised:
-        ask(model)
-    return raised.value
 
 
 # What is asked

@@ -5,42 +5,26 @@ import pickle
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import Any
 
 import pytest
 
-from chat_server import ChatServer, Reply, answer, anthropic, chat_server, openai
+from chat_server import (
+    ChatServer,
+    Reply,
+    answer,
+    anthropic,
+    ask,
+    failure,
+    model,
+    openai,
+)
 from recollect.errors import ModelUnavailable
-from recollect.models.chat import ChatModel
 from recollect.models.http_chat import MAX_BYTES, HttpChatModel, Kind
 
 KINDS: tuple[Kind, ...] = ("openai", "ollama", "anthropic")
 SHORT_S = 0.2
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """A server of one test."""
-    monkeypatch.setenv("NO_PROXY", "*")
-    with chat_server() as serving:
-        yield serving
-
-
-def model(server: ChatServer, kind: Kind = "openai", path: str = "", **how: Any) -> HttpChatModel:
-    return HttpChatModel(kind=kind, url=server.url + path, model="m", **how)
-
-
-def ask(model: ChatModel) -> str:
-    return model.complete("Be brief.", "Hello?", max_tokens=50).text
-
-
-def failure(model: ChatModel) -> ModelUnavailable:
-    with pytest.raises(ModelUnavailable) as raised:
-        ask(model)
-    return raised.value
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -48,24 +48,10 @@ class Capturing(Verbs):
     ) -> list[Event]:
         """Hand over every conversation in several files or texts, all or none."""
         given = {**told, "mode": capture_mode}
-        return self._capture(materials, Trigger.SESSION, given)
-
-    def _capture(
-        self, materials: Sequence[Material], trigger: Trigger, told: dict[str, Any]
-    ) -> list[Event]:
-        given = known_names(told, _CAPTURE)
-        where = where_of(given)
-        found = [
-            one
-            for material in materials
-            for one in capture.captures(material, where=where, trigger=trigger, **given)
-        ]
-        return capture.capture_many(self._deps, found)
+        return capture.capture_many(self._deps, _laid_out(materials, Trigger.SESSION, given))
 
     def _capture_one(self, material: Material, trigger: Trigger, told: dict[str, Any]) -> Event:
-        given = known_names(told, _CAPTURE)
-        where = where_of(given)
-        found = capture.captures(material, where=where, trigger=trigger, **given)
+        found = _laid_out([material], trigger, told)
         if len(found) != 1:
             raise InvalidInput(
                 f"the material holds {len(found)} conversations; use capture_file or capture_many"
@@ -100,3 +86,16 @@ class Capturing(Verbs):
     def ledger(self, *, limit: int = 50) -> list[ModelCall]:
         """Return what language models were asked lately, and what it cost."""
         return jobs.ledger(self._deps, limit=limit)
+
+
+def _laid_out(
+    materials: Sequence[Material], trigger: Trigger, told: dict[str, Any]
+) -> list[capture.Capture]:
+    """Return every conversation in *materials*, checked; nothing is stored yet."""
+    given = known_names(told, _CAPTURE)
+    where = where_of(given)
+    return [
+        one
+        for material in materials
+        for one in capture.captures(material, where=where, trigger=trigger, **given)
+    ]

@@ -14,13 +14,11 @@ class Reviewing(Verbs):
 
     def inbox(self, *, limit: int = 50, **asked: Any) -> list[Memory]:
         """Return the candidates that wait for a decision, newest first, of every owner."""
-        where = {"everywhere": True} | asked | {"statuses": [Status.INBOX], "limit": limit}
-        return read.newest(self._deps, question_of("", where))
+        return read.newest(self._deps, _candidates(asked, limit))
 
     def waiting(self, *, limit: int = 50, **asked: Any) -> list[Waiting]:
         """Return the same candidates with what a reviewer needs: why, against what, who said it."""
-        where = {"everywhere": True} | asked | {"statuses": [Status.INBOX], "limit": limit}
-        return review.waiting(self._deps, question_of("", where))
+        return review.waiting(self._deps, _candidates(asked, limit))
 
     def promote(self, memory_id: str, *, reason: str = "", replaces: bool = False) -> Memory:
         """Make a candidate active; *replaces*: what it speaks against is superseded by it."""
@@ -59,3 +57,8 @@ class Reviewing(Verbs):
     def confirm(self, memory_id: str) -> Memory:
         """Note that a memory is still true: it counts as fresh again."""
         return maintenance.confirm(self._deps, memory_id)
+
+
+def _candidates(asked: Mapping[str, Any], limit: int) -> read.Question:
+    where = {"everywhere": True, **asked, "statuses": [Status.INBOX], "limit": limit}
+    return question_of("", where)

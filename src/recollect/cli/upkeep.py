@@ -153,7 +153,8 @@ def _health(memory: Recollect, found: StoreStatus) -> Iterator[tuple[str, bool, 
     yield "embeddings", True, f"{found.waiting} items wait to be embedded"
     jobs = found.jobs
     open_jobs = jobs.get("todo", 0) + jobs.get("doing", 0)
-    yield "queue", True, f"{open_jobs} open, {jobs.get('done', 0)} done"
+    due = f", next due {found.next_job_at:%Y-%m-%d %H:%M:%S} UTC" if found.next_job_at else ""
+    yield "queue", True, f"{open_jobs} open, {jobs.get('done', 0)} done{due}"
     parked = jobs.get("parked", 0)
     yield "failed jobs", not parked, f"{parked} parked" + ("; recollect jobs list" * bool(parked))
     held = found.memories_by_status.get("inbox", 0)

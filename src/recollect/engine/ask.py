@@ -28,12 +28,12 @@ from recollect.engine.ask_prompt import (
     Unreadable,
     read_answer,
 )
-from recollect.engine.desk import Desk, Held, Next, NotYet, Tally
+from recollect.engine.desk import Desk, Held, LeaseLost, Next, NotYet, Tally
 from recollect.engine.extract.find import flags_of
 from recollect.engine.extract.stage import add_candidates, subject, written
 from recollect.engine.extract.wording import plain
 from recollect.engine.material import Turn, turns_of
-from recollect.errors import ModelUnavailable
+from recollect.errors import ModelUnavailable, RecollectError
 from recollect.models.chat import ChatModel
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
@@ -99,7 +99,7 @@ def _read_window(
     rejected = len(claims) - len(found)
     try:
         held.write(partial(_keep, desk, event.id, candidates, paid, rejected))
-    except Exception as error:  # whatever it was: paid is paid, and goes into the ledger
+    except (LeaseLost, RecollectError) as error:  # paid is paid, and goes into the ledger
         _enter(desk, replace(paid, error=f"its answer could not be kept: {error}"))
         raise
 

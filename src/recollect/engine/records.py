@@ -14,6 +14,8 @@ from recollect.domain.memory import Change, Memory, Status
 from recollect.errors import IllegalTransition
 from recollect.store.protocol import Tables
 
+ENGINE = "engine"  # who writes what no person asked for
+
 
 def in_place_of(memory_id: str) -> str:
     """Return how a reason says that a memory took another one's place; `undo` looks for it."""

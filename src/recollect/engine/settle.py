@@ -26,13 +26,11 @@ from recollect.engine.consolidate import (
     Merge,
     Neighbour,
     New,
+    consolidate,
     prepare,
 )
-from recollect.engine.consolidate import (
-    consolidate as decide,
-)
 from recollect.engine.desk import Desk, Held
-from recollect.engine.records import Records, in_place_of
+from recollect.engine.records import ENGINE, Records, in_place_of
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 
@@ -44,11 +42,10 @@ BATCH = 10  # so that the write lock is never held for long
 MOST_NEIGHBOURS = 12  # of each leg
 WIDER = 100  # of each leg, where too few of the nearest have been decided
 COPIED = 1_000  # where the numbers of evidence begin that came from another memory
-BY = "engine"
 _EVERY_STATUS = Filters(statuses=frozenset(Status))
 
 
-def consolidate(desk: Desk, held: Held) -> None:
+def settle_event(desk: Desk, held: Held) -> None:
     """Settle every candidate of the held job's event that waits."""
     event_id = held.job.event_id
     while True:
@@ -74,7 +71,7 @@ def settle(
     clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
 ) -> Counter[str]:
     """Decide over some candidates, in order; return what became of how many."""
-    records = Records(tables, clock, BY)
+    records = Records(tables, clock, ENGINE)
     counts: Counter[str] = Counter()
     for memory_id in memory_ids:
         candidate = tables.memories.get(memory_id)
@@ -96,7 +93,7 @@ def _settle(records: Records, candidate: Memory, model_id: int | None) -> str:
     near = neighbours(records.tables, candidate, model_id)
     if candidate.type is MemoryType.EPISODE:
         return _settle_episode(records, candidate, near)
-    match decide(candidate, near):
+    match consolidate(candidate, near):
         case New():
             return _judged(records, candidate, Standing(sessions=1))
         case Duplicate(of):
@@ -115,13 +112,12 @@ def neighbours(tables: Tables, candidate: Memory, model_id: int | None) -> list[
         # Candidates that wait, and episodes, must not crowd out what is known.
         similar = _nearest(tables, candidate, model_id, WIDER)
         found = _settled(tables, candidate, similar)
-    heard = _heard(tables, candidate)
     sources = {piece.source_id for piece in candidate.evidence}
     near = [
         Neighbour(
             memory,
             similar[memory.id],
-            heard=_heard_before(tables, memory, heard, sources),
+            heard=_heard_before(tables, candidate, memory),
             together=any(piece.source_id in sources for piece in memory.evidence),
         )
         for memory in found
@@ -155,14 +151,18 @@ def _settled(tables: Tables, candidate: Memory, ids: Mapping[str, float | None])
     return [one for one in found if (one.type is MemoryType.EPISODE) is episode]
 
 
-def _heard_before(
-    tables: Tables, memory: Memory, heard: set[tuple[str, str]], sources: set[str]
-) -> bool:
+def _heard_before(tables: Tables, candidate: Memory, memory: Memory) -> bool:
     """Say whether the same words of the same session were captured before, in another source."""
-    earlier = replace(
-        memory, evidence=tuple(e for e in memory.evidence if e.source_id not in sources)
-    )
-    return not heard.isdisjoint(_heard(tables, earlier))
+    sources = {piece.source_id for piece in candidate.evidence}
+    quotes = {fingerprint(piece.quote) for piece in candidate.evidence}
+    # Few neighbours share a quote; only theirs are worth asking for their session.
+    earlier = [
+        piece
+        for piece in memory.evidence
+        if piece.source_id not in sources and fingerprint(piece.quote) in quotes
+    ]
+    heard = _heard(tables, candidate) if earlier else set()
+    return not heard.isdisjoint(_heard(tables, replace(memory, evidence=tuple(earlier))))
 
 
 def _vector(

@@ -16,7 +16,7 @@ from recollect.domain.job import LEASE_S, MOST_ATTEMPTS, Job, JobKind, JobState,
 from recollect.engine.ask import ask
 from recollect.engine.desk import Desk, Held, LeaseLost, NotYet, note_progress
 from recollect.engine.extract.stage import extract
-from recollect.engine.settle import consolidate
+from recollect.engine.settle import settle_event
 from recollect.errors import RecollectError, StoreClosed
 from recollect.store.protocol import Tables
 
@@ -26,7 +26,7 @@ Stage = Callable[[Desk, Held], None]
 STAGES: Mapping[JobKind, Stage] = {
     JobKind.EXTRACT: extract,
     JobKind.ASK: ask,
-    JobKind.CONSOLIDATE: consolidate,
+    JobKind.CONSOLIDATE: settle_event,
 }
 MOST_ERROR_CHARS = 1_000
 
@@ -64,11 +64,6 @@ class Worker:
         except Exception as error:  # the job boundary: a stage may fail in any way, others go on
             self._failed(job, error)
         return job
-
-    def due(self) -> int:
-        """Return how many jobs are due now."""
-        with self._desk.store.read() as tables:
-            return tables.jobs.count_due(self._desk.clock.now())
 
     def _claim(self) -> Job | None:
         now = self._desk.clock.now()

@@ -54,6 +54,7 @@ def status(deps: Deps) -> StoreStatus:
         by_status = tables.memories.count_by_status()
         embedded = dict(tables.vectors.count_by_model())
         jobs = tables.jobs.count_by_state()
+        next_job_at = tables.jobs.next_run()
         extracted, rejected = tables.memories.count_extracted()
         contradictions = tables.links.count_conflicts()
     items = sum(embedded.values())
@@ -68,6 +69,7 @@ def status(deps: Deps) -> StoreStatus:
         embedded=embedded,
         waiting=items - embedded.get(embedder, 0),
         jobs=jobs,
+        next_job_at=next_job_at,
         extracted=extracted,
         rejected=rejected,
         contradictions=contradictions,

@@ -24,14 +24,13 @@ from recollect.engine.extract.details import dates_in
 from recollect.engine.extract.episode import episode
 from recollect.engine.extract.find import Reading, find
 from recollect.engine.material import turns_of
-from recollect.engine.records import Records
+from recollect.engine.records import ENGINE, Records
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
 
 BATCH = 50
 LONG, BATCH_OF_LONG = 1_000_000, 10
 MOST_QUOTE = 1_000
-BY = "engine"
 PLACES = ("project_id", "repo_id", "agent_id", "session_id", "scope")
 
 
@@ -109,7 +108,7 @@ def _batches(candidates: Iterable[Memory], size: int) -> Iterator[list[Memory]]:
 def add_candidates(desk: Desk, event_id: str, batch: list[Memory], tables: Tables) -> Tally:
     """Keep those of *batch* that are not there yet, to be consolidated."""
     known = {memory.id for memory in tables.memories.get_many([one.id for one in batch])}
-    records = Records(tables, desk.clock, BY)
+    records = Records(tables, desk.clock, ENGINE)
     for memory in batch:
         if memory.id in known:
             continue
