@@ -5,6 +5,9 @@ Everything that can go wrong, in one tree.
     ├── InvalidInput           the caller's value cannot be accepted            400
     │   └── TooLarge           … because it is over a limit                      413
     ├── NotFound               no such memory, retrieval, view, project          404
+    ├── AlreadyExists          the name or label is taken                        409
+    ├── BlockConflict          somebody changed the block in the meantime        409
+    ├── BlockReadOnly          the block may not be edited                       403
     ├── IllegalTransition      the lifecycle has no such move                    409
     ├── EvidenceMissing        an active memory needs a quote found in a source  409
     ├── ImportRefused          the file to import is damaged or not ours         422
@@ -45,6 +48,34 @@ class NotFound(RecollectError):
     """The named thing does not exist in this store."""
 
     status = 404
+
+
+class AlreadyExists(RecollectError):
+    """The name or label is taken."""
+
+    status = 409
+
+
+class BlockConflict(RecollectError):
+    """
+    Somebody changed the block since the version the caller had read. Nothing was written.
+
+    `yours` is the value that was to be written, `theirs` the one that stands, with its version.
+    """
+
+    status = 409
+
+    def __init__(self, message: str, *, yours: str, theirs: str, version: int) -> None:
+        super().__init__(message)
+        self.yours = yours
+        self.theirs = theirs
+        self.version = version
+
+
+class BlockReadOnly(RecollectError):
+    """The block is read-only."""
+
+    status = 403
 
 
 class IllegalTransition(RecollectError):

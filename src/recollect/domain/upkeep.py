@@ -61,7 +61,7 @@ class StoreStatus:
     embedded: Mapping[str, int]
     waiting: int
     jobs: Mapping[str, int]
-    next_job_at: datetime | None  # when the next waiting job is due
+    next_job_at: datetime | None  # when the next job is due, if none is now
     extracted: int  # candidates the engine ever found that are still in the store
     rejected: int  # of those, how many a person turned down
     contradictions: int  # pairs that stand against each other

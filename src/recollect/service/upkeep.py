@@ -69,7 +69,7 @@ def status(deps: Deps) -> StoreStatus:
         embedded=embedded,
         waiting=items - embedded.get(embedder, 0),
         jobs=jobs,
-        next_job_at=next_job_at,
+        next_job_at=next_job_at if next_job_at and next_job_at > deps.clock.now() else None,
         extracted=extracted,
         rejected=rejected,
         contradictions=contradictions,

@@ -1,0 +1,60 @@
+"""
+An agent: a persistent identity with a unique name, and the blocks each new one starts with.
+
+This file knows what an agent is made of; blocks themselves are in block.py.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from recollect.domain.scope import Scope
+
+
+class Pinned(StrEnum):
+    """Where an agent is kept at hand: nowhere, in this folder, or everywhere."""
+
+    NOT = ""
+    LOCAL = "local"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    """Who remembers. `model` names the language model it runs on, if anybody said."""
+
+    id: str
+    name: str
+    description: str = ""
+    model: str = ""
+    system_prompt: str = ""
+    pinned: Pinned = Pinned.NOT
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class DefaultBlock:
+    """A block agents start with. Those of project and session scope are made when first written."""
+
+    label: str
+    scope: Scope
+    description: str
+    read_only: bool = False
+
+
+DEFAULT_BLOCKS: tuple[DefaultBlock, ...] = (
+    DefaultBlock(
+        "persona", Scope.AGENT, "Who the agent is: how it behaves, what it has learnt about itself."
+    ),
+    DefaultBlock("human", Scope.GLOBAL, "Who the user is, and what they prefer in every project."),
+    DefaultBlock("project", Scope.PROJECT, "This project: conventions, commands, how it is built."),
+    DefaultBlock("skills", Scope.AGENT, "The skills that can be loaded.", read_only=True),
+    DefaultBlock("loaded_skills", Scope.AGENT, "The skills in use now.", read_only=True),
+    DefaultBlock("style", Scope.GLOBAL, "How the user likes code to be written."),
+    DefaultBlock("ticket", Scope.SESSION, "The work item of this conversation."),
+)
+DEFAULT_LABELS: Mapping[str, DefaultBlock] = {block.label: block for block in DEFAULT_BLOCKS}

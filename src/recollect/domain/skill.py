@@ -1,0 +1,58 @@
+"""
+A skill: a SKILL.md folder that teaches an agent to do something.
+
+This file knows what a skill is made of; reading and writing SKILL.md is text/skill_file.py.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class SkillOrigin(StrEnum):
+    """Where a skill comes from. Later overrides earlier."""
+
+    BUNDLED = "bundled"
+    GLOBAL = "global"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skill:
+    """
+    One skill as it stands in its folder.
+
+    `content` is the whole SKILL.md; `body` what follows its front matter. `problems` says what is
+    wrong with the file, in sentences; a skill with problems is still usable.
+    """
+
+    name: str
+    description: str
+    origin: SkillOrigin
+    path: str
+    content: str
+    body: str
+    category: str = ""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[str, ...] = ()  # scripts, references, assets: paths below the folder
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedSkill:
+    """A skill an agent has in use."""
+
+    skill: Skill
+    loaded_at: datetime
+
+
+@dataclass(frozen=True)
+class SkillReport:
+    """What discovery found: the skills by name, those hidden by others, and unreadable folders."""
+
+    skills: tuple[Skill, ...]
+    overridden: tuple[Skill, ...] = ()
+    problems: tuple[str, ...] = ()
