@@ -10,7 +10,7 @@ from recollect.retrieval.candidates import Candidate
 from recollect.retrieval.explain import explain
 from recollect.retrieval.fuse import NEARNESS_POWER, PIECE_PENALTY, WORDS_SHARE, fuse, similarity
 from recollect.retrieval.rank import above_bar, rank
-from recollect.store.protocol import Near, Standing, WordMatch
+from recollect.store.values import Near, Standing, WordMatch
 from support import START
 
 

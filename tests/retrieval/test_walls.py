@@ -29,7 +29,8 @@ def may_see(memory: Recollect, found: Memory, asked: dict[str, str]) -> bool:
     """Say whether the wall lets *found* through, from the names alone."""
     names = {project.id: project.name for project in memory.projects()}
     with memory._store.read() as tables:  # the names of agents and repos, for the oracle
-        agent = tables.places.agent_named(asked.get("agent", ""))
+        known = tables.agents.named(asked.get("agent", ""))
+        agent = known.id if known else None
         if "repo" in asked:
             home = tables.places.project_named(asked["project"]) if "project" in asked else None
             repo = tables.places.repo_named(asked["repo"], home.id if home else None)

@@ -29,15 +29,17 @@ from recollect import (
     StoreClosed,
     View,
 )
+from recollect.domain.agent import Agent
 from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd
 from recollect.domain.retrieval import Filters, LoggedHit
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Evidence, Source, SourceKind
-from recollect.store.protocol import Store, Tables, Vector
+from recollect.store.protocol import Store, Tables
 from recollect.store.sqlite import words
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.writer import Writer, _Ticket
+from recollect.store.values import Vector
 from recollect.text.fingerprint import sha256_hex, short_hash
 from support import START, FakeClock
 
@@ -50,6 +52,10 @@ def store(path: Path, clock: FakeClock) -> Iterator[Store]:
     opened = SqliteStore(path, clock)
     yield opened
     opened.close()
+
+
+def agent(agent_id: str, name: str) -> Agent:
+    return Agent(id=agent_id, name=name, created_at=START, updated_at=START)
 
 
 Keep = Callable[..., Memory]
@@ -167,9 +173,9 @@ def test_a_write_inside_a_write_is_refused_and_harms_nothing(store: Store) -> No
     with pytest.raises(RuntimeError, match="inside a write"):
         store.write(lambda tables: store.write(lambda inner: None))
 
-    store.write(lambda tables: tables.places.add_agent("a", "anna", START))
+    store.write(lambda tables: tables.agents.add(agent("a", "anna")))
     with store.read() as tables:
-        assert tables.places.agent_named("anna") == "a"
+        assert tables.agents.named("anna") == agent("a", "anna")
 
 
 def test_many_threads_write_at_once_and_each_sees_its_own_error(store: Store) -> None:
@@ -213,7 +219,7 @@ def test_a_reader_cannot_write(store: Store) -> None:
         pytest.raises(Exception, match=r"readonly|read-only|cannot be used"),
         store.read() as tables,
     ):
-        tables.places.add_agent("a", "anna", START)
+        tables.agents.add(agent("a", "anna"))
 
 
 def test_an_active_memory_without_evidence_is_refused(store: Store, keep: Keep) -> None:
@@ -398,7 +404,7 @@ def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock
     )
     store.write(lambda tables: tables.places.add_repo(repo))
     store.write(lambda tables: tables.places.move_repo("r1", remote="host/acme/web", root="/new"))
-    store.write(lambda tables: tables.places.add_agent("a1", "anna", START))
+    store.write(lambda tables: tables.agents.add(agent("a1", "anna")))
 
     with store.read() as tables:
         places = tables.places
@@ -414,8 +420,8 @@ def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock
         assert places.repo_named("web", home.id) == moved == places.repo_named("web", None)
         assert places.repo_named("web", "other") is None
         assert places.repos_of(home.id) == [moved]
-        assert places.agent_named("anna") == "a1"
-        assert places.agent_named("bert") is None
+        assert tables.agents.named("anna") == agent("a1", "anna")
+        assert tables.agents.named("bert") is None
 
 
 def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:
@@ -475,14 +481,14 @@ def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(
 
 def test_a_note_that_fails_leaves_nothing(store: Store) -> None:
     def work(tables: Tables) -> None:
-        tables.places.add_agent("a", "anna", START)
+        tables.agents.add(agent("a", "anna"))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         store.note(work)
 
     with store.read() as tables:
-        assert tables.places.agent_named("anna") is None
+        assert tables.agents.named("anna") is None
 
 
 def test_views_are_kept_by_name_and_replaced(store: Store) -> None:
@@ -649,7 +655,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
 
     def late(number: int) -> None:
         try:
-            store.write(lambda tables: tables.places.add_agent(f"a{number}", f"n{number}", START))
+            store.write(lambda tables: tables.agents.add(agent(f"a{number}", f"n{number}")))
             outcomes.append("acknowledged")
         except StoreClosed:
             outcomes.append("refused")
@@ -667,7 +673,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
 
     again = SqliteStore(store.path, FakeClock())
     with again.read() as tables:
-        kept = sum(tables.places.agent_named(f"n{number}") is not None for number in range(4))
+        kept = sum(tables.agents.named(f"n{number}") is not None for number in range(4))
     again.close()
     assert outcomes.count("acknowledged") == kept
     assert len(outcomes) == 4

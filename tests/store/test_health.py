@@ -39,16 +39,16 @@ def problems(path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("sql", "check"),
     [
-        ("DELETE FROM postings", "the word index says what the memories say"),
-        ("UPDATE postings SET times = times + 1", "the word index says what the memories say"),
-        ("UPDATE postings SET words = 99", "the word index says what the memories say"),
+        ("DELETE FROM postings", "the word index says what the rows say"),
+        ("UPDATE postings SET times = times + 1", "the word index says what the rows say"),
+        ("UPDATE postings SET words = 99", "the word index says what the rows say"),
         (
             "INSERT INTO terms VALUES (9, 1, 'boo', 1); INSERT INTO postings VALUES (9, 1, 1, 1)",
-            "the word index says what the memories say",
+            "the word index says what the rows say",
         ),
         ("UPDATE terms SET items = 5", "words count their items"),
         ("UPDATE shelves SET items = 7", "shelves count their items"),
-        ("DELETE FROM items WHERE seq = 1", "every memory can be found"),
+        ("DELETE FROM items WHERE seq = 1", "every memory, message, block and file can be found"),
         (
             "INSERT INTO items (shelf_id, id) VALUES (1, 'ghost')",
             "every item is a thing that exists",

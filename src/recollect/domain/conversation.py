@@ -127,3 +127,24 @@ class MessageHit:
     parts: MessageParts
     explanation: str
     matched_words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageFilters:
+    """What a message must satisfy besides being the agent's."""
+
+    roles: frozenset[Role] = frozenset(Role)
+    conversation_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    besides_calls_of: str = ""  # leaves out messages that call the tool of this name
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStanding:
+    """What ranking needs to know of a message, without loading all of it."""
+
+    seq: int
+    id: str
+    conversation_id: str
+    created_at: datetime

@@ -13,7 +13,8 @@ import numpy as np
 
 from recollect.errors import EmbedderUnavailable
 from recollect.models.protocol import Embedder, Vectors
-from recollect.store.protocol import Store, Tables, Unembedded, Vector
+from recollect.store.protocol import Store, Tables
+from recollect.store.values import Unembedded, Vector
 from recollect.text.chunks import chunks
 from recollect.text.fingerprint import short_hash
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from recollect.domain.retrieval import Filters
-from recollect.store.protocol import Near, Shelf, Standing, Tables, WordMatch, WordMatches
+from recollect.store.protocol import Tables
+from recollect.store.values import Near, Shelf, Standing, WordMatch, WordMatches
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,8 @@ from recollect.domain.retrieval import Asking
 from recollect.domain.scope import ItemKind, Scope
 from recollect.retrieval.candidates import Candidate, Meaning, coverage
 from recollect.retrieval.fuse import similarity
-from recollect.store.protocol import Shelf, Tables
+from recollect.store.protocol import Tables
+from recollect.store.values import Shelf
 
 CROSSING_SCOPES = frozenset({Scope.PROJECT, Scope.REPO})
 CROSSING_TYPES = frozenset({MemoryType.DECISION, MemoryType.ARTIFACT})

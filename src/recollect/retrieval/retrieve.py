@@ -18,7 +18,8 @@ from recollect.retrieval.explain import explain
 from recollect.retrieval.fuse import fuse
 from recollect.retrieval.rank import Ranked, rank
 from recollect.retrieval.renew import renew
-from recollect.store.protocol import Shelf, Tables
+from recollect.store.protocol import Tables
+from recollect.store.values import Shelf
 
 
 @dataclass(frozen=True)

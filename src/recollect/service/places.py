@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recollect.clock import Clock
 from recollect.config import at_home
+from recollect.domain.agent import Agent
 from recollect.domain.project import (
     ByName,
     ByPath,
@@ -76,7 +77,8 @@ def find(tables: Tables, where: Where) -> Viewer:
         repo_ids = ()
     agent_id = None
     if where.agent is not None:
-        agent_id = tables.places.agent_named(where.agent) or UNKNOWN
+        agent = tables.agents.named(where.agent)
+        agent_id = agent.id if agent else UNKNOWN
     return Viewer(
         project_id=project_id, repo_ids=repo_ids, agent_id=agent_id, session_id=where.session
     )
@@ -90,16 +92,22 @@ def settle(tables: Tables, where: Where, clock: Clock) -> Places:
         repo = _settle_repo(tables, where.repo, project, clock)
     agent_id = None
     if where.agent is not None:
-        agent_id = tables.places.agent_named(where.agent)
-        if agent_id is None:
-            agent_id = clock.new_id()
-            tables.places.add_agent(agent_id, where.agent, clock.now())
+        agent_id = _settle_agent(tables, where.agent, clock).id
     return Places(
         project_id=project.id if project else (repo.project_id if repo else None),
         repo_id=repo.id if repo else None,
         agent_id=agent_id,
         session_id=where.session,
     )
+
+
+def _settle_agent(tables: Tables, name: str, clock: Clock) -> Agent:
+    agent = tables.agents.named(name)
+    if agent is None:
+        now = clock.now()
+        agent = Agent(id=clock.new_id(), name=name, created_at=now, updated_at=now)
+        tables.agents.add(agent)
+    return agent
 
 
 def _find_project(tables: Tables, written: str) -> Project | None:

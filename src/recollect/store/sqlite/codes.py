@@ -18,9 +18,9 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.protocol import Near
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.rows import rows, to_json
+from recollect.store.values import Near
 
 _SQL = queries.load("vectors")
 

@@ -11,16 +11,17 @@ from itertools import islice
 
 import apsw
 
-from recollect.domain.memory import Memory
-from recollect.domain.scope import ItemKind
 from recollect.domain.upkeep import Problem
-from recollect.store.sqlite.memories import SqliteMemories, indexed_text
+from recollect.store.sqlite.indexed import IndexedRows
 from recollect.store.sqlite.rows import to_json
 from recollect.store.sqlite.words import SqliteWords
 from recollect.text.fingerprint import sha256_hex
 
 REBUILD = "run `recollect rebuild`"
 RESTORE = "restore a backup or an export"
+
+_FINDABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages WHERE content <> ''
+               UNION ALL SELECT id FROM blocks UNION ALL SELECT id FROM files"""
 
 # name: (a query that finds what breaks the rule, what mends it)
 _RULES: Mapping[str, tuple[str, str]] = {
@@ -35,14 +36,23 @@ _RULES: Mapping[str, tuple[str, str]] = {
             WHERE e.quote IS NOT substr(s.content, e.start_char + 1, e.end_char - e.start_char)""",
         RESTORE,
     ),
-    "every memory can be found": (
-        "SELECT id FROM memories WHERE id NOT IN (SELECT id FROM items)",
+    "every memory, message, block and file can be found": (
+        f"SELECT id FROM ({_FINDABLE}) WHERE id NOT IN (SELECT id FROM items)",
         REBUILD,
     ),
     "every item is a thing that exists": (
-        """SELECT i.id FROM items i JOIN shelves s ON s.id = i.shelf_id
-            WHERE s.kind = 'memory' AND i.id NOT IN (SELECT id FROM memories)""",
+        f"SELECT id FROM items WHERE id NOT IN ({_FINDABLE})",
         REBUILD,
+    ),
+    "every message is its conversation's agent's": (
+        """SELECT m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id
+            WHERE m.agent_id IS NOT c.agent_id""",
+        RESTORE,
+    ),
+    "every block keeps its last value": (
+        """SELECT b.id FROM blocks b LEFT JOIN block_history h
+               ON h.block_id = b.id AND h.version = b.version WHERE h.value IS NOT b.value""",
+        RESTORE,
     ),
     "shelves count their items": (
         """SELECT s.id FROM shelves s LEFT JOIN items i ON i.shelf_id = s.id GROUP BY s.id
@@ -62,9 +72,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def check(
-    db: apsw.Connection, memories: SqliteMemories, words: SqliteWords
-) -> tuple[list[str], list[Problem]]:
+def check(db: apsw.Connection, words: SqliteWords) -> tuple[list[str], list[Problem]]:
     """Return the names of all checks, and the problems found."""
     names = ["the file is whole"]
     problems = [Problem(names[0], line, RESTORE) for line in _torn(db)]
@@ -78,11 +86,7 @@ def check(
             problems.append(Problem(name, f"broken by {examples}", remedy))
     checks: list[tuple[str, Callable[[], Iterator[str]], str]] = [
         ("sources have not changed", lambda: _changed_sources(db), RESTORE),
-        (
-            "the word index says what the memories say",
-            lambda: _wrong_words(db, memories, words),
-            REBUILD,
-        ),
+        ("the word index says what the rows say", lambda: _wrong_words(db, words), REBUILD),
     ]
     for name, run, remedy in checks:
         names.append(name)
@@ -92,25 +96,23 @@ def check(
     return names, problems
 
 
-def rebuild(db: apsw.Connection, memories: SqliteMemories, words: SqliteWords) -> Mapping[str, int]:
-    """Make items, shelves, terms and postings say what the memories say; return the counts."""
+def rebuild(db: apsw.Connection, words: SqliteWords) -> Mapping[str, int]:
+    """Make items, shelves, terms and postings say what the rows say; return the counts."""
     db.execute(
-        """DELETE FROM postings; DELETE FROM terms;
-           DELETE FROM items WHERE id NOT IN (SELECT id FROM memories)
-              AND shelf_id IN (SELECT id FROM shelves WHERE kind = 'memory');
-           DELETE FROM embeddings WHERE seq NOT IN (SELECT seq FROM items) OR length(vector) <>
-              (SELECT 2 * dimension FROM models m WHERE m.id = embeddings.model_id);
-           UPDATE items SET embedded_by = NULL WHERE embedded_by IS NOT NULL AND NOT EXISTS
-              (SELECT 1 FROM embeddings e WHERE e.seq = items.seq AND e.model_id = embedded_by);
-           UPDATE shelves SET items = 0, words = 0"""
+        f"""DELETE FROM postings; DELETE FROM terms;
+            DELETE FROM items WHERE id NOT IN ({_FINDABLE});
+            DELETE FROM embeddings WHERE seq NOT IN (SELECT seq FROM items) OR length(vector) <>
+               (SELECT 2 * dimension FROM models m WHERE m.id = embeddings.model_id);
+            UPDATE items SET embedded_by = NULL WHERE embedded_by IS NOT NULL AND NOT EXISTS
+               (SELECT 1 FROM embeddings e WHERE e.seq = items.seq AND e.model_id = embedded_by);
+            UPDATE shelves SET items = 0, words = 0"""
     )
-    for memory in _every_memory(db, memories):
-        row = db.execute("SELECT seq, shelf_id FROM items WHERE id = ?", (memory.id,)).fetchone()
-        text = indexed_text(memory)
+    for item in IndexedRows(db, words).everything():
+        row = db.execute("SELECT seq, shelf_id FROM items WHERE id = ?", (item.id,)).fetchone()
         if row is None:
-            words.add(ItemKind.MEMORY, memory.owner, memory.id, text)
+            words.add(item.kind, item.owner, item.id, item.text)
             continue
-        words.index_again(row[1], row[0], text)
+        words.index_again(row[1], row[0], item.text)
     return {
         name: db.execute(f"SELECT count(*) FROM {name}").get
         for name in ("items", "terms", "postings", "embeddings")
@@ -130,12 +132,10 @@ def _changed_sources(db: apsw.Connection) -> Iterator[str]:
             yield source_id
 
 
-def _wrong_words(
-    db: apsw.Connection, memories: SqliteMemories, words: SqliteWords
-) -> Iterator[str]:
+def _wrong_words(db: apsw.Connection, words: SqliteWords) -> Iterator[str]:
     total = 0
-    for memory in _every_memory(db, memories):
-        expected = Counter(words.terms(indexed_text(memory)))
+    for item in IndexedRows(db, words).everything():
+        expected = Counter(words.terms(item.text))
         total += len(expected)
         rows = db.execute(
             """SELECT t.term, p.times, p.words FROM items i
@@ -143,22 +143,11 @@ def _wrong_words(
                  CROSS JOIN terms t ON t.term = j.value AND t.shelf_id = i.shelf_id
                  CROSS JOIN postings p ON p.term_id = t.id AND p.seq = i.seq
                 WHERE i.id = ?""",
-            (to_json(list(expected)), memory.id),
+            (to_json(list(expected)), item.id),
         ).fetchall()
         if {term: times for term, times, _ in rows} != expected:
-            yield memory.id
+            yield item.id
         if any(length != expected.total() for _, _, length in rows):
-            yield memory.id
+            yield item.id
     if db.execute("SELECT count(*) FROM postings").get != total:
-        yield "postings of no memory"
-
-
-def _every_memory(db: apsw.Connection, memories: SqliteMemories) -> Iterator[Memory]:
-    ids = [
-        row[0]
-        for row in db.execute(
-            "SELECT m.id FROM memories m LEFT JOIN items i ON i.id = m.id ORDER BY i.seq, m.id"
-        )
-    ]
-    for start in range(0, len(ids), 500):
-        yield from memories.get_many(ids[start : start + 500])
+        yield "postings of nothing"

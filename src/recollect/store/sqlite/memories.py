@@ -13,7 +13,6 @@ from recollect.domain.memory import Change, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence, SourceKind
-from recollect.store.protocol import Standing
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.rows import (
     Row,
@@ -25,6 +24,7 @@ from recollect.store.sqlite.rows import (
 )
 from recollect.store.sqlite.sources import evidence_from
 from recollect.store.sqlite.words import SqliteWords
+from recollect.store.values import Standing
 from recollect.text.fingerprint import fingerprint
 
 _SQL = queries.load("memories")

@@ -1,6 +1,5 @@
-"""Projects, repos and agents in SQLite."""
+"""Projects and repos in SQLite."""
 
-from datetime import datetime
 from typing import Any
 
 import apsw
@@ -76,15 +75,6 @@ class SqlitePlaces:
         """Return the repos of a project."""
         rows = self._db.execute(_SQL["repos_of"], {"project_id": project_id})
         return [_repo(row) for row in rows]
-
-    def add_agent(self, agent_id: str, name: str, at: datetime) -> None:
-        """Keep a new agent."""
-        self._db.execute(_SQL["add_agent"], {"id": agent_id, "name": name, "at": to_micros(at)})
-
-    def agent_named(self, name: str) -> str | None:
-        """Return the id of the agent of that name."""
-        row = self._one("agent_named", name=name)
-        return row[0] if row else None
 
     def _one(self, query: str, **values: Any) -> Row | None:
         return self._db.execute(_SQL[query], values).fetchone()

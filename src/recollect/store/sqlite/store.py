@@ -19,13 +19,20 @@ from recollect.clock import Clock
 from recollect.domain.upkeep import Imported, Problem
 from recollect.errors import StoreClosed
 from recollect.store.sqlite import health, transfer
+from recollect.store.sqlite.agents import SqliteAgents
+from recollect.store.sqlite.blocks import SqliteBlocks
 from recollect.store.sqlite.connection import NOTE_TIMEOUT_MS, connect, translated
+from recollect.store.sqlite.conversations import SqliteConversations
+from recollect.store.sqlite.files import SqliteFiles
+from recollect.store.sqlite.indexed import IndexedRows
 from recollect.store.sqlite.jobs import SqliteJobs
 from recollect.store.sqlite.links import SqliteLinks
 from recollect.store.sqlite.memories import SqliteMemories
+from recollect.store.sqlite.messages import SqliteMessages
 from recollect.store.sqlite.migrate import migrate, snapshot
 from recollect.store.sqlite.places import SqlitePlaces
 from recollect.store.sqlite.retrievals import SqliteRetrievals
+from recollect.store.sqlite.skills import SqliteSkills
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.vectors import SqliteVectors
 from recollect.store.sqlite.words import SqliteWords
@@ -44,6 +51,12 @@ class SqliteTables:
 
     db: apsw.Connection
     places: SqlitePlaces
+    agents: SqliteAgents
+    blocks: SqliteBlocks
+    conversations: SqliteConversations
+    messages: SqliteMessages
+    skills: SqliteSkills
+    files: SqliteFiles
     sources: SqliteSources
     memories: SqliteMemories
     jobs: SqliteJobs
@@ -129,18 +142,16 @@ class SqliteStore:
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
         """Add rows of a dump, all or none; what is there already stays as it is."""
-        return self.write(
-            lambda tables: transfer.load(tables.db, tables.memories, tables.words, rows)
-        )
+        return self.write(lambda tables: transfer.load(tables.db, tables.words, rows))
 
     def check(self) -> tuple[list[str], list[Problem]]:
         """Run every check; return their names, and what they found wrong."""
         with self.read() as tables:
-            return health.check(tables.db, tables.memories, tables.words)
+            return health.check(tables.db, tables.words)
 
     def rebuild(self) -> Mapping[str, int]:
         """Make every derived table anew from the canonical rows."""
-        counts = self.write(lambda tables: health.rebuild(tables.db, tables.memories, tables.words))
+        counts = self.write(lambda tables: health.rebuild(tables.db, tables.words))
         self._caches.clear()
         return counts
 
@@ -186,13 +197,19 @@ class SqliteStore:
         return SqliteTables(
             db=db,
             places=SqlitePlaces(db),
+            agents=SqliteAgents(db),
+            blocks=SqliteBlocks(db, words),
+            conversations=SqliteConversations(db),
+            messages=SqliteMessages(db, words),
+            skills=SqliteSkills(db),
+            files=SqliteFiles(db, words),
             sources=SqliteSources(db),
             memories=SqliteMemories(db, words),
             jobs=SqliteJobs(db),
             links=SqliteLinks(db),
             retrievals=SqliteRetrievals(db),
             words=words,
-            vectors=SqliteVectors(db, self._caches),
+            vectors=SqliteVectors(db, IndexedRows(db, words), self._caches),
         )
 
     def _open_notes(self) -> SqliteTables:

@@ -17,7 +17,7 @@ from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.domain.upkeep import Imported
 from recollect.errors import ImportRefused
-from recollect.store.sqlite.memories import SqliteMemories, indexed_text
+from recollect.store.sqlite.indexed import IndexedRows
 from recollect.store.sqlite.rows import to_json
 from recollect.store.sqlite.words import SqliteWords
 from recollect.text.fingerprint import sha256_hex
@@ -46,6 +46,7 @@ TABLES = (
     "memory_links",
     "retrievals",
     "retrieval_hits",
+    "retrieval_context",
     "views",
     "skills",
     "agent_skills",
@@ -54,16 +55,28 @@ TABLES = (
 )
 
 # A row that is already here under another id is the same thing: the newcomer's id maps to ours.
+# Not so where the last column is empty: repos without a remote and global blocks may be many.
 _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "projects": (("name",),),
     "repos": (("remote",), ("project_id", "name")),
     "agents": (("name",),),
+    "blocks": (("scope", "label", "owner_id"),),
+    "agent_blocks": (("agent_id", "label"),),
+    "skills": (("project_id", "origin", "name"),),
+    "files": (("project_id", "path"),),
     "sources": (("sha256", "kind"),),
     "memory_links": (("from_id", "relation", "to_kind", "to_id"),),
 }
 
 # What JSON columns hold, where a reader relies on it.
 _SHAPES: Mapping[tuple[str, str], type] = {
+    ("agents", "metadata"): dict,
+    ("blocks", "metadata"): dict,
+    ("conversations", "metadata"): dict,
+    ("messages", "metadata"): dict,
+    ("messages", "parts"): list,
+    ("messages", "tool_calls"): list,
+    ("skills", "metadata"): dict,
     ("sources", "redactions"): list,
     ("sources", "metadata"): dict,
     ("memories", "alternatives"): list,
@@ -75,9 +88,19 @@ _SHAPES: Mapping[tuple[str, str], type] = {
     ("views", "asking"): dict,
     ("jobs", "payload"): dict,
 }
+_KINDS: Mapping[str, ItemKind] = {
+    "memories": ItemKind.MEMORY,
+    "messages": ItemKind.MESSAGE,
+    "blocks": ItemKind.BLOCK,
+    "files": ItemKind.FILE,
+}
 _OWNER = ("scope", "project_id", "repo_id", "agent_id", "session_id")
 
-_PARTS_OF_A_MEMORY = frozenset({"memory_tags", "memory_changes"})
+_PARTS_OF: Mapping[str, str] = {
+    "memory_tags": "memory_id",
+    "memory_changes": "memory_id",
+    "block_history": "block_id",
+}
 
 RowMap = dict[str, Any]
 
@@ -101,12 +124,7 @@ def dump(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
             yield {"table": name, **dict(zip(columns, row, strict=True))}
 
 
-def load(
-    db: apsw.Connection,
-    memories: SqliteMemories,
-    words: SqliteWords,
-    rows: Iterable[Mapping[str, Any]],
-) -> Imported:
+def load(db: apsw.Connection, words: SqliteWords, rows: Iterable[Mapping[str, Any]]) -> Imported:
     """Add *rows* to what is there. Raises `ImportRefused` at the first row that cannot be."""
     loading = _Loading(db)
     for number, row in enumerate(rows, start=1):
@@ -128,10 +146,11 @@ def load(
             f"the import does not hold together: a row of {broken[0]} names a row of {broken[2]} "
             "that is missing; export it again from the original store"
         )
-    for memory_id in loading.new_memories:
-        memory = memories.get(memory_id)
-        if memory is not None:
-            words.add(ItemKind.MEMORY, memory.owner, memory.id, indexed_text(memory))
+    rows_of = IndexedRows(db, words)
+    for kind, ids in loading.new_items.items():
+        for item in rows_of.of_ids(kind, ids):
+            if item.text:
+                words.add(kind, item.owner, item.id, item.text)
     return Imported(
         added=loading.added,
         unchanged=loading.unchanged,
@@ -150,7 +169,7 @@ class _Loading:
         self.added: dict[str, int] = {}
         self.unchanged = 0
         self.conflicts: list[str] = []
-        self.new_memories: list[str] = []
+        self.new_items: dict[ItemKind, list[str]] = {kind: [] for kind in ItemKind}
         self._kept_as_here: set[str] = set()
 
     def take(self, row: RowMap) -> None:
@@ -171,14 +190,16 @@ class _Loading:
                 row[column] = self._ids.get(value, value)
         if table == "jobs":
             row["payload"] = self._renamed(row["payload"])
-        if row.get("memory_id") in self._kept_as_here and table in _PARTS_OF_A_MEMORY:
-            return  # the history of a memory that stays as it is here would not fit it
+        whole = row.get(_PARTS_OF.get(table, ""))
+        if whole in self._kept_as_here:
+            return  # the history of what stays as it is here would not fit it
         if self._is_here(table, row):
             return
         check_row(table, row)
         if table == "memories":
             self._keep_one_active_fact(row)
-            self.new_memories.append(row["id"])
+        if table in _KINDS:
+            self.new_items[_KINDS[table]].append(row["id"])
         self._insert(table, row)
         self.added[table] = self.added.get(table, 0) + 1
 
@@ -198,19 +219,29 @@ class _Loading:
             if any(same[column] != value for column, value in row.items()):
                 key = ", ".join(str(row[column]) for column in self._keys[table])
                 self.conflicts.append(f"{table} {key}: differs here, kept as it was")
-                if table == "memories":
+                if table in ("memories", "blocks"):
                     self._kept_as_here.add(row["id"])
             self.unchanged += 1
             return True
         for natural in _NATURAL_KEYS.get(table, ()):
-            twin = self._find(table, natural, row) if all(row.get(c) for c in natural) else None
+            twin = self._find(table, natural, row) if row.get(natural[-1]) else None
             if twin is not None and table == "repos" and _differ(twin["remote"], row.get("remote")):
                 row["name"] = f"{row['name']} {row['id'][-6:]}"  # two repos of one name
             elif twin is not None:
-                self._ids[row["id"]] = twin["id"]
-                self.unchanged += 1
+                self._same_as(table, twin, row)
                 return True
         return False
+
+    def _same_as(self, table: str, twin: RowMap, row: RowMap) -> None:
+        self.unchanged += 1
+        if "id" in row:
+            self._ids[row["id"]] = twin["id"]
+        if table == "blocks":
+            self._kept_as_here.add(twin["id"])
+            if twin["value"] != row.get("value"):
+                self.conflicts.append(f"block {row.get('label')}: differs here, kept as it was")
+        if table == "agent_blocks":
+            self.conflicts.append(f"block {row.get('label')}: the agent has one of that label here")
 
     def _find(self, table: str, columns: tuple[str, ...], row: RowMap) -> RowMap | None:
         where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
@@ -247,7 +278,7 @@ def check_row(table: str, row: RowMap) -> None:
         if column.endswith("_at") and isinstance(value, int):
             from_micros(value)  # raises outside the calendar
         expected = _SHAPES.get((table, column))
-        if expected is not None and not isinstance(json.loads(value), expected):
+        if expected and value is not None and not isinstance(json.loads(value), expected):
             raise ValueError(f"{column} of {table} has the wrong shape")
     if table == "sources" and sha256_hex(row["content"]) != row["sha256"]:
         raise ValueError("the content of a source does not match its hash")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recollect.domain.scope import ItemKind
-from recollect.store.protocol import Near, Shelf, Unembedded, Vector
 from recollect.store.sqlite import queries
+from recollect.store.sqlite.indexed import IndexedRows
 from recollect.store.sqlite.rows import Row, rows, to_json
+from recollect.store.values import Near, Shelf, Unembedded, Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +25,11 @@ LEAST_RESCORED = 400  # embeddings compared exactly: the best ten are among them
 class SqliteVectors:
     """See `recollect.store.protocol.Vectors`."""
 
-    def __init__(self, db: apsw.Connection, caches: "dict[int, CodeCache]") -> None:
+    def __init__(
+        self, db: apsw.Connection, rows_of: IndexedRows, caches: "dict[int, CodeCache]"
+    ) -> None:
         self._db = db
+        self._rows = rows_of
         self._caches = caches
 
     def model_id(self, name: str, dimension: int) -> int | None:
@@ -56,11 +60,12 @@ class SqliteVectors:
         return self._with_texts(rows(self._db.execute(_SQL["waiting_among"], values)))
 
     def _with_texts(self, found: list[Row]) -> list[Unembedded]:
-        ids = to_json([item_id for _, item_id, kind in found if kind == ItemKind.MEMORY])
-        texts = {
-            item_id: f"{title}\n{content}" if title else content
-            for item_id, title, content in self._db.execute(_SQL["texts"], {"ids": ids})
-        }
+        by_kind: dict[str, list[str]] = {}
+        for _, item_id, kind in found:
+            by_kind.setdefault(kind, []).append(item_id)
+        texts: dict[str, str] = {}
+        for kind, ids in by_kind.items():
+            texts |= self._rows.to_embed(ItemKind(kind), ids)
         return [Unembedded(seq, texts[item_id]) for seq, item_id, _ in found if item_id in texts]
 
     def count_waiting(self, model_id: int | None) -> int:

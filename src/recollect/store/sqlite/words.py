@@ -20,9 +20,9 @@ from typing import Any
 import apsw
 
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.protocol import Shelf, WordMatch, WordMatches
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.rows import Row, rows, to_json
+from recollect.store.values import Shelf, WordMatch, WordMatches
 from recollect.text.words import STOP_WORDS, searchable
 
 # Chosen on the tasks of benchmarks/ (docs/log.md, 2026-11-15): a repeated word says little in short
@@ -84,6 +84,17 @@ class SqliteWords:
             self._db.execute(_SQL[step], values)
         self._db.execute(_SQL["shrink_shelf"], {"shelf_id": shelf_id, "words": length})
         return len(words)
+
+    def drop_shelf(self, kind: ItemKind, owner: Owner) -> int:
+        """Take everything off an owner's shelf at once; return how many items there were."""
+        values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
+        row = self._db.execute(_SQL["shelf"], values).fetchone()
+        if row is None:
+            return 0
+        items = int(self._db.execute(_SQL["count_items"], {"shelf_id": row[0]}).get)
+        for step in ("drop_postings", "drop_terms", "drop_items", "drop_shelf"):
+            self._db.execute(_SQL[step], {"shelf_id": row[0]})
+        return items
 
     def shelves(self, kind: ItemKind, owners: Sequence[Owner] | None) -> list[Shelf]:
         """Return the shelves of *owners* that hold anything; of everybody where None."""

@@ -32,9 +32,3 @@ SELECT id, project_id, name, remote, root, created_at FROM repos
 
 -- repos_of: the repositories of a project
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE project_id = :project_id ORDER BY id;
-
--- add_agent: an identity with a unique name
-INSERT INTO agents (id, name, created_at, updated_at) VALUES (:id, :name, :at, :at);
-
--- agent_named: the id behind a name
-SELECT id FROM agents WHERE name = :name;

@@ -29,9 +29,6 @@ SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
 -- count_by_model: how many items each has embedded; '' counts those that wait
 SELECT coalesce(m.name, ''), count(*) FROM items i LEFT JOIN models m ON m.id = i.embedded_by GROUP BY 1;
 
--- texts: what is embedded of memories given as a JSON list of ids
-SELECT id, title, content FROM memories WHERE id IN (SELECT value FROM json_each(:ids));
-
 -- known: vectors of texts that were embedded before
 SELECT hash, vector FROM embeddings WHERE model_id = :model_id AND hash = :hash LIMIT 1;
 

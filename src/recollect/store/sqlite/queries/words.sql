@@ -68,3 +68,18 @@ SELECT p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(
 
 -- set_length: of an item that is indexed again
 UPDATE items SET words = :words WHERE seq = :seq;
+
+-- count_items: on a shelf
+SELECT count(*) FROM items WHERE shelf_id = :shelf_id;
+
+-- drop_postings: of every word of a shelf
+DELETE FROM postings WHERE term_id IN (SELECT id FROM terms WHERE shelf_id = :shelf_id);
+
+-- drop_terms: of a shelf
+DELETE FROM terms WHERE shelf_id = :shelf_id;
+
+-- drop_items: of a shelf; their embeddings go by cascade
+DELETE FROM items WHERE shelf_id = :shelf_id;
+
+-- drop_shelf: empty by now
+DELETE FROM shelves WHERE id = :shelf_id;

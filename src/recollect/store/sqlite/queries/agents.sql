@@ -1,0 +1,46 @@
+-- add_agent: an identity with a unique name
+INSERT INTO agents (id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at)
+VALUES (:id, :name, :description, :model, :system_prompt, :pinned, :metadata, :created_at, :updated_at);
+
+-- set_agent: everything but its id and birth may change
+UPDATE agents SET name = :name, description = :description, model = :model, system_prompt = :system_prompt,
+                  pinned = :pinned, metadata = :metadata, updated_at = :updated_at
+ WHERE id = :id;
+
+-- agent: by id
+SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents WHERE id = :id;
+
+-- agent_named: by name
+SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents WHERE name = :name;
+
+-- agents: all, by name
+SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents ORDER BY name, id;
+
+-- count_traces: what goes with an agent by cascade
+SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
+       (SELECT count(*) FROM conversations WHERE agent_id = :id) AS conversations,
+       (SELECT count(*) FROM messages WHERE agent_id = :id) AS messages,
+       (SELECT count(*) FROM summaries s JOIN conversations c ON c.id = s.conversation_id WHERE c.agent_id = :id) AS summaries,
+       (SELECT count(*) FROM pins p JOIN conversations c ON c.id = p.conversation_id WHERE c.agent_id = :id) AS pins,
+       (SELECT count(*) FROM agent_skills WHERE agent_id = :id) AS agent_skills,
+       (SELECT count(*) FROM agent_files WHERE agent_id = :id) AS agent_files;
+
+-- disown: what an agent wrote for a project or for everybody stays, in nobody's name
+UPDATE memories SET agent_id = NULL WHERE agent_id = :id AND scope <> 'agent';
+
+-- own_memories: those of agent scope, and those of its conversations
+SELECT m.id FROM memories m WHERE m.agent_id = :id AND m.scope = 'agent'
+ UNION
+SELECT m.id FROM conversations c JOIN memories m ON m.scope = 'session' AND m.owner_id = c.id WHERE c.agent_id = :id;
+
+-- own_events: captures made for the agent or for its conversations
+SELECT e.id, e.source_id FROM ingestion_events e WHERE e.scope = 'agent' AND e.owner_id = :id
+ UNION
+SELECT e.id, e.source_id FROM conversations c JOIN ingestion_events e ON e.scope = 'session' AND e.owner_id = c.id
+ WHERE c.agent_id = :id;
+
+-- delete_event: with its jobs
+DELETE FROM ingestion_events WHERE id = :id;
+
+-- delete_agent: the rest goes by cascade
+DELETE FROM agents WHERE id = :id;

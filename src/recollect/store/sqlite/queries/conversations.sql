@@ -1,0 +1,49 @@
+-- add_conversation: a session begins
+INSERT INTO conversations (id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at)
+VALUES (:id, :agent_id, :project_id, :repo_id, :title, :metadata, :started_at, :ended_at);
+
+-- set_conversation: its title, metadata and end
+UPDATE conversations SET title = :title, metadata = :metadata, ended_at = :ended_at WHERE id = :id;
+
+-- conversation: by id
+SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations WHERE id = :id;
+
+-- conversations_of_agent: the latest first, before a moment
+SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
+ WHERE agent_id = :agent_id AND (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
+ ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
+
+-- conversations: of everybody, the latest first, before a moment
+SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
+ WHERE (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
+ ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
+
+-- delete_conversation: with its messages, summaries and pins
+DELETE FROM conversations WHERE id = :id;
+
+-- add_summary: what compaction made of older messages
+INSERT INTO summaries (id, conversation_id, mode, content, first_position, last_position, tokens, made_by, created_at)
+VALUES (:id, :conversation_id, :mode, :content, :first_position, :last_position, :tokens, :made_by, :created_at);
+
+-- summaries: of a conversation, oldest first
+SELECT id, conversation_id, mode, content, first_position, last_position, tokens, made_by, created_at FROM summaries
+ WHERE conversation_id = :conversation_id ORDER BY created_at, id;
+
+-- last_summaries: the newest of each of some conversations, given as a JSON list
+SELECT s.id, s.conversation_id, s.mode, s.content, s.first_position, s.last_position, s.tokens, s.made_by, s.created_at
+  FROM json_each(:ids) j CROSS JOIN summaries s ON s.id = (
+       SELECT id FROM summaries WHERE conversation_id = j.value ORDER BY created_at DESC, id DESC LIMIT 1);
+
+-- add_pin: context fixed to a conversation
+INSERT INTO pins (id, conversation_id, kind, content, active, pinned_at)
+VALUES (:id, :conversation_id, :kind, :content, :active, :pinned_at);
+
+-- set_pin: in use or not
+UPDATE pins SET active = :active WHERE id = :id;
+
+-- pin: by id
+SELECT id, conversation_id, kind, content, active, pinned_at FROM pins WHERE id = :id;
+
+-- pins: of a conversation, oldest first
+SELECT id, conversation_id, kind, content, active, pinned_at FROM pins
+ WHERE conversation_id = :conversation_id ORDER BY pinned_at, id;

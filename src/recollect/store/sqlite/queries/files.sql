@@ -1,0 +1,38 @@
+-- file_at: by its path, in a project or in none
+SELECT id, project_id, path, content, sha256 FROM files
+ WHERE path = :path AND coalesce(project_id, '') = coalesce(:project_id, '');
+
+-- files: by their ids, given as a JSON list
+SELECT f.id, f.project_id, f.path, f.content, f.sha256 FROM json_each(:ids) j CROSS JOIN files f ON f.id = j.value
+ ORDER BY j.key;
+
+-- add_file: as it was read
+INSERT INTO files (id, project_id, path, content, sha256, created_at, updated_at)
+VALUES (:id, :project_id, :path, :content, :sha256, :at, :at);
+
+-- set_file: as it was read again
+UPDATE files SET content = :content, sha256 = :sha256, updated_at = :at WHERE id = :id;
+
+-- delete_file: with what has it open
+DELETE FROM files WHERE id = :id;
+
+-- ids_of: items of some numbers, given as a JSON list
+SELECT i.seq, i.id FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN files f ON f.id = i.id;
+
+-- open: a window of a file for an agent
+INSERT INTO agent_files (agent_id, file_id, is_open, first_line, last_line, last_accessed_at)
+VALUES (:agent_id, :file_id, 1, :first_line, :last_line, :at)
+ON CONFLICT (agent_id, file_id) DO UPDATE
+   SET is_open = 1, first_line = excluded.first_line, last_line = excluded.last_line,
+       last_accessed_at = excluded.last_accessed_at;
+
+-- close: remembered as seen
+UPDATE agent_files SET is_open = 0 WHERE agent_id = :agent_id AND file_id = :file_id;
+
+-- touch: an open file was of use
+UPDATE agent_files SET last_accessed_at = :at WHERE agent_id = :agent_id AND file_id = :file_id AND is_open = 1;
+
+-- opened: what an agent has open, least recently used first
+SELECT f.id, f.project_id, f.path, a.first_line, a.last_line, a.last_accessed_at
+  FROM agent_files a JOIN files f ON f.id = a.file_id
+ WHERE a.agent_id = :agent_id AND a.is_open = 1 ORDER BY a.last_accessed_at, f.path;

@@ -1,0 +1,79 @@
+-- add_message: at the end of its conversation
+INSERT INTO messages (id, conversation_id, agent_id, position, role, content, parts, tool_calls, tool_call_id, name,
+                      tokens, pinned, metadata, created_at)
+VALUES (:id, :conversation_id, :agent_id, :position, :role, :content, :parts, :tool_calls, :tool_call_id, :name,
+        :tokens, :pinned, :metadata, :created_at);
+
+-- next_position: after the last message of a conversation
+SELECT coalesce(max(position) + 1, 0) FROM messages WHERE conversation_id = :conversation_id;
+
+-- messages: by their ids, given as a JSON list
+SELECT m.id, m.conversation_id, m.position, m.role, m.content, m.parts, m.tool_calls, m.tool_call_id, m.name, m.tokens,
+       m.pinned, m.summary_id, m.metadata, m.created_at
+  FROM json_each(:ids) j CROSS JOIN messages m ON m.id = j.value ORDER BY j.key;
+
+-- page: of a conversation, in order, from a position on
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages WHERE conversation_id = :conversation_id AND position >= :start ORDER BY position LIMIT :limit;
+
+-- page_back: of a conversation, the last first, from before a position
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages WHERE conversation_id = :conversation_id AND position < :before ORDER BY position DESC LIMIT :limit;
+
+-- in_context: of a conversation, in order: what no summary stands for
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL ORDER BY position;
+
+-- in_context_back: the same, the last first, as far as a limit
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL ORDER BY position DESC LIMIT :limit;
+
+-- of_agent: in a stretch of time, the last first
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages
+ WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
+   AND role IN (SELECT value FROM json_each(:roles)) AND content <> ''
+   AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
+ ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset;
+
+-- of_conversation: in a stretch of time, the last first
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages
+ WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
+   AND role IN (SELECT value FROM json_each(:roles)) AND content <> ''
+   AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
+ ORDER BY position DESC LIMIT :limit OFFSET :offset;
+
+-- pinned: of a conversation, in order
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages WHERE conversation_id = :conversation_id AND pinned = 1 ORDER BY position;
+
+-- standings: what ranking needs of items, given as a JSON list, that pass the filters
+SELECT i.seq, m.id, m.conversation_id, m.created_at
+  FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
+ WHERE m.created_at >= :since AND m.created_at <= :until
+   AND m.role IN (SELECT value FROM json_each(:roles))
+   AND (:conversation_id IS NULL OR m.conversation_id = :conversation_id)
+   AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0);
+
+-- set_pinned: kept in context by hand, or no longer
+UPDATE messages SET pinned = :pinned WHERE id = :id;
+
+-- sum_up: these messages, given as a JSON list of ids, are stood for by a summary
+UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json_each(:ids)) AND summary_id IS NULL;
+
+-- count: of a conversation: all, and those in context
+SELECT count(*), count(*) FILTER (WHERE summary_id IS NULL) FROM messages WHERE conversation_id = :conversation_id;
+
+-- count_of_agent: everything it ever said or heard
+SELECT count(*) FROM messages WHERE agent_id = :agent_id;
+
+-- texts: of a conversation, for taking it off the index
+SELECT id, content FROM messages WHERE conversation_id = :conversation_id AND content <> '';

@@ -1,0 +1,119 @@
+"""
+What a store hands over that is no record of the domain: shelves, matches, what waits for an index.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.domain.memory import MemoryType, Status
+from recollect.domain.scope import Owner
+from recollect.domain.skill import SkillOrigin
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """One kind of item of one owner, by the integer that indexes use, with its size."""
+
+    id: int
+    owner: Owner
+    items: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """An item that shares words with the question: its BM25 score and which words."""
+
+    seq: int
+    score: float
+    words: tuple[str, ...]
+    weight: float  # of the matched words, in idf
+
+
+@dataclass(frozen=True)
+class WordMatches:
+    """The best matches, best first, and the weight the whole question has."""
+
+    matches: tuple[WordMatch, ...]
+    question_weight: float
+    matching: int  # how many items match at all
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What ranking needs to know of a candidate, without loading all of it."""
+
+    seq: int
+    id: str
+    owner: Owner
+    type: MemoryType
+    status: Status
+    confidence: float
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """An item that waits to be embedded, and its text."""
+
+    seq: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """One embedded chunk, as bytes of half-precision numbers."""
+
+    seq: int
+    chunk: int
+    chunks: int
+    hash: bytes
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """How near an item's nearest piece is to the question, and how many pieces it has."""
+
+    similarity: float
+    chunks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSkill:
+    """A skill as it was when it was last loaded."""
+
+    id: str
+    name: str
+    description: str
+    origin: SkillOrigin
+    project_id: str | None
+    path: str
+    content: str
+    sha256: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """A file as it was when it was last read."""
+
+    id: str
+    project_id: str | None
+    path: str
+    content: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenWindow:
+    """A window of a file that an agent has open; lines count from 0, the last is not included."""
+
+    file_id: str
+    project_id: str | None
+    path: str
+    first_line: int
+    last_line: int | None
+    last_accessed_at: datetime
