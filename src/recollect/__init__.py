@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.domain.agent import Agent, AgentReceipt
+    from recollect.domain.block import Block, BlockChange, BlockVersion
     from recollect.domain.context import Bundle, Citation, Section
+    from recollect.domain.conversation import (
+        Conversation,
+        Message,
+        MessageHit,
+        MessageParts,
+        Pin,
+        Summary,
+    )
     from recollect.domain.event import Event, EventState
     from recollect.domain.job import Job, JobState
     from recollect.domain.ledger import ModelCall
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.domain.project import Project, Repo
     from recollect.domain.retrieval import Hit, MemoryExplanation, Parts, Retrieval, View, WhyNot
     from recollect.domain.scope import Scope
+    from recollect.domain.skill import LoadedSkill, Skill, SkillReport
     from recollect.domain.source import Evidence, Redaction, Source, SourceKind
     from recollect.domain.upkeep import (
         Imported,
@@ -35,6 +46,9 @@ if TYPE_CHECKING:
         Waiting,
     )
     from recollect.errors import (
+        AlreadyExists,
+        BlockConflict,
+        BlockReadOnly,
         EmbedderUnavailable,
         EvidenceMissing,
         IllegalTransition,
@@ -58,9 +72,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agent",
+    "AgentReceipt",
+    "AlreadyExists",
+    "Block",
+    "BlockChange",
+    "BlockConflict",
+    "BlockReadOnly",
+    "BlockVersion",
     "Bundle",
     "Change",
     "Citation",
+    "Conversation",
     "EmbedderUnavailable",
     "Event",
     "EventState",
@@ -74,14 +97,19 @@ __all__ = [
     "Job",
     "JobState",
     "Link",
+    "LoadedSkill",
     "Maintenance",
     "Memory",
     "MemoryExplanation",
     "MemoryType",
+    "Message",
+    "MessageHit",
+    "MessageParts",
     "ModelCall",
     "ModelUnavailable",
     "NotFound",
     "Parts",
+    "Pin",
     "Problem",
     "Project",
     "Receipt",
@@ -93,6 +121,8 @@ __all__ = [
     "Retrieval",
     "Scope",
     "Section",
+    "Skill",
+    "SkillReport",
     "Source",
     "SourceKind",
     "Status",
@@ -104,6 +134,7 @@ __all__ = [
     "StoreNewer",
     "StoreStatus",
     "StoreUnavailable",
+    "Summary",
     "TooLarge",
     "Verification",
     "View",
@@ -118,6 +149,16 @@ __all__ = [
 # to open a memory later or never, should not wait for it.
 _HOMES = {
     "recollect.app": ("Recollect",),
+    "recollect.domain.agent": ("Agent", "AgentReceipt"),
+    "recollect.domain.block": ("Block", "BlockChange", "BlockVersion"),
+    "recollect.domain.conversation": (
+        "Conversation",
+        "Message",
+        "MessageHit",
+        "MessageParts",
+        "Pin",
+        "Summary",
+    ),
     "recollect.domain.context": (
         "Bundle",
         "Citation",
@@ -155,6 +196,7 @@ _HOMES = {
         "WhyNot",
     ),
     "recollect.domain.scope": ("Scope",),
+    "recollect.domain.skill": ("LoadedSkill", "Skill", "SkillReport"),
     "recollect.domain.source": (
         "Evidence",
         "Redaction",
@@ -171,6 +213,9 @@ _HOMES = {
         "Waiting",
     ),
     "recollect.errors": (
+        "AlreadyExists",
+        "BlockConflict",
+        "BlockReadOnly",
         "EmbedderUnavailable",
         "EvidenceMissing",
         "IllegalTransition",

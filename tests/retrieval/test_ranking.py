@@ -26,7 +26,7 @@ def candidate(
     scope: Scope = Scope.PROJECT,
     confidence: float = 1.0,
     words: tuple[str, ...] = ("word",),
-) -> Candidate:
+) -> Candidate[Standing]:
     return Candidate(
         standing=Standing(
             seq=seq,
@@ -114,7 +114,7 @@ def test_many_pieces_are_not_an_advantage() -> None:
         "linked without",
     ],
 )
-def test_the_bar_asks_for_words_or_meaning(given: Candidate, passes: bool) -> None:
+def test_the_bar_asks_for_words_or_meaning(given: Candidate[Standing], passes: bool) -> None:
     assert above_bar(given) is passes
 
 
@@ -179,7 +179,7 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     ],
     ids=["words", "near", "close", "everything", "crossing"],
 )
-def test_the_reasons_are_a_sentence(given: Candidate, expected: str) -> None:
+def test_the_reasons_are_a_sentence(given: Candidate[Standing], expected: str) -> None:
     [ranked] = rank([given], fuse([given]), START)
 
     assert explain(ranked, asked_at=START, conflicts=0) == expected

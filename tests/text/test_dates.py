@@ -100,6 +100,8 @@ COUNTED = [
     past("«the week before 16 November 2023»", "2023-11-09/2023-11-16"),
     past("«the week before last»", "2026-06-01/2026-06-08"),
     past("«the month after next»", "2026-08-01/2026-09-01"),
+    past("«a year ago today», «two months ago today»", "2025-06-17", "2026-04-17"),
+    past("«two Fridays ago», «one Wednesday ago»", "2026-06-05", "2026-06-10"),
     past("half a year ago, 10,000 years ago, 1.5 years ago, 0.5 days ago"),
 ]
 ROLLING = [
@@ -151,6 +153,8 @@ BESIDE_NOW = [
     past("«this May»", "2026-05-01/2026-06-01"),
     past("the last year of school, the last week of the sprint"),
 ]
+FRIDAY_NIGHT = "2026-06-12T18:00/2026-06-13T04:00"
+MAY_WEEKEND = "2026-05-09/2026-05-11"
 WEEKDAYS = [
     past("what did we talk about «last Friday»?", "2026-06-12"),
     past("«last Friday»", "2026-06-12", asked_at=FRIDAY),
@@ -173,6 +177,10 @@ WEEKDAYS = [
     past("«on Tuesday, June 5th, 2018»", "2018-06-05"),
     past("«Sun, 8 May 2022»", "2022-05-08"),
     past("«the last Friday of May», «the first Monday in June»", "2026-05-29", "2026-06-01"),
+    past("«last week on Thursday», «last week Friday night»", "2026-06-11", FRIDAY_NIGHT),
+    past("«the week of May 6», «the weekend of May 6»", "2026-05-04/2026-05-11", MAY_WEEKEND),
+    past("«earlier this week», «earlier today»", "2026-06-15/now", "2026-06-17/now"),
+    past("a week of work, the week of the move, earlier than that"),
     past("every Friday, every Monday and Friday, each Sunday, every other Tuesday, on Fridays"),
     past("the last Friday of «today», the second Friday", "2026-06-17"),
     past("Good Friday, Black Friday, Easter Monday"),
@@ -195,6 +203,7 @@ MONTHS = [
     past("«at the beginning of May»", "2026-05-01/2026-05-11"),
     past("«the end of may»", "2026-05-21/2026-06-01"),
     past("«the end of last year», «mid 2025»", "2025-09-01/2026-01-01", "2025-05-01/2025-09-01"),
+    past("«the month of May»", "2026-05-01/2026-06-01"),
     past("«the end of the month»", "2026-06-21/2026-07-01"),
     past("«the first week of May»", "2026-05-01/2026-05-08"),
     past("«the last day of February»", "2026-02-28"),
@@ -249,6 +258,28 @@ YEARS = [
     ),
     past("«in the summer», «in autumn»", "2026-06-01/2026-09-01", "2025-09-01/2025-12-01"),
     past("in Spring, beans are singletons; prices fall"),
+]
+NINETIES = "1990-01-01/2000-01-01"
+DECADES = [
+    past("«in the 1990s», «in the 90s», «in the '90s», «in the nineties»", *[NINETIES] * 4),
+    past("«the 2010s», «since the eighties»", "2010-01-01/2020-01-01", "1980-01-01/now"),
+    past("it takes 90s, the 90s timeout, 1990s music, in her nineties, in the 1995s"),
+]
+HOLIDAYS = [
+    past("«on Christmas», «Christmas Day»: snow", "2025-12-25", "2025-12-25"),
+    past("«Christmas Eve 2024», «on Xmas of last year»", "2024-12-24", "2025-12-25"),
+    past("«on New Year's Eve» I slept, «New Years Day»", "2025-12-31", "2026-01-01"),
+    past("«on Valentine’s Day», «on St. Patrick's Day»", "2026-02-14", "2026-03-17"),
+    past("«on April Fools' Day», «April Fools’ Day 2024»", "2026-04-01", "2024-04-01"),
+    future("done by «Halloween»", "2026-10-31"),
+    past("«last Christmas», «next Christmas»", "2025-12-25", "2026-12-25"),
+    past("«the day before Christmas»", "2025-12-24"),
+    past("«two weeks before Christmas», «since last Halloween»", "2025-12-11", "2025-10-31/now"),
+    past("«between Christmas and New Year»", "2025-12-25/2026-01-02"),
+    past(
+        "the Christmas party, a poem for Valentine's Day, on Christmas cookies, last Christmas tree"
+    ),
+    past("in the new year, a new year, every Christmas, Christmas is near, halloween.py"),
 ]
 BACKWARD = ("2026-05-08", "2026-05-12", "2026-06-16")
 RANGES = [
@@ -324,6 +355,8 @@ TABLE = [
     *MONTHS,
     *DATES,
     *YEARS,
+    *DECADES,
+    *HOLIDAYS,
     *RANGES,
     *BOUNDS,
     *NO_DATES,
@@ -420,7 +453,7 @@ last this next past every the a an few couple of in on at since before after unt
 and ago now day days week weeks month months year years quarter weekend morning night spring winter
 monday friday sat sun Sun may May march jan february q1 first second early mid end today yesterday
 tomorrow two 3 8 8th 13th 31st 29 0 2024 9999 2026-05-08 2999-12-31T23:59:59-12:00 31.2.2026
-99/99/2026 8-12 2019-2021 , . - – ` ( _ / half
+99/99/2026 8-12 2019-2021 earlier 90s nineties christmas eve new year's fridays , . - – ` ( _ / half
 """
 phrases = st.lists(st.sampled_from([*WORDS.split(), "\n", "\n\n"]), max_size=12).map(" ".join)
 any_text = phrases | st.text() | st.text(string.digits + "-/.:T ,", max_size=40)
@@ -487,6 +520,13 @@ def test_days_ago_count_the_days_of_the_askers_calendar(count: int, asked_at: da
         "https://",
         "from May to ",
         "two weeks ago ",
+        "christmas ' ",
+        "new year's ",
+        "last new year ",
+        "the week of ",
+        "last week on ",
+        "in the '",
+        "two fridays ",
     ],
 )
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:

@@ -12,7 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from recollect.app.agents import AgentVerbs
+from recollect.app.blocks import BlockVerbs
 from recollect.app.capturing import Capturing
+from recollect.app.conversations import ConversationVerbs
 from recollect.app.keeping import Keeping
 from recollect.app.reading import Reading
 from recollect.app.reviewing import Reviewing
@@ -32,7 +35,15 @@ if TYPE_CHECKING:
 
 
 class Recollect(
-    Writing, Capturing, Reviewing, Reading, Keeping, AbstractContextManager["Recollect"]
+    Writing,
+    Capturing,
+    Reviewing,
+    Reading,
+    AgentVerbs,
+    BlockVerbs,
+    ConversationVerbs,
+    Keeping,
+    AbstractContextManager["Recollect"],
 ):
     """One memory store and its verbs. Made by `recollect.open`."""
 

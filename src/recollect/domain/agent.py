@@ -58,3 +58,14 @@ DEFAULT_BLOCKS: tuple[DefaultBlock, ...] = (
     DefaultBlock("ticket", Scope.SESSION, "The work item of this conversation."),
 )
 DEFAULT_LABELS: Mapping[str, DefaultBlock] = {block.label: block for block in DEFAULT_BLOCKS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentReceipt:
+    """What deleting an agent removed, table by table, and what stayed."""
+
+    agent_id: str
+    name: str
+    deleted_at: datetime
+    removed: Mapping[str, int]
+    kept: tuple[str, ...] = ()

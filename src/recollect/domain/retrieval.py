@@ -25,7 +25,8 @@ class Filters:
 
     types: frozenset[MemoryType] = frozenset(MemoryType)
     statuses: frozenset[Status] = frozenset(SHOWN)
-    tags: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()  # it has all of these
+    any_tags: frozenset[str] = frozenset()  # … and one of these
     since: datetime | None = None
     until: datetime | None = None
 
@@ -95,6 +96,16 @@ class LoggedHit:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LoggedItem:
+    """What else an answer was made of, by kind and id: a block, a message, a summary, a pin."""
+
+    kind: str
+    item_id: str
+    tokens: int = 0
+    outcome: str = "returned"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Retrieval:
     """One logged question."""
 
@@ -105,6 +116,7 @@ class Retrieval:
     notes: tuple[str, ...]
     asked_at: datetime
     hits: tuple[LoggedHit, ...] = ()
+    context: tuple[LoggedItem, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

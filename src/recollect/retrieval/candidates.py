@@ -1,24 +1,37 @@
 """
 Find candidates: what shares words with the question, and what is near it in meaning.
 
-Both legs return only items that stand on visible shelves and pass every filter. A leg asks for its
+Both legs return only items that stand on visible shelves and that the caller admits (memories and
+messages have different filters). A leg asks for its
 best hundred or so, filters, and asks for more only while too few are left, so a narrow filter never
 starves it and a wide one costs one round.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from recollect.domain.retrieval import Filters
 from recollect.store.protocol import Tables
-from recollect.store.values import Near, Shelf, Standing, WordMatch, WordMatches
+from recollect.store.values import Near, Shelf, WordMatch, WordMatches
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+
+class HasNumber(Protocol):
+    """What ranking knows of an item: at least the number by which indexes know it."""
+
+    @property
+    def seq(self) -> int:
+        """The number."""
+        ...
+
+
+S = TypeVar("S", bound=HasNumber)
+Admit = Callable[[Iterable[int]], Sequence[S]]  # of some items, those that pass the filters
 
 LEAST_WANTED = 100  # candidates of each leg that pass the filters, however few are to be returned
 SPARE = 1.2  # so many more are asked for at once, since some may not pass
@@ -34,10 +47,10 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Generic[S]):
     """An item some leg found, with what each leg says of it."""
 
-    standing: Standing
+    standing: S
     words: WordMatch | None
     near: Near | None
     coverage: float = 0.0  # share of the question's weight in words that it matches
@@ -48,18 +61,18 @@ def gather(
     tables: Tables,
     query: str,
     shelves: Sequence[Shelf],
-    filters: Filters,
+    admit: Admit[S],
     meaning: Meaning | None,
     *,
     limit: int,
-) -> list[Candidate]:
+) -> list[Candidate[S]]:
     """Return what either leg finds on *shelves*, enough to rank the best *limit* of them."""
-    standings: dict[int, Standing] = {}
-    admit = _Admission(tables, filters, max(LEAST_WANTED, limit), standings)
-    by_words, weight = _word_leg(tables, query, shelves, admit)
+    standings: dict[int, S] = {}
+    door = _Admission(admit, max(LEAST_WANTED, limit), standings)
+    by_words, weight = _word_leg(tables, query, shelves, door)
     near: dict[int, Near] = {}
     if meaning is not None:
-        near = _meaning_leg(tables, meaning, shelves, admit)
+        near = _meaning_leg(tables, meaning, shelves, door)
         unseen = [seq for seq in by_words if seq not in near]
         near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen)
     return [
@@ -74,13 +87,12 @@ def coverage(match: WordMatch | None, question_weight: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Admission:
+class _Admission(Generic[S]):
     """Lets through what passes the filters, and notes the standing of each that did."""
 
-    tables: Tables
-    filters: Filters
+    admit: Admit[S]
     wanted: int
-    standings: dict[int, Standing]
+    standings: dict[int, S]
 
     def until_enough(
         self, ask: Callable[[int], Mapping[int, T]], total: Callable[[], int]
@@ -89,7 +101,7 @@ class _Admission:
         most, seen = int(self.wanted * SPARE), -1
         while True:
             found = ask(most)
-            passed = {one.seq: one for one in self.tables.memories.standings(found, self.filters)}
+            passed = {one.seq: one for one in self.admit(found)}
             # Asking for more is of use only while it brings more. By meaning, pieces of one item
             # may crowd others out of a round, so fewer than asked for are not yet all of them.
             exhausted = len(found) in (seen, total()) or most >= MOST
@@ -100,7 +112,7 @@ class _Admission:
 
 
 def _word_leg(
-    tables: Tables, query: str, shelves: Sequence[Shelf], admit: _Admission
+    tables: Tables, query: str, shelves: Sequence[Shelf], door: "_Admission[S]"
 ) -> tuple[dict[int, WordMatch], float]:
     told = WordMatches((), 0.0, 0)
 
@@ -109,16 +121,16 @@ def _word_leg(
         told = tables.words.match(query, shelves, limit=most)
         return {match.seq: match for match in told.matches}
 
-    found = admit.until_enough(ask, lambda: told.matching)
+    found = door.until_enough(ask, lambda: told.matching)
     return found, told.question_weight
 
 
 def _meaning_leg(
-    tables: Tables, meaning: Meaning, shelves: Sequence[Shelf], admit: _Admission
+    tables: Tables, meaning: Meaning, shelves: Sequence[Shelf], door: "_Admission[S]"
 ) -> dict[int, Near]:
     everything = sum(shelf.items for shelf in shelves)
 
     def ask(most: int) -> Mapping[int, Near]:
         return tables.vectors.near(meaning.model_id, meaning.vector, shelves, limit=most)
 
-    return admit.until_enough(ask, lambda: everything)
+    return door.until_enough(ask, lambda: everything)

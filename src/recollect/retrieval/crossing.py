@@ -18,7 +18,7 @@ from recollect.domain.scope import ItemKind, Scope
 from recollect.retrieval.candidates import Candidate, Meaning, coverage
 from recollect.retrieval.fuse import similarity
 from recollect.store.protocol import Tables
-from recollect.store.values import Shelf
+from recollect.store.values import Shelf, Standing
 
 CROSSING_SCOPES = frozenset({Scope.PROJECT, Scope.REPO})
 CROSSING_TYPES = frozenset({MemoryType.DECISION, MemoryType.ARTIFACT})
@@ -38,7 +38,7 @@ def linked_items(tables: Tables, asking: Asking) -> frozenset[int]:
 
 def linked_candidates(
     tables: Tables, asking: Asking, shelves: list[Shelf], meaning: Meaning | None
-) -> list[Candidate]:
+) -> list[Candidate[Standing]]:
     """Return linked memories of other projects, each with what the legs say of it."""
     seqs = linked_items(tables, asking)
     if not seqs:
@@ -57,7 +57,9 @@ def linked_candidates(
     return found
 
 
-def relevant_candidates(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Candidate]:
+def relevant_candidates(
+    tables: Tables, asking: Asking, meaning: Meaning | None
+) -> list[Candidate[Standing]]:
     """Return memories of other projects that pass the bar of clear relevance."""
     if not asking.crossing or asking.viewer.project_id is None or asking.owners is None:
         return []
@@ -93,6 +95,6 @@ def relevant_candidates(tables: Tables, asking: Asking, meaning: Meaning | None)
     return [candidate for candidate in candidates if _near_enough(candidate)]
 
 
-def _near_enough(candidate: Candidate) -> bool:
+def _near_enough(candidate: Candidate[Standing]) -> bool:
     cosine = similarity(candidate)
     return cosine is None or cosine >= LEAST_SIMILARITY

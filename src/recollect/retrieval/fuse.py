@@ -13,6 +13,7 @@ meaning  cosine of the nearest piece, less what having many pieces gives by chan
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
+from typing import Any
 
 from recollect.retrieval.candidates import Candidate
 
@@ -30,7 +31,7 @@ class Relevance:
     fused: float
 
 
-def fuse(candidates: Sequence[Candidate]) -> list[Relevance]:
+def fuse(candidates: Sequence[Candidate[Any]]) -> list[Relevance]:
     """Return the relevance of each candidate, in order."""
     words = _word_scores(candidates)
     nearness = [_nearness(candidate) for candidate in candidates]
@@ -48,19 +49,19 @@ def fuse(candidates: Sequence[Candidate]) -> list[Relevance]:
     return fused
 
 
-def _word_scores(candidates: Sequence[Candidate]) -> list[float]:
+def _word_scores(candidates: Sequence[Candidate[Any]]) -> list[float]:
     scores = [candidate.words.score if candidate.words else 0.0 for candidate in candidates]
     best = max(scores, default=0.0)
     return [score / best if best > 0 else 0.0 for score in scores]
 
 
-def similarity(candidate: Candidate) -> float | None:
+def similarity(candidate: Candidate[Any]) -> float | None:
     """Return the cosine of the nearest piece, made fair to items of one piece."""
     if candidate.near is None:
         return None
     return candidate.near.similarity - PIECE_PENALTY * log2(max(candidate.near.chunks, 1))
 
 
-def _nearness(candidate: Candidate) -> float | None:
+def _nearness(candidate: Candidate[Any]) -> float | None:
     cosine = similarity(candidate)
     return None if cosine is None else min(max(cosine, 0.0), 1.0) ** NEARNESS_POWER

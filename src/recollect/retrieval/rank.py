@@ -8,12 +8,14 @@ relevant memories, too little to put a weak one before a strong one. Ties go to 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from recollect.domain.memory import HALF_LIFE
 from recollect.domain.retrieval import Parts
 from recollect.domain.scope import Scope
 from recollect.retrieval.candidates import Candidate
 from recollect.retrieval.fuse import Relevance
+from recollect.store.values import Standing
 
 LIFT = 0.02  # the weight of scope, of recency and of confidence, each
 FROM_ELSEWHERE = 0.9  # a memory of another project counts a little less than one at home
@@ -26,7 +28,7 @@ LEAST_SIMILARITY = 0.25  # for a candidate that shares few words with the questi
 class Ranked:
     """A candidate with its score, and what the score is made of."""
 
-    candidate: Candidate
+    candidate: Candidate[Standing]
     score: float
     relevance: Relevance
     recency: float
@@ -45,7 +47,7 @@ class Ranked:
 
 
 def rank(
-    candidates: Sequence[Candidate], relevances: Sequence[Relevance], asked_at: datetime
+    candidates: Sequence[Candidate[Standing]], relevances: Sequence[Relevance], asked_at: datetime
 ) -> list[Ranked]:
     """Return *candidates* above the bar, best first, always in the same order."""
     ranked = [
@@ -56,7 +58,7 @@ def rank(
     return sorted(ranked, key=_order)
 
 
-def above_bar(candidate: Candidate) -> bool:
+def above_bar(candidate: Candidate[Any]) -> bool:
     """Say whether a candidate has enough to do with the question to be shown at all."""
     if candidate.near is None or candidate.reached == "linked":
         return candidate.words is not None  # a link is somebody's word that it matters here
@@ -64,7 +66,7 @@ def above_bar(candidate: Candidate) -> bool:
     return candidate.near.similarity >= LEAST_SIMILARITY or candidate.coverage >= LEAST_COVERAGE
 
 
-def _scored(candidate: Candidate, relevance: Relevance, asked_at: datetime) -> Ranked:
+def _scored(candidate: Candidate[Standing], relevance: Relevance, asked_at: datetime) -> Ranked:
     standing = candidate.standing
     age = max((asked_at - standing.observed_at).total_seconds(), 0.0)
     recency = 0.5 ** (age / HALF_LIFE[standing.type].total_seconds())
@@ -73,11 +75,11 @@ def _scored(candidate: Candidate, relevance: Relevance, asked_at: datetime) -> R
     return Ranked(candidate, _rounded(score), relevance, recency)
 
 
-def _at_home(candidate: Candidate) -> float:
+def _at_home(candidate: Candidate[Standing]) -> float:
     return 1.0 if candidate.reached == "visible" else FROM_ELSEWHERE
 
 
-def _scope(candidate: Candidate) -> float:
+def _scope(candidate: Candidate[Standing]) -> float:
     if candidate.reached != "visible":
         return 0.0
     return 0.5 if candidate.standing.owner.scope is Scope.GLOBAL else 1.0

@@ -78,7 +78,14 @@ def visible_shelves(tables: Tables, asking: Asking) -> list[Shelf]:
 def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ranked]:
     """Return every candidate above the bar, best first."""
     shelves = visible_shelves(tables, asking)
-    candidates = gather(tables, asking.query, shelves, asking.filters, meaning, limit=asking.limit)
+    candidates = gather(
+        tables,
+        asking.query,
+        shelves,
+        lambda seqs: tables.memories.standings(seqs, asking.filters),
+        meaning,
+        limit=asking.limit,
+    )
     if asking.owners is not None:
         known = {candidate.standing.seq for candidate in candidates}
         for candidate in (

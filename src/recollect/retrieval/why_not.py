@@ -64,6 +64,8 @@ def _filtered(memory: Memory, asking: Asking) -> tuple[str, str] | None:
     missing = filters.tags - set(memory.tags)
     if missing:
         return "tags", f"It lacks the tag {', '.join(sorted(missing))}."
+    if filters.any_tags and not filters.any_tags & set(memory.tags):
+        return "tags", f"It has none of the tags {', '.join(sorted(filters.any_tags))}."
     if filters.since is not None and memory.observed_at < filters.since:
         return "time", f"It was observed {memory.observed_at:%Y-%m-%d}, before the given time."
     if filters.until is not None and memory.observed_at > filters.until:

@@ -1,11 +1,12 @@
 """What the verbs work with: handed over by the composition root, never looked up."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recollect.clock import Clock
 from recollect.engine.desk import Desk
+from recollect.service.listeners import Listeners
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -22,3 +23,4 @@ class Deps:
     indexer: "Callable[[], Indexer | None]"
     desk: Desk
     cross_project: bool = True
+    listeners: Listeners = field(default_factory=Listeners)

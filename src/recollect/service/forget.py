@@ -25,24 +25,24 @@ _SAYS_MUCH_THE_SAME = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
 def forget(deps: Deps, memory_id: object) -> Receipt:
     """Remove a memory for good; say what went and what could not."""
-    receipt = deps.store.write(lambda tables: _forget(tables, memory_id, deps.clock))
-    kept = list(receipt.kept)
+    receipt = deps.store.write(lambda tables: forget_in(tables, memory_id, deps.clock))
+    return replace(receipt, kept=(*receipt.kept, *shrunk(deps)))
+
+
+def shrunk(deps: Deps) -> list[str]:
+    """Empty the write-ahead log, so that what was deleted is gone; say what may still hold it."""
+    kept = []
     if not deps.store.shrink_log():
         kept.append(
             "the write-ahead log could not be emptied while another process reads; it will be when "
             "that process is done"
         )
     snapshots = sorted(deps.store.path.parent.glob(f"{deps.store.path.name}.before-*"))
-    kept += [f"a copy taken before a change may hold it: {path}" for path in snapshots]
-    return Receipt(
-        memory_id=receipt.memory_id,
-        forgotten_at=receipt.forgotten_at,
-        removed=receipt.removed,
-        kept=tuple(kept),
-    )
+    return kept + [f"a copy taken before a change may hold it: {path}" for path in snapshots]
 
 
-def _forget(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
+def forget_in(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
+    """Remove a memory inside a transaction of somebody else."""
     memory = known(tables, memory_id)
     sources = tables.sources.of_memory(memory.id)
     scrubbed = tables.retrievals.scrub(memory.id, memory.content)

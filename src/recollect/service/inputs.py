@@ -5,11 +5,12 @@ Each function returns a clean value or raises `InvalidInput` with the field, the
 would be accepted.
 """
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, time
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from recollect.errors import InvalidInput, TooLarge
 from recollect.text.clean import clean
@@ -25,6 +26,7 @@ MAX_TAG = 100
 MAX_NAME = 200
 MAX_ALTERNATIVES = 32
 MAX_LIMIT = 1_000
+MAX_JSON = 10_000_000
 MAX_QUERY = 8_000  # a longer question is cut, not refused
 
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
@@ -57,6 +59,47 @@ def plain_name(field: str, name: str) -> str:
             f"the {field}'s name looks like a secret, and names are stored as they are"
         )
     return name
+
+
+def name_of(field: str, value: object) -> str:
+    """Return *value* as the name of an agent or a session."""
+    text = text_of(field, value, most=MAX_NAME).strip()
+    if not text or any(ord(ch) < 32 for ch in text):
+        raise InvalidInput(f"the {field}'s name is empty or has control characters; name one")
+    return plain_name(field, text)
+
+
+def json_of(field: str, value: object) -> Any:
+    """Return *value* as what JSON can say, without secrets."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(
+            f"{field} must be made of what JSON knows: text, numbers, lists and objects"
+        ) from None
+    if len(text) > MAX_JSON:
+        raise TooLarge(f"{field} has {len(text):,} characters of JSON; the limit is {MAX_JSON:,}")
+    return _redacted(json.loads(text))
+
+
+def json_object_of(field: str, value: object) -> dict[str, Any]:
+    """Return *value*, an object or nothing, as JSON without secrets."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{field} must be an object of names and values")
+    found: dict[str, Any] = json_of(field, dict(value))
+    return found
+
+
+def _redacted(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(clean(value)).text
+    if isinstance(value, list):
+        return [_redacted(one) for one in value]
+    if isinstance(value, dict):
+        return {clean(name): _redacted(one) for name, one in value.items()}
+    return value
 
 
 def one_of(field: str, kind: type[E], value: object) -> E:

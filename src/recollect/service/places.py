@@ -22,9 +22,8 @@ from recollect.domain.project import (
     remote_names,
 )
 from recollect.domain.scope import Viewer
-from recollect.errors import InvalidInput
 from recollect.service.git import find_checkout
-from recollect.service.inputs import MAX_NAME, plain_name, text_of
+from recollect.service.inputs import name_of, plain_name, text_of
 from recollect.store.protocol import Tables
 
 UNKNOWN = "unknown"  # an id nothing has: a place that was never written to
@@ -45,8 +44,8 @@ class Where:
         return cls(
             project=_written("project", project),
             repo=_written("repo", repo),
-            agent=_named("agent", agent),
-            session=_named("session", session),
+            agent=None if agent is None else name_of("agent", agent),
+            session=None if session is None else name_of("session", session),
         )
 
 
@@ -77,7 +76,7 @@ def find(tables: Tables, where: Where) -> Viewer:
         repo_ids = ()
     agent_id = None
     if where.agent is not None:
-        agent = tables.agents.named(where.agent)
+        agent = tables.agents.named(where.agent) or tables.agents.get(where.agent)
         agent_id = agent.id if agent else UNKNOWN
     return Viewer(
         project_id=project_id, repo_ids=repo_ids, agent_id=agent_id, session_id=where.session
@@ -92,7 +91,7 @@ def settle(tables: Tables, where: Where, clock: Clock) -> Places:
         repo = _settle_repo(tables, where.repo, project, clock)
     agent_id = None
     if where.agent is not None:
-        agent_id = _settle_agent(tables, where.agent, clock).id
+        agent_id = settle_agent(tables, where.agent, clock).id
     return Places(
         project_id=project.id if project else (repo.project_id if repo else None),
         repo_id=repo.id if repo else None,
@@ -101,8 +100,9 @@ def settle(tables: Tables, where: Where, clock: Clock) -> Places:
     )
 
 
-def _settle_agent(tables: Tables, name: str, clock: Clock) -> Agent:
-    agent = tables.agents.named(name)
+def settle_agent(tables: Tables, name: str, clock: Clock) -> Agent:
+    """Return the agent of that name or id, made bare if there is none."""
+    agent = tables.agents.named(name) or tables.agents.get(name)
     if agent is None:
         now = clock.now()
         agent = Agent(id=clock.new_id(), name=name, created_at=now, updated_at=now)
@@ -229,12 +229,3 @@ def _written(field: str, value: object) -> str | None:
             return str(at_home(path).absolute())
         case ByName(name):
             return plain_name(field, name)
-
-
-def _named(field: str, value: object) -> str | None:
-    if value is None:
-        return None
-    text = text_of(field, value, most=MAX_NAME).strip()
-    if not text or any(ord(ch) < 32 for ch in text):
-        raise InvalidInput(f"the {field}'s name is empty or has control characters; name one")
-    return plain_name(field, text)

@@ -71,6 +71,7 @@ class Question:
             "types": sorted(filters.types) if filters.types != frozenset(MemoryType) else None,
             "statuses": sorted(filters.statuses) if filters.statuses != frozenset(SHOWN) else None,
             "tags": sorted(filters.tags) or None,
+            "any_tags": sorted(filters.any_tags) or None,
             "since": filters.since.isoformat() if filters.since else None,
             "until": filters.until.isoformat() if filters.until else None,
             "everywhere": self.everywhere or None,
@@ -145,7 +146,7 @@ def context_for(deps: Deps, asked: Question, *, budget_tokens: object = 2_000) -
 
 def why_not(deps: Deps, memory_id: object, asked: Question) -> WhyNot:
     """Return why a memory does not come for a question."""
-    meaning, _ = _meaning(deps, asked.query)
+    meaning, _ = meaning_of(deps, asked.query)
     with deps.store.read() as tables:
         memory = known(tables, memory_id)
         return find_why_not(tables, _asking(deps, tables, asked), meaning, memory)
@@ -198,14 +199,15 @@ def newest(deps: Deps, asked: Question) -> list[Memory]:
 def _answer(deps: Deps, asked: Question) -> tuple[Sequence[Hit], list[str]]:
     if not asked.query.strip():
         return (), ["the question is empty"]
-    meaning, trouble = _meaning(deps, asked.query)
+    meaning, trouble = meaning_of(deps, asked.query)
     with deps.store.read() as tables:
         found = retrieve(tables, _asking(deps, tables, asked), meaning)
     notes = [f"{found.weighed} candidates above the bar"]
     return found.hits, [*notes, trouble] if trouble else notes
 
 
-def _meaning(deps: Deps, query: str) -> tuple[Meaning | None, str]:
+def meaning_of(deps: Deps, query: str) -> tuple[Meaning | None, str]:
+    """Return a question as a vector, or None and why meaning is not compared."""
     indexer = deps.indexer()
     if indexer is None or not query.strip():
         return None, "meaning was not compared: embeddings are switched off" if query else ""
@@ -232,22 +234,34 @@ def owners_of(tables: Tables, asked: Question) -> tuple[Owner, ...] | None:
     return visible_owners(find(tables, asked.where), asked.scopes)
 
 
+def newest_hits(deps: Deps, asked: Question) -> list[Hit]:
+    """Return the latest memories a question admits, as hits that nothing was matched for."""
+    with deps.store.read() as tables:
+        found = tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
+        return _unasked(tables, found, "The newest first: no question was asked.")
+
+
 def _profile_facts(deps: Deps, asked: Question, besides: set[str]) -> list[Hit]:
     filters = Filters(types=frozenset({MemoryType.PROFILE}), statuses=frozenset({Status.ACTIVE}))
     with deps.store.read() as tables:
         owners = [Owner(Scope.GLOBAL, "")]
         facts = tables.memories.newest(owners, filters, CONTEXT_PROFILE_FACTS)
-        conflicts = tables.links.conflicts([fact.id for fact in facts])
+        found = [fact for fact in facts if fact.id not in besides]
+        why = "A profile fact: shown for every task while the budget allows."
+        return _unasked(tables, found, why)
+
+
+def _unasked(tables: Tables, found: Sequence[Memory], why: str) -> list[Hit]:
+    conflicts = tables.links.conflicts([memory.id for memory in found])
     return [
         Hit(
-            memory=fact,
+            memory=memory,
             score=0.0,
-            parts=Parts(confidence=fact.confidence),
-            explanation="A profile fact: shown for every task while the budget allows.",
-            conflicts=conflicts.get(fact.id, ()),
+            parts=Parts(confidence=memory.confidence),
+            explanation=why,
+            conflicts=conflicts.get(memory.id, ()),
         )
-        for fact in facts
-        if fact.id not in besides
+        for memory in found
     ]
 
 
@@ -274,6 +288,11 @@ def _log(
         asked_at=asked.asked_at or deps.clock.now(),
         hits=tuple(hits),
     )
+    return keep_log(deps, retrieval)
+
+
+def keep_log(deps: Deps, retrieval: Retrieval) -> str | None:
+    """Log a question; return its id, or None where the log cannot be written."""
     try:
         deps.store.note(lambda tables: tables.retrievals.add(retrieval))
     except StoreError as error:

@@ -16,6 +16,7 @@ from recollect.text.date_calendar import CLOCK_UNITS, ONE_DAY, Asked, InYear, Sp
 from recollect.text.date_words import (
     COUNTED,
     DAY_PARTS,
+    DECADES,
     FEASTS,
     MONTHS,
     ORDINALS,
@@ -43,6 +44,7 @@ _DAY = re.compile(
     r"([0-9]{1,2})(st|nd|rd|th)?(?:[-–]([0-9]{1,2})(?:st|nd|rd|th)?)?(?:,((?:19|20)[0-9]{2}))?"
 )
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_DECADE = re.compile(r"((?:19|20)[0-9]0|[3-9]0)s")
 _YEARS = re.compile(r"((?:19|20)[0-9]{2})(?:[-–]((?:19|20)[0-9]{2})|-(0[1-9]|1[0-2]))?")
 _ISO = re.compile(
     r"(?P<year>[12][0-9]{3})([-/])(?P<month>[0-9]{1,2})\2(?P<day>[0-9]{1,2})"
@@ -169,7 +171,7 @@ def _month_first(v: View, i: int) -> Found | None:
     day_at = j + (v.word(j) == "the")
     if (match := _DAY.fullmatch(v.word(day_at))) and v.word(day_at + 1) not in COUNTED:
         return _days_of_month(v, match, month, day_at + 1)
-    if year := _year(v, j):
+    if year := read_year(v, j):
         return Found(v.asked.months(year[0], month), year[1], year[2])
     if not (v.vouched or v.word(i) in SURE_MONTHS or _has_witness(v, i)):
         return None
@@ -218,14 +220,14 @@ def _days_of_month(v: View, match: re.Match[str], month: int, past: int) -> Foun
     if match[4]:
         span = in_year(int(match[4]))
         return Found(span, past, "absolute") if span else None
-    if year := _year(v, past):
+    if year := read_year(v, past):
         span = in_year(year[0])
         return Found(span, year[1], year[2]) if span else None
     return _floating(v.asked.yearly(in_year), past)
 
 
-def _year(v: View, i: int) -> tuple[int, int, Anchor] | None:
-    """Read the year behind a month or a day: ", 2026", "of 2026", "last year"."""
+def read_year(v: View, i: int) -> tuple[int, int, Anchor] | None:
+    """Read the year behind a month or a holiday: ", 2026", "of 2026", "last year"."""
     i += v.word(i) in (",", "of", "in")
     if is_bare_year(v.word(i)) and v.word(i + 1) not in COUNTED:
         return int(v.word(i)), i + 1, "absolute"
@@ -303,7 +305,7 @@ def _bare_year(v: View, i: int) -> Found | None:
 def _quarter(v: View, i: int) -> Found | None:
     """Read "Q3 2025", "in Q2"."""
     month = 3 * QUARTERS[v.word(i)] - 2
-    if year := _year(v, i + 1):
+    if year := read_year(v, i + 1):
         return Found(v.asked.months(year[0], month, 3), year[1], year[2])
     if not (v.vouched or _has_witness(v, i)):
         return None  # "Q2: what is a token?"
@@ -313,11 +315,25 @@ def _quarter(v: View, i: int) -> Found | None:
 def _season(v: View, i: int) -> Found | None:
     """Read "spring 2025", "the summer of last year", "in winter"."""
     in_year = season_in_year(v.asked, v.word(i))
-    if (year := _year(v, i + 1)) and (span := in_year(year[0])):
+    if (year := read_year(v, i + 1)) and (span := in_year(year[0])):
         return Found(span, year[1], year[2])
     if not v.vouched or v.is_capital(i):
         return None  # "in Spring, beans are singletons"
     return _floating(v.asked.yearly(in_year), i + 1)
+
+
+def _decade(v: View, i: int) -> Found | None:
+    """Read "the 1990s", and where a period is expected "the 90s", "the '90s", "the nineties"."""
+    mark = v.word(i) in ("'", "’")
+    if v.word(i - 1) != "the":
+        return None
+    first = DECADES.get(v.word(i + mark))
+    if first is None and (match := _DECADE.fullmatch(v.word(i + mark))):
+        first = int(match[1])
+    if first is None or (first < 100 and not v.vouched):
+        return None
+    first += 1900 if first < 100 else 0
+    return Found(v.asked.months(first, 1, 120), i + 1 + mark, "absolute")
 
 
 def _floating(span: Span | None, past: int) -> Found | None:
@@ -341,4 +357,5 @@ NAMES = heads(
     (_weekday, WEEKDAYS),
     (_quarter, QUARTERS),
     (_season, SEASONS),
+    (_decade, ["0", "'", "’", *DECADES]),
 )

@@ -9,6 +9,7 @@ call each other without end.
 import re
 
 from recollect.text.date_calendar import CLOCK_UNITS, ONE_DAY, Asked, Span, shifted
+from recollect.text.date_holidays import HOLIDAY_HEADS, read_holiday, read_holiday_beside
 from recollect.text.date_names import (
     NAMES,
     Found,
@@ -30,6 +31,7 @@ from recollect.text.date_words import (
     PARTS,
     RELATIVE,
     SEASONS,
+    SURE_WEEKDAYS,
     UNITS,
     VAGUE,
     WEEKDAYS,
@@ -70,11 +72,22 @@ def _beside_now(v: View, i: int) -> Found | None:
         i += 1
     if v.word(i + 1) == "of" or is_plain_word(v, i):
         return None  # the last week of school, this may break
+    if v.word(i) in HOLIDAY_HEADS and (holiday := read_holiday_beside(v, i, step)):
+        return holiday
+    if v.word(i) == "week" and (weekday_at := _weekday_behind(v, i + 1)):
+        day = v.asked.weekday(WEEKDAYS[v.word(weekday_at)], step)
+        return with_part_of_day(v, Found(day, weekday_at + 1, "relative"))
     span = _beside(v.asked, v.word(i), step)
     if span is None:
         return None
     found = Found(span, i + 1, "relative")
     return with_part_of_day(v, found) if v.word(i) in WEEKDAYS else found
+
+
+def _weekday_behind(v: View, i: int) -> int | None:
+    """Return where the weekday stands in "last week on Thursday"."""
+    i += v.word(i) == "on"
+    return i if v.word(i) in SURE_WEEKDAYS else None
 
 
 def _beside(asked: Asked, name: str, step: int) -> Span | None:
@@ -115,15 +128,18 @@ def _rolling(v: View, i: int) -> Found | None:
 
 
 def _counted(v: View, i: int) -> Found | None:
-    """Read "3 days ago", "a couple of weeks from now", "in 3 days", "two days before May 8"."""
+    """Read "3 days ago", "a year ago today", "in 3 days", "two days before May 8"."""
     count = _count(v, i)
     if count is None or v.word(i - 1) == "half":
         return None
     least, most, at_unit = count
     unit = UNITS.get(v.word(at_unit))
     if unit is None:
-        return None
+        return _weekdays_ago(v, at_unit, least) if least == most else None
     after = v.word(at_unit + 1)
+    if after == "ago" and v.word(at_unit + 2) == "today" and unit in _BIG_UNITS and least == most:
+        day = v.asked.day(shifted(v.asked.today, unit, -most))
+        return Found(day, at_unit + 3, "relative")
     if after == "ago":
         return Found(_units(v.asked, unit, -most, -least), at_unit + 2, "relative")
     if after == "from" and v.word(at_unit + 2) in ("now", "today"):
@@ -135,6 +151,15 @@ def _counted(v: View, i: int) -> Found | None:
     if v.word(i - 1) == "in" and not is_short and after != "of":
         return Found(_units(v.asked, unit, least, most), at_unit + 1, "relative")
     return None
+
+
+def _weekdays_ago(v: View, i: int, count: int) -> Found | None:
+    """Read "two Fridays ago", the count being read."""
+    weekday = v.word(i).removesuffix("s")
+    if weekday not in SURE_WEEKDAYS or v.word(i + 1) != "ago" or count < 1:
+        return None
+    last = v.asked.date_of(v.asked.weekly_beside(WEEKDAYS[weekday], -1).start)
+    return Found(v.asked.day(last - 7 * (count - 1) * ONE_DAY), i + 2, "relative")
 
 
 def _count(v: View, i: int) -> tuple[int, int, int] | None:
@@ -182,6 +207,32 @@ def _neighbour(v: View, i: int) -> Found | None:
     if step := _BEYOND.get((side, v.word(i + 2))):
         return Found(v.asked.unit(unit, step), i + 3, "relative")
     return None
+
+
+def _week_of(v: View, i: int) -> Found | None:
+    """Read "the week of May 4", "the weekend of May 9", "the month of May"."""
+    if v.word(i - 1) != "the" or v.word(i + 1) != "of":
+        return None
+    found = longest(v.vouch(), i + 2, SIMPLE)
+    if found is None:
+        return None
+    if v.word(i) == "month":
+        is_month = 27 * ONE_DAY < found.span.end - found.span.start < 32 * ONE_DAY
+        return found if is_month else None
+    if not is_day(found.span):
+        return None
+    day = v.asked.date_of(found.span.start)
+    monday = day - day.weekday() * ONE_DAY
+    first = monday + (5 if v.word(i) == "weekend" else 0) * ONE_DAY
+    return found._replace(span=v.asked.days(first, monday + 7 * ONE_DAY))
+
+
+def _earlier(v: View, i: int) -> Found | None:
+    """Read "earlier today", "earlier this week": what of it is over."""
+    if v.word(i + 1) != "today" and not (v.word(i + 1) == "this" and v.word(i + 2) in _BIG_UNITS):
+        return None
+    found = longest(v, i + 1, SIMPLE)
+    return found._replace(span=Span(found.span.start, v.asked.at)) if found else None
 
 
 def _weekend(v: View, i: int) -> Found | None:
@@ -235,12 +286,15 @@ SIMPLE = heads(
     NAMES,
     (_day_word, [*DAY_WORDS, "tonight"]),
     (_beside_now, RELATIVE),
+    (read_holiday, HOLIDAY_HEADS),
 )
 PERIODS = heads(
     SIMPLE,
     (_rolling, ["last", "previous", "past", *_AHEAD]),
     (_counted, ["0", *NUMBERS, *VAGUE]),
     (_neighbour, ["day", *_BIG_UNITS]),
+    (_week_of, ["week", "weekend", "month"]),
+    (_earlier, ["earlier"]),
     (_weekend, ["weekend"]),
     (_part, PARTS),
     (_nth, ORDINALS),

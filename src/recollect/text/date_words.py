@@ -94,6 +94,8 @@ DAY_WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 DAY_PARTS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 28)}
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # of the north
 QUARTERS = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
+_DECADES = "thirties forties fifties sixties seventies eighties nineties"
+DECADES = {word: 10 * tens for tens, word in enumerate(_DECADES.split(), start=3)}
 PARTS = {"early": 0, "mid": 1, "late": 2, "beginning": 0, "start": 0, "middle": 1, "end": 2}
 
 # "Good Friday" is a feast, "Black Friday" a sale: no plain Fridays.

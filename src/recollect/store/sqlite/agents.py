@@ -42,6 +42,12 @@ class SqliteAgents:
         """Return every agent, by name."""
         return [_agent(row) for row in self._db.execute(_SQL["agents"])]
 
+    def archive(self, agent_id: str, *, tags: int) -> tuple[int, list[str]]:
+        """Return how many memories an agent's archive holds, and some of their tags."""
+        size = int(self._db.execute(_SQL["archive"], {"id": agent_id}).get)
+        found = self._db.execute(_SQL["archive_tags"], {"id": agent_id, "limit": tags})
+        return size, [tag for (tag,) in found]
+
     def own_memories(self, agent_id: str) -> list[str]:
         """Return the memories that are the agent's own or of its conversations, by id."""
         return [row[0] for row in self._db.execute(_SQL["own_memories"], {"id": agent_id})]
@@ -60,8 +66,8 @@ class SqliteAgents:
         names = [column[0] for column in cursor.get_description()]
         removed = dict(zip(names, next(cursor), strict=True))
         cursor.close()
-        self._db.execute(_SQL["disown"], {"id": agent_id})
-        self._db.execute(_SQL["delete_agent"], {"id": agent_id})
+        for step in ("disown", "delete_questions", "delete_agent"):
+            self._db.execute(_SQL[step], {"id": agent_id})
         return {"agents": 1, **removed}
 
 

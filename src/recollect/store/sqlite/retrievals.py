@@ -5,7 +5,7 @@ import json
 import apsw
 
 from recollect.clock import from_micros, to_micros
-from recollect.domain.retrieval import LoggedHit, Retrieval, View
+from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval, View
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.rows import Row, to_json
 
@@ -40,6 +40,16 @@ class SqliteRetrievals:
                 "outcome": hit.outcome,
             }
             self._db.execute(_SQL["add_hit"], row)
+        for place, item in enumerate(retrieval.context):
+            part = {
+                "retrieval_id": retrieval.id,
+                "place": place,
+                "kind": item.kind,
+                "item_id": item.item_id,
+                "tokens": item.tokens,
+                "outcome": item.outcome,
+            }
+            self._db.execute(_SQL["add_item"], part)
 
     def get(self, retrieval_id: str) -> Retrieval | None:
         """Return a logged question with its results in rank order."""
@@ -56,6 +66,12 @@ class SqliteRetrievals:
             notes=tuple(json.loads(notes)),
             asked_at=from_micros(asked_at),
             hits=tuple(_hit(hit) for hit in hits),
+            context=tuple(
+                LoggedItem(kind=kind, item_id=item_id, tokens=tokens, outcome=outcome)
+                for kind, item_id, tokens, outcome in self._db.execute(
+                    _SQL["items"], {"id": retrieval_id}
+                )
+            ),
         )
 
     def times_shown(self, memory_id: str) -> int:

@@ -37,6 +37,7 @@ def filter_values(filters: Filters) -> dict[str, Any]:
         "statuses": to_json(sorted(filters.statuses)),
         "types": to_json(sorted(filters.types)),
         "tags": to_json(sorted(filters.tags)),
+        "any_tags": to_json(sorted(filters.any_tags)),
         "since": micros(filters.since, FOREVER_AGO),
         "until": micros(filters.until, FOREVER_AHEAD),
     }

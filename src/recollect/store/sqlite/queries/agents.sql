@@ -23,7 +23,9 @@ SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
        (SELECT count(*) FROM summaries s JOIN conversations c ON c.id = s.conversation_id WHERE c.agent_id = :id) AS summaries,
        (SELECT count(*) FROM pins p JOIN conversations c ON c.id = p.conversation_id WHERE c.agent_id = :id) AS pins,
        (SELECT count(*) FROM agent_skills WHERE agent_id = :id) AS agent_skills,
-       (SELECT count(*) FROM agent_files WHERE agent_id = :id) AS agent_files;
+       (SELECT count(*) FROM agent_files WHERE agent_id = :id) AS agent_files,
+       (SELECT count(*) FROM retrievals r JOIN agents a ON a.id = :id
+         WHERE r.asking ->> 'agent' IN (a.id, a.name)) AS retrievals;
 
 -- disown: what an agent wrote for a project or for everybody stays, in nobody's name
 UPDATE memories SET agent_id = NULL WHERE agent_id = :id AND scope <> 'agent';
@@ -42,5 +44,15 @@ SELECT e.id, e.source_id FROM conversations c JOIN ingestion_events e ON e.scope
 -- delete_event: with its jobs
 DELETE FROM ingestion_events WHERE id = :id;
 
+-- delete_questions: what was asked in the agent's name
+DELETE FROM retrievals WHERE asking ->> 'agent' IN (SELECT id FROM agents WHERE id = :id UNION SELECT name FROM agents WHERE id = :id);
+
 -- delete_agent: the rest goes by cascade
 DELETE FROM agents WHERE id = :id;
+
+-- archive: how many memories an agent has in its archive, and their tags
+SELECT count(*) FROM memories WHERE scope = 'agent' AND owner_id = :id AND status = 'active';
+
+-- archive_tags: each once
+SELECT DISTINCT g.tag FROM memories m JOIN memory_tags g ON g.memory_id = m.id
+ WHERE m.scope = 'agent' AND m.owner_id = :id AND m.status = 'active' ORDER BY g.tag LIMIT :limit;

@@ -76,7 +76,9 @@ SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.obser
    AND m.observed_at >= :since AND m.observed_at <= :until
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
-         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)));
+         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+   AND (:any_tags = '[]' OR EXISTS (
+        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value));
 
 -- newest: the latest of one owner, type and status that pass the other filters
 SELECT m.observed_at, m.id FROM memories m
@@ -85,6 +87,8 @@ SELECT m.observed_at, m.id FROM memories m
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+   AND (:any_tags = '[]' OR EXISTS (
+        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit;
 
 -- newest_anywhere: the same for every owner and type, one status at a time
@@ -94,6 +98,8 @@ SELECT m.observed_at, m.id FROM memories m
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+   AND (:any_tags = '[]' OR EXISTS (
+        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit;
 
 -- seq_of: the integer by which indexes know an item

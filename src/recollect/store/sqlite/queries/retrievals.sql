@@ -43,3 +43,10 @@ SELECT name, query, asking, created_at, updated_at FROM views ORDER BY name;
 
 -- delete_view: by name
 DELETE FROM views WHERE name = :name RETURNING name;
+
+-- add_item: what else an answer was made of
+INSERT INTO retrieval_context (retrieval_id, place, kind, item_id, tokens, outcome)
+VALUES (:retrieval_id, :place, :kind, :item_id, :tokens, :outcome);
+
+-- items: in their order
+SELECT kind, item_id, tokens, outcome FROM retrieval_context WHERE retrieval_id = :id ORDER BY place;

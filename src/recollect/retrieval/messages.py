@@ -1,0 +1,189 @@
+"""
+Find messages: by words, by meaning, and by the time the question names.
+
+A question that names a time ("what did we decide last Friday?") first gets what was said then, and
+only after it what matches at other times. A question that names nothing but a time gets what was
+said then, in order. Reads only; the same store and the same question give the same hits.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from recollect.domain.conversation import (
+    Message,
+    MessageFilters,
+    MessageHit,
+    MessageParts,
+    MessageStanding,
+    Role,
+)
+from recollect.domain.scope import ItemKind, Owner
+from recollect.retrieval.candidates import Candidate, Meaning, gather
+from recollect.retrieval.fuse import Relevance, fuse
+from recollect.retrieval.rank import above_bar
+from recollect.store.protocol import Tables
+
+RRF_K = 60
+LISTED = 400  # messages of a time that are looked through where only the time was asked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Then:
+    """The time a question names: a stretch, or one conversation."""
+
+    start: datetime | None = None
+    end: datetime | None = None  # not included
+    conversation_id: str | None = None
+
+    def narrow(self, filters: MessageFilters) -> MessageFilters:
+        """Return *filters* that admit only what was said then."""
+        since, until = filters.since, filters.until
+        if self.start is not None:
+            since = max(since, self.start) if since else self.start
+        if self.end is not None:
+            last = self.end - timedelta(microseconds=1)
+            until = min(until, last) if until else last
+        conversation_id = filters.conversation_id or self.conversation_id
+        return replace(filters, since=since, until=until, conversation_id=conversation_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageAsking:
+    """A question about what was said, with its walls and filters resolved."""
+
+    query: str  # '' where nothing but a time was asked for
+    agent_id: str | None
+    owner: Owner
+    filters: MessageFilters
+    limit: int
+    then: Then | None = None
+    by_words: bool = True
+
+
+def find_messages(
+    tables: Tables, asking: MessageAsking, meaning: Meaning | None
+) -> list[MessageHit]:
+    """Return the messages that answer *asking*, best first."""
+    if not asking.query.strip():
+        return _listed(tables, asking)
+    hits: list[MessageHit] = []
+    if asking.then is not None:
+        narrowed = asking.then.narrow(asking.filters)
+        hits = _ranked(tables, asking, narrowed, meaning, in_time=True)
+    if len(hits) < asking.limit:
+        known = {hit.message.id for hit in hits}
+        others = _ranked(tables, asking, asking.filters, meaning, in_time=False)
+        hits += [hit for hit in others if hit.message.id not in known]
+    return hits[: asking.limit]
+
+
+def _listed(tables: Tables, asking: MessageAsking) -> list[MessageHit]:
+    """Return what was said at a time, in order; of much, the user's words, evenly spread."""
+    filters = asking.then.narrow(asking.filters) if asking.then else asking.filters
+    found = tables.messages.latest(asking.agent_id, filters, limit=LISTED)[::-1]
+    if len(found) > asking.limit:
+        found = [one for one in found if one.role is Role.USER] or found
+    if len(found) > asking.limit:
+        found = [found[i * len(found) // asking.limit] for i in range(asking.limit)]
+    parts = MessageParts(search_mode="time", in_time=asking.then is not None)
+    return [
+        MessageHit(message=one, score=1.0, parts=parts, explanation=_when(one)) for one in found
+    ]
+
+
+def _ranked(
+    tables: Tables,
+    asking: MessageAsking,
+    filters: MessageFilters,
+    meaning: Meaning | None,
+    *,
+    in_time: bool,
+) -> list[MessageHit]:
+    shelves = tables.words.shelves(ItemKind.MESSAGE, [asking.owner])
+
+    def admit(seqs: Iterable[int]) -> Sequence[MessageStanding]:
+        return tables.messages.standings(seqs, filters)
+
+    query = asking.query if asking.by_words else ""
+    candidates = gather(tables, query, shelves, admit, meaning, limit=asking.limit)
+    scored = [
+        (candidate, relevance)
+        for candidate, relevance in zip(candidates, fuse(candidates), strict=True)
+        if above_bar(candidate)
+    ]
+    scored.sort(key=_order)
+    best = scored[: asking.limit]
+    ranks = _Ranks.among([candidate for candidate, _ in scored])
+    mode = "hybrid" if asking.by_words and meaning else "vector" if meaning else "fts"
+    messages = tables.messages.get_many([candidate.standing.id for candidate, _ in best])
+    return [
+        MessageHit(
+            message=message,
+            score=round(relevance.fused, 6),
+            parts=ranks.parts(candidate, relevance, mode, in_time),
+            explanation=_why(candidate, message, in_time),
+            matched_words=candidate.words.words if candidate.words else (),
+        )
+        for message, (candidate, relevance) in zip(messages, best, strict=True)
+    ]
+
+
+def _order(scored: tuple[Candidate[MessageStanding], Relevance]) -> tuple[float, float, int]:
+    candidate, relevance = scored
+    standing = candidate.standing
+    return (-round(relevance.fused, 6), -standing.created_at.timestamp(), -standing.seq)
+
+
+@dataclass(frozen=True)
+class _Ranks:
+    """Where each leg alone would have put a candidate."""
+
+    words: dict[int, int]
+    vectors: dict[int, int]
+
+    @classmethod
+    def among(cls, candidates: Sequence[Candidate[MessageStanding]]) -> "_Ranks":
+        by_words = [(-one.words.score, one.standing.seq) for one in candidates if one.words]
+        by_vectors = [(-one.near.similarity, one.standing.seq) for one in candidates if one.near]
+        return cls(
+            {seq: rank for rank, (_, seq) in enumerate(sorted(by_words), start=1)},
+            {seq: rank for rank, (_, seq) in enumerate(sorted(by_vectors), start=1)},
+        )
+
+    def parts(
+        self,
+        candidate: Candidate[MessageStanding],
+        relevance: Relevance,
+        mode: str,
+        in_time: bool,
+    ) -> MessageParts:
+        fts_rank = self.words.get(candidate.standing.seq)
+        vector_rank = self.vectors.get(candidate.standing.seq)
+        rrf = sum(1 / (RRF_K + rank) for rank in (fts_rank, vector_rank) if rank)
+        return MessageParts(
+            keyword=round(relevance.keyword, 6),
+            semantic=round(relevance.semantic, 6),
+            relevance=round(relevance.fused, 6),
+            rrf_score=round(rrf, 6),
+            vector_rank=vector_rank,
+            fts_rank=fts_rank,
+            search_mode=mode,
+            in_time=in_time,
+        )
+
+
+def _why(candidate: Candidate[MessageStanding], message: Message, in_time: bool) -> str:
+    reasons = []
+    if candidate.words is not None:
+        reasons.append("matches " + ", ".join(f"“{word}”" for word in candidate.words.words[:6]))
+    if candidate.near is not None and candidate.near.similarity > 0:
+        reasons.append(f"similarity {candidate.near.similarity:.2f}")
+    if in_time:
+        reasons.append("said at the time asked for")
+    sentence = "; ".join([*reasons, f"{message.role}, {_when(message)}"])
+    return sentence[0].upper() + sentence[1:]
+
+
+def _when(message: Message) -> str:
+    return f"said on {message.created_at:%Y-%m-%d %H:%M} UTC."

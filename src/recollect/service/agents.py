@@ -1,0 +1,260 @@
+"""
+Agents: make, find, change, pin and delete them.
+
+An agent is named by its name, by its id, or by itself. Deleting one takes everything of its own
+along (blocks, conversations, memories of agent scope, captures made for it) and leaves what it
+shared: global and project blocks, and memories it wrote for a project or for everybody.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recollect.clock import Clock
+from recollect.domain.agent import DEFAULT_BLOCKS, Agent, AgentReceipt, DefaultBlock, Pinned
+from recollect.domain.block import Block, BlockVersion, By
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.errors import AlreadyExists, InvalidInput, NotFound
+from recollect.service import inputs
+from recollect.service.deps import Deps
+from recollect.service.forget import forget_in, shrunk
+from recollect.service.places import Where, settle, settle_agent
+from recollect.store.protocol import Tables
+from recollect.text.redact import redact
+
+MAX_PROMPT = 200_000
+PINNED_IN = "pinned_in"  # the metadata in which a local pin names its project
+
+
+def create(
+    deps: Deps,
+    name: object,
+    *,
+    description: object = "",
+    model: object = "",
+    system_prompt: object = "",
+    metadata: object = None,
+    default_blocks: bool = True,
+) -> Agent:
+    """Make an agent with the blocks every agent starts with."""
+    now = deps.clock.now()
+    agent = Agent(
+        id=deps.clock.new_id(),
+        name=inputs.name_of("agent", name),
+        description=_plain("description", description, inputs.MAX_SUMMARY),
+        model=inputs.text_of("model", model, most=inputs.MAX_NAME).strip(),
+        system_prompt=_plain("system_prompt", system_prompt, MAX_PROMPT),
+        metadata=inputs.json_object_of("metadata", metadata),
+        created_at=now,
+        updated_at=now,
+    )
+
+    def write(tables: Tables) -> Agent:
+        if tables.agents.named(agent.name) is not None:
+            raise AlreadyExists(
+                f"there is an agent named {agent.name!r} already; choose another name, or use it"
+            )
+        tables.agents.add(agent)
+        if default_blocks:
+            give_default_blocks(tables, deps.clock, agent)
+        return agent
+
+    return deps.store.write(write)
+
+
+def ensure(deps: Deps, name: object) -> Agent:
+    """Return the agent of that name, made bare if there is none."""
+    wanted = inputs.name_of("agent", name)
+    with deps.store.read() as tables:
+        found = tables.agents.named(wanted)
+    return found or deps.store.write(lambda tables: settle_agent(tables, wanted, deps.clock))
+
+
+def give_default_blocks(tables: Tables, clock: Clock, agent: Agent) -> None:
+    """Attach the blocks of agent and global scope; the others are made when first written."""
+    shared = {block.label: block for block in reversed(tables.blocks.of_owner(EVERYBODY))}
+    for default in DEFAULT_BLOCKS:
+        if default.scope is Scope.AGENT:
+            block = default_block(default, Owner(Scope.AGENT, agent.id), clock)
+        elif default.scope is Scope.GLOBAL:
+            block = shared.get(default.label) or default_block(default, EVERYBODY, clock)
+        else:
+            continue
+        if tables.blocks.get(block.id) is None:
+            add_block(tables, block, by=By.SYSTEM, reason="made with the agent")
+        tables.blocks.attach(agent.id, block)
+
+
+EVERYBODY = Owner(Scope.GLOBAL, "")
+
+
+def default_block(default: DefaultBlock, owner: Owner, clock: Clock) -> Block:
+    """Return an empty block as every agent starts with."""
+    now = clock.now()
+    return Block(
+        id=clock.new_id(),
+        label=default.label,
+        description=default.description,
+        read_only=default.read_only,
+        scope=owner.scope,
+        owner_id=owner.id,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def add_block(tables: Tables, block: Block, *, by: By, reason: str) -> None:
+    """Keep a new block with the first line of its history."""
+    tables.blocks.add(block)
+    first = BlockVersion(
+        block_id=block.id,
+        version=block.version,
+        value=block.value,
+        by=by,
+        reason=reason,
+        changed_at=block.created_at,
+    )
+    tables.blocks.add_version(first)
+
+
+def known_agent(tables: Tables, agent: object) -> Agent:
+    """Return the agent with that name or id, or raise `NotFound`."""
+    if isinstance(agent, Agent):
+        agent = agent.id
+    if isinstance(agent, str) and agent.strip():
+        found = tables.agents.named(agent.strip()) or tables.agents.get(agent.strip())
+        if found is not None:
+            return found
+    raise NotFound(
+        f"there is no agent {agent!r} in this store; `recollect agent list` shows them, "
+        "`recollect agent create --name NAME` makes one"
+    )
+
+
+def get(deps: Deps, agent: object) -> Agent:
+    """Return one agent."""
+    with deps.store.read() as tables:
+        return known_agent(tables, agent)
+
+
+def everyone(deps: Deps, *, pinned: object = None, project: Where | None = None) -> list[Agent]:
+    """Return every agent, pinned ones first; or only those pinned, here or everywhere."""
+    with deps.store.read() as tables:
+        found = tables.agents.all()
+    if pinned is not None:
+        kind = inputs.one_of("pinned", Pinned, pinned)
+        found = [agent for agent in found if agent.pinned is kind]
+    if project is not None and project.project is not None:
+        here = project.project
+        found = [one for one in found if one.metadata.get(PINNED_IN, here) == here]
+    return sorted(found, key=lambda agent: (agent.pinned is Pinned.NOT, agent.name))
+
+
+def update(deps: Deps, agent: object, changes: Mapping[str, Any]) -> Agent:
+    """Change an agent's name, description, model, system prompt or metadata."""
+    checked: dict[str, Any] = {}
+    for field, value in changes.items():
+        match field:
+            case "name":
+                checked[field] = inputs.name_of("agent", value)
+            case "description":
+                checked[field] = _plain(field, value, inputs.MAX_SUMMARY)
+            case "model":
+                checked[field] = inputs.text_of(field, value, most=inputs.MAX_NAME).strip()
+            case "system_prompt":
+                checked[field] = _plain(field, value, MAX_PROMPT)
+            case "metadata":
+                checked[field] = inputs.json_object_of(field, value)
+            case _:
+                raise InvalidInput(
+                    f"unknown: {field}; use name, description, model, system_prompt, metadata"
+                )
+
+    def write(tables: Tables) -> Agent:
+        former = known_agent(tables, agent)
+        rival = tables.agents.named(checked.get("name", former.name))
+        if rival is not None and rival.id != former.id:
+            raise AlreadyExists(f"there is an agent named {rival.name!r} already")
+        kept = replace(former, **checked, updated_at=deps.clock.now())
+        tables.agents.set(kept)
+        return kept
+
+    return deps.store.write(write)
+
+
+def pin(deps: Deps, agent: object, where: object, place: Where) -> Agent:
+    """Keep an agent at hand: everywhere, in one project, or no longer."""
+    kind = inputs.one_of("pin", Pinned, where)
+    if kind is Pinned.LOCAL and place.project is None:
+        raise InvalidInput("a local pin needs the project it is for: pass project=…")
+
+    def write(tables: Tables) -> Agent:
+        former = known_agent(tables, agent)
+        metadata = {name: value for name, value in former.metadata.items() if name != PINNED_IN}
+        if kind is Pinned.LOCAL:
+            settle(tables, place, deps.clock)
+            metadata[PINNED_IN] = place.project
+        kept = replace(former, pinned=kind, metadata=metadata, updated_at=deps.clock.now())
+        tables.agents.set(kept)
+        return kept
+
+    return deps.store.write(write)
+
+
+def delete(deps: Deps, agent: object) -> AgentReceipt:
+    """Delete an agent with everything of its own; say what went and what stayed."""
+    receipt = deps.store.write(lambda tables: _delete(tables, known_agent(tables, agent), deps))
+    return replace(receipt, kept=(*receipt.kept, *shrunk(deps)))
+
+
+def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
+    removed: dict[str, int] = {}
+    kept: list[str] = []
+    for memory_id in tables.agents.own_memories(agent.id):
+        gone = forget_in(tables, memory_id, deps.clock)
+        kept += gone.kept
+        for name, count in gone.removed.items():
+            removed[name] = removed.get(name, 0) + count
+    removed["captures"] = _delete_captures(tables, agent)
+    for block in tables.blocks.attached(agent.id):
+        if block.scope is Scope.AGENT:
+            tables.blocks.delete(block)
+            removed["blocks"] = removed.get("blocks", 0) + 1
+        else:
+            kept.append(f"block {block.label!r} is shared and stays")
+    for conversation in tables.conversations.latest(agent.id, limit=1_000_000):
+        for block in tables.blocks.of_owner(Owner(Scope.SESSION, conversation.id)):
+            tables.blocks.delete(block)
+            removed["blocks"] = removed.get("blocks", 0) + 1
+    tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, agent.id))
+    for name, count in tables.agents.delete(agent.id).items():
+        removed[name] = removed.get(name, 0) + count
+    return AgentReceipt(
+        agent_id=agent.id,
+        name=agent.name,
+        deleted_at=deps.clock.now(),
+        removed={name: count for name, count in sorted(removed.items()) if count},
+        kept=tuple(dict.fromkeys(kept)),
+    )
+
+
+def _delete_captures(tables: Tables, agent: Agent) -> int:
+    """Remove what was captured for the agent alone; a source others rest on stays."""
+    events = tables.agents.own_events(agent.id)
+    for event_id, _ in events:
+        tables.agents.delete_event(event_id)
+    for source_id in {source_id for _, source_id in events if source_id}:
+        if not tables.sources.evidence_in(source_id) and not tables.sources.events_of(source_id):
+            tables.sources.delete(source_id)
+    return len(events)
+
+
+def last_seen(tables: Tables, agent: Agent) -> datetime | None:
+    """Return when an agent last began a conversation."""
+    found = tables.conversations.latest(agent.id, limit=1)
+    return found[0].started_at if found else None
+
+
+def _plain(field: str, value: object, most: int) -> str:
+    return redact(inputs.text_of(field, value, most=most)).text

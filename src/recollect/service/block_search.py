@@ -1,0 +1,67 @@
+"""Find blocks by words and meaning, among those that are seen from a place."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recollect.domain.block import Block
+from recollect.domain.scope import ItemKind
+from recollect.retrieval.candidates import gather
+from recollect.retrieval.fuse import fuse
+from recollect.retrieval.rank import above_bar
+from recollect.service import inputs
+from recollect.service.block_target import Place, found_in, visible
+from recollect.service.deps import Deps
+from recollect.service.read import meaning_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockHit:
+    """One block found, and how well it answers."""
+
+    block: Block
+    score: float
+    matched_words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """A block with the number by which indexes know it."""
+
+    seq: int
+    block: Block
+
+
+def search(deps: Deps, query: object, place: Place, *, limit: object = 10) -> list[BlockHit]:
+    """Return the blocks seen from *place* that answer *query*, best first."""
+    asked = inputs.query_of(query)
+    most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
+    if not asked.strip():
+        return []
+    meaning, _ = meaning_of(deps, asked)
+    with deps.store.read() as tables:
+        seen = visible(tables, *found_in(tables, place))
+        numbered = {
+            seq: _Numbered(seq, block)
+            for block in seen
+            if block.value and (seq := tables.memories.seq_of(block.id)) is not None
+        }
+
+        def admit(seqs: Iterable[int]) -> Sequence[_Numbered]:
+            return [numbered[seq] for seq in seqs if seq in numbered]
+
+        owners = sorted({block.owner for block in seen})
+        shelves = tables.words.shelves(ItemKind.BLOCK, owners)
+        candidates = gather(tables, asked, shelves, admit, meaning, limit=most)
+    ranked = sorted(
+        (-round(relevance.fused, 6), candidate.standing.block.label, candidate)
+        for candidate, relevance in zip(candidates, fuse(candidates), strict=True)
+        if above_bar(candidate)
+    )
+    return [
+        BlockHit(
+            block=candidate.standing.block,
+            score=-score,
+            matched_words=candidate.words.words if candidate.words else (),
+        )
+        for score, _, candidate in ranked[:most]
+    ]

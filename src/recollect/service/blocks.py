@@ -1,0 +1,390 @@
+"""
+Blocks: make, read, edit, share and delete them.
+
+Every edit runs in one transaction that checks the version, so two writers never overwrite each
+other unseen; each value stays in the history.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from recollect.domain.agent import DEFAULT_LABELS, Agent
+from recollect.domain.block import (
+    DEFAULT_LIMIT,
+    Block,
+    BlockChange,
+    BlockVersion,
+    By,
+    Edit,
+    changed,
+    check_limit,
+    rethink,
+)
+from recollect.domain.scope import Owner, Scope
+from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
+from recollect.service import inputs
+from recollect.service.agents import EVERYBODY, add_block, default_block, known_agent
+from recollect.service.block_target import (
+    ById,
+    ByLabel,
+    Place,
+    Target,
+    found_in,
+    known_block,
+    label_of,
+    visible,
+)
+from recollect.service.deps import Deps
+from recollect.service.places import Where, settle
+from recollect.store.protocol import Tables
+from recollect.text.redact import redact
+
+SHOWN_CHARS = 500  # of each value, in the message of a conflict; the error holds both whole
+
+
+def create(
+    deps: Deps,
+    label: object,
+    value: object = "",
+    *,
+    place: Place,
+    scope: object = None,
+    description: object = "",
+    limit: object = DEFAULT_LIMIT,
+    read_only: bool = False,
+    hidden: bool = False,
+    metadata: object = None,
+    by: object = By.USER,
+) -> Block:
+    """Make a block: an agent's own, or one of a project, a conversation, or everybody."""
+    now = deps.clock.now()
+    block = Block(
+        id=deps.clock.new_id(),
+        label=label_of(label),
+        value=_text("value", value),
+        description=_text("description", description),
+        limit=_limit(limit),
+        read_only=bool(read_only),
+        hidden=bool(hidden),
+        metadata=inputs.json_object_of("metadata", metadata),
+        created_at=now,
+        updated_at=now,
+    )
+    check_limit(block.value, block.limit)
+    author = inputs.one_of("by", By, by)
+
+    def write(tables: Tables) -> Block:
+        agent, owner = _owner(tables, deps, place, scope)
+        whole = replace(block, scope=owner.scope, owner_id=owner.id)
+        if agent is not None:
+            _refuse_second(tables.blocks.attached(agent.id), whole.label, f"agent {agent.name!r}")
+        elif owner.scope is not Scope.GLOBAL:
+            _refuse_second(tables.blocks.of_owner(owner), whole.label, f"this {owner.scope}")
+        add_block(tables, whole, by=author, reason="made")
+        if agent is not None:
+            tables.blocks.attach(agent.id, whole)
+        return whole
+
+    made = deps.store.write(write)
+    deps.listeners.tell(_change(made, author))
+    return made
+
+
+def blocks(deps: Deps, place: Place) -> list[Block]:
+    """Return the blocks that are visible from *place*; every block where it names nobody."""
+    with deps.store.read() as tables:
+        if place == Place():
+            return tables.blocks.all()
+        agent, project_id, conversation = found_in(tables, place)
+        if agent is None and conversation is None and project_id is None:
+            return []
+        return visible(tables, agent, project_id, conversation)
+
+
+def block(deps: Deps, target: Target) -> Block:
+    """Return one block."""
+    with deps.store.read() as tables:
+        return known_block(tables, target)
+
+
+def edit(
+    deps: Deps,
+    target: Target,
+    how: Edit,
+    *,
+    expected_version: object = None,
+    by: object = By.USER,
+    reason: object = "",
+) -> Block:
+    """Change a block's value; a default block of the project or conversation is made if missing."""
+    author = inputs.one_of("by", By, by)
+    why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
+
+    def write(tables: Tables) -> tuple[Block, bool]:
+        former = _known_or_default(tables, deps, target)
+        if expected_version is not None and expected_version != former.version:
+            raise _conflict(former, how, expected_version)
+        now = deps.clock.now()
+        kept = changed(former, how, by=author, at=now)
+        if kept.value == former.value:
+            return former, False
+        tables.blocks.set(kept)
+        tables.blocks.add_version(_version(kept, author, why))
+        return kept, True
+
+    kept, is_new = deps.store.write(write)
+    if is_new:
+        deps.listeners.tell(_change(kept, author))
+    return kept
+
+
+def update(deps: Deps, target: Target, changes: Mapping[str, Any]) -> Block:
+    """Change what a block is called, how long it may be, or who may see and edit it."""
+    checked: dict[str, Any] = {}
+    for field, value in changes.items():
+        match field:
+            case "label":
+                checked[field] = label_of(value)
+            case "description":
+                checked[field] = _text(field, value)
+            case "limit":
+                checked[field] = _limit(value)
+            case "read_only" | "hidden":
+                checked[field] = bool(value)
+            case "metadata":
+                checked[field] = inputs.json_object_of(field, value)
+            case _:
+                raise InvalidInput(
+                    f"unknown: {field}; use label, description, limit, read_only, hidden, metadata"
+                )
+
+    def write(tables: Tables) -> Block:
+        former = known_block(tables, target)
+        kept = replace(former, **checked, updated_at=deps.clock.now())
+        check_limit(kept.value, kept.limit)
+        if kept.label != former.label:
+            for agent_id in tables.blocks.agents_of(former.id):
+                _refuse_second(tables.blocks.attached(agent_id), kept.label, "an agent that has it")
+            if former.scope in (Scope.PROJECT, Scope.SESSION):
+                others = tables.blocks.of_owner(former.owner)
+                _refuse_second(others, kept.label, f"this {former.scope}")
+        tables.blocks.set(kept)
+        return kept
+
+    kept = deps.store.write(write)
+    deps.listeners.tell(_change(kept, By.USER))
+    return kept
+
+
+def attach(deps: Deps, agent: object, shared: object) -> Block:
+    """Give a global block to an agent, which from then on sees and edits the same text."""
+
+    def write(tables: Tables) -> Block:
+        who = known_agent(tables, agent)
+        found = known_block(tables, ById(shared))
+        if found.scope is not Scope.GLOBAL:
+            raise InvalidInput(
+                f"the block {found.label!r} is of {found.scope} scope; only a global block can be "
+                "shared: make one with scope='global'"
+            )
+        attached = tables.blocks.attached(who.id)
+        if any(one.id == found.id for one in attached):
+            return found
+        _refuse_second(attached, found.label, f"agent {who.name!r}")
+        tables.blocks.attach(who.id, found)
+        return found
+
+    return deps.store.write(write)
+
+
+def detach(deps: Deps, agent: object, label: object) -> Block:
+    """Take a shared block from an agent; the block stays, and so do its other readers."""
+
+    def write(tables: Tables) -> Block:
+        who = known_agent(tables, agent)
+        found = known_block(tables, ByLabel(Place(agent=who), label))
+        if found.scope is Scope.AGENT:
+            raise InvalidInput(
+                f"the block {found.label!r} is the agent's own and would be lost; delete it instead"
+            )
+        tables.blocks.detach(who.id, found.id)
+        return found
+
+    return deps.store.write(write)
+
+
+def delete(deps: Deps, target: Target) -> Block:
+    """Remove a block with its history, for every agent that has it."""
+
+    def write(tables: Tables) -> Block:
+        found = known_block(tables, target)
+        tables.blocks.delete(found)
+        return found
+
+    return deps.store.write(write)
+
+
+def history(deps: Deps, target: Target) -> list[BlockVersion]:
+    """Return every value a block has had, oldest first: who set it, when, why."""
+    with deps.store.read() as tables:
+        return tables.blocks.versions(known_block(tables, target).id)
+
+
+def diff(deps: Deps, target: Target, older: object, newer: object = None) -> str:
+    """Return what changed between two versions, as a unified diff; the newer is today's if None."""
+    with deps.store.read() as tables:
+        found = known_block(tables, target)
+        one = _known_version(tables, found, older)
+        other = _known_version(tables, found, found.version if newer is None else newer)
+    return "\n".join(
+        difflib.unified_diff(
+            one.value.splitlines(),
+            other.value.splitlines(),
+            f"{found.label} version {one.version}",
+            f"{found.label} version {other.version}",
+            lineterm="",
+        )
+    )
+
+
+def rollback(
+    deps: Deps,
+    target: Target,
+    version: object,
+    *,
+    expected_version: object = None,
+    by: object = By.USER,
+    reason: object = "",
+) -> Block:
+    """Give a block the value it had at a version; that is a new version itself."""
+    with deps.store.read() as tables:
+        found = known_block(tables, target)
+        former = _known_version(tables, found, version)
+    return edit(
+        deps,
+        ById(found.id),
+        rethink(former.value),
+        expected_version=expected_version,
+        by=by,
+        reason=reason or f"rolled back to version {former.version}",
+    )
+
+
+def changes(deps: Deps, place: Place, since: object) -> list[BlockChange]:
+    """Return what changed after a moment in the blocks *place* sees, oldest first."""
+    moment = inputs.moment_of("since", since)
+    if moment is None:
+        raise InvalidInput("since when? pass a moment, such as the time a prompt was compiled")
+    with deps.store.read() as tables:
+        seen = visible(tables, *found_in(tables, place))
+        return tables.blocks.changes_since([one.id for one in seen], moment)
+
+
+def _known_or_default(tables: Tables, deps: Deps, target: Target) -> Block:
+    """Return the block that is meant; a default one of project or session is made when missing."""
+    try:
+        return known_block(tables, target)
+    except NotFound:
+        if isinstance(target, ById):
+            raise
+        default = DEFAULT_LABELS.get(label_of(target.label))
+        if default is None or default.scope not in (Scope.PROJECT, Scope.SESSION):
+            raise
+        given = target.place.project if default.scope is Scope.PROJECT else None
+        if target.place.conversation is None and given is None:
+            raise InvalidInput(
+                f"the block {default.label!r} belongs to a {default.scope}: pass "
+                + ("project=…" if default.scope is Scope.PROJECT else "conversation=…")
+            ) from None
+        _, owner = _owner(tables, deps, target.place, default.scope)
+        made = default_block(default, owner, deps.clock)
+        add_block(tables, made, by=By.SYSTEM, reason="made when first written")
+        return made
+
+
+def _owner(tables: Tables, deps: Deps, place: Place, scope: object) -> tuple[Agent | None, Owner]:
+    """Return the agent that gets the block, if one does, and whose block it is."""
+    agent, project_id, conversation = found_in(tables, place)
+    if scope is None:
+        chosen = Scope.AGENT if agent else Scope.PROJECT if place.project else Scope.GLOBAL
+    else:
+        chosen = inputs.one_of("scope", Scope, scope)
+    match chosen:
+        case Scope.GLOBAL:
+            return agent, EVERYBODY
+        case Scope.AGENT if agent is not None:
+            return agent, Owner(Scope.AGENT, agent.id)
+        case Scope.PROJECT if place.project is not None:
+            places = settle(tables, Where.of(place.project, None, None, None), deps.clock)
+            return None, Owner(Scope.PROJECT, places.project_id or "")
+        case Scope.PROJECT if project_id is not None:
+            return None, Owner(Scope.PROJECT, project_id)
+        case Scope.SESSION if conversation is not None:
+            return None, Owner(Scope.SESSION, conversation.id)
+        case Scope.REPO:
+            raise InvalidInput("a block is of global, project, agent or session scope")
+    needed = "conversation" if chosen is Scope.SESSION else chosen.value
+    raise InvalidInput(f"scope {chosen} needs the {needed} it belongs to: pass {needed}=…")
+
+
+def _refuse_second(there: list[Block], label: str, whose: str) -> None:
+    if any(block.label == label for block in there):
+        raise AlreadyExists(f"{whose} has a block {label!r} already; edit it, or choose a label")
+
+
+def _conflict(former: Block, how: Edit, expected: object) -> BlockConflict:
+    try:
+        yours = how(former.value)
+    except InvalidInput as error:  # what was to be replaced is gone
+        yours = f"({error})"
+    return BlockConflict(
+        f"the block {former.label!r} is at version {former.version}, you had read {expected}; "
+        f"nothing was written.\nNow it says: {_shown(former.value)}\n"
+        f"You wanted: {_shown(yours)}\nRead it again, merge, and write with the new version",
+        yours=yours,
+        theirs=former.value,
+        version=former.version,
+    )
+
+
+def _shown(value: str) -> str:
+    return value if len(value) <= SHOWN_CHARS else value[: SHOWN_CHARS - 1] + "…"
+
+
+def _known_version(tables: Tables, found: Block, version: object) -> BlockVersion:
+    number = inputs.count_of("version", version, most=2**53)
+    kept = tables.blocks.version(found.id, number)
+    if kept is None:
+        raise NotFound(f"the block {found.label!r} has versions 1 to {found.version}, no {number}")
+    return kept
+
+
+def _version(kept: Block, by: By, reason: str) -> BlockVersion:
+    return BlockVersion(
+        block_id=kept.id,
+        version=kept.version,
+        value=kept.value,
+        by=by,
+        reason=reason,
+        changed_at=kept.updated_at,
+    )
+
+
+def _change(kept: Block, by: By) -> BlockChange:
+    return BlockChange(
+        block_id=kept.id,
+        label=kept.label,
+        version=kept.version,
+        by=by,
+        changed_at=kept.updated_at,
+    )
+
+
+def _text(field: str, value: object) -> str:
+    return redact(inputs.text_of(field, value, most=inputs.MAX_CONTENT)).text
+
+
+def _limit(value: object) -> int | None:
+    return None if value is None else inputs.count_of("limit", value, most=inputs.MAX_CONTENT)

@@ -1,0 +1,276 @@
+"""
+Search what was said, by words, by meaning and by time, and log how.
+
+`search` answers the Python door; `conversation_search` gives the same answer in the shape agents
+of Letta know, without tool messages and without calls of itself, so that a search never finds an
+earlier search.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from recollect.domain.conversation import Conversation, Message, MessageFilters, MessageHit, Role
+from recollect.domain.retrieval import LoggedItem, Retrieval
+from recollect.domain.scope import Owner, Scope
+from recollect.errors import InvalidInput
+from recollect.retrieval.messages import MessageAsking, Then, find_messages
+from recollect.service import inputs
+from recollect.service.agents import known_agent
+from recollect.service.block_target import known_conversation
+from recollect.service.deps import Deps
+from recollect.service.read import keep_log, meaning_of
+from recollect.store.protocol import Tables
+from recollect.text.time_question import TimeAsked, is_only_about_time, time_asked
+from recollect.text.transcripts.fields import is_record, record_at, text_at
+
+TOOL_NAME = "conversation_search"
+SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
+MODES = ("hybrid", "fts", "vector")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question about the past as its caller put it: checked, its places not yet looked up."""
+
+    query: str
+    agent: object
+    conversation: object
+    asked_in: object
+    filters: MessageFilters
+    asked_at: datetime | None
+    mode: str
+    limit: int
+
+
+def question(
+    query: object,
+    *,
+    agent: object = None,
+    conversation: object = None,
+    asked_in: object = None,
+    roles: object = None,
+    since: object = None,
+    until: object = None,
+    asked_at: object = None,
+    mode: object = "hybrid",
+    limit: object = 10,
+) -> Question:
+    """Check what a caller asks."""
+    if mode not in MODES:
+        raise InvalidInput(f"mode {mode!r} is not known; use one of {', '.join(MODES)}")
+    if agent is None and conversation is None:
+        raise InvalidInput("whose messages? pass agent=… or conversation=…")
+    return Question(
+        query=inputs.query_of(query),
+        agent=agent,
+        conversation=conversation,
+        asked_in=asked_in,
+        filters=MessageFilters(
+            roles=frozenset(Role) if roles is None else inputs.some_of("role", Role, roles),
+            since=inputs.moment_of("since", since),
+            until=inputs.moment_of("until", until, end_of_day=True),
+        ),
+        asked_at=_local_moment(asked_at),
+        mode=str(mode),
+        limit=inputs.count_of("limit", limit, most=inputs.MAX_LIMIT),
+    )
+
+
+def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> list[MessageHit]:
+    """Return the messages that answer a question, best first, each with its reasons."""
+    asked_at = asked.asked_at or deps.clock.now()
+    when = time_asked(asked.query, asked_at=asked_at)
+    query = asked.query if when is None else when.rest
+    if when is not None and is_only_about_time(query):
+        query = ""
+    meaning, trouble = meaning_of(deps, query) if asked.mode != "fts" else (None, "")
+    with deps.store.read() as tables:
+        agent_id, owner, filters = _walls(tables, asked)
+        then, note = _then(tables, when, agent_id, asked, asked_at)
+        if when is not None and then is None:
+            query = asked.query  # the time means nothing here: its words may still match
+        asking = MessageAsking(
+            query=query,
+            agent_id=agent_id,
+            owner=owner,
+            filters=filters,
+            limit=asked.limit,
+            then=then,
+            by_words=asked.mode != "vector",
+        )
+        may_list = then is not None or _has_range(filters)
+        hits = find_messages(tables, asking, meaning) if query.strip() or may_list else []
+    _log(deps, verb, asked, hits, [line for line in (note, trouble) if line], asked_at)
+    return hits
+
+
+def conversation_search(deps: Deps, asked: Question) -> Mapping[str, Any]:
+    """Return the same as agents of Letta know it; tools' words and own calls are left out."""
+    roles = asked.filters.roles & SPOKEN
+    filters = replace(asked.filters, roles=roles, besides_calls_of=TOOL_NAME)
+    hits = search(deps, replace(asked, filters=filters), verb=TOOL_NAME)
+    now = asked.asked_at or deps.clock.now()
+    if not hits:
+        return {"message": "No results found.", "results": []}
+    return {
+        "message": f"Showing {len(hits)} results:",
+        "results": [_result(hit, now) for hit in hits],
+    }
+
+
+def latest(
+    deps: Deps, agent: object, *, limit: object = 100, offset: object = 0, roles: object = None
+) -> list[Message]:
+    """Return what an agent said and heard, the last first."""
+    most = inputs.count_of("limit", limit, most=10_000)
+    skip = inputs.count_of("offset", offset, least=0, most=10**9)
+    wanted = frozenset(Role) if roles is None else inputs.some_of("role", Role, roles)
+    with deps.store.read() as tables:
+        who = known_agent(tables, agent)
+        filters = MessageFilters(roles=wanted)
+        return tables.messages.latest(who.id, filters, limit=most, offset=skip)
+
+
+def _walls(tables: Tables, asked: Question) -> tuple[str | None, Owner, MessageFilters]:
+    """Return whose messages may be seen: one agent's, or one conversation's."""
+    if asked.conversation is None:
+        agent = known_agent(tables, asked.agent)
+        return agent.id, Owner(Scope.AGENT, agent.id), asked.filters
+    conversation = known_conversation(tables, asked.conversation)
+    if asked.agent is not None and known_agent(tables, asked.agent).id != conversation.agent_id:
+        raise InvalidInput(f"conversation {conversation.id} is not one of agent {asked.agent!r}")
+    filters = replace(asked.filters, conversation_id=conversation.id)
+    return conversation.agent_id, conversation.owner, filters
+
+
+def _then(
+    tables: Tables,
+    when: TimeAsked | None,
+    agent_id: str | None,
+    asked: Question,
+    asked_at: datetime,
+) -> tuple[Then | None, str]:
+    if when is None:
+        return None, ""
+    if when.sessions_ago is None:
+        told = f"{when.text!r} is {when.start} to {when.end}"
+        return Then(start=when.start, end=when.end), told
+    session = _session_ago(tables, agent_id, when.sessions_ago, asked.asked_in, asked_at)
+    if session is None:
+        return None, f"there are not {when.sessions_ago} earlier sessions"
+    return Then(conversation_id=session.id), f"{when.text!r} is conversation {session.id}"
+
+
+def _session_ago(
+    tables: Tables, agent_id: str | None, count: int, asked_in: object, asked_at: datetime
+) -> Conversation | None:
+    """Return the *count*th conversation before the present one."""
+    if agent_id is None:
+        return None
+    found = tables.conversations.latest(
+        agent_id, before=asked_at + timedelta(microseconds=1), limit=count + 1
+    )
+    present = known_conversation(tables, asked_in).id if asked_in is not None else ""
+    if not present and found and found[0].ended_at is None:
+        present = found[0].id  # the one that still goes on is where the question is asked
+    earlier = [one for one in found if one.id != present]
+    return earlier[count - 1] if len(earlier) >= count else None
+
+
+def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
+    message, parts = hit.message, hit.parts
+    return {
+        "timestamp": message.created_at.isoformat(),
+        "time_ago": time_ago(now - message.created_at),
+        "role": message.role.value,
+        "relevance": {
+            "rrf_score": parts.rrf_score,
+            "vector_rank": parts.vector_rank,
+            "fts_rank": parts.fts_rank,
+            "search_mode": parts.search_mode,
+            "score": hit.score,
+        },
+        **_spoken(message),
+    }
+
+
+def _spoken(message: Message) -> Mapping[str, str]:
+    """Return what was said; words sent by a `send_message` call are the content, others thought."""
+    sent = [
+        text
+        for call in message.tool_calls
+        if is_record(call) and text_at(record_at(call, "function"), "name") == "send_message"
+        if (text := _sent_text(text_at(record_at(call, "function"), "arguments")))
+    ]
+    if message.role is Role.ASSISTANT and sent:
+        return {"thinking": message.content, "content": "\n".join(sent)}
+    return {"content": message.content}
+
+
+def _sent_text(arguments: str) -> str:
+    try:
+        told = json.loads(arguments)
+    except ValueError:
+        return ""
+    return text_at(told, "message") if is_record(told) else ""
+
+
+def time_ago(age: timedelta) -> str:
+    """Return how long ago something was, in the largest unit that fits."""
+    seconds = int(age.total_seconds())
+    if seconds < 0:
+        return "in the future"
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit} ago"
+    return f"{seconds}s ago"
+
+
+def _has_range(filters: MessageFilters) -> bool:
+    return filters.since is not None or filters.until is not None
+
+
+def _local_moment(asked_at: object) -> datetime | None:
+    """Return the moment of asking in its own zone: days are those of whoever asks."""
+    if isinstance(asked_at, datetime) and asked_at.tzinfo is not None:
+        return asked_at
+    return inputs.moment_of("asked_at", asked_at)
+
+
+def _log(
+    deps: Deps,
+    verb: str,
+    asked: Question,
+    hits: list[MessageHit],
+    notes: list[str],
+    asked_at: datetime,
+) -> None:
+    told = {
+        "agent": _name(asked.agent),
+        "conversation": _name(asked.conversation),
+        "mode": asked.mode,
+        "limit": asked.limit,
+    }
+    retrieval = Retrieval(
+        id=deps.clock.new_id(),
+        verb=verb,
+        query=asked.query,
+        asking={name: value for name, value in told.items() if value is not None},
+        notes=tuple(notes),
+        asked_at=asked_at,
+        context=tuple(
+            LoggedItem(kind="message", item_id=hit.message.id, outcome=hit.explanation)
+            for hit in hits
+        ),
+    )
+    keep_log(deps, retrieval)
+
+
+def _name(reference: object) -> str | None:
+    """Return how the log names an agent or a conversation."""
+    if reference is None or isinstance(reference, str):
+        return reference
+    return str(getattr(reference, "name", None) or getattr(reference, "id", ""))
