@@ -1,13 +1,17 @@
 """Verbs that read: search, context, explanation, saved searches."""
 
+from collections.abc import Mapping
+from os import PathLike, fspath
 from typing import Any
 
 from recollect.app.given import Moment, Place, Texts, Verbs, path_of, question_of
+from recollect.domain.agent import Agent
 from recollect.domain.context import Bundle
+from recollect.domain.conversation import Conversation
 from recollect.domain.memory import Memory
 from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
-from recollect.service import read, views
+from recollect.service import context, read, views
 from recollect.service.places import Where
 
 
@@ -55,15 +59,42 @@ class Reading(Verbs):
         *,
         project: Place = None,
         repo: Place = None,
-        agent: str | None = None,
+        agent: Agent | str | None = None,
         session: str | None = None,
+        conversation: Conversation | str | None = None,
+        file: str | PathLike[str] | None = None,
         budget_tokens: int = 2_000,
+        model: str = "",
+        shares: Mapping[str, float] | None = None,
+        form: str = "tags",
+        line_numbers: bool = False,
+        metadata: bool = True,
         asked_at: Moment = None,
     ) -> Bundle:
-        """Return what an agent should know for *task*, cited, within a token budget."""
-        where = Where.of(path_of(project), path_of(repo), agent, session)
-        asked = read.question(task, where=where, asked_at=asked_at)
-        return read.context_for(self._deps, asked, budget_tokens=budget_tokens)
+        """
+        Return what an agent should know for *task*, cited, within a token budget.
+
+        With an agent come its system prompt and blocks, with a *conversation* its summary, pins and
+        last messages, with a *file* what is known of it. *shares* divides the budget anew (system,
+        blocks, history, relevant, margin); *form* is tags or markdown; tokens are those of *model*.
+        """
+        name = agent.name if isinstance(agent, Agent) else agent
+        where = Where.of(path_of(project), path_of(repo), name, session)
+        wanted = context.request(
+            task,
+            where=where,
+            agent=agent,
+            conversation=conversation,
+            file=None if file is None else fspath(file),
+            model=model,
+            budget_tokens=budget_tokens,
+            shares=None if shares is None else dict(shares),
+            form=form,
+            line_numbers=line_numbers,
+            metadata=metadata,
+            asked_at=asked_at,
+        )
+        return context.context_for(self._deps, wanted)
 
     def get(self, memory_id: str) -> Memory:
         """Return one memory."""

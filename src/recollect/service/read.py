@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.context.bundle import assemble, with_retrieval
-from recollect.domain.context import Bundle
 from recollect.domain.event import Event
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import (
@@ -21,6 +19,7 @@ from recollect.domain.retrieval import (
     Filters,
     Hit,
     LoggedHit,
+    LoggedItem,
     MemoryExplanation,
     Parts,
     Retrieval,
@@ -38,13 +37,8 @@ from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
 from recollect.text.redact import redact
-from recollect.text.tokens import estimate_tokens
 
 log = logging.getLogger(__name__)
-
-CONTEXT_HITS = 40
-CONTEXT_PROFILE_FACTS = 50
-WEAK = 0.4  # a hit with less than this share of the best one's relevance is left out of a bundle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,31 +111,10 @@ def question(
 
 def search(deps: Deps, asked: Question) -> list[Hit]:
     """Return the memories that answer a question, best first, each with its reasons."""
-    hits, notes = _answer(deps, asked)
-    logged = [_logged(rank, hit) for rank, hit in enumerate(hits, start=1)]
-    retrieval_id = _log(deps, "search", asked, logged, notes)
+    hits, notes = answer(deps, asked)
+    kept = [logged(rank, hit) for rank, hit in enumerate(hits, start=1)]
+    retrieval_id = log_answer(deps, "search", asked, kept, notes)
     return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
-
-
-def context_for(deps: Deps, asked: Question, *, budget_tokens: object = 2_000) -> Bundle:
-    """Return what an agent should know for a task, within a token budget."""
-    budget = inputs.count_of("budget_tokens", budget_tokens, least=50, most=1_000_000)
-    wide = replace(asked, limit=CONTEXT_HITS)
-    hits, notes = _answer(deps, wide)
-    best = max((hit.parts.relevance for hit in hits), default=0.0)
-    strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
-    weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
-    always = _profile_facts(deps, asked, {hit.memory.id for hit in strong})
-    bundle = assemble([*strong, *always], budget_tokens=budget, count=estimate_tokens)
-    reasons = {dropped.memory_id: f"dropped: {dropped.reason}" for dropped in bundle.dropped}
-    shown = {hit.memory.id for hit in [*strong, *always]}
-    left_out = [hit for hit in weak if hit.memory.id not in shown]
-    reasons |= {hit.memory.id: f"dropped: below {WEAK:.0%} of the best" for hit in left_out}
-    logged = [
-        _logged(rank, hit, reasons.get(hit.memory.id, "returned"))
-        for rank, hit in enumerate([*strong, *always, *left_out], start=1)
-    ]
-    return with_retrieval(bundle, _log(deps, "context_for", asked, logged, notes))
 
 
 def why_not(deps: Deps, memory_id: object, asked: Question) -> WhyNot:
@@ -196,7 +169,8 @@ def newest(deps: Deps, asked: Question) -> list[Memory]:
         return tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
 
 
-def _answer(deps: Deps, asked: Question) -> tuple[Sequence[Hit], list[str]]:
+def answer(deps: Deps, asked: Question) -> tuple[Sequence[Hit], list[str]]:
+    """Return the hits of a question, and notes for the log."""
     if not asked.query.strip():
         return (), ["the question is empty"]
     meaning, trouble = meaning_of(deps, asked.query)
@@ -238,20 +212,11 @@ def newest_hits(deps: Deps, asked: Question) -> list[Hit]:
     """Return the latest memories a question admits, as hits that nothing was matched for."""
     with deps.store.read() as tables:
         found = tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
-        return _unasked(tables, found, "The newest first: no question was asked.")
+        return unasked(tables, found, "The newest first: no question was asked.")
 
 
-def _profile_facts(deps: Deps, asked: Question, besides: set[str]) -> list[Hit]:
-    filters = Filters(types=frozenset({MemoryType.PROFILE}), statuses=frozenset({Status.ACTIVE}))
-    with deps.store.read() as tables:
-        owners = [Owner(Scope.GLOBAL, "")]
-        facts = tables.memories.newest(owners, filters, CONTEXT_PROFILE_FACTS)
-        found = [fact for fact in facts if fact.id not in besides]
-        why = "A profile fact: shown for every task while the budget allows."
-        return _unasked(tables, found, why)
-
-
-def _unasked(tables: Tables, found: Sequence[Memory], why: str) -> list[Hit]:
+def unasked(tables: Tables, found: Sequence[Memory], why: str) -> list[Hit]:
+    """Return memories as hits that nothing was matched for."""
     conflicts = tables.links.conflicts([memory.id for memory in found])
     return [
         Hit(
@@ -265,7 +230,8 @@ def _unasked(tables: Tables, found: Sequence[Memory], why: str) -> list[Hit]:
     ]
 
 
-def _logged(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
+def logged(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
+    """Return a hit as the log keeps it."""
     return LoggedHit(
         rank=rank,
         memory_id=hit.memory.id,
@@ -276,9 +242,15 @@ def _logged(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
     )
 
 
-def _log(
-    deps: Deps, verb: str, asked: Question, hits: Sequence[LoggedHit], notes: Sequence[str]
+def log_answer(
+    deps: Deps,
+    verb: str,
+    asked: Question,
+    hits: Sequence[LoggedHit],
+    notes: Sequence[str],
+    context: Sequence[LoggedItem] = (),
 ) -> str | None:
+    """Log a question with what was answered; return its id, or None where that cannot be."""
     retrieval = Retrieval(
         id=deps.clock.new_id(),
         verb=verb,
@@ -287,6 +259,7 @@ def _log(
         notes=tuple(notes),
         asked_at=asked.asked_at or deps.clock.now(),
         hits=tuple(hits),
+        context=tuple(context),
     )
     return keep_log(deps, retrieval)
 

@@ -58,6 +58,8 @@ _RULES = tuple(
 
 
 def family_of(model: str) -> Family:
-    """Return the family of the model called *model*, or `ANY`."""
+    """Return the family of *model*: `ANY` if it is unknown, o200k where none is named."""
     name = model.strip().lower().replace("_", "-")
+    if not name:
+        return O200K  # whoever names no model counts in tokens as most people know them
     return next((family for rule, family in _RULES if rule.search(name)), ANY)

@@ -1,0 +1,338 @@
+"""
+Assemble what an agent should know for a task: read every tier, keep the budget, log the whole.
+
+Tier 1 (always): system prompt, persona, loaded skills. Tier 2: the blocks of the project and of
+everybody. Tier 3 (for this task): memories, earlier messages, recent conversations, the current
+file and its history. Tier 4: pins, and the project's decisions. Deciding what gets in is
+context/bundle.py; this file only reads.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from recollect.config import at_home
+from recollect.context.budget import Shares
+from recollect.context.bundle import Given, Line, Wish, assemble
+from recollect.context.prompt import Metadata
+from recollect.domain.agent import Agent
+from recollect.domain.block import Block
+from recollect.domain.context import Bundle, Form
+from recollect.domain.conversation import Conversation, Message, MessageFilters, MessageHit, Role
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.retrieval import Filters, Hit, LoggedItem
+from recollect.domain.scope import Owner, Scope
+from recollect.errors import InvalidInput
+from recollect.retrieval.messages import MessageAsking, find_messages
+from recollect.service import inputs, read
+from recollect.service.block_target import Place, found_in, visible
+from recollect.service.deps import Deps
+from recollect.service.file_history import file_history
+from recollect.service.git import find_checkout
+from recollect.service.places import Where, find
+from recollect.store.protocol import Tables
+from recollect.text.tokens import TokenCounter, counter_for
+
+HITS = 40
+PROFILE_FACTS = 50
+DECISIONS = 5  # of the project, shown while the budget allows
+MESSAGES = 12
+TOPICS = 5
+COMMITS = 5
+FILE_HITS = 5
+HISTORY = 400  # messages of the conversation that are looked at, from its end
+TAGS = 20
+WEAK = 0.4  # a hit with less than this share of the best one's relevance is left out of a bundle
+SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a caller wants assembled, checked."""
+
+    asked: read.Question
+    agent: object = None
+    conversation: object = None
+    file: object = None
+    model: str = ""
+    budget_tokens: int = 2_000
+    shares: Shares
+    form: Form
+    line_numbers: bool = False
+    metadata: bool = True
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """Where a request is made: who asks, in which project and conversation."""
+
+    agent: Agent | None
+    project_id: str | None
+    conversation: Conversation | None
+    blocks: tuple[Block, ...]
+
+
+def request(
+    task: object,
+    *,
+    where: Where,
+    agent: object = None,
+    conversation: object = None,
+    file: object = None,
+    model: object = "",
+    budget_tokens: object = 2_000,
+    shares: object = None,
+    form: object = Form.TAGS,
+    line_numbers: bool = False,
+    metadata: bool = True,
+    asked_at: object = None,
+) -> Request:
+    """Check what a caller wants assembled."""
+    return Request(
+        asked=read.question(task, where=where, asked_at=asked_at, limit=HITS),
+        agent=agent,
+        conversation=conversation,
+        file=file,
+        model=inputs.text_of("model", model, most=inputs.MAX_NAME).strip(),
+        budget_tokens=inputs.count_of("budget_tokens", budget_tokens, least=50, most=2_000_000),
+        shares=_shares(shares),
+        form=inputs.one_of("form", Form, form),
+        line_numbers=bool(line_numbers),
+        metadata=bool(metadata),
+    )
+
+
+def context_for(deps: Deps, wanted: Request) -> Bundle:
+    """Return what an agent should know for a task, within a token budget."""
+    wanted, scene = _scene(deps, wanted)
+    hits, notes = read.answer(deps, wanted.asked)
+    best = max((hit.parts.relevance for hit in hits), default=0.0)
+    strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
+    weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
+    seen = {hit.memory.id for hit in strong}
+    about_file = [one for one in _of_file(deps, wanted) if one.memory.id not in seen]
+    seen |= {hit.memory.id for hit in about_file}
+    always = [hit for hit in _always(deps, scene) if hit.memory.id not in seen]
+    chosen = (*strong, *about_file, *always)
+    counter = counter_for(wanted.model or (scene.agent.model if scene.agent else ""))
+    given = _given(deps, wanted, scene, chosen)
+    wish = Wish(
+        budget_tokens=wanted.budget_tokens,
+        count=counter.count,
+        shares=wanted.shares,
+        form=wanted.form,
+        line_numbers=wanted.line_numbers,
+    )
+    bundle = assemble(given, wish)
+    return _logged(deps, wanted, bundle, chosen, weak, [*notes, _counted(counter)])
+
+
+def _scene(deps: Deps, wanted: Request) -> tuple[Request, _Scene]:
+    """Look up who asks; a conversation brings its agent, its project and itself as the session."""
+    where = wanted.asked.where
+    agent = wanted.agent if wanted.agent is not None else where.agent
+    with deps.store.read() as tables:
+        if agent is not None and wanted.conversation is None and not _is_known(tables, agent):
+            return wanted, _Scene(None, find(tables, where).project_id, None, ())
+        place = Place(agent=agent, conversation=wanted.conversation)
+        who, project_id, conversation = found_in(tables, place)
+        if where.project is not None or where.repo is not None:
+            project_id = find(tables, where).project_id
+        elif project_id is not None:
+            project = tables.places.project(project_id)
+            where = replace(where, project=project.name if project else None)
+        if who is not None:
+            where = replace(where, agent=who.name)
+        if conversation is not None:
+            where = replace(where, session=where.session or conversation.id)
+        blocks = tuple(visible(tables, who, project_id, conversation))
+    placed = replace(wanted, asked=replace(wanted.asked, where=where))
+    return placed, _Scene(who, project_id, conversation, blocks)
+
+
+def _is_known(tables: Tables, agent: object) -> bool:
+    if isinstance(agent, Agent):
+        return True
+    name = agent if isinstance(agent, str) else ""
+    return (tables.agents.named(name) or tables.agents.get(name)) is not None
+
+
+def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> Given:
+    asked_at = wanted.asked.asked_at or deps.clock.now()
+    meaning, _ = read.meaning_of(deps, wanted.asked.query) if scene.agent else (None, "")
+    agent, conversation = scene.agent, scene.conversation
+    with deps.store.read() as tables:
+        history: tuple[Message, ...] | None = None
+        if conversation is not None:
+            history = tuple(tables.messages.in_context(conversation.id, last=HISTORY))
+        summaries = tables.conversations.summaries(conversation.id) if conversation else []
+        pins = tables.conversations.pins(conversation.id) if conversation else []
+        messages: list[MessageHit] = []
+        if agent is not None and wanted.asked.query.strip():
+            asking = MessageAsking(
+                query=wanted.asked.query,
+                agent_id=agent.id,
+                owner=Owner(Scope.AGENT, agent.id),
+                filters=MessageFilters(roles=SPOKEN, besides_calls_of="conversation_search"),
+                limit=MESSAGES + len(history or ()),
+            )
+            messages = find_messages(tables, asking, meaning)
+        return Given(
+            hits=tuple(hits),
+            system_prompt=agent.system_prompt if agent else "",
+            blocks=scene.blocks,
+            summary=summaries[-1] if summaries else None,
+            pins=tuple(pin for pin in pins if pin.active),
+            messages=_strong(messages, {message.id for message in history or ()}),
+            topics=_topics(tables, scene),
+            file=_file_lines(wanted),
+            history=history,
+            metadata=_metadata(tables, scene, asked_at) if wanted.metadata and agent else None,
+        )
+
+
+def _strong(found: Sequence[MessageHit], in_context: set[str]) -> tuple[MessageHit, ...]:
+    others = [hit for hit in found if hit.message.id not in in_context]
+    best = max((hit.score for hit in others), default=0.0)
+    return tuple(hit for hit in others if hit.score >= WEAK * best)[:MESSAGES]
+
+
+def _topics(tables: Tables, scene: _Scene) -> tuple[Line, ...]:
+    """Return what the last conversations were about: their title, or how they began."""
+    if scene.agent is None:
+        return ()
+    latest = tables.conversations.latest(
+        scene.agent.id, project_id=scene.project_id, limit=TOPICS + 1
+    )
+    here = scene.conversation.id if scene.conversation else ""
+    lines = []
+    for one in [one for one in latest if one.id != here][:TOPICS]:
+        topic = one.title or _opening(tables, one)
+        if topic:
+            lines.append((one.id, f"{one.started_at:%Y-%m-%d}: {topic}"))
+    return tuple(lines)
+
+
+def _opening(tables: Tables, conversation: Conversation) -> str:
+    first = tables.messages.page(conversation.id, start=0, limit=5)
+    return next((one.content for one in first if one.role is Role.USER and one.content), "")
+
+
+def _metadata(tables: Tables, scene: _Scene, asked_at: datetime) -> Metadata:
+    assert scene.agent is not None  # only agents have metadata
+    total = tables.messages.count_of_agent(scene.agent.id)
+    in_context = tables.messages.count(scene.conversation.id)[1] if scene.conversation else 0
+    archived, tags = tables.agents.archive(scene.agent.id, tags=TAGS)
+    return Metadata(
+        now=asked_at,
+        blocks_changed_at=max((block.updated_at for block in scene.blocks), default=None),
+        recalled=total - in_context,
+        archived=archived,
+        tags=tuple(tags),
+    )
+
+
+def _always(deps: Deps, scene: _Scene) -> list[Hit]:
+    """Return facts about the user and the project's latest decisions, whatever the task."""
+    with deps.store.read() as tables:
+        facts = _newest(tables, Owner(Scope.GLOBAL, ""), MemoryType.PROFILE, PROFILE_FACTS)
+        why = "A profile fact: shown for every task while the budget allows."
+        found = read.unasked(tables, facts, why)
+        if scene.agent is not None and scene.project_id:
+            owner = Owner(Scope.PROJECT, scene.project_id)
+            made = _newest(tables, owner, MemoryType.DECISION, DECISIONS)
+            why = "A decision of this project: shown while the budget allows."
+            found += read.unasked(tables, made, why)
+    return found
+
+
+def _newest(tables: Tables, owner: Owner, kind: MemoryType, limit: int) -> list[Memory]:
+    filters = Filters(types=frozenset({kind}), statuses=frozenset({Status.ACTIVE}))
+    return tables.memories.newest([owner], filters, limit)
+
+
+def _of_file(deps: Deps, wanted: Request) -> list[Hit]:
+    """Return memories that speak of the current file by its name."""
+    if wanted.file is None:
+        return []
+    name = _path(wanted.file).name
+    asked = replace(wanted.asked, query=name, limit=FILE_HITS)
+    hits, _ = read.answer(deps, asked)
+    return [hit for hit in hits if name.lower() in hit.memory.content.lower()]
+
+
+def _file_lines(wanted: Request) -> tuple[Line, ...]:
+    """Return the current file and its last commits, a line each."""
+    if wanted.file is None:
+        return ()
+    path = _path(wanted.file)
+    root = find_checkout(path).root
+    shown = path.resolve()
+    told = shown.relative_to(root) if shown.is_relative_to(root) else shown.name
+    lines = [("file", str(told))]
+    if path.exists():
+        commits = file_history(path, roots=[root], limit=COMMITS)
+        lines += [
+            (one.hash, f"{one.authored_at:%Y-%m-%d} {one.hash[:8]} {one.subject} ({one.author})")
+            for one in commits
+        ]
+    return tuple(lines)
+
+
+def _path(file: object) -> Path:
+    if not isinstance(file, str | Path) or not str(file).strip() or "\0" in str(file):
+        raise InvalidInput("file must be the path of the file that is worked on")
+    return at_home(str(file)).absolute()
+
+
+def _logged(
+    deps: Deps,
+    wanted: Request,
+    bundle: Bundle,
+    chosen: Sequence[Hit],
+    weak: Sequence[Hit],
+    notes: Sequence[str],
+) -> Bundle:
+    reasons = {one.item_id: f"dropped: {one.reason}" for one in bundle.dropped}
+    shown = {hit.memory.id for hit in chosen}
+    left_out = [hit for hit in weak if hit.memory.id not in shown]
+    reasons |= {hit.memory.id: f"dropped: below {WEAK:.0%} of the best" for hit in left_out}
+    hits = [
+        read.logged(rank, hit, reasons.get(hit.memory.id, "returned"))
+        for rank, hit in enumerate([*chosen, *left_out], start=1)
+    ]
+    items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
+    items += [LoggedItem(kind="pin", item_id=pin.id) for pin in bundle.pins]
+    items += [
+        LoggedItem(kind="message", item_id=hit.message.id, outcome=hit.explanation)
+        for hit in bundle.messages
+    ]
+    if bundle.summary is not None:
+        items.append(LoggedItem(kind="summary", item_id=bundle.summary.id))
+    items += [
+        LoggedItem(kind=one.kind, item_id=one.item_id, outcome=f"dropped: {one.reason}")
+        for one in bundle.dropped
+        if one.kind != "memory"
+    ]
+    sizes = ", ".join(f"{section.name} {section.tokens}" for section in bundle.sections)
+    told = [*notes, f"tokens: {sizes}"] if sizes else notes
+    retrieval_id = read.log_answer(deps, "context_for", wanted.asked, hits, told, items)
+    return replace(bundle, retrieval_id=retrieval_id)
+
+
+def _counted(counter: TokenCounter) -> str:
+    return f"tokens counted as {counter.name}"
+
+
+def _shares(shares: object) -> Shares:
+    if shares is None or isinstance(shares, Shares):
+        return shares or Shares()
+    if not isinstance(shares, dict):
+        raise InvalidInput("shares must be a dict: system, blocks, history, relevant, margin")
+    unknown = sorted(set(shares) - set(Shares.__dataclass_fields__))
+    if unknown:
+        raise InvalidInput(
+            f"unknown shares: {', '.join(unknown)}; use system, blocks, history, relevant, margin"
+        )
+    return Shares(**shares)

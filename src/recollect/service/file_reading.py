@@ -1,0 +1,188 @@
+"""
+Read a file so that what was checked is what is read.
+
+A path can change between a look and an open: a folder becomes a link that leads elsewhere. So the
+file is reached from its root folder by folder, each one opened relative to the one before, and no
+link is followed on the way. What is then open is looked at, not the path again. Where a platform
+cannot open relative to a folder (Windows), the path is resolved once more after opening and must
+still be the same file.
+
+Nothing here blocks or has effects: pipes, sockets and devices are refused before they are opened,
+and a pipe that slips in between is opened without waiting.
+"""
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from recollect.errors import InvalidInput, NotFound, RecollectError, TooLarge
+
+MAX_FILE_BYTES = 50 * 1024 * 1024
+BINARY_HEAD_BYTES = 8 * 1024
+
+# Flags that a platform does not have are nothing there.
+_FILE = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NOINHERIT", 0)
+)
+# O_PATH: to pass through a folder one needs no right to list it.
+_FOLDER = (
+    getattr(os, "O_PATH", os.O_RDONLY)
+    | getattr(os, "O_DIRECTORY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+
+
+class Why(StrEnum):
+    """Why a file is not read."""
+
+    MISSING = "missing"
+    NO_FILE = "no file"
+    LARGE = "large"
+    BINARY = "binary"
+    CHANGED = "changed"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class FileText:
+    """What a file says. Bytes that are not UTF-8 are replaced by �."""
+
+    path: Path
+    root: Path
+    text: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file that is not read, and the sentence that says why."""
+
+    why: Why
+    sentence: str
+
+    def error(self) -> RecollectError:
+        """Return it as what a caller gets who asked for just this file."""
+        match self.why:
+            case Why.MISSING:
+                return NotFound(self.sentence)
+            case Why.LARGE:
+                return TooLarge(self.sentence)
+        return InvalidInput(self.sentence)
+
+
+def read_real(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> FileText | Refusal:
+    """
+    Return the text of *path*, which lies in the folder *root*.
+
+    Both are real paths: a link anywhere below *root* is refused, never followed.
+    """
+    try:
+        opened = _open_below(root, path)
+        if isinstance(opened, Refusal):
+            return opened
+        with os.fdopen(opened, "rb") as file:
+            return _read(file.fileno(), path, root, most_bytes)
+    except (FileNotFoundError, ValueError):
+        return Refusal(Why.MISSING, f"there is no file {path}; check its name")
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            return _changed(path)
+        return Refusal(
+            Why.UNREADABLE, f"{path} cannot be read ({error.strerror or error}); check its rights"
+        )
+
+
+def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText | Refusal:
+    size = os.fstat(descriptor).st_size
+    if size > most_bytes:
+        return _large(path, size, most_bytes)
+    head = os.read(descriptor, BINARY_HEAD_BYTES)
+    if b"\0" in head:
+        return Refusal(Why.BINARY, f"{path} is binary (or UTF-16); only UTF-8 text is read")
+    parts, length = [head], len(head)
+    while part := os.read(descriptor, 1024 * 1024):
+        parts.append(part)
+        length += len(part)
+        if length > most_bytes:  # it grew, or it is a file whose size nobody knows
+            return _large(path, length, most_bytes)
+    text = b"".join(parts).decode("utf-8-sig", errors="replace")
+    return FileText(path, root, text, length)
+
+
+def _open_below(root: Path, path: Path) -> int | Refusal:
+    *folders, name = path.relative_to(root).parts or ("",)
+    if not name:  # the root itself
+        root, name = root.parent, root.name
+    if os.open not in os.supports_dir_fd:
+        return _open_and_look_again(path)
+    folder = os.open(root, _FOLDER)
+    try:
+        for part in folders:
+            below = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if refusal := _no_file(found, path):
+            return refusal
+        return _checked(os.open(name, _FILE, dir_fd=folder), path)
+    finally:
+        os.close(folder)
+
+
+def _open_and_look_again(path: Path) -> int | Refusal:
+    if refusal := _no_file(os.stat(path, follow_symlinks=False), path):
+        return refusal
+    opened = _checked(os.open(path, _FILE), path)
+    if isinstance(opened, Refusal):
+        return opened
+    same = os.path.realpath(path) == str(path) and os.path.samestat(
+        os.fstat(opened), os.stat(path, follow_symlinks=False)
+    )
+    if same:
+        return opened
+    os.close(opened)
+    return _changed(path)
+
+
+def _checked(descriptor: int, path: Path) -> int | Refusal:
+    refusal = _no_file(os.fstat(descriptor), path)
+    if refusal is None:
+        return descriptor
+    os.close(descriptor)
+    return refusal
+
+
+def _no_file(found: os.stat_result, path: Path) -> Refusal | None:
+    mode = found.st_mode
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISLNK(mode):
+        return _changed(path)
+    if stat.S_ISDIR(mode):
+        return Refusal(Why.NO_FILE, f"{path} is a folder; name a file in it")
+    return Refusal(Why.NO_FILE, f"{path} is a pipe, socket or device; only regular files are read")
+
+
+def _changed(path: Path) -> Refusal:
+    return Refusal(
+        Why.CHANGED,
+        f"{path} is a link that leads nowhere, or became one while it was opened; "
+        "name the file itself",
+    )
+
+
+def _large(path: Path, size: int, most_bytes: int) -> Refusal:
+    return Refusal(
+        Why.LARGE,
+        f"{path} has {size:,} bytes; the limit is {most_bytes:,}. Search or split it elsewhere",
+    )

@@ -1,0 +1,134 @@
+"""
+The wall around the files an agent may read: a path passes only if it really lies in a root.
+
+What is written is resolved first, links and `..` included, and then compared, so that it does not
+matter how a way out is written. Whether something exists outside is not told. Files that are there
+to hold secrets are refused by name even inside. A hard link has no other end that could be found:
+whoever may write into a root can link a file of the same disk into it.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from recollect.domain.file import FileWindow
+from recollect.errors import InvalidInput, NotFound
+from recollect.service.file_reading import MAX_FILE_BYTES, FileText, Refusal, read_real
+from recollect.text.lines import window
+from recollect.text.secret_names import why_secret
+
+# File systems that are made of the machine, not of files: reading them tells of processes, keys in
+# environments, and devices. They are no text of a project even where the root is `/`.
+SYSTEM_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
+
+
+@dataclass(frozen=True)
+class Located:
+    """A real path, the root it lies in, and why it is taken for secret if it is."""
+
+    path: Path
+    root: Path
+    secret: str
+
+
+def confined(path: str | Path, roots: Sequence[Path]) -> Path:
+    """Return the real path of *path*, a file or folder that exists in one of *roots*."""
+    return located(path, roots).path
+
+
+def located(path: str | Path, roots: Sequence[Path]) -> Located:
+    """Return where *path* really is. A relative one starts at the first root."""
+    written = _written(path)
+    real_roots = real_folders(roots)
+    real = _real(real_roots[0] / written)  # an absolute path replaces the root
+    inside = [root for root in real_roots if real.is_relative_to(root)]
+    if not inside:
+        allowed = ", ".join(str(root) for root in roots)
+        raise InvalidInput(
+            f"{written} is outside of what may be read ({allowed}); "
+            "name a file in there, or add its folder to the roots"
+        )
+    if is_system(real):
+        raise InvalidInput(f"{written} belongs to the system, not to a project; it is not read")
+    try:
+        real.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"there is no {written} in {inside[0]}; check its name") from None
+    except OSError as error:
+        raise InvalidInput(f"cannot look at {written} ({error.strerror or error})") from error
+    root = max(inside, key=lambda one: len(one.parts))
+    # Both names count: a link called .env, and a link that leads to one.
+    secret = why_secret(PurePath(written).parts[-1:]) or why_secret(
+        real.relative_to(root).parts or (real.name,)
+    )
+    return Located(real, root, secret)
+
+
+def read_text(
+    path: str | Path,
+    roots: Sequence[Path],
+    *,
+    allow_secret: bool = False,
+    most_bytes: int = MAX_FILE_BYTES,
+) -> FileText:
+    """Return what the file *path* in one of *roots* says, or raise why it is not read."""
+    found = located(path, roots)
+    if found.secret and not allow_secret:
+        raise InvalidInput(
+            f"{path} is not read, since {found.secret}; copy what is not secret to another file"
+        )
+    outcome = read_real(found.path, found.root, most_bytes=most_bytes)
+    if isinstance(outcome, Refusal):
+        raise outcome.error()
+    return outcome
+
+
+def window_of(file: FileText, *, offset: int = 0, length: int | None = None) -> FileWindow:
+    """Return *length* lines of *file* after its first *offset* ones; by default all."""
+    lines = window(file.text, offset, length)
+    if offset and offset >= lines.total:
+        raise InvalidInput(
+            f"{file.path} has {lines.total} lines; an offset is 0 to {max(lines.total - 1, 0)}, "
+            f"not {offset}"
+        )
+    return FileWindow(
+        path=str(file.path),
+        first_line=lines.first,
+        last_line=lines.last,
+        total_lines=lines.total,
+        text=lines.text,
+    )
+
+
+def real_folders(roots: Sequence[Path]) -> list[Path]:
+    """Return *roots* as real paths, in their order."""
+    if not roots:
+        raise InvalidInput("no folder may be read yet; name one as a root")
+    return [_real(root) for root in roots]
+
+
+def is_system(path: Path) -> bool:
+    """Return whether *path* lies in a file system that is made of the machine."""
+    return any(path.is_relative_to(folder) for folder in SYSTEM_FOLDERS)
+
+
+def _written(path: object) -> str:
+    if not isinstance(path, str | Path):
+        raise InvalidInput(f"a path must be text, not {type(path).__name__}")
+    written = str(path)
+    if not written.strip() or "\0" in written:
+        raise InvalidInput("a path is empty or has a NUL in it; name a file")
+    if written.startswith("~"):
+        raise InvalidInput(
+            f"{written} starts at a home folder, which is not looked up; write the whole path, "
+            "or ./~ for a name that starts so"
+        )
+    return written
+
+
+def _real(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:  # too long, or a name no file system has
+        raise InvalidInput(f"{str(path)[:200]!a} is no path ({error})") from error
