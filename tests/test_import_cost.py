@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-HEAVY = ("numpy", "onnxruntime", "tokenizers", "httpx2", "click", "rich")
+HEAVY = ("numpy", "onnxruntime", "tokenizers", "httpx2", "click", "rich", "bpe_openai")
 
 
 def loaded(code: str) -> set[str]:
@@ -42,3 +42,10 @@ def test_searching_by_words_alone_loads_no_model() -> None:
     )
 
     assert not modules & {"onnxruntime", "tokenizers"}
+
+
+def test_counting_tokens_loads_the_tables_only_when_asked_and_never_their_package() -> None:
+    asked = "from recollect.text.tokens import counter_for\n"
+
+    assert "bpe_openai._bindings" not in loaded(asked)
+    assert "bpe_openai" not in loaded(f"{asked}assert counter_for('gpt-4o').count('a b') == 2")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.context.history import size_of
 from recollect.domain.conversation import Conversation, Message, Pin, Role, Summary
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
@@ -20,13 +21,12 @@ from recollect.service.forget import shrunk
 from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
-from recollect.text.message import calls_text, text_in
+from recollect.text.message import text_in
 from recollect.text.redact import redact
-from recollect.text.tokens import estimate_tokens
+from recollect.text.tokens import TokenCounter, counter_for
 
 MAX_MESSAGES = 10_000  # appended at once
 MAX_PIN = 20_000
-PER_MESSAGE_TOKENS = 4  # role and separators, as chat formats count them
 PAGE = 100
 
 
@@ -212,10 +212,12 @@ def append(deps: Deps, conversation: object, drafts: Sequence[Draft]) -> list[Me
                 f"conversation {found.id} ended on {found.ended_at:%Y-%m-%d %H:%M}; "
                 "resume it first, or start another"
             )
+        agent = tables.agents.get(found.agent_id) if found.agent_id else None
+        counter = counter_for(agent.model if agent else "")
         at = tables.messages.next_position(found.id)
         added = []
         for position, wanted in enumerate(drafts, start=at):
-            message = _message(deps, found, position, wanted)
+            message = _message(deps, found, position, wanted, counter)
             tables.messages.add(found, message)
             added.append(message)
         return added
@@ -309,12 +311,10 @@ def pins(deps: Deps, conversation: object) -> list[Pin]:
         return tables.conversations.pins(known_conversation(tables, conversation).id)
 
 
-def _message(deps: Deps, conversation: Conversation, position: int, wanted: Draft) -> Message:
-    tokens = wanted.tokens
-    if tokens is None:
-        said = f"{wanted.content}{calls_text(wanted.tool_calls)}"
-        tokens = estimate_tokens(said) + PER_MESSAGE_TOKENS
-    return Message(
+def _message(
+    deps: Deps, conversation: Conversation, position: int, wanted: Draft, counter: TokenCounter
+) -> Message:
+    message = Message(
         id=deps.clock.new_id(),
         conversation_id=conversation.id,
         position=position,
@@ -324,11 +324,14 @@ def _message(deps: Deps, conversation: Conversation, position: int, wanted: Draf
         tool_calls=wanted.tool_calls,
         tool_call_id=wanted.tool_call_id,
         name=wanted.name,
-        tokens=tokens,
+        tokens=wanted.tokens or 0,
         pinned=wanted.pinned,
         metadata=wanted.metadata,
         created_at=wanted.created_at or deps.clock.now(),
     )
+    if wanted.tokens is None:
+        return replace(message, tokens=size_of(message, counter.count))
+    return message
 
 
 def _many(field: str, value: object) -> tuple[Any, ...]:

@@ -82,7 +82,7 @@ def counter_for(model: str = "") -> TokenCounter:
     """
     Return the counter for the model called *model*, however its name is written.
 
-    For an unknown or empty name it counts at least what nearly every model would.
+    For an unknown name it counts at least what nearly every model would; for none, o200k.
     """
     with _building:  # one counter for each family, whoever asks first
         return _counter(family_of(model))
