@@ -95,7 +95,7 @@ def test_a_name_nobody_knows_is_counted_with_caution(model: str) -> None:
         ("gpt-4o", "o200k_base", True),
         ("gpt-4", "cl100k_base", True),
         ("claude-sonnet-5", "claude (estimated)", False),
-        ("", "any model (estimated)", False),
+        ("unheard-of", "any model (estimated)", False),
     ],
 )
 def test_a_counter_says_what_it_is(model: str, name: str, exact: bool) -> None:
