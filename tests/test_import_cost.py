@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-HEAVY = ("numpy", "onnxruntime", "tokenizers", "httpx2", "click", "rich", "bpe_openai")
+HEAVY = ("numpy", "onnxruntime", "tokenizers", "httpx2", "click", "rich", "bpe_openai", "re2")
 
 
 def loaded(code: str) -> set[str]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.redact import _SHAPES, Redacted, redact
+from recollect.text.redact import _SHAPES, Redacted, redact, without_long_secrets
 
 MIXED = "a1B2c3D4"
 HEX = "0123456789abcdef"
@@ -471,3 +471,28 @@ def test_a_long_hostile_text_is_read_in_time(text: str, kinds: set[str]) -> None
     redacted = redact(text)
 
     assert {one.kind for one in redacted.redactions} == kinds
+
+
+def test_lines_keep_their_numbers_where_that_is_asked_for() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----"
+    text = f"one\n{key}\nfive <private>a\nb</private> six\nseven"
+
+    expected = "one\n[redacted:private-key]\n\n\nfive \n six\nseven"
+    assert redact(text, keep_lines=True).text == expected
+    assert without_long_secrets(text) == expected
+
+
+def test_long_secrets_go_and_short_ones_stay_for_later() -> None:
+    assert without_long_secrets("password = 'hunter22x'") == "password = 'hunter22x'"
+    assert without_long_secrets("a <private>b\nc") == "a \n"
+
+
+def test_private_parts_made_to_appear_again_and_again_go_in_the_end() -> None:
+    nested = "secret"
+    for _ in range(8):
+        nested = f"<<private>x</private>private>\n{nested}"
+
+    left = without_long_secrets(nested)
+
+    assert "secret" not in left
+    assert left.count("\n") == nested.count("\n")

@@ -25,7 +25,6 @@ TIME_LIMIT_S = 2.0
 _SAFE = (
     "core.fsmonitor=false",
     f"core.hooksPath={os.devnull}",
-    # would run gpg.program
     "protocol.allow=never",  # a partial clone would fetch, with core.sshCommand
     "safe.bareRepository=explicit",  # files that look like a repository are none
     "core.quotePath=false",
@@ -69,7 +68,7 @@ def _git_log(checkout: Path, relative: Path, limit: int) -> str:
             "--follow",
             "--no-ext-diff",
             "--no-textconv",
-            "--no-show-signature",
+            "--no-show-signature",  # would run gpg.program
             "--no-color",
             "--encoding=UTF-8",
             "-z",

@@ -133,6 +133,7 @@ _NEEDED_FOLDED: dict[str, tuple[str, ...]] = {
 _CLUES = tuple((letters, kind) for kind, needed in _NEEDED.items() for letters in needed)
 _FOLDED = tuple((letters, kind) for kind, needed in _NEEDED_FOLDED.items() for letters in needed)
 EVERY_KIND = frozenset(_NEEDED) | frozenset(_NEEDED_FOLDED)
+_LONG_KINDS = frozenset({"private-key"})
 
 # A value that is no secret: code, placeholders, masks, paths, names of algorithms.
 _NO_SECRET = re.compile(
@@ -168,11 +169,12 @@ def likely_kinds(text: str, among: frozenset[str] = EVERY_KIND) -> frozenset[str
     return frozenset(found)
 
 
-def redact(text: str, *, among: frozenset[str] = EVERY_KIND) -> Redacted:
+def redact(text: str, *, among: frozenset[str] = EVERY_KIND, keep_lines: bool = False) -> Redacted:
     """
     Return *text* with every secret replaced by `[redacted:kind]` and private parts removed.
 
     *among*: the only kinds to look for, where a larger text around this one was asked before.
+    *keep_lines*: the line breaks inside what goes stay, so that lines keep their numbers.
     """
     redactions: list[Redaction] = []
     # What is taken out can join or bare what stood around it, so look again until nothing is found.
@@ -180,20 +182,38 @@ def redact(text: str, *, among: frozenset[str] = EVERY_KIND) -> Redacted:
         spans = list(_private_spans(text)) or _secret_spans(text, among)
         if not spans:
             return Redacted(text, tuple(redactions))
-        text, redactions = _replaced(text, spans, redactions)
+        text, redactions = _replaced(text, spans, redactions, keep_lines)
         among = EVERY_KIND  # what is joined now may be of a kind that nobody saw before
     # Only a text made to be tricky comes here. Err on the side of taking out.
     if tag := _PRIVATE_TAG.search(text):
-        text, redactions = _replaced(text, [(tag.start(), len(text), "private")], redactions)
-    text, redactions = _replaced(text, _secret_spans(text, EVERY_KIND), redactions)
+        rest = [(tag.start(), len(text), "private")]
+        text, redactions = _replaced(text, rest, redactions, keep_lines)
+    spans = _secret_spans(text, EVERY_KIND)
+    text, redactions = _replaced(text, spans, redactions, keep_lines)
     return Redacted(text, tuple(redactions))
+
+
+def without_long_secrets(text: str) -> str:
+    """
+    Return *text* without what reaches over many lines: private parts and private keys.
+
+    Line breaks stay. Far cheaper than `redact`, for a large text of which few lines will be shown;
+    those are redacted by themselves then.
+    """
+    for _ in range(MAX_ROUNDS):
+        spans = list(_private_spans(text)) or _secret_spans(text, _LONG_KINDS)
+        if not spans:
+            return text
+        text, _redactions = _replaced(text, spans, [], keep_lines=True)
+    tag = _PRIVATE_TAG.search(text)  # a text made to be tricky, as above
+    return text if tag is None else text[: tag.start()] + "\n" * text.count("\n", tag.start())
 
 
 Span = tuple[int, int, str]
 
 
 def _replaced(
-    text: str, spans: list[Span], earlier: list[Redaction]
+    text: str, spans: list[Span], earlier: list[Redaction], keep_lines: bool
 ) -> tuple[str, list[Redaction]]:
     """Return *text* with *spans* replaced, and the *earlier* redactions moved along with it."""
     pieces: list[str] = []
@@ -206,6 +226,8 @@ def _replaced(
         while number < len(earlier) and earlier[number].start < end:
             number += 1  # inside what goes now
         mark = "" if kind == "private" else f"[redacted:{kind}]"
+        if keep_lines:
+            mark += "\n" * text.count("\n", start, end)
         pieces += [text[at:start], mark]
         redactions.append(Redaction(kind, start + shift, start + shift + len(mark)))
         shift += len(mark) - (end - start)

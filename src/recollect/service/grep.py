@@ -1,0 +1,240 @@
+"""
+Search files by a regular expression, within limits that hold whatever is asked.
+
+Every limit gives what was found until then and says which one it was. Files come in one fixed
+order, so a page continues the one before as long as the files stay as they are. Lines are shown
+without secrets, and a line that matches only inside a secret does not match.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recollect.domain.file import GrepMatch, GrepPage
+from recollect.errors import InvalidInput, NotFound
+from recollect.service.expression import Expression
+from recollect.service.file_reading import MAX_FILE_BYTES, FileText, Refusal, Why, read_real
+from recollect.service.file_roots import Located, located
+from recollect.service.file_walk import Met, PassedOver, Reason, walk, walk_folder
+from recollect.service.inputs import count_of
+from recollect.text.globs import chooser
+from recollect.text.lines import lines_of, trimmed
+from recollect.text.redact import redact, without_long_secrets
+
+MAX_TOTAL_BYTES = 200 * 1024 * 1024
+MAX_SECONDS = 30.0
+MAX_MATCHES = 1_000
+MATCHES_PER_PAGE = 20
+MAX_CONTEXT_LINES = 20
+SHOWN_CHARS = 500  # of a line
+SEARCHED_CHARS = 100_000  # of a line; longer ones are no text, and would hold up the clock
+NAMES_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrepLimits:
+    """How much one search may do."""
+
+    file_bytes: int = MAX_FILE_BYTES
+    total_bytes: int = MAX_TOTAL_BYTES
+    seconds: float = MAX_SECONDS
+    matches: int = MAX_MATCHES
+    per_page: int = MATCHES_PER_PAGE
+
+
+_WHY = {
+    Why.MISSING: "files that went away meanwhile",
+    Why.NO_FILE: Reason.SPECIAL.value,
+    Why.BINARY: "binary files",
+    Why.CHANGED: "files that became links meanwhile",
+    Why.UNREADABLE: Reason.UNREADABLE.value,
+}
+
+
+def grep(
+    pattern: str,
+    *,
+    roots: Sequence[Path],
+    paths: Sequence[str | Path] | None = None,
+    include: str | None = None,
+    context_lines: int = 0,
+    offset: int = 0,
+    limits: GrepLimits | None = None,
+    timer: Callable[[], float] = time.monotonic,
+) -> GrepPage:
+    """
+    Return a page of the lines that match *pattern*, below *roots* or only in the *paths* in them.
+
+    *include*: a glob such as `*.py` or `src/**/*.ts`. *timer*: seconds, for the time limit.
+    """
+    limits = limits or GrepLimits()
+    expression = Expression(pattern)
+    is_meant = chooser(include)
+    context_lines = count_of("context_lines", context_lines, least=0, most=MAX_CONTEXT_LINES)
+    offset = count_of("offset", offset, least=0, most=limits.matches)
+    search = _Search(expression, context_lines, limits, timer)
+    for one in walk(roots) if paths is None else _named(paths, roots):
+        if search.is_over():
+            break
+        if isinstance(one, str):
+            search.refused.append(one)
+        elif (isinstance(one, PassedOver) and one.is_folder) or is_meant(one.name):
+            search.meet(one)
+    end = offset + limits.per_page
+    return GrepPage(
+        matches=tuple(search.matches[offset:end]),
+        total=len(search.matches),
+        offset=offset,
+        next_offset=end if end < len(search.matches) else None,
+        stopped=search.stopped,
+        skipped=search.skipped(),
+        files_scanned=search.files,
+        bytes_scanned=search.bytes,
+    )
+
+
+def _named(paths: Sequence[str | Path], roots: Sequence[Path]) -> Iterator[Met | PassedOver | str]:
+    """Return what *paths* lead to, in order, each file once; a sentence where one leads nowhere."""
+    places: dict[Path, Located] = {}
+    for path in paths:
+        try:
+            place = located(path, roots)
+        except (InvalidInput, NotFound) as error:
+            yield str(error)
+        else:
+            places[place.path] = place
+    met: set[Path] = set()
+    for _, place in sorted(places.items()):
+        for one in _at(place):
+            if isinstance(one, PassedOver) or one.path not in met:
+                yield one
+            if isinstance(one, Met):
+                met.add(one.path)
+
+
+def _at(place: Located) -> Iterator[Met | PassedOver]:
+    is_folder = place.path.is_dir()
+    name = place.path.relative_to(place.root).as_posix()
+    if place.secret:
+        yield PassedOver(name, Reason.SECRET, is_folder)
+    elif is_folder:
+        yield from walk_folder(place.path, place.root)
+    else:
+        yield Met(place.path, place.root, name)
+
+
+@dataclass
+class _Search:
+    """One search while it runs: what it found, what it passed over, and whether it is over."""
+
+    expression: Expression
+    context_lines: int
+    limits: GrepLimits
+    timer: Callable[[], float]
+    matches: list[GrepMatch] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    passed: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    cut_lines: int = 0
+    files: int = 0
+    bytes: int = 0
+    stopped: str = ""
+
+    def __post_init__(self) -> None:
+        self.deadline = self.timer() + self.limits.seconds
+
+    def is_over(self) -> bool:
+        """Return whether a limit was met, looking at the clock."""
+        if not self.stopped and self.timer() >= self.deadline:
+            self.stopped = (
+                f"the search was stopped after {self.limits.seconds:g} s; "
+                "choose fewer files with include, or name them"
+            )
+        return bool(self.stopped)
+
+    def meet(self, one: Met | PassedOver) -> None:
+        """Search a file, or note why it is not searched."""
+        if isinstance(one, PassedOver):
+            self._pass_over(one.reason, one.name)
+            return
+        read = read_real(one.path, one.root, most_bytes=self.limits.file_bytes)
+        if isinstance(read, Refusal):
+            large = f"files of more than {_megabytes(self.limits.file_bytes)}"
+            self._pass_over(_WHY.get(read.why, large), one.name)
+        elif self.bytes + read.size > self.limits.total_bytes:
+            self.stopped = (
+                f"the search was stopped before it had read {_megabytes(self.limits.total_bytes)}, "
+                "the most for one; choose fewer files with include, or name them"
+            )
+        else:
+            self._look_through(read)
+
+    def skipped(self) -> tuple[str, ...]:
+        """Return what was not searched, in sentences."""
+        sentences = [
+            f"not searched, {reason}: {count:,} ({', '.join(self.examples[reason])}"
+            f"{', …' if count > NAMES_SHOWN else ''})"
+            for reason, count in sorted(self.passed.items())
+        ]
+        if self.cut_lines:
+            sentences.append(
+                f"{self.cut_lines:,} long lines were searched only to character {SEARCHED_CHARS:,}"
+            )
+        return (*self.refused, *sentences)
+
+    def _pass_over(self, reason: str, name: str) -> None:
+        self.passed[reason] += 1
+        if self.passed[reason] <= NAMES_SHOWN:
+            self.examples.setdefault(reason, []).append(name)
+
+    def _look_through(self, file: FileText) -> None:
+        self.files += 1
+        self.bytes += file.size
+        lines = lines_of(without_long_secrets(file.text))
+        for at, line in enumerate(lines):
+            if len(line) > SEARCHED_CHARS:
+                lines[at] = line[:SEARCHED_CHARS]
+                self.cut_lines += 1
+        for found in self.expression.matching(lines):
+            if self.is_over():
+                return
+            match = None if found is None else self._match(file, lines, found)
+            if match is None:
+                continue
+            if len(self.matches) == self.limits.matches:
+                self.stopped = (
+                    f"{len(self.matches):,} matches were found, the most that are collected; "
+                    "write a narrower pattern, or choose fewer files with include"
+                )
+                return
+            self.matches.append(match)
+
+    def _match(self, file: FileText, lines: list[str], at: int) -> GrepMatch | None:
+        """Return the line *at* as it is shown, if it still matches so."""
+        first = max(0, at - self.context_lines)
+        # With one more line on each side: a name and its secret may stand on two.
+        start = max(0, first - 1)
+        around = lines[start : at + self.context_lines + 2]
+        shown = redact("\n".join(around), keep_lines=True).text.split("\n")
+        line = shown[at - start]
+        span = self.expression.span(line)
+        if span is None:
+            return None
+        before, after = shown[first - start : at - start], shown[at - start + 1 :]
+        return GrepMatch(
+            path=str(file.path),
+            line=at + 1,
+            text=trimmed(line, *span, most=SHOWN_CHARS),
+            before=tuple(map(_trimmed, before)),
+            after=tuple(map(_trimmed, after[: self.context_lines])),
+        )
+
+
+def _trimmed(line: str) -> str:
+    return trimmed(line, 0, 0, most=SHOWN_CHARS)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1024 / 1024:g} MB"
