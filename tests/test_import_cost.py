@@ -4,7 +4,17 @@ import json
 import subprocess
 import sys
 
-HEAVY = ("numpy", "onnxruntime", "tokenizers", "httpx2", "click", "rich", "bpe_openai", "re2")
+HEAVY = (
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "httpx2",
+    "click",
+    "rich",
+    "bpe_openai",
+    "re2",
+    "yaml",
+)
 
 
 def loaded(code: str) -> set[str]:

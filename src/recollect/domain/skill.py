@@ -56,3 +56,29 @@ class SkillReport:
     skills: tuple[Skill, ...]
     overridden: tuple[Skill, ...] = ()
     problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DraftLine:
+    """One line of a drafted skill, and the positions of the messages it rests on."""
+
+    text: str
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillDraft:
+    """
+    A skill learnt from a conversation, before anybody has read it.
+
+    `body` is the Markdown of the rest; `references` are the ids of the messages it rests on.
+    """
+
+    name: str
+    description: str
+    body: str
+    goal: DraftLine
+    steps: tuple[DraftLine, ...]
+    commands: tuple[DraftLine, ...]
+    pitfalls: tuple[DraftLine, ...]
+    references: tuple[str, ...]

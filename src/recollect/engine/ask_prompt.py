@@ -86,18 +86,16 @@ def read_answer(text: str) -> list[Claim]:
 
 def _rows(text: str) -> list[Any]:
     """Return the objects of the answer's list, as many as can be read."""
-    said = _THOUGHT.sub("", text[:MOST_ANSWER_CHARS])
     empty = other = False
-    for mended in dict.fromkeys((said, _TRAILING_COMMA.sub(r"\1", said))):
-        for whole in _values(mended):
-            rows = whole.get("memories") if isinstance(whole, dict) else whole
-            if isinstance(rows, list) and any(isinstance(row, dict) for row in rows):
-                return rows
-            empty = empty or (isinstance(whole, dict) and rows == []) or whole == []
-            # In "see message [2]" a list of numbers is no list of memories that went wrong.
-            other = other or (isinstance(rows, list) and rows != [] and type(rows[0]) is not int)
-            other = other or (isinstance(whole, dict) and isinstance(rows, list) and rows != [])
-    rows = _loose_objects(said)
+    for whole in values_in(text):
+        rows = whole.get("memories") if isinstance(whole, dict) else whole
+        if isinstance(rows, list) and any(isinstance(row, dict) for row in rows):
+            return rows
+        empty = empty or (isinstance(whole, dict) and rows == []) or whole == []
+        # In "see message [2]" a list of numbers is no list of memories that went wrong.
+        other = other or (isinstance(rows, list) and rows != [] and type(rows[0]) is not int)
+        other = other or (isinstance(whole, dict) and isinstance(rows, list) and rows != [])
+    rows = _loose_objects(_spoken(text))
     if rows or (empty and not other):
         return rows
     raise Unreadable(
@@ -105,6 +103,17 @@ def _rows(text: str) -> list[Any]:
         if other
         else "the answer holds no JSON list of memories"
     )
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """Yield the JSON values in a model's answer, as it wrote them and then with commas mended."""
+    spoken = _spoken(text)
+    for mended in dict.fromkeys((spoken, _TRAILING_COMMA.sub(r"\1", spoken))):
+        yield from _values(mended)
+
+
+def _spoken(text: str) -> str:
+    return _THOUGHT.sub("", text[:MOST_ANSWER_CHARS])
 
 
 def _values(text: str) -> Iterator[Any]:

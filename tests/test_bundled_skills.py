@@ -1,0 +1,79 @@
+"""The skills that come with Recollect say nothing that Recollect cannot do."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from recollect.cli.main import main
+from recollect.domain.skill import SkillOrigin
+from recollect.text.skill_file import read_skill
+
+FOLDER = Path(__file__).parent.parent / "src" / "recollect" / "skills"
+SKILLS = sorted(FOLDER.iterdir())
+MOST_LINES = 120
+
+_INLINE = re.compile(r"`(recollect [^`\n]+)`")
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """Yield every command line of Recollect in a skill."""
+    yield from (line for line in text.splitlines() if line.startswith("recollect "))
+    yield from _INLINE.findall(text)
+
+
+def check(line: str) -> None:
+    """Raise where *line* names a command, option or choice that does not exist."""
+    words = shlex.split(line.partition("<<")[0])[1:]
+    command: click.Command = main
+    context = click.Context(main, info_name="recollect")
+    while isinstance(command, click.Group):
+        name = words.pop(0)
+        found = command.get_command(context, name)
+        assert found is not None, f"there is no command {name}: {line}"
+        command = found
+        context = click.Context(command, info_name=name, parent=context)
+        if not words:
+            break
+    command.parse_args(context, words)
+
+
+@pytest.mark.parametrize("folder", SKILLS, ids=lambda folder: folder.name)
+def test_a_bundled_skill_reads_without_problems(folder: Path) -> None:
+    content = (folder / "SKILL.md").read_text(encoding="utf-8")
+
+    skill = read_skill(
+        content, folder=folder.name, origin=SkillOrigin.BUNDLED, path=str(folder / "SKILL.md")
+    )
+
+    assert skill.problems == ()
+    assert skill.category
+    assert skill.tags
+    assert len(content.splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("folder", SKILLS, ids=lambda folder: folder.name)
+def test_every_command_in_a_bundled_skill_exists_with_its_options(folder: Path) -> None:
+    lines = list(commands_in((folder / "SKILL.md").read_text(encoding="utf-8")))
+
+    assert len(lines) >= 5
+    for line in lines:
+        check(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "recollect remember this",
+        "recollect search",
+        "recollect search x --colour red",
+        "recollect add x --type rumour",
+        "recollect link A replaces B",
+    ],
+)
+def test_the_check_notices_what_does_not_exist(line: str) -> None:
+    with pytest.raises((AssertionError, click.UsageError)):
+        check(line)
