@@ -16,9 +16,11 @@ from recollect.app.agents import AgentVerbs
 from recollect.app.blocks import BlockVerbs
 from recollect.app.capturing import Capturing
 from recollect.app.conversations import ConversationVerbs
+from recollect.app.files import FileVerbs
 from recollect.app.keeping import Keeping
 from recollect.app.reading import Reading
 from recollect.app.reviewing import Reviewing
+from recollect.app.skills import SkillVerbs
 from recollect.app.writing import Writing
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings
@@ -42,6 +44,8 @@ class Recollect(
     AgentVerbs,
     BlockVerbs,
     ConversationVerbs,
+    SkillVerbs,
+    FileVerbs,
     Keeping,
     AbstractContextManager["Recollect"],
 ):

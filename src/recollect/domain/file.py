@@ -93,3 +93,12 @@ def to_close(
     others.sort(key=lambda file: (file.last_accessed_at, file.path))
     excess = len(others) + len(wanted) - most
     return tuple(file.path for file in others[: max(excess, 0)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileHit:
+    """A file that answers a search, how well, and where."""
+
+    path: str
+    score: float
+    excerpt: str

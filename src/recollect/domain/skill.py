@@ -82,3 +82,23 @@ class SkillDraft:
     commands: tuple[DraftLine, ...]
     pitfalls: tuple[DraftLine, ...]
     references: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntSkill:
+    """A skill drafted from a conversation, as SKILL.md, and where it was saved if it was."""
+
+    draft: SkillDraft
+    content: str
+    path: str
+    made_by: str  # "rules", or the name of the model that wrote it
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillHit:
+    """A skill that answers a search, and how well."""
+
+    skill: Skill
+    score: float
+    matched_words: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from functools import partial
 from recollect.domain.candidate import Found, Span
 from recollect.domain.event import Event
 from recollect.domain.job import JobKind
-from recollect.domain.ledger import ModelCall, day_after, day_of
+from recollect.domain.ledger import ModelCall, day_after
 from recollect.domain.memory import Memory
 from recollect.domain.source import Source
 from recollect.domain.transcript import Voice
@@ -33,6 +33,7 @@ from recollect.engine.extract.find import flags_of
 from recollect.engine.extract.stage import add_candidates, subject, written
 from recollect.engine.extract.wording import plain
 from recollect.engine.material import Turn, turns_of
+from recollect.engine.paid import MOST_ERROR_CHARS, enter, over_budget
 from recollect.errors import ModelUnavailable, RecollectError
 from recollect.models.chat import ChatModel
 from recollect.store.protocol import Tables
@@ -43,7 +44,6 @@ from recollect.text.redact import redact
 WINDOW_CHARS = 24_000
 MOST_TOOL_CHARS = 400  # of a tool's output: enough to follow the talk around it
 PURPOSE = "extract"
-MOST_ERROR_CHARS = 500
 LEAST_QUOTE_CHARS, LEAST_QUOTE_WORDS = 8, 2
 DONE = "windows read"  # how far the job has come, kept in its payload
 
@@ -70,7 +70,9 @@ def _read_window(
     turns: Sequence[Turn],
     number: int,
 ) -> None:
-    _check_budget(desk)
+    now = desk.clock.now()
+    if refusal := over_budget(desk):
+        raise NotYet(f"{refusal}; it goes on tomorrow", day_after(now))
     asked_at = desk.clock.now()
     prompt = PROMPT.format(transcript=_shown(source.content, turns))
     call = ModelCall(
@@ -83,13 +85,13 @@ def _read_window(
     try:
         answer = model.complete(SYSTEM, prompt, max_tokens=MAX_ANSWER_TOKENS)
     except ModelUnavailable as error:
-        _enter(desk, replace(call, error=str(error)[:MOST_ERROR_CHARS]))
+        enter(desk, replace(call, error=str(error)[:MOST_ERROR_CHARS]))
         raise
     paid = replace(call, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
     try:
         claims = read_answer(answer.text)
     except Unreadable as error:
-        _enter(desk, replace(paid, error=str(error)))
+        enter(desk, replace(paid, error=str(error)))
         raise ModelUnavailable(
             f"the model {model.name} answered, but {error}; it will be asked again, and the "
             "candidates found by rules are in place"
@@ -100,7 +102,7 @@ def _read_window(
     try:
         held.write(partial(_keep, desk, event.id, candidates, paid, rejected))
     except (LeaseLost, RecollectError) as error:  # paid is paid, and goes into the ledger
-        _enter(desk, replace(paid, error=f"its answer could not be kept: {error}"))
+        enter(desk, replace(paid, error=f"its answer could not be kept: {error}"))
         raise
 
 
@@ -147,18 +149,6 @@ def _keep(
     tables.jobs.add_call(paid)
     tally = dict(add_candidates(desk, event_id, candidates, tables))
     return {**tally, "rejected without a quote": rejected, DONE: 1}
-
-
-def _enter(desk: Desk, call: ModelCall) -> None:
-    desk.store.write(lambda tables: tables.jobs.add_call(call))
-
-
-def _check_budget(desk: Desk) -> None:
-    now = desk.clock.now()
-    with desk.store.read() as tables:
-        spent = tables.jobs.spent_since(day_of(now))
-    if refusal := desk.budget.refuses(spent):
-        raise NotYet(f"{refusal}; it goes on tomorrow", day_after(now))
 
 
 def _windows(turns: Sequence[Turn]) -> Iterator[list[Turn]]:

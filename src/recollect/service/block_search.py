@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from recollect.domain.block import Block
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.candidates import gather
-from recollect.retrieval.fuse import fuse
-from recollect.retrieval.rank import above_bar
+from recollect.retrieval.plain import rank_plain
 from recollect.service import inputs
 from recollect.service.block_target import Place, found_in, visible
 from recollect.service.deps import Deps
@@ -51,17 +49,12 @@ def search(deps: Deps, query: object, place: Place, *, limit: object = 10) -> li
 
         owners = sorted({block.owner for block in seen})
         shelves = tables.words.shelves(ItemKind.BLOCK, owners)
-        candidates = gather(tables, asked, shelves, admit, meaning, limit=most)
-    ranked = sorted(
-        (-round(relevance.fused, 6), candidate.standing.block.label, candidate)
-        for candidate, relevance in zip(candidates, fuse(candidates), strict=True)
-        if above_bar(candidate)
-    )
+        ranked = rank_plain(tables, asked, shelves, admit, meaning, limit=most)
     return [
         BlockHit(
             block=candidate.standing.block,
-            score=-score,
+            score=score,
             matched_words=candidate.words.words if candidate.words else (),
         )
-        for score, _, candidate in ranked[:most]
+        for score, candidate in ranked
     ]

@@ -24,11 +24,6 @@ def calls_text(calls: Iterable[Any]) -> str:
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
 
 
-def call_ids(calls: Iterable[Any]) -> set[str]:
-    """Return the ids under which the answers to some calls will come."""
-    return {text_at(call, "id", "call_id") for call in calls if is_record(call)} - {""}
-
-
 def _words(part: Any, tool: bool) -> str:
     if isinstance(part, str):
         return part

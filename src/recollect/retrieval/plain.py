@@ -1,0 +1,29 @@
+"""Rank items that have nothing but a text (blocks, files): by words and meaning, above the bar."""
+
+from collections.abc import Sequence
+
+from recollect.retrieval.candidates import Admit, Candidate, Meaning, S, gather
+from recollect.retrieval.fuse import fuse
+from recollect.retrieval.rank import above_bar
+from recollect.store.protocol import Tables
+from recollect.store.values import Shelf
+
+
+def rank_plain(
+    tables: Tables,
+    query: str,
+    shelves: Sequence[Shelf],
+    admit: Admit[S],
+    meaning: Meaning | None,
+    *,
+    limit: int,
+) -> list[tuple[float, Candidate[S]]]:
+    """Return the best *limit* items with their scores, best first, the newest of equals first."""
+    candidates = gather(tables, query, shelves, admit, meaning, limit=limit)
+    scored = [
+        (round(relevance.fused, 6), candidate)
+        for candidate, relevance in zip(candidates, fuse(candidates), strict=True)
+        if above_bar(candidate)
+    ]
+    scored.sort(key=lambda pair: (-pair[0], -pair[1].standing.seq))
+    return scored[:limit]
