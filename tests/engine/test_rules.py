@@ -10,10 +10,10 @@ import pytest
 from recollect.domain.candidate import Found
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find import Reading, find
-from recollect.engine.extract.rules import RULES
 from recollect.engine.extract.utterances import MOST_TURN_CHARS
 from recollect.engine.material import Turn
 from recollect.text.fence import fenced
+from recollect.text.rules import RULES
 from support import START
 
 TALK = Reading()

@@ -31,7 +31,6 @@ from recollect.engine.ask_prompt import (
 from recollect.engine.desk import Desk, Held, LeaseLost, Next, NotYet, Tally
 from recollect.engine.extract.find import flags_of
 from recollect.engine.extract.stage import add_candidates, subject, written
-from recollect.engine.extract.wording import plain
 from recollect.engine.material import Turn, turns_of
 from recollect.engine.paid import MOST_ERROR_CHARS, enter, over_budget
 from recollect.errors import ModelUnavailable, RecollectError
@@ -40,6 +39,7 @@ from recollect.store.protocol import Tables
 from recollect.text.clean import clean
 from recollect.text.fence import fenced_spans
 from recollect.text.redact import redact
+from recollect.text.wording import plain
 
 WINDOW_CHARS = 24_000
 MOST_TOOL_CHARS = 400  # of a tool's output: enough to follow the talk around it

@@ -14,9 +14,9 @@ from recollect.domain.source import BLANK, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find import flags_of
 from recollect.engine.extract.utterances import Utterance, utterances
-from recollect.engine.extract.wording import plain
 from recollect.engine.material import Turn
 from recollect.text.fence import fenced_spans
+from recollect.text.wording import plain
 
 MOST_ASKED = 4
 MOST_CHARS = 220

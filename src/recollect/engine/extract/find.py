@@ -11,13 +11,22 @@ from dataclasses import dataclass, replace
 from recollect.domain.candidate import CORRECTION, INSTRUCTION, UPDATE, Found, Span
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
-from recollect.engine.extract.details import alternatives_in, observed_at, rationale_in
-from recollect.engine.extract.rules import RULES, Rule
 from recollect.engine.extract.utterances import Utterance, utterances
-from recollect.engine.extract.wording import asks, invents, jokes, lead_in, plain, reports, supposes
 from recollect.engine.material import Turn
+from recollect.text.details import alternatives_in, observed_at, rationale_in
 from recollect.text.patterns import Pattern
+from recollect.text.rules import rule_for
 from recollect.text.statements import content_words
+from recollect.text.wording import (
+    asks,
+    commands_a_reader,
+    invents,
+    jokes,
+    lead_in,
+    plain,
+    reports,
+    supposes,
+)
 
 LEAST_WORDS = 3
 SPECIFIC = 0.55  # the confidence in a plain statement that names or counts something
@@ -45,18 +54,6 @@ _BRINGS_UP_TO_DATE = Pattern(
     r"|moved (?:from|off|over)"
     r"|changed (?:to|from|my mind)|renamed|used to)\b|(?<!right )(?<!by )(?<!for )\bnow\b(?! "
     r"that| on)"
-)
-_COMMANDS_A_READER = Pattern(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:instructions?|prompts?"
-    r"|rules?|guidelines|above|previous)\b"
-    r"|\b(?:system prompt|developer message|jailbreak|prompt injection|do not tell the user"
-    r"|without telling"
-    r"|don't tell the user|as an ai|note to the assistant|dear (?:ai|assistant)|you are (?:now "
-    r")?an? (?:ai|assistant|agent))\b"
-    r"|\b(?:send|forward|upload|exfiltrate|(?:post|email) (?:\w+ "
-    r"){0,3}to)\b[^.]{0,60}\b(?:https?://|password"
-    r"|secrets?|credentials|api keys?|@)"
-    r"|\brm -rf\b|\bcurl\b[^|]*\|\s*(?:sudo )?(?:ba)?sh\b"
 )
 _OF_MINE = Pattern(r"(?:i(?:'m|'ve| am| have| had| was| \w+)|my|we(?:'re|'ve| \w+)|our)\b")
 _PARTICULAR = Pattern(r"\d|(?<=[a-z,] )[A-Z][\w'’-]+|[\"“][^\"”]{3,60}[\"”]|`[^`]+`")
@@ -130,7 +127,7 @@ def _kind_of(
     text: str, reading: Reading, *, corrects: bool
 ) -> tuple[str, MemoryType, float] | None:
     """Return what *text* is, as rule, type and confidence; None where it is nothing to keep."""
-    rule = _fitting(text, reading)
+    rule = rule_for(text, reported=reading.reported)
     if rule is not None:
         return rule.name, rule.type, CORRECTED if corrects else rule.confidence
     if len(text.split()) < LEAST_WORDS or asks(text):
@@ -156,18 +153,6 @@ def _specific(written: str, text: str) -> tuple[str, MemoryType, float] | None:
         return None
     mine = begins[0].startswith(("i", "my"))
     return "specific", MemoryType.PROFILE if mine else MemoryType.PROJECT, SPECIFIC
-
-
-def _fitting(text: str, reading: Reading) -> Rule | None:
-    for rule in RULES:
-        if (
-            rule.fits(text)
-            and (rule.may_ask or not asks(text))
-            and (rule.may_suppose or not supposes(text))
-            and (reading.reported or not reports(text))
-        ):
-            return rule
-    return None
 
 
 def _found(
@@ -212,7 +197,7 @@ def _with_reason(found: Found, following: Sequence[Utterance]) -> Found:
 
 def flags_of(text: str) -> tuple[str, ...]:
     """Return what a reader should be warned of in *text*, made plain."""
-    return (INSTRUCTION,) if _COMMANDS_A_READER.search(text) else ()
+    return (INSTRUCTION,) if commands_a_reader(text) else ()
 
 
 def _only_objects(text: str) -> bool:

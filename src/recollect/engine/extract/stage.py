@@ -20,13 +20,13 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Source
 from recollect.engine.desk import Desk, Held, Next, Tally
-from recollect.engine.extract.details import dates_in
 from recollect.engine.extract.episode import episode
 from recollect.engine.extract.find import Reading, find
 from recollect.engine.material import turns_of
 from recollect.engine.records import ENGINE, Records
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
+from recollect.text.details import dates_in
 
 BATCH = 50
 LONG, BATCH_OF_LONG = 1_000_000, 10

@@ -10,7 +10,7 @@ tests/engine/test_rules.py; the score is in benchmarks/extraction.
 from dataclasses import dataclass
 
 from recollect.domain.memory import MemoryType
-from recollect.engine.extract.lexicon import (
+from recollect.text.lexicon import (
     DEICTIC,
     FAMILY,
     HOLDS,
@@ -25,6 +25,7 @@ from recollect.engine.extract.lexicon import (
     WHEN,
 )
 from recollect.text.patterns import Pattern
+from recollect.text.wording import asks, reports, supposes
 
 PROFILE, PROJECT, DECISION = MemoryType.PROFILE, MemoryType.PROJECT, MemoryType.DECISION
 ARTIFACT, HINT = MemoryType.ARTIFACT, MemoryType.TASK_HINT
@@ -376,3 +377,16 @@ RULES: tuple[Rule, ...] = (
         confidence=0.7,
     ),
 )
+
+
+def rule_for(text: str, *, reported: bool = False) -> Rule | None:
+    """Return the first rule that *text*, made plain, fits; *reported*: others' words count too."""
+    for rule in RULES:
+        if (
+            rule.fits(text)
+            and (rule.may_ask or not asks(text))
+            and (rule.may_suppose or not supposes(text))
+            and (reported or not reports(text))
+        ):
+            return rule
+    return None

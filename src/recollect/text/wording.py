@@ -100,6 +100,18 @@ _PASTED = Pattern(
     r"(?:\bthe following\b|\bbelow\b|:|\bth(?:is|e) (?:text|e-?mail|letter|paragraph|passage"
     r"|essay))"
 )
+_COMMANDS_A_READER = Pattern(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:instructions?|prompts?"
+    r"|rules?|guidelines|above|previous)\b"
+    r"|\b(?:system prompt|developer message|jailbreak|prompt injection|do not tell the user"
+    r"|without telling"
+    r"|don't tell the user|as an ai|note to the assistant|dear (?:ai|assistant)|you are (?:now "
+    r")?an? (?:ai|assistant|agent))\b"
+    r"|\b(?:send|forward|upload|exfiltrate|(?:post|email) (?:\w+ "
+    r"){0,3}to)\b[^.]{0,60}\b(?:https?://|password"
+    r"|secrets?|credentials|api keys?|@)"
+    r"|\brm -rf\b|\bcurl\b[^|]*\|\s*(?:sudo )?(?:ba)?sh\b"
+)
 _ACTS = Pattern(r"(?:^|\bplease |\byou |\bto )act (?:as|like)\b")
 
 
@@ -145,3 +157,8 @@ def jokes(text: str) -> bool:
 def invents(text: str) -> bool:
     """Say whether a message asks for fiction or a role, or brings text to be worked on."""
     return bool(_FICTION.search(text) or _ACTS.search(text) or _PASTED.search(text))
+
+
+def commands_a_reader(text: str) -> bool:
+    """Say whether *text* tells whoever reads it, a model say, what to do behind its user's back."""
+    return bool(_COMMANDS_A_READER.search(text))

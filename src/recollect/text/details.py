@@ -51,6 +51,11 @@ def alternatives_in(text: str) -> tuple[str, ...]:
     return tuple(match["other"].strip() for match in _INSTEAD.finditer(text))
 
 
+def happened(text: str) -> bool:
+    """Say whether *text* tells of something past."""
+    return bool(_HAPPENED.search(text))
+
+
 def observed_at(text: str, *, said_at: datetime) -> datetime:
     """
     Return when what *text* says happened: "yesterday" counts back from when it was said.
@@ -58,7 +63,7 @@ def observed_at(text: str, *, said_at: datetime) -> datetime:
     Only relative dates count. A year in the text is part of what is told, and of two tellings that
     name different years the later one is still the newer.
     """
-    if not _HAPPENED.search(text):
+    if not happened(text):
         return said_at
     dates = find_dates(text, asked_at=said_at)
     past = [when for when in dates if when.end <= said_at and not when.exact]

@@ -1,0 +1,259 @@
+"""
+How much of what is asked for later survives in a summary: `python -m benchmarks.summary`.
+
+Conversations whose questions name the messages that answer them are summed up at 1, 5 and 10 %
+of their tokens; counted is how many key words of those messages the summary still has. Beside it,
+at the same size: the beginning, sentences taken evenly, and the user's sentences taken evenly.
+No language model takes part. Even conversations (`dev`) may be read by those who write rules; of
+the odd ones (`test`) only the figures are looked at.
+"""
+
+import argparse
+import platform
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+
+import recollect
+from benchmarks.markdown import table
+from benchmarks.quality import RESULTS
+from benchmarks.tasks import Item, Task, TasksMissing, default_folder, read_task
+from recollect.context.salience import words_of
+from recollect.context.summarize import summarize
+from recollect.context.summary_lines import sentences_of
+from recollect.domain.conversation import Message, Role
+from recollect.text.tokens import estimate_tokens
+
+OUT = RESULTS / "summary.md"
+TASKS = ("beam-100K", "locomo-turn", "lme-pool-turn")
+SHARES = (0.01, 0.05, 0.10)
+SPLITS = ("dev", "test")
+RARE = 0.05  # a key word stands in at most this share of a conversation's messages
+TOLD = 1 / 3  # of the key words of a message in one line: the line tells of it
+ROLLED = 20  # messages a step, where a summary is made of the one before it
+UNTOLD_AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+Way = Callable[[Sequence[Message], int], str]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A conversation, and for each message that answers a question its key words."""
+
+    messages: tuple[Message, ...]
+    gold: tuple[frozenset[str], ...]
+    split: str
+
+    @property
+    def tokens(self) -> int:
+        return sum(message.tokens for message in self.messages)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One way at one size: key words kept, and messages told of by one line."""
+
+    kept: float
+    told: float
+    messages_a_second: float
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    try:
+        talks = {name: list(_talks(read_task(given.tasks, name))) for name in TASKS}
+    except TasksMissing as missing:
+        print(f"summary: {missing}", file=sys.stderr)
+        return 2
+    splits = SPLITS if given.split == "all" else (given.split,)
+    report = "\n".join(_report(talks, splits, sys.argv[1:] if arguments is None else arguments))
+    print(report)
+    if given.write:
+        OUT.write_text(report + "\n", encoding="utf-8")
+    return 0
+
+
+def _talks(task: Task) -> Iterator[Talk]:
+    gold = frozenset(one for query in task.queries for one in query.gold)
+    by_talk: dict[str, list[Item]] = {}
+    for item in task.items:
+        # The scope of LongMemEval is a pool of strangers' sessions: each is a conversation.
+        by_talk.setdefault(item.session if task.name.startswith("lme") else item.scope, []).append(
+            item
+        )
+    with_gold = [items for items in by_talk.values() if any(one.id in gold for one in items)]
+    for number, items in enumerate(with_gold):
+        yield _talk(items, gold, SPLITS[number % 2])
+
+
+def _talk(items: Sequence[Item], gold: frozenset[str], split: str) -> Talk:
+    messages = tuple(_message(place, item) for place, item in enumerate(items))
+    words = [frozenset(words_of(_said(message))) for message in messages]
+    uses = Counter(word for of in words for word in of)
+    most = max(1, RARE * len(messages))
+    keys = (
+        frozenset(word for word in words[place] if uses[word] <= most)
+        for place, item in enumerate(items)
+        if item.id in gold
+    )
+    return Talk(messages, tuple(key for key in keys if key), split)
+
+
+def _message(place: int, item: Item) -> Message:
+    assistant = item.speaker == "assistant"
+    return Message(
+        id=item.id,
+        conversation_id=item.scope,
+        position=place,
+        role=Role.ASSISTANT if assistant else Role.USER,
+        name="" if item.speaker in ("user", "assistant") else item.speaker,
+        content=item.text,
+        tokens=estimate_tokens(item.text),
+        created_at=item.at or UNTOLD_AT,
+    )
+
+
+def _said(message: Message) -> str:
+    return " ".join(sentences_of(message.content))
+
+
+def _ours(messages: Sequence[Message], budget: int) -> str:
+    return summarize(messages, budget_tokens=budget, count=estimate_tokens)
+
+
+def _rolled(messages: Sequence[Message], budget: int) -> str:
+    summary = ""
+    for start in range(0, len(messages), ROLLED):
+        part = messages[start : start + ROLLED]
+        summary = summarize(part, previous=summary, budget_tokens=budget, count=estimate_tokens)
+    return summary
+
+
+def _first(messages: Sequence[Message], budget: int) -> str:
+    return _cut((message.content for message in messages), budget)
+
+
+def _evenly(messages: Sequence[Message], budget: int) -> str:
+    sentences = [one for message in messages for one in sentences_of(message.content)]
+    return _spread(sentences, budget)
+
+
+def _evenly_user(messages: Sequence[Message], budget: int) -> str:
+    of = (message for message in messages if message.role is Role.USER)
+    return _spread([one for message in of for one in sentences_of(message.content)], budget)
+
+
+def _spread(sentences: Sequence[str], budget: int) -> str:
+    """Return every n-th of *sentences*, n as small as the budget allows."""
+    whole = sum(estimate_tokens(f"{one}\n") for one in sentences)
+    share = min(budget / max(whole, 1), 1.0)
+    picked = [
+        one
+        for n, one in enumerate(sentences)
+        if int(n * share + 0.5) > int((n - 1) * share + 0.5) or share == 1.0
+    ]
+    return _cut(picked, budget)
+
+
+def _cut(texts: Iterator[str] | Sequence[str], budget: int) -> str:
+    taken: list[str] = []
+    left = budget
+    for text in texts:
+        cost = estimate_tokens(f"{text}\n")
+        if cost > left:
+            words = text.split()
+            while words and estimate_tokens(" ".join(words)) > left:
+                words = words[: max(len(words) * 9 // 10, 0)]
+            taken.append(" ".join(words))
+            break
+        taken.append(text)
+        left -= cost
+    return "\n".join(taken)
+
+
+WAYS: dict[str, Way] = {
+    "**summarize**": _ours,
+    f"summarize, rolled on every {ROLLED} messages": _rolled,
+    "the first tokens": _first,
+    "sentences taken evenly": _evenly,
+    "the user's sentences taken evenly": _evenly_user,
+}
+
+
+def _score(talks: Sequence[Talk], way: Way, share: float) -> Scored:
+    kept: list[float] = []
+    told: list[bool] = []
+    spent = 0.0
+    for talk in talks:
+        budget = max(int(talk.tokens * share), 1)
+        started = time.perf_counter()
+        summary = way(talk.messages, budget)
+        spent += time.perf_counter() - started
+        have = words_of(summary).keys()
+        lines = [words_of(line).keys() for line in summary.splitlines()]
+        kept += [len(key & have) / len(key) for key in talk.gold]
+        told += [any(len(key & line) >= TOLD * len(key) for line in lines) for key in talk.gold]
+    count = sum(len(talk.messages) for talk in talks)
+    return Scored(fmean(kept), fmean(told), count / max(spent, 1e-9))
+
+
+def _report(
+    talks: dict[str, list[Talk]], splits: Sequence[str], arguments: Sequence[str]
+) -> Iterator[str]:
+    yield "# What a summary keeps"
+    yield ""
+    command = shlex.join(["python", "-m", "benchmarks.summary", *arguments])
+    yield f"`{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}."
+    yield ""
+    yield from _NOTES
+    for split in splits:
+        yield f"## {split}"
+        yield ""
+        for name, of in talks.items():
+            chosen = [talk for talk in of if talk.split == split]
+            gold = sum(len(talk.gold) for talk in chosen)
+            tokens = fmean(talk.tokens for talk in chosen)
+            yield (
+                f"{name}: {len(chosen)} conversations of {tokens:,.0f} tokens on average, "
+                f"{gold} messages that answer a question."
+            )
+            yield ""
+            rows = [[way, *_row(chosen, WAYS[way])] for way in WAYS]
+            header = ["", *(f"{part} at {s:.0%}" for s in SHARES for part in ("kept", "told"))]
+            yield from table([*header, "messages a second"], rows)
+            yield ""
+
+
+def _row(talks: Sequence[Talk], way: Way) -> list[str]:
+    scored = [_score(talks, way, share) for share in SHARES]
+    cells = [f"{100 * part:.1f}" for one in scored for part in (one.kept, one.told)]
+    return [*cells, f"{scored[-1].messages_a_second:,.0f}"]
+
+
+_NOTES = """\
+Of each message that answers a question, its key words (of its sentences, not of code; those in at
+most 5 % of the conversation's messages): *kept*, the share that stands in the summary, on average;
+*told*, the share of messages of which one line of the summary has at least a third of them (a word
+here and a word there is no telling). All in per cent, at 1, 5 and 10 % of the conversation's
+tokens. The questions are not known to the summary. *Rolled*: made in steps, each from the summary
+before and the next messages, as a running conversation does it.
+
+""".splitlines()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.summary", description=__doc__)
+    parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
+    parser.add_argument("--split", choices=(*SPLITS, "all"), default="dev")
+    parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
