@@ -21,6 +21,7 @@ from recollect.app.keeping import Keeping
 from recollect.app.reading import Reading
 from recollect.app.reviewing import Reviewing
 from recollect.app.skills import SkillVerbs
+from recollect.app.window import WindowVerbs
 from recollect.app.writing import Writing
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings
@@ -44,6 +45,7 @@ class Recollect(
     AgentVerbs,
     BlockVerbs,
     ConversationVerbs,
+    WindowVerbs,
     SkillVerbs,
     FileVerbs,
     Keeping,

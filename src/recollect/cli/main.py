@@ -6,7 +6,20 @@ from io import TextIOWrapper
 import click
 
 from recollect import __version__
-from recollect.cli import capturing, reading, review, upkeep, writing
+from recollect.cli import (
+    agents,
+    blocks,
+    capturing,
+    conversations,
+    files,
+    reading,
+    review,
+    searching,
+    skills,
+    upkeep,
+    window,
+    writing,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,6 +36,7 @@ def main(db: str | None) -> None:
       recollect context "write the release notes"
       recollect capture session.jsonl --work
       recollect inbox
+      recollect agent create --name helper
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -33,8 +47,16 @@ def main(db: str | None) -> None:
 
 for command in (
     writing.add,
-    reading.search,
+    agents.agent,
+    blocks.memory,
+    conversations.conversation,
+    conversations.archive,
+    skills.skills,
+    files.files,
+    searching.search,
     reading.context,
+    window.window,
+    window.tokens,
     reading.show,
     reading.explain,
     reading.why_not,

@@ -1,4 +1,4 @@
-"""Commands that read: search, context, show, explain, why-not, views."""
+"""Commands that read: context, show, explain, why-not, views."""
 
 from typing import Any
 
@@ -15,30 +15,6 @@ from recollect.cli.render import (
     shown,
 )
 from recollect.domain.retrieval import Retrieval
-
-_ELSEWHERE = "Add --project NAME for a project's memory, or --everywhere."
-
-
-@click.command()
-@click.argument("query")
-@place_options
-@filter_options
-@store_options
-def search(memory: Recollect, *, as_json: bool, query: str, **given: Any) -> None:
-    """
-    Find memories by words and by meaning, and say why each came.
-
-    \b
-    Examples:
-      recollect search "how long should answers be?"
-      recollect search "package manager" --project site --type decision
-    """
-    asked = given_filters(given)
-    hits = memory.search(query, **asked)
-    if as_json:
-        print_json(hits)
-    else:
-        print_hits(hits, hint="" if "project" in asked or "everywhere" in asked else _ELSEWHERE)
 
 
 @click.command()

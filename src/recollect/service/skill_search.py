@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from recollect.domain.skill import Skill, SkillHit, SkillReport
-from recollect.engine.index import asked
 from recollect.errors import EmbedderUnavailable
 from recollect.service import inputs
 from recollect.service.deps import Deps
@@ -38,6 +37,9 @@ def _nearness(deps: Deps, query: str, texts: Sequence[str]) -> Sequence[float | 
     indexer = deps.indexer()
     if indexer is None:
         return [None] * len(texts)
+    # NumPy is loaded by a question, not with the verbs.
+    from recollect.engine.index import asked
+
     try:
         vector = asked(indexer.embedder.embed_query, query)
         rows = asked(indexer.embedder.embed, list(texts))

@@ -1,0 +1,159 @@
+"""Commands about agents: create, list, info, update, pin, delete, and moving them around."""
+
+from typing import Any
+
+import click
+
+from recollect.app import Recollect
+from recollect.cli.options import creating_store_options, given_filters, store_options
+from recollect.cli.render import print_json, say, shown
+from recollect.domain.agent import Agent
+
+
+@click.group()
+def agent() -> None:
+    """
+    Agents: who remembers. An agent is named by its name or its id.
+
+    \b
+    Examples:
+      recollect agent create --name coder --model claude-sonnet-4
+      recollect agent list
+      recollect agent info coder
+    """
+
+
+@agent.command()
+@click.option("--name", required=True, help="Its name, unique in the store.")
+@click.option("--model", default="", help="The language model it runs on.")
+@click.option("--description", default="", help="What it is for.")
+@click.option("--system-prompt", default="", help="Its instructions.")
+@click.option("--bare", is_flag=True, help="Without the blocks every agent starts with.")
+@creating_store_options
+def create(memory: Recollect, *, as_json: bool, name: str, bare: bool, **given: Any) -> None:
+    """Make an agent with the blocks every agent starts with."""
+    made = memory.create_agent(name, default_blocks=not bare, **given)
+    if as_json:
+        print_json(made)
+    else:
+        labels = ", ".join(block.label for block in memory.blocks(made)) or "no blocks"
+        say(f"Made agent {shown(made.name)} with {labels}: {made.id}")
+
+
+@agent.command("list")
+@click.option("--pinned", type=click.Choice(["local", "global"]), help="Only those pinned so.")
+@click.option("--project", help="Leave out those pinned to other projects.")
+@store_options
+def list_(memory: Recollect, *, as_json: bool, **given: Any) -> None:
+    """List the agents, pinned ones first."""
+    found = memory.agents(**given_filters(given))
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say("There are no agents yet; `recollect agent create --name NAME` makes one.")
+    for one in found:
+        pin = f" [yellow]pinned {one.pinned.value}[/yellow]" if one.pinned else ""
+        model = f" · {shown(one.model)}" if one.model else ""
+        say(f"[bold]{shown(one.name)}[/bold]{pin}  [dim]{one.id}{model}[/dim]")
+
+
+@agent.command()
+@click.argument("name", metavar="AGENT")
+@click.option("--project", help="With the blocks and the window in this project.")
+@store_options
+def info(memory: Recollect, *, as_json: bool, name: str, project: str | None) -> None:
+    """Print what an agent is, its blocks, and what fills its context window."""
+    found = memory.agent(name)
+    blocks = memory.blocks(found, project=project)
+    window = memory.context_window(found, project=project)
+    skills = [one.skill.name for one in memory.loaded_skills(found)]
+    talks = memory.conversations(agent=found, limit=3)
+    if as_json:
+        told = {"agent": found, "blocks": blocks, "window": window, "skills": skills}
+        print_json({**told, "conversations": talks})
+        return
+    _print_agent(found)
+    for block in blocks:
+        size = f"{len(block.value)} of {block.limit}" if block.limit else str(len(block.value))
+        marks = f"{block.scope}{', read-only' if block.read_only else ''}"
+        say(f"  [bold]{shown(block.label)}[/bold] [dim]{marks}, {size} characters[/dim]")
+    if skills:
+        say(f"skills: {shown(', '.join(skills))}")
+    for talk in talks:
+        say(f"[dim]{talk.started_at:%Y-%m-%d %H:%M} {shown(talk.title or talk.id)}[/dim]")
+    say(f"window: {window.used} of {window.window_tokens} tokens [dim]({window.counted_by})[/dim]")
+    if window.warning:
+        say(f"[yellow]{window.warning}[/yellow]")
+
+
+@agent.command()
+@click.argument("name", metavar="AGENT")
+@click.option("--name", "new_name", help="Another name.")
+@click.option("--model", help="Another model.")
+@click.option("--description", help="Another description.")
+@click.option("--system-prompt", help="Other instructions.")
+@store_options
+def update(
+    memory: Recollect, *, as_json: bool, name: str, new_name: str | None, **given: Any
+) -> None:
+    """
+    Change an agent.
+
+    \b
+    Example:
+      recollect agent update coder --description "Writes and reviews code."
+    """
+    changes = given_filters({"name": new_name, **given})
+    if not changes:
+        raise click.UsageError("nothing to change: give --name, --model, --description, …")
+    kept = memory.update_agent(name, **changes)
+    print_json(kept) if as_json else _print_agent(kept)
+
+
+@agent.command()
+@click.argument("name", metavar="AGENT")
+@click.option("--local", is_flag=True, help="Only in the project given.")
+@click.option("--off", is_flag=True, help="No longer.")
+@click.option("--project", help="The project of a local pin.")
+@store_options
+def pin(
+    memory: Recollect, *, as_json: bool, name: str, local: bool, off: bool, project: str | None
+) -> None:
+    """
+    Keep an agent at hand: everywhere, or in one project.
+
+    \b
+    Example:
+      recollect agent pin coder --local --project site
+    """
+    kept = memory.pin_agent(name, "" if off else "local" if local else "global", project=project)
+    print_json(kept) if as_json else say(f"{shown(kept.name)}: {kept.pinned.value or 'not pinned'}")
+
+
+@agent.command()
+@click.argument("name", metavar="AGENT")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@store_options
+def delete(memory: Recollect, *, as_json: bool, name: str, yes: bool) -> None:
+    """Delete an agent with everything of its own, and print a receipt."""
+    found = memory.agent(name)
+    if not yes:
+        question = f"Delete agent {found.name!r} with its blocks, conversations and archive?"
+        click.confirm(question, abort=True, err=as_json)
+    receipt = memory.delete_agent(found)
+    if as_json:
+        print_json(receipt)
+        return
+    removed = ", ".join(f"{count} {table}" for table, count in receipt.removed.items())
+    say(f"Deleted: {removed}.")
+    for kept in receipt.kept:
+        say(f"[yellow]Kept: {shown(kept)}[/yellow]")
+
+
+def _print_agent(found: Agent) -> None:
+    say(f"[bold]{shown(found.name)}[/bold]  [dim]{found.id}[/dim]")
+    if found.description:
+        say(shown(found.description))
+    if found.model:
+        say(f"[dim]model[/dim] {shown(found.model)}")

@@ -1,0 +1,180 @@
+"""
+Compact a conversation: a summary stands for its older messages, which stay searchable for ever.
+
+Deciding what leaves is context/compact.py, the summary itself context/summarize.py, or the chat
+model where one is configured. Here the window is read, the summary made outside of any transaction,
+and all of it written at once, unless somebody else compacted in the meantime.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+from recollect.context.compact import (
+    CompactionSettings,
+    Plan,
+    needs_compaction,
+    plan_compaction,
+)
+from recollect.context.prompt import compile_blocks
+from recollect.context.summarize import summarize
+from recollect.context.summary_prompt import checked, summary_request
+from recollect.domain.agent import Agent
+from recollect.domain.conversation import CompactionMode, Conversation, Message, Summary
+from recollect.engine.paid import ask_model
+from recollect.service import inputs
+from recollect.service.block_target import known_conversation, visible
+from recollect.service.deps import Deps
+from recollect.store.protocol import Tables
+from recollect.text.tokens import TokenCounter, counter_for
+
+WINDOW_TOKENS = 32_000
+MADE_BY_EXTRACT = "extract"
+TRIES = 3  # whoever is overtaken so often gives up, for then it is compacted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compacted:
+    """What a compaction did: the new summary, and how much it stands for."""
+
+    summary: Summary
+    evicted: int
+    kept: int
+    reason: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A conversation's window as it was read."""
+
+    conversation: Conversation
+    agent: Agent | None
+    messages: list[Message]
+    previous: Summary | None
+    other_tokens: int
+    counter: TokenCounter
+
+
+def compact(
+    deps: Deps,
+    conversation: object,
+    *,
+    window_tokens: object = None,
+    mode: object = CompactionMode.SLIDING_WINDOW,
+    keep_last: object = 10,
+    threshold: object = 0.8,
+    target: object = 0.5,
+    summary_tokens: object = None,
+    force: bool = False,
+) -> Compacted | None:
+    """Compact a conversation whose window is too full (or in any case); None if nothing leaves."""
+    chosen = inputs.one_of("mode", CompactionMode, mode)
+    for _ in range(TRIES):
+        window = _read(deps, conversation)
+        settings = CompactionSettings(
+            window_tokens=window_tokens_of(window_tokens, window.agent),
+            threshold=inputs.share_of("threshold", threshold),
+            mode=chosen,
+            keep_last=inputs.count_of("keep_last", keep_last, least=0, most=10**6),
+            target=inputs.share_of("target", target),
+            summary_tokens=summary_tokens
+            if summary_tokens is None
+            else inputs.count_of("summary_tokens", summary_tokens, least=20, most=10**6),
+        )
+        used = window.other_tokens
+        if not force and not needs_compaction(
+            window.messages, settings=settings, other_tokens=used
+        ):
+            return None
+        plan = plan_compaction(window.messages, settings=settings, other_tokens=used)
+        if plan is None or not plan.evicted:
+            return None
+        summary, notes = _summary(deps, window, plan, settings)
+        if deps.store.write(partial(_keep, window, plan, summary)):
+            return Compacted(
+                summary=summary,
+                evicted=len(plan.evicted),
+                kept=len(plan.kept),
+                reason=plan.reason,
+                notes=notes,
+            )
+    return None
+
+
+def _read(deps: Deps, conversation: object) -> _Window:
+    with deps.store.read() as tables:
+        found = known_conversation(tables, conversation)
+        agent = tables.agents.get(found.agent_id) if found.agent_id else None
+        counter = counter_for(agent.model if agent else "")
+        blocks = compile_blocks(visible(tables, agent, found.project_id, found))
+        summaries = tables.conversations.summaries(found.id)
+        previous = summaries[-1] if summaries else None
+        other = counter.count(blocks.text) + counter.count(agent.system_prompt if agent else "")
+        return _Window(
+            conversation=found,
+            agent=agent,
+            messages=tables.messages.in_context(found.id),
+            previous=previous,
+            other_tokens=other + (previous.tokens if previous else 0),
+            counter=counter,
+        )
+
+
+def _summary(
+    deps: Deps, window: _Window, plan: Plan, settings: CompactionSettings
+) -> tuple[Summary, tuple[str, ...]]:
+    previous = window.previous.content if window.previous else ""
+    budget = settings.summary_budget
+    count = window.counter.count
+    asked = summary_request(plan.evicted, previous=previous, budget_tokens=budget)
+    notes: tuple[str, ...] = ()
+    text, made_by = None, MADE_BY_EXTRACT
+    if deps.desk.asks:
+        answer = ask_model(
+            deps.desk,
+            purpose="summary",
+            system=asked.system,
+            prompt=asked.prompt,
+            max_tokens=asked.max_tokens,
+        )
+        text = checked(answer.text, budget_tokens=budget, count=count) if answer.text else None
+        made_by = answer.model if text else MADE_BY_EXTRACT
+        if text is None:
+            why = answer.why_not or "its answer was no summary"
+            notes = (f"written without the language model: {why}",)
+    if text is None:
+        text = summarize(plan.evicted, previous=previous, budget_tokens=budget, count=count)
+    first = window.previous.first_position if window.previous else plan.evicted[0].position
+    summary = Summary(
+        id=deps.clock.new_id(),
+        conversation_id=window.conversation.id,
+        mode=settings.mode,
+        content=text,
+        first_position=min(first, plan.evicted[0].position),
+        last_position=plan.evicted[-1].position,
+        tokens=count(text),
+        made_by=made_by,
+        created_at=deps.clock.now(),
+    )
+    return summary, notes
+
+
+def _keep(window: _Window, plan: Plan, summary: Summary, tables: Tables) -> bool:
+    """Write it all, unless somebody else compacted since the window was read."""
+    latest = tables.conversations.summaries(window.conversation.id)
+    before = window.previous.id if window.previous else None
+    if (latest[-1].id if latest else None) != before:
+        return False
+    tables.conversations.add_summary(summary)
+    tables.messages.sum_up([message.id for message in plan.evicted], summary.id)
+    return True
+
+
+def window_tokens_of(given: object, agent: Agent | None) -> int:
+    """Return how large the window is: as given, as the agent's metadata say, or a default."""
+    if given is None and agent is not None:
+        told = agent.metadata.get("context_window")
+        given = told if isinstance(told, int) and told > 0 else None
+    return inputs.count_of(
+        "window_tokens", WINDOW_TOKENS if given is None else given, least=200, most=10**8
+    )
