@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.domain.agent import Agent, AgentReceipt
-    from recollect.domain.block import Block, BlockChange, BlockVersion
-    from recollect.domain.context import Bundle, Citation, Section
+    from recollect.domain.block import Block, BlockChange, BlockHit, BlockVersion
+    from recollect.domain.context import Bundle, Citation, Section, WindowOverview
     from recollect.domain.conversation import (
+        Compacted,
         Conversation,
         Message,
         MessageHit,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Summary,
     )
     from recollect.domain.event import Event, EventState
+    from recollect.domain.file import FileHit, FileWindow, GrepMatch, GrepPage
     from recollect.domain.job import Job, JobState
     from recollect.domain.ledger import ModelCall
     from recollect.domain.link import Link, Relation
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from recollect.domain.project import Project, Repo
     from recollect.domain.retrieval import Hit, MemoryExplanation, Parts, Retrieval, View, WhyNot
     from recollect.domain.scope import Scope
-    from recollect.domain.skill import LoadedSkill, Skill, SkillReport
+    from recollect.domain.skill import LearntSkill, LoadedSkill, Skill, SkillHit, SkillReport
     from recollect.domain.source import Evidence, Redaction, Source, SourceKind
     from recollect.domain.upkeep import (
         Imported,
@@ -78,17 +80,23 @@ __all__ = [
     "Block",
     "BlockChange",
     "BlockConflict",
+    "BlockHit",
     "BlockReadOnly",
     "BlockVersion",
     "Bundle",
     "Change",
     "Citation",
+    "Compacted",
     "Conversation",
     "EmbedderUnavailable",
     "Event",
     "EventState",
     "Evidence",
     "EvidenceMissing",
+    "FileHit",
+    "FileWindow",
+    "GrepMatch",
+    "GrepPage",
     "Hit",
     "IllegalTransition",
     "ImportRefused",
@@ -96,6 +104,7 @@ __all__ = [
     "InvalidInput",
     "Job",
     "JobState",
+    "LearntSkill",
     "Link",
     "LoadedSkill",
     "Maintenance",
@@ -122,6 +131,7 @@ __all__ = [
     "Scope",
     "Section",
     "Skill",
+    "SkillHit",
     "SkillReport",
     "Source",
     "SourceKind",
@@ -140,6 +150,7 @@ __all__ = [
     "View",
     "Waiting",
     "WhyNot",
+    "WindowOverview",
     "__version__",
     "open",
 ]
@@ -150,8 +161,9 @@ __all__ = [
 _HOMES = {
     "recollect.app": ("Recollect",),
     "recollect.domain.agent": ("Agent", "AgentReceipt"),
-    "recollect.domain.block": ("Block", "BlockChange", "BlockVersion"),
+    "recollect.domain.block": ("Block", "BlockChange", "BlockHit", "BlockVersion"),
     "recollect.domain.conversation": (
+        "Compacted",
         "Conversation",
         "Message",
         "MessageHit",
@@ -159,15 +171,12 @@ _HOMES = {
         "Pin",
         "Summary",
     ),
-    "recollect.domain.context": (
-        "Bundle",
-        "Citation",
-        "Section",
-    ),
+    "recollect.domain.context": ("Bundle", "Citation", "Section", "WindowOverview"),
     "recollect.domain.event": (
         "Event",
         "EventState",
     ),
+    "recollect.domain.file": ("FileHit", "FileWindow", "GrepMatch", "GrepPage"),
     "recollect.domain.job": (
         "Job",
         "JobState",
@@ -196,7 +205,7 @@ _HOMES = {
         "WhyNot",
     ),
     "recollect.domain.scope": ("Scope",),
-    "recollect.domain.skill": ("LoadedSkill", "Skill", "SkillReport"),
+    "recollect.domain.skill": ("LearntSkill", "LoadedSkill", "Skill", "SkillHit", "SkillReport"),
     "recollect.domain.source": (
         "Evidence",
         "Redaction",

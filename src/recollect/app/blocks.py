@@ -7,11 +7,10 @@ from recollect.app.agents import AgentLike
 from recollect.app.given import Moment, Verbs
 from recollect.app.given import Place as Project
 from recollect.domain import block as edits
-from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockVersion
+from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion
 from recollect.domain.conversation import Conversation
 from recollect.errors import InvalidInput
 from recollect.service import block_search, blocks
-from recollect.service.block_search import BlockHit
 from recollect.service.block_target import ById, ByLabel, Place, Target
 from recollect.service.inputs import MAX_CONTENT, text_of
 from recollect.text.redact import redact

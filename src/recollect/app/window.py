@@ -8,9 +8,9 @@ from recollect.app.conversations import ConversationLike
 from recollect.app.given import Place as Project
 from recollect.app.given import Verbs
 from recollect.domain.context import WindowOverview
+from recollect.domain.conversation import Compacted
 from recollect.service import compaction, window
 from recollect.service.block_target import Place
-from recollect.service.compaction import Compacted
 from recollect.text.tokens import counter_for
 
 

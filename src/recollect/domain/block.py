@@ -73,6 +73,15 @@ class BlockChange:
     changed_at: datetime
 
 
+@dataclass(frozen=True, kw_only=True)
+class BlockHit:
+    """One block found, and how well it answers."""
+
+    block: Block
+    score: float
+    matched_words: tuple[str, ...] = ()
+
+
 Edit = Callable[[str], str]
 
 

@@ -93,6 +93,17 @@ class Summary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Compacted:
+    """What a compaction did: the new summary, and how much it stands for."""
+
+    summary: Summary
+    evicted: int
+    kept: int
+    reason: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pin:
     """Context a user fixed to a conversation: a ticket, a debug note, a decision."""
 

@@ -3,22 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recollect.domain.block import Block
+from recollect.domain.block import Block, BlockHit
 from recollect.domain.scope import ItemKind
 from recollect.retrieval.plain import rank_plain
 from recollect.service import inputs
 from recollect.service.block_target import Place, found_in, visible
 from recollect.service.deps import Deps
 from recollect.service.read import meaning_of
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockHit:
-    """One block found, and how well it answers."""
-
-    block: Block
-    score: float
-    matched_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,13 @@ from recollect.context.prompt import compile_blocks
 from recollect.context.summarize import summarize
 from recollect.context.summary_prompt import checked, summary_request
 from recollect.domain.agent import Agent
-from recollect.domain.conversation import CompactionMode, Conversation, Message, Summary
+from recollect.domain.conversation import (
+    Compacted,
+    CompactionMode,
+    Conversation,
+    Message,
+    Summary,
+)
 from recollect.engine.paid import ask_model
 from recollect.service import inputs
 from recollect.service.block_target import known_conversation, visible
@@ -30,17 +36,6 @@ from recollect.text.tokens import TokenCounter, counter_for
 WINDOW_TOKENS = 32_000
 MADE_BY_EXTRACT = "extract"
 TRIES = 3  # whoever is overtaken so often gives up, for then it is compacted
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compacted:
-    """What a compaction did: the new summary, and how much it stands for."""
-
-    summary: Summary
-    evicted: int
-    kept: int
-    reason: str
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,6 +139,7 @@ def _summary(
             notes = (f"written without the language model: {why}",)
     if text is None:
         text = summarize(plan.evicted, previous=previous, budget_tokens=budget, count=count)
+    text = text or previous or f"{len(plan.evicted)} messages that say little"
     first = window.previous.first_position if window.previous else plan.evicted[0].position
     summary = Summary(
         id=deps.clock.new_id(),
