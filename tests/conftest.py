@@ -9,6 +9,8 @@ from hypothesis import settings
 
 from chat_server import ChatServer, chat_server
 from recollect import Recollect
+from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
 from support import FakeClock, open_memory
 
 settings.register_profile("default", deadline=None, max_examples=50)
@@ -37,6 +39,14 @@ def clock() -> FakeClock:
 def path(tmp_path: Path) -> Path:
     """Where a test's store lives."""
     return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def store(path: Path, clock: FakeClock) -> Iterator[Store]:
+    """A store by itself; a second implementation joins here."""
+    opened = SqliteStore(path, clock)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

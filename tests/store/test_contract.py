@@ -1,11 +1,12 @@
 """
 What every store must do. Runs through `Store` and `Tables` only.
 
-A second implementation joins by adding itself to the `store` fixture; nothing here knows SQLite.
+A second implementation joins by adding itself to the `store` fixture of conftest.py; nothing here
+knows SQLite. What agents need of a store is in test_contract_agents.py.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -45,13 +46,6 @@ from support import START, FakeClock
 
 EVERYTHING = Filters(statuses=frozenset(Status))
 GLOBAL = Owner(Scope.GLOBAL, "")
-
-
-@pytest.fixture
-def store(path: Path, clock: FakeClock) -> Iterator[Store]:
-    opened = SqliteStore(path, clock)
-    yield opened
-    opened.close()
 
 
 def agent(agent_id: str, name: str) -> Agent:

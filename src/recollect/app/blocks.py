@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recollect.app.agents import AgentLike
-from recollect.app.given import Moment, Verbs
+from recollect.app.given import Moment, Verbs, path_of
 from recollect.app.given import Place as Project
 from recollect.domain import block as edits
 from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion
 from recollect.domain.conversation import Conversation
 from recollect.errors import InvalidInput
-from recollect.service import block_search, blocks
+from recollect.service import block_history, block_search, blocks
 from recollect.service.block_target import ById, ByLabel, Place, Target
 from recollect.service.inputs import MAX_CONTENT, text_of
 from recollect.text.redact import redact
@@ -48,7 +48,7 @@ class BlockVerbs(Verbs):
             self._deps,
             label,
             value,
-            place=Place(agent=agent, project=project, conversation=conversation),
+            place=Place(agent=agent, project=path_of(project), conversation=conversation),
             scope=scope,
             description=description,
             limit=limit,
@@ -66,7 +66,7 @@ class BlockVerbs(Verbs):
         conversation: Conversation | str | None = None,
     ) -> list[Block]:
         """Return the blocks an agent sees, in the order of its prompt; every block without one."""
-        place = Place(agent=agent, project=project, conversation=conversation)
+        place = Place(agent=agent, project=path_of(project), conversation=conversation)
         return blocks.blocks(self._deps, place)
 
     def block(self, agent: AgentLike | None, label: Label, **where: Any) -> Block:
@@ -85,7 +85,8 @@ class BlockVerbs(Verbs):
         self, agent: AgentLike | None, label: Label, old: str, new: str, **how: Any
     ) -> Block:
         """Put *new* in place of *old*, which must occur exactly once."""
-        wanted = edits.replace_once(text_of("old", old, most=MAX_CONTENT), _text("new", new))
+        # What is stored holds no secrets, so what is looked for need not either.
+        wanted = edits.replace_once(_text("old", old), _text("new", new))
         return self._edit(agent, label, wanted, how)
 
     def insert_in_block(
@@ -107,7 +108,7 @@ class BlockVerbs(Verbs):
         self, agent: AgentLike | None, label: Label, **where: Any
     ) -> list[BlockVersion]:
         """Return every value a block has had, oldest first: who set it, when, why."""
-        return blocks.history(self._deps, _target(agent, label, where))
+        return block_history.history(self._deps, _target(agent, label, where))
 
     def block_diff(
         self,
@@ -118,14 +119,16 @@ class BlockVerbs(Verbs):
         **where: Any,
     ) -> str:
         """Return what changed between two versions, as a unified diff."""
-        return blocks.diff(self._deps, _target(agent, label, where), older, newer)
+        return block_history.diff(self._deps, _target(agent, label, where), older, newer)
 
     def rollback_block(
         self, agent: AgentLike | None, label: Label, version: int, **how: Any
     ) -> Block:
         """Give a block the value it had at a version; that is a new version itself."""
         where = _taken(how, "project", "conversation")
-        return blocks.rollback(self._deps, _target(agent, label, where), version, **_known(how))
+        return block_history.rollback(
+            self._deps, _target(agent, label, where), version, **_known(how)
+        )
 
     def attach_block(self, agent: AgentLike, block: Label) -> Block:
         """Share a global block with an agent."""
@@ -143,7 +146,7 @@ class BlockVerbs(Verbs):
         self, agent: AgentLike | None, since: Moment, **where: Any
     ) -> list[BlockChange]:
         """Return what changed after a moment in the blocks an agent sees, in any process."""
-        return blocks.changes(self._deps, Place(agent=agent, **_known_places(where)), since)
+        return block_history.changes(self._deps, Place(agent=agent, **_known_places(where)), since)
 
     def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
         """Tell *listener* of every change made by this memory; return how to stop that."""
@@ -165,9 +168,9 @@ class BlockVerbs(Verbs):
 
 def _target(agent: AgentLike | None, label: Label, where: dict[str, Any]) -> Target:
     places = _known_places(where)
-    if isinstance(label, Block) or (agent is None and not any(places.values())):
+    if agent is None and not any(places.values()):
         return ById(label)
-    return ByLabel(Place(agent=agent, **places), label)
+    return ByLabel(Place(agent=agent, **places), label.label if isinstance(label, Block) else label)
 
 
 def _taken(given: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -175,7 +178,8 @@ def _taken(given: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _known_places(where: dict[str, Any]) -> dict[str, Any]:
-    return _only(where, ("project", "conversation"))
+    found = _only(where, ("project", "conversation"))
+    return {**found, "project": path_of(found.get("project"))}
 
 
 def _known(how: dict[str, Any]) -> dict[str, Any]:

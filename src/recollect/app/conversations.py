@@ -5,7 +5,6 @@ from typing import Any
 
 from recollect.app.agents import AgentLike
 from recollect.app.given import Moment, Place, Texts, Verbs, known_names, path_of
-from recollect.domain.agent import Agent
 from recollect.domain.conversation import Conversation, Message, MessageHit, Pin, Summary
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
@@ -32,7 +31,7 @@ class ConversationVerbs(Verbs):
         started_at: Moment = None,
     ) -> Conversation:
         """Begin a conversation; an agent of a new name is made."""
-        where = Where.of(path_of(project), path_of(repo), _name(agent), None)
+        where = Where.of(path_of(project), path_of(repo), agent, None)
         return conversations.start(
             self._deps, where, title=title, metadata=metadata, started_at=started_at
         )
@@ -51,7 +50,7 @@ class ConversationVerbs(Verbs):
         offset: int = 0,
     ) -> list[Conversation]:
         """Return conversations, the latest first."""
-        where = Where.of(path_of(project), None, _name(agent), None)
+        where = Where.of(path_of(project), None, agent, None)
         return conversations.latest(self._deps, where, before=before, limit=limit, offset=offset)
 
     def end_conversation(
@@ -261,10 +260,6 @@ class ConversationVerbs(Verbs):
             asked_at=asked_at,
             limit=limit,
         )
-
-
-def _name(agent: AgentLike | None) -> str | None:
-    return agent.name if isinstance(agent, Agent) else agent
 
 
 def _draft(item: object) -> conversations.Draft:

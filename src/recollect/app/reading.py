@@ -78,8 +78,7 @@ class Reading(Verbs):
         last messages, with a *file* what is known of it. *shares* divides the budget anew (system,
         blocks, history, relevant, margin); *form* is tags or markdown; tokens are those of *model*.
         """
-        name = agent.name if isinstance(agent, Agent) else agent
-        where = Where.of(path_of(project), path_of(repo), name, session)
+        where = Where.of(path_of(project), path_of(repo), agent, session)
         wanted = context.request(
             task,
             where=where,

@@ -13,14 +13,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from recollect.app.agents import AgentVerbs
-from recollect.app.blocks import BlockVerbs
 from recollect.app.capturing import Capturing
-from recollect.app.conversations import ConversationVerbs
 from recollect.app.files import FileVerbs
 from recollect.app.keeping import Keeping
 from recollect.app.reading import Reading
 from recollect.app.reviewing import Reviewing
 from recollect.app.skills import SkillVerbs
+from recollect.app.tools import ToolVerbs
 from recollect.app.window import WindowVerbs
 from recollect.app.writing import Writing
 from recollect.clock import Clock, SystemClock
@@ -43,8 +42,7 @@ class Recollect(
     Reviewing,
     Reading,
     AgentVerbs,
-    BlockVerbs,
-    ConversationVerbs,
+    ToolVerbs,
     WindowVerbs,
     SkillVerbs,
     FileVerbs,

@@ -6,7 +6,7 @@ from typing import Any
 from recollect.app.agents import AgentLike
 from recollect.app.conversations import ConversationLike
 from recollect.app.given import Place as Project
-from recollect.app.given import Verbs
+from recollect.app.given import Verbs, path_of
 from recollect.domain.context import WindowOverview
 from recollect.domain.conversation import Compacted
 from recollect.service import compaction, window
@@ -61,7 +61,7 @@ class WindowVerbs(Verbs):
         """Return how many tokens each section of an agent's window takes; warns if it is full."""
         return window.overview(
             self._deps,
-            Place(agent=agent, project=project, conversation=conversation),
+            Place(agent=agent, project=path_of(project), conversation=conversation),
             window_tokens=window_tokens,
             tools=tools,
             warn_at=warn_at,

@@ -25,7 +25,6 @@ from recollect.retrieval.rank import above_bar
 from recollect.store.protocol import Tables
 
 RRF_K = 60
-LISTED = 400  # messages of a time that are looked through where only the time was asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +80,12 @@ def find_messages(
 def _listed(tables: Tables, asking: MessageAsking) -> list[MessageHit]:
     """Return what was said at a time, in order; of much, the user's words, evenly spread."""
     filters = asking.then.narrow(asking.filters) if asking.then else asking.filters
-    found = tables.messages.latest(asking.agent_id, filters, limit=LISTED)[::-1]
-    if len(found) > asking.limit:
-        found = [one for one in found if one.role is Role.USER] or found
-    if len(found) > asking.limit:
-        found = [found[i * len(found) // asking.limit] for i in range(asking.limit)]
+    said = tables.messages.speakers(asking.agent_id, filters)
+    if len(said) > asking.limit:
+        said = [one for one in said if one[1] is Role.USER] or said
+    if len(said) > asking.limit:
+        said = [said[i * len(said) // asking.limit] for i in range(asking.limit)]
+    found = tables.messages.get_many([message_id for message_id, _ in said])
     parts = MessageParts(search_mode="time", in_time=asking.then is not None)
     return [
         MessageHit(message=one, score=1.0, parts=parts, explanation=_when(one)) for one in found
@@ -110,7 +110,8 @@ def _ranked(
     scored = [
         (candidate, relevance)
         for candidate, relevance in zip(candidates, fuse(candidates), strict=True)
-        if above_bar(candidate)
+        # At the time asked for, a word in common is enough: the time says as much.
+        if above_bar(candidate) or (in_time and candidate.words is not None)
     ]
     scored.sort(key=_order)
     best = scored[: asking.limit]
@@ -144,12 +145,10 @@ class _Ranks:
 
     @classmethod
     def among(cls, candidates: Sequence[Candidate[MessageStanding]]) -> "_Ranks":
-        by_words = [(-one.words.score, one.standing.seq) for one in candidates if one.words]
-        by_vectors = [(-one.near.similarity, one.standing.seq) for one in candidates if one.near]
-        return cls(
-            {seq: rank for rank, (_, seq) in enumerate(sorted(by_words), start=1)},
-            {seq: rank for rank, (_, seq) in enumerate(sorted(by_vectors), start=1)},
-        )
+        newest_first = sorted(candidates, key=_newness, reverse=True)
+        by_words = [(-one.words.score, one.standing.seq) for one in newest_first if one.words]
+        by_near = [(-one.near.similarity, one.standing.seq) for one in newest_first if one.near]
+        return cls(_ranked_by_score(by_words), _ranked_by_score(by_near))
 
     def parts(
         self,
@@ -171,6 +170,16 @@ class _Ranks:
             search_mode=mode,
             in_time=in_time,
         )
+
+
+def _ranked_by_score(scored: list[tuple[float, int]]) -> dict[int, int]:
+    """Return the rank of each item; of equals the newer, which comes first, ranks higher."""
+    in_order = sorted(scored, key=lambda pair: round(pair[0], 6))
+    return {seq: rank for rank, (_, seq) in enumerate(in_order, start=1)}
+
+
+def _newness(candidate: Candidate[MessageStanding]) -> tuple[float, int]:
+    return (candidate.standing.created_at.timestamp(), candidate.standing.seq)
 
 
 def _why(candidate: Candidate[MessageStanding], message: Message, in_time: bool) -> str:

@@ -6,9 +6,8 @@ along (blocks, conversations, memories of agent scope, captures made for it) and
 shared: global and project blocks, and memories it wrote for a project or for everybody.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from recollect.clock import Clock
@@ -19,12 +18,13 @@ from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.deps import Deps
 from recollect.service.forget import forget_in, shrunk
-from recollect.service.places import Where, settle, settle_agent
+from recollect.service.places import Where, find, settle, settle_agent
 from recollect.store.protocol import Tables
+from recollect.text.clean import clean
 from recollect.text.redact import redact
 
 MAX_PROMPT = 200_000
-PINNED_IN = "pinned_in"  # the metadata in which a local pin names its project
+PINNED_IN = "pinned_in"  # the metadata in which a local pin names its project, by id
 
 
 def create(
@@ -41,9 +41,9 @@ def create(
     now = deps.clock.now()
     agent = Agent(
         id=deps.clock.new_id(),
-        name=inputs.name_of("agent", name),
+        name=inputs.new_name_of("agent", name),
         description=_plain("description", description, inputs.MAX_SUMMARY),
-        model=inputs.text_of("model", model, most=inputs.MAX_NAME).strip(),
+        model=_plain("model", model, inputs.MAX_NAME).strip(),
         system_prompt=_plain("system_prompt", system_prompt, MAX_PROMPT),
         metadata=inputs.json_object_of("metadata", metadata),
         created_at=now,
@@ -65,7 +65,7 @@ def create(
 
 def ensure(deps: Deps, name: object) -> Agent:
     """Return the agent of that name, made bare if there is none."""
-    wanted = inputs.name_of("agent", name)
+    wanted = inputs.new_name_of("agent", name)
     with deps.store.read() as tables:
         found = tables.agents.named(wanted)
     return found or deps.store.write(lambda tables: settle_agent(tables, wanted, deps.clock))
@@ -120,10 +120,12 @@ def add_block(tables: Tables, block: Block, *, by: By, reason: str) -> None:
 
 def known_agent(tables: Tables, agent: object) -> Agent:
     """Return the agent with that name or id, or raise `NotFound`."""
-    if isinstance(agent, Agent):
-        agent = agent.id
-    if isinstance(agent, str) and agent.strip():
-        found = tables.agents.named(agent.strip()) or tables.agents.get(agent.strip())
+    wanted = agent.id if isinstance(agent, Agent) else agent
+    if isinstance(wanted, str) and wanted.strip():
+        written = clean(wanted).strip()
+        found = tables.agents.get(written)
+        if found is None and not isinstance(agent, Agent):
+            found = tables.agents.named(written)
         if found is not None:
             return found
     raise NotFound(
@@ -146,7 +148,8 @@ def everyone(deps: Deps, *, pinned: object = None, project: Where | None = None)
         kind = inputs.one_of("pinned", Pinned, pinned)
         found = [agent for agent in found if agent.pinned is kind]
     if project is not None and project.project is not None:
-        here = project.project
+        with deps.store.read() as tables:
+            here = find(tables, project).project_id
         found = [one for one in found if one.metadata.get(PINNED_IN, here) == here]
     return sorted(found, key=lambda agent: (agent.pinned is Pinned.NOT, agent.name))
 
@@ -157,11 +160,11 @@ def update(deps: Deps, agent: object, changes: Mapping[str, Any]) -> Agent:
     for field, value in changes.items():
         match field:
             case "name":
-                checked[field] = inputs.name_of("agent", value)
+                checked[field] = inputs.new_name_of("agent", value)
             case "description":
                 checked[field] = _plain(field, value, inputs.MAX_SUMMARY)
             case "model":
-                checked[field] = inputs.text_of(field, value, most=inputs.MAX_NAME).strip()
+                checked[field] = _plain(field, value, inputs.MAX_NAME).strip()
             case "system_prompt":
                 checked[field] = _plain(field, value, MAX_PROMPT)
             case "metadata":
@@ -177,6 +180,9 @@ def update(deps: Deps, agent: object, changes: Mapping[str, Any]) -> Agent:
         if rival is not None and rival.id != former.id:
             raise AlreadyExists(f"there is an agent named {rival.name!r} already")
         kept = replace(former, **checked, updated_at=deps.clock.now())
+        if "metadata" in checked and PINNED_IN in former.metadata:
+            metadata = {**kept.metadata, PINNED_IN: former.metadata[PINNED_IN]}
+            kept = replace(kept, metadata=metadata)
         tables.agents.set(kept)
         return kept
 
@@ -193,8 +199,7 @@ def pin(deps: Deps, agent: object, where: object, place: Where) -> Agent:
         former = known_agent(tables, agent)
         metadata = {name: value for name, value in former.metadata.items() if name != PINNED_IN}
         if kind is Pinned.LOCAL:
-            settle(tables, place, deps.clock)
-            metadata[PINNED_IN] = place.project
+            metadata[PINNED_IN] = settle(tables, place, deps.clock).project_id
         kept = replace(former, pinned=kind, metadata=metadata, updated_at=deps.clock.now())
         tables.agents.set(kept)
         return kept
@@ -216,18 +221,21 @@ def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
         kept += gone.kept
         for name, count in gone.removed.items():
             removed[name] = removed.get(name, 0) + count
-    removed["captures"] = _delete_captures(tables, agent)
+    removed["captures"] = delete_captures(tables, tables.agents.own_events(agent.id))
     for block in tables.blocks.attached(agent.id):
         if block.scope is Scope.AGENT:
             tables.blocks.delete(block)
             removed["blocks"] = removed.get("blocks", 0) + 1
         else:
             kept.append(f"block {block.label!r} is shared and stays")
-    for conversation in tables.conversations.latest(agent.id, limit=1_000_000):
+    talks = tables.conversations.latest(agent.id, limit=1_000_000)
+    for conversation in talks:
         for block in tables.blocks.of_owner(Owner(Scope.SESSION, conversation.id)):
             tables.blocks.delete(block)
             removed["blocks"] = removed.get("blocks", 0) + 1
-    tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, agent.id))
+    drop_shelves(tables, Owner(Scope.AGENT, agent.id))
+    for conversation in talks:
+        drop_shelves(tables, Owner(Scope.SESSION, conversation.id))
     for name, count in tables.agents.delete(agent.id).items():
         removed[name] = removed.get(name, 0) + count
     return AgentReceipt(
@@ -239,21 +247,20 @@ def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
     )
 
 
-def _delete_captures(tables: Tables, agent: Agent) -> int:
-    """Remove what was captured for the agent alone; a source others rest on stays."""
-    events = tables.agents.own_events(agent.id)
+def drop_shelves(tables: Tables, owner: Owner) -> None:
+    """Take everything of an owner out of the indexes."""
+    for kind in ItemKind:
+        tables.words.drop_shelf(kind, owner)
+
+
+def delete_captures(tables: Tables, events: Sequence[tuple[str, str | None]]) -> int:
+    """Remove captures with their sources; a source others rest on stays."""
     for event_id, _ in events:
         tables.agents.delete_event(event_id)
     for source_id in {source_id for _, source_id in events if source_id}:
         if not tables.sources.evidence_in(source_id) and not tables.sources.events_of(source_id):
             tables.sources.delete(source_id)
     return len(events)
-
-
-def last_seen(tables: Tables, agent: Agent) -> datetime | None:
-    """Return when an agent last began a conversation."""
-    found = tables.conversations.latest(agent.id, limit=1)
-    return found[0].started_at if found else None
 
 
 def _plain(field: str, value: object, most: int) -> str:

@@ -122,7 +122,7 @@ def known_conversation(tables: Tables, conversation: object) -> Conversation:
 def label_of(value: object) -> str:
     """Return *value* as a label: one line that a tag can carry."""
     text = inputs.text_of("label", value, most=MAX_LABEL).strip()
-    if not text or any(ord(ch) < 32 or ch in "<>&\"'/" for ch in text):
+    if not text or inputs.has_control(text) or any(ch in "<>&\"'/" for ch in text):
         raise InvalidInput(
             f"the label {value!r} is empty or has characters a prompt's tags cannot carry; "
             "use letters, digits, - and _"

@@ -5,7 +5,6 @@ Every edit runs in one transaction that checks the version, so two writers never
 other unseen; each value stays in the history.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,12 +19,17 @@ from recollect.domain.block import (
     Edit,
     changed,
     check_limit,
-    rethink,
 )
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.agents import EVERYBODY, add_block, default_block, known_agent
+from recollect.service.agents import (
+    EVERYBODY,
+    add_block,
+    default_block,
+    give_default_blocks,
+    known_agent,
+)
 from recollect.service.block_target import (
     ById,
     ByLabel,
@@ -118,14 +122,17 @@ def edit(
     by: object = By.USER,
     reason: object = "",
 ) -> Block:
-    """Change a block's value; a default block of the project or conversation is made if missing."""
+    """Change a block's value; a default block is made if it is missing."""
     author = inputs.one_of("by", By, by)
+    expected = expected_version
+    if expected is not None:
+        expected = inputs.count_of("expected_version", expected, most=2**53)
     why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
 
     def write(tables: Tables) -> tuple[Block, bool]:
         former = _known_or_default(tables, deps, target)
-        if expected_version is not None and expected_version != former.version:
-            raise _conflict(former, how, expected_version)
+        if expected is not None and expected != former.version:
+            raise _conflict(former, how, expected)
         now = deps.clock.now()
         kept = changed(former, how, by=author, at=now)
         if kept.value == former.value:
@@ -162,7 +169,10 @@ def update(deps: Deps, target: Target, changes: Mapping[str, Any]) -> Block:
 
     def write(tables: Tables) -> Block:
         former = known_block(tables, target)
-        kept = replace(former, **checked, updated_at=deps.clock.now())
+        if replace(former, **checked) == former:
+            return former
+        now = deps.clock.now()
+        kept = replace(former, **checked, version=former.version + 1, updated_at=now)
         check_limit(kept.value, kept.limit)
         if kept.label != former.label:
             for agent_id in tables.blocks.agents_of(former.id):
@@ -171,6 +181,9 @@ def update(deps: Deps, target: Target, changes: Mapping[str, Any]) -> Block:
                 others = tables.blocks.of_owner(former.owner)
                 _refuse_second(others, kept.label, f"this {former.scope}")
         tables.blocks.set(kept)
+        # A version of its own, so that prompts of other processes learn that they are stale.
+        reason = f"settings changed: {', '.join(sorted(checked))}"
+        tables.blocks.add_version(_version(kept, By.USER, reason))
         return kept
 
     kept = deps.store.write(write)
@@ -196,7 +209,7 @@ def attach(deps: Deps, agent: object, shared: object) -> Block:
         tables.blocks.attach(who.id, found)
         return found
 
-    return deps.store.write(write)
+    return _told(deps, deps.store.write(write))
 
 
 def detach(deps: Deps, agent: object, label: object) -> Block:
@@ -212,7 +225,7 @@ def detach(deps: Deps, agent: object, label: object) -> Block:
         tables.blocks.detach(who.id, found.id)
         return found
 
-    return deps.store.write(write)
+    return _told(deps, deps.store.write(write))
 
 
 def delete(deps: Deps, target: Target) -> Block:
@@ -223,80 +236,28 @@ def delete(deps: Deps, target: Target) -> Block:
         tables.blocks.delete(found)
         return found
 
-    return deps.store.write(write)
-
-
-def history(deps: Deps, target: Target) -> list[BlockVersion]:
-    """Return every value a block has had, oldest first: who set it, when, why."""
-    with deps.store.read() as tables:
-        return tables.blocks.versions(known_block(tables, target).id)
-
-
-def diff(deps: Deps, target: Target, older: object, newer: object = None) -> str:
-    """Return what changed between two versions, as a unified diff; the newer is today's if None."""
-    with deps.store.read() as tables:
-        found = known_block(tables, target)
-        one = _known_version(tables, found, older)
-        other = _known_version(tables, found, found.version if newer is None else newer)
-    return "\n".join(
-        difflib.unified_diff(
-            one.value.splitlines(),
-            other.value.splitlines(),
-            f"{found.label} version {one.version}",
-            f"{found.label} version {other.version}",
-            lineterm="",
-        )
-    )
-
-
-def rollback(
-    deps: Deps,
-    target: Target,
-    version: object,
-    *,
-    expected_version: object = None,
-    by: object = By.USER,
-    reason: object = "",
-) -> Block:
-    """Give a block the value it had at a version; that is a new version itself."""
-    with deps.store.read() as tables:
-        found = known_block(tables, target)
-        former = _known_version(tables, found, version)
-    return edit(
-        deps,
-        ById(found.id),
-        rethink(former.value),
-        expected_version=expected_version,
-        by=by,
-        reason=reason or f"rolled back to version {former.version}",
-    )
-
-
-def changes(deps: Deps, place: Place, since: object) -> list[BlockChange]:
-    """Return what changed after a moment in the blocks *place* sees, oldest first."""
-    moment = inputs.moment_of("since", since)
-    if moment is None:
-        raise InvalidInput("since when? pass a moment, such as the time a prompt was compiled")
-    with deps.store.read() as tables:
-        seen = visible(tables, *found_in(tables, place))
-        return tables.blocks.changes_since([one.id for one in seen], moment)
+    return _told(deps, deps.store.write(write))
 
 
 def _known_or_default(tables: Tables, deps: Deps, target: Target) -> Block:
-    """Return the block that is meant; a default one of project or session is made when missing."""
+    """Return the block that is meant; a default one is made when it is first written."""
     try:
         return known_block(tables, target)
     except NotFound:
         if isinstance(target, ById):
             raise
         default = DEFAULT_LABELS.get(label_of(target.label))
-        if default is None or default.scope not in (Scope.PROJECT, Scope.SESSION):
+        if default is None:
             raise
-        given = target.place.project if default.scope is Scope.PROJECT else None
-        if target.place.conversation is None and given is None:
+        if default.scope in (Scope.AGENT, Scope.GLOBAL):
+            return _first_of_all(tables, deps, target)
+        here = target.place.conversation is not None
+        if default.scope is Scope.PROJECT:
+            here = here or target.place.project is not None
+        if not here:
+            needed = "project" if default.scope is Scope.PROJECT else "conversation"
             raise InvalidInput(
-                f"the block {default.label!r} belongs to a {default.scope}: pass "
-                + ("project=…" if default.scope is Scope.PROJECT else "conversation=…")
+                f"the block {default.label!r} belongs to a {default.scope}: pass {needed}=…"
             ) from None
         _, owner = _owner(tables, deps, target.place, default.scope)
         made = default_block(default, owner, deps.clock)
@@ -304,13 +265,19 @@ def _known_or_default(tables: Tables, deps: Deps, target: Target) -> Block:
         return made
 
 
+def _first_of_all(tables: Tables, deps: Deps, target: ByLabel) -> Block:
+    """Give an agent that was born bare its default blocks, now that one is written."""
+    agent, _, _ = found_in(tables, target.place)
+    if agent is None or tables.blocks.attached(agent.id):
+        return known_block(tables, target)  # it gave the block away, and is told so
+    give_default_blocks(tables, deps.clock, agent)
+    return known_block(tables, target)
+
+
 def _owner(tables: Tables, deps: Deps, place: Place, scope: object) -> tuple[Agent | None, Owner]:
     """Return the agent that gets the block, if one does, and whose block it is."""
     agent, project_id, conversation = found_in(tables, place)
-    if scope is None:
-        chosen = Scope.AGENT if agent else Scope.PROJECT if place.project else Scope.GLOBAL
-    else:
-        chosen = inputs.one_of("scope", Scope, scope)
+    chosen = _narrowest(place) if scope is None else inputs.one_of("scope", Scope, scope)
     match chosen:
         case Scope.GLOBAL:
             return agent, EVERYBODY
@@ -327,6 +294,14 @@ def _owner(tables: Tables, deps: Deps, place: Place, scope: object) -> tuple[Age
             raise InvalidInput("a block is of global, project, agent or session scope")
     needed = "conversation" if chosen is Scope.SESSION else chosen.value
     raise InvalidInput(f"scope {chosen} needs the {needed} it belongs to: pass {needed}=…")
+
+
+def _narrowest(place: Place) -> Scope:
+    if place.agent is not None:
+        return Scope.AGENT
+    if place.conversation is not None:
+        return Scope.SESSION
+    return Scope.PROJECT if place.project is not None else Scope.GLOBAL
 
 
 def _refuse_second(there: list[Block], label: str, whose: str) -> None:
@@ -353,14 +328,6 @@ def _shown(value: str) -> str:
     return value if len(value) <= SHOWN_CHARS else value[: SHOWN_CHARS - 1] + "…"
 
 
-def _known_version(tables: Tables, found: Block, version: object) -> BlockVersion:
-    number = inputs.count_of("version", version, most=2**53)
-    kept = tables.blocks.version(found.id, number)
-    if kept is None:
-        raise NotFound(f"the block {found.label!r} has versions 1 to {found.version}, no {number}")
-    return kept
-
-
 def _version(kept: Block, by: By, reason: str) -> BlockVersion:
     return BlockVersion(
         block_id=kept.id,
@@ -370,6 +337,12 @@ def _version(kept: Block, by: By, reason: str) -> BlockVersion:
         reason=reason,
         changed_at=kept.updated_at,
     )
+
+
+def _told(deps: Deps, changed_block: Block) -> Block:
+    """Tell listeners that a prompt may have gained or lost a block."""
+    deps.listeners.tell(replace(_change(changed_block, By.USER), changed_at=deps.clock.now()))
+    return changed_block
 
 
 def _change(kept: Block, by: By) -> BlockChange:

@@ -39,6 +39,7 @@ PROFILE_FACTS = 50
 DECISIONS = 5  # of the project, shown while the budget allows
 MESSAGES = 12
 TOPICS = 5
+SUMMARIES = 2  # of earlier conversations that speak of the task
 COMMITS = 5
 FILE_HITS = 5
 HISTORY = 400  # messages of the conversation that are looked at, from its end
@@ -178,14 +179,15 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
                 limit=MESSAGES + len(history or ()),
             )
             messages = find_messages(tables, asking, meaning)
+        strong = _strong(messages, {message.id for message in history or ()})
         return Given(
             hits=tuple(hits),
             system_prompt=agent.system_prompt if agent else "",
             blocks=scene.blocks,
             summary=summaries[-1] if summaries else None,
             pins=tuple(pin for pin in pins if pin.active),
-            messages=_strong(messages, {message.id for message in history or ()}),
-            topics=_topics(tables, scene),
+            messages=strong,
+            topics=(*_summed_up(tables, scene, strong), *_topics(tables, scene)),
             file=_file_lines(wanted),
             history=history,
             metadata=_metadata(tables, scene, asked_at) if wanted.metadata and agent else None,
@@ -196,6 +198,19 @@ def _strong(found: Sequence[MessageHit], in_context: set[str]) -> tuple[MessageH
     others = [hit for hit in found if hit.message.id not in in_context]
     best = max((hit.score for hit in others), default=0.0)
     return tuple(hit for hit in others if hit.score >= WEAK * best)[:MESSAGES]
+
+
+def _summed_up(tables: Tables, scene: _Scene, found: Sequence[MessageHit]) -> tuple[Line, ...]:
+    """Return the summaries of the conversations that speak of this task, where they have one."""
+    here = scene.conversation.id if scene.conversation else ""
+    ids = dict.fromkeys(hit.message.conversation_id for hit in found)
+    others = [one for one in ids if one != here][:SUMMARIES]
+    summaries = tables.conversations.last_summaries(others)
+    return tuple(
+        (summaries[one].id, f"{summaries[one].created_at:%Y-%m-%d}: {summaries[one].content}")
+        for one in others
+        if one in summaries
+    )
 
 
 def _topics(tables: Tables, scene: _Scene) -> tuple[Line, ...]:

@@ -12,12 +12,13 @@ from typing import Any
 
 from recollect.context.history import size_of
 from recollect.domain.conversation import Conversation, Message, Pin, Role, Summary
-from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.scope import Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import inputs
+from recollect.service.agents import delete_captures, drop_shelves
 from recollect.service.block_target import known_conversation
 from recollect.service.deps import Deps
-from recollect.service.forget import shrunk
+from recollect.service.forget import forget_in, shrunk
 from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
@@ -76,8 +77,8 @@ def draft(
         content=text,
         parts=parts,
         tool_calls=calls,
-        tool_call_id=inputs.text_of("tool_call_id", tool_call_id, most=inputs.MAX_NAME),
-        name=inputs.text_of("name", name, most=inputs.MAX_NAME),
+        tool_call_id=_plain("tool_call_id", tool_call_id),
+        name=_plain("name", name),
         tokens=None if tokens is None else inputs.count_of("tokens", tokens, least=0, most=10**9),
         pinned=bool(pinned),
         metadata=inputs.json_object_of("metadata", metadata),
@@ -180,20 +181,26 @@ def delete(deps: Deps, conversation: object) -> Mapping[str, int]:
         found = known_conversation(tables, conversation)
         total, _ = tables.messages.count(found.id)
         own = Owner(Scope.SESSION, found.id)
+        blocks = tables.blocks.of_owner(own)
+        memories = tables.conversations.own_memories(found.id)
         removed = {
             "conversations": 1,
             "messages": total,
             "summaries": len(tables.conversations.summaries(found.id)),
             "pins": len(tables.conversations.pins(found.id)),
+            "blocks": len(blocks),
+            "memories": len(memories),
         }
-        if found.agent_id is None:
-            tables.words.drop_shelf(ItemKind.MESSAGE, own)
-        else:
+        for memory_id in memories:
+            forget_in(tables, memory_id, deps.clock)
+        delete_captures(tables, tables.conversations.own_events(found.id))
+        if found.agent_id is not None:
             tables.messages.unindex(found.id)
-        for block in tables.blocks.of_owner(own):
+        for block in blocks:
             tables.blocks.delete(block)
+        drop_shelves(tables, own)
         tables.conversations.delete(found.id)
-        return removed
+        return {name: count for name, count in removed.items() if count}
 
     removed = deps.store.write(write)
     shrunk(deps)
@@ -332,6 +339,10 @@ def _message(
     if wanted.tokens is None:
         return replace(message, tokens=size_of(message, counter.count))
     return message
+
+
+def _plain(field: str, value: object) -> str:
+    return redact(inputs.text_of(field, value, most=inputs.MAX_NAME)).text
 
 
 def _many(field: str, value: object) -> tuple[Any, ...]:

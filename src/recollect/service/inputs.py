@@ -29,6 +29,7 @@ MAX_LIMIT = 1_000
 MAX_JSON = 10_000_000
 MAX_QUERY = 8_000  # a longer question is cut, not refused
 
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
 
 
@@ -64,22 +65,40 @@ def plain_name(field: str, name: str) -> str:
 def name_of(field: str, value: object) -> str:
     """Return *value* as the name of an agent or a session."""
     text = text_of(field, value, most=MAX_NAME).strip()
-    if not text or any(ord(ch) < 32 for ch in text):
+    if not text or has_control(text):
         raise InvalidInput(f"the {field}'s name is empty or has control characters; name one")
     return plain_name(field, text)
+
+
+def new_name_of(field: str, value: object) -> str:
+    """Return *value* as a name that can be told from an id."""
+    text = name_of(field, value)
+    if looks_like_an_id(text):
+        raise InvalidInput(f"the {field}'s name looks like an id; choose a name people can say")
+    return text
+
+
+def has_control(text: str) -> bool:
+    """Say whether *text* has characters that a terminal or a log might obey."""
+    return any(ord(ch) < 32 or 127 <= ord(ch) < 160 for ch in text)
+
+
+def looks_like_an_id(text: str) -> bool:
+    """Say whether *text* is written as the ids of a store are."""
+    return _ID.fullmatch(text) is not None
 
 
 def json_of(field: str, value: object) -> Any:
     """Return *value* as what JSON can say, without secrets."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if len(text) <= MAX_JSON:
+            return _redacted(json.loads(text))
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
             f"{field} must be made of what JSON knows: text, numbers, lists and objects"
         ) from None
-    if len(text) > MAX_JSON:
-        raise TooLarge(f"{field} has {len(text):,} characters of JSON; the limit is {MAX_JSON:,}")
-    return _redacted(json.loads(text))
+    raise TooLarge(f"{field} has {len(text):,} characters of JSON; the limit is {MAX_JSON:,}")
 
 
 def json_object_of(field: str, value: object) -> dict[str, Any]:
@@ -98,7 +117,7 @@ def _redacted(value: Any) -> Any:
     if isinstance(value, list):
         return [_redacted(one) for one in value]
     if isinstance(value, dict):
-        return {clean(name): _redacted(one) for name, one in value.items()}
+        return {redact(clean(name)).text: _redacted(one) for name, one in value.items()}
     return value
 
 

@@ -1,9 +1,12 @@
 """Tell whoever asked that a block changed, so that prompts compiled from it are made anew."""
 
+import logging
 import threading
 from collections.abc import Callable
 
 from recollect.domain.block import BlockChange
+
+log = logging.getLogger(__name__)
 
 Listener = Callable[[BlockChange], None]
 
@@ -29,4 +32,7 @@ class Listeners:
     def tell(self, change: BlockChange) -> None:
         """Tell everybody, after the change is on disk."""
         for listener in self._listeners:
-            listener(change)
+            try:
+                listener(change)
+            except Exception:  # anybody's code: the change is kept, and others must hear of it
+                log.exception("a listener failed to hear that block %r changed", change.label)

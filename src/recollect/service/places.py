@@ -22,8 +22,9 @@ from recollect.domain.project import (
     remote_names,
 )
 from recollect.domain.scope import Viewer
+from recollect.errors import NotFound
 from recollect.service.git import find_checkout
-from recollect.service.inputs import name_of, plain_name, text_of
+from recollect.service.inputs import looks_like_an_id, name_of, plain_name, text_of
 from recollect.store.protocol import Tables
 
 UNKNOWN = "unknown"  # an id nothing has: a place that was never written to
@@ -40,7 +41,9 @@ class Where:
 
     @classmethod
     def of(cls, project: object, repo: object, agent: object, session: object) -> "Where":
-        """Check the four names a caller may give."""
+        """Check the four names a caller may give; an agent may be given as itself."""
+        if isinstance(agent, Agent):
+            agent = agent.id  # by id: its name may have changed since
         return cls(
             project=_written("project", project),
             repo=_written("repo", repo),
@@ -76,7 +79,7 @@ def find(tables: Tables, where: Where) -> Viewer:
         repo_ids = ()
     agent_id = None
     if where.agent is not None:
-        agent = tables.agents.named(where.agent) or tables.agents.get(where.agent)
+        agent = find_agent(tables, where.agent)
         agent_id = agent.id if agent else UNKNOWN
     return Viewer(
         project_id=project_id, repo_ids=repo_ids, agent_id=agent_id, session_id=where.session
@@ -100,10 +103,17 @@ def settle(tables: Tables, where: Where, clock: Clock) -> Places:
     )
 
 
+def find_agent(tables: Tables, name: str) -> Agent | None:
+    """Return the agent with that id or name; no name looks like an id."""
+    return tables.agents.get(name) or tables.agents.named(name)
+
+
 def settle_agent(tables: Tables, name: str, clock: Clock) -> Agent:
-    """Return the agent of that name or id, made bare if there is none."""
-    agent = tables.agents.named(name) or tables.agents.get(name)
+    """Return the agent with that id or name, made bare if there is none of that name."""
+    agent = find_agent(tables, name)
     if agent is None:
+        if looks_like_an_id(name):
+            raise NotFound(f"there is no agent {name} in this store; it may have been deleted")
         now = clock.now()
         agent = Agent(id=clock.new_id(), name=name, created_at=now, updated_at=now)
         tables.agents.add(agent)

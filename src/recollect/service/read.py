@@ -255,13 +255,24 @@ def log_answer(
         id=deps.clock.new_id(),
         verb=verb,
         query=asked.query,
-        asking=asked.as_json(),
+        asking={**asked.as_json(), **_askers(deps, asked.where)},
         notes=tuple(notes),
         asked_at=asked.asked_at or deps.clock.now(),
         hits=tuple(hits),
         context=tuple(context),
     )
     return keep_log(deps, retrieval)
+
+
+def _askers(deps: Deps, where: Where) -> Mapping[str, str]:
+    """Return who asked by id, so that their questions go when they go."""
+    found: dict[str, str] = {}
+    if where.agent is not None:
+        with deps.store.read() as tables:
+            found["agent_id"] = find(tables, where).agent_id or ""
+    if where.session is not None:
+        found["conversation_id"] = where.session
+    return found
 
 
 def keep_log(deps: Deps, retrieval: Retrieval) -> str | None:

@@ -6,7 +6,6 @@ of Letta know, without tool messages and without calls of itself, so that a sear
 earlier search.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -23,8 +22,8 @@ from recollect.service.block_target import known_conversation
 from recollect.service.deps import Deps
 from recollect.service.read import keep_log, meaning_of
 from recollect.store.protocol import Tables
+from recollect.text.message import sent_text
 from recollect.text.time_question import TimeAsked, is_only_about_time, time_asked
-from recollect.text.transcripts.fields import is_record, record_at, text_at
 
 TOOL_NAME = "conversation_search"
 SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
@@ -89,7 +88,8 @@ def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> lis
     meaning, trouble = meaning_of(deps, query) if asked.mode != "fts" else (None, "")
     with deps.store.read() as tables:
         agent_id, owner, filters = _walls(tables, asked)
-        then, note = _then(tables, when, agent_id, asked, asked_at)
+        present = _present(tables, asked, filters)
+        then, note = _then(tables, when, agent_id, filters, present, asked_at)
         if when is not None and then is None:
             query = asked.query  # the time means nothing here: its words may still match
         asking = MessageAsking(
@@ -103,7 +103,14 @@ def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> lis
         )
         may_list = then is not None or _has_range(filters)
         hits = find_messages(tables, asking, meaning) if query.strip() or may_list else []
-    _log(deps, verb, asked, hits, [line for line in (note, trouble) if line], asked_at)
+    told = {
+        "agent_id": agent_id,
+        "conversation_id": filters.conversation_id or (present.id if present else None),
+        "mode": asked.mode,
+        "limit": asked.limit,
+    }
+    notes = [line for line in (note, trouble) if line]
+    _log(deps, verb, asked, told, hits, notes, asked_at)
     return hits
 
 
@@ -150,7 +157,8 @@ def _then(
     tables: Tables,
     when: TimeAsked | None,
     agent_id: str | None,
-    asked: Question,
+    filters: MessageFilters,
+    present: Conversation | None,
     asked_at: datetime,
 ) -> tuple[Then | None, str]:
     if when is None:
@@ -158,26 +166,36 @@ def _then(
     if when.sessions_ago is None:
         told = f"{when.text!r} is {when.start} to {when.end}"
         return Then(start=when.start, end=when.end), told
-    session = _session_ago(tables, agent_id, when.sessions_ago, asked.asked_in, asked_at)
+    if filters.conversation_id is not None:
+        return None, f"{when.text!r} is not looked for inside of one conversation"
+    session = _session_ago(tables, agent_id, when.sessions_ago, present, asked_at)
     if session is None:
         return None, f"there are not {when.sessions_ago} earlier sessions"
     return Then(conversation_id=session.id), f"{when.text!r} is conversation {session.id}"
 
 
+def _present(tables: Tables, asked: Question, filters: MessageFilters) -> Conversation | None:
+    """Return the conversation in which the question is asked, where the caller names it."""
+    if asked.asked_in is None or filters.conversation_id is not None:
+        return None
+    return known_conversation(tables, asked.asked_in)
+
+
 def _session_ago(
-    tables: Tables, agent_id: str | None, count: int, asked_in: object, asked_at: datetime
+    tables: Tables,
+    agent_id: str | None,
+    count: int,
+    present: Conversation | None,
+    asked_at: datetime,
 ) -> Conversation | None:
-    """Return the *count*th conversation before the present one."""
+    """Return the *count*th conversation in which anything was said before the present one."""
     if agent_id is None:
         return None
-    found = tables.conversations.latest(
-        agent_id, before=asked_at + timedelta(microseconds=1), limit=count + 1
-    )
-    present = known_conversation(tables, asked_in).id if asked_in is not None else ""
-    if not present and found and found[0].ended_at is None:
-        present = found[0].id  # the one that still goes on is where the question is asked
-    earlier = [one for one in found if one.id != present]
-    return earlier[count - 1] if len(earlier) >= count else None
+    before = present.started_at if present else asked_at + timedelta(microseconds=1)
+    found = tables.conversations.spoken(agent_id, before=before, limit=count + 1)
+    if present is None and found and found[0].ended_at is None:
+        found = found[1:]  # the one that still goes on is where the question is asked
+    return found[count - 1] if len(found) >= count else None
 
 
 def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
@@ -199,23 +217,10 @@ def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
 
 def _spoken(message: Message) -> Mapping[str, str]:
     """Return what was said; words sent by a `send_message` call are the content, others thought."""
-    sent = [
-        text
-        for call in message.tool_calls
-        if is_record(call) and text_at(record_at(call, "function"), "name") == "send_message"
-        if (text := _sent_text(text_at(record_at(call, "function"), "arguments")))
-    ]
+    sent = sent_text((*message.tool_calls, *(message.parts or ())))
     if message.role is Role.ASSISTANT and sent:
-        return {"thinking": message.content, "content": "\n".join(sent)}
+        return {"thinking": message.content, "content": sent}
     return {"content": message.content}
-
-
-def _sent_text(arguments: str) -> str:
-    try:
-        told = json.loads(arguments)
-    except ValueError:
-        return ""
-    return text_at(told, "message") if is_record(told) else ""
 
 
 def time_ago(age: timedelta) -> str:
@@ -244,16 +249,11 @@ def _log(
     deps: Deps,
     verb: str,
     asked: Question,
+    told: Mapping[str, Any],
     hits: list[MessageHit],
     notes: list[str],
     asked_at: datetime,
 ) -> None:
-    told = {
-        "agent": _name(asked.agent),
-        "conversation": _name(asked.conversation),
-        "mode": asked.mode,
-        "limit": asked.limit,
-    }
     retrieval = Retrieval(
         id=deps.clock.new_id(),
         verb=verb,
@@ -267,10 +267,3 @@ def _log(
         ),
     )
     keep_log(deps, retrieval)
-
-
-def _name(reference: object) -> str | None:
-    """Return how the log names an agent or a conversation."""
-    if reference is None or isinstance(reference, str):
-        return reference
-    return str(getattr(reference, "name", None) or getattr(reference, "id", ""))

@@ -9,8 +9,11 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from recollect.text.transcripts.fields import is_record, text_at
+from recollect.text.transcripts.decode import from_json
+from recollect.text.transcripts.fields import is_record, record_at, text_at
 from recollect.text.transcripts.parts import is_result, output_text, text_of
+
+SEND_MESSAGE = "send_message"
 
 
 def text_in(parts: Iterable[Any], *, tool: bool = False) -> str:
@@ -22,6 +25,23 @@ def calls_text(calls: Iterable[Any]) -> str:
     """Return tool calls as the text a model pays for."""
     found = list(calls)
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
+
+
+def sent_text(calls: Iterable[Any]) -> str:
+    """Return the words an agent sent by calling `send_message`, as agents of Letta speak."""
+    return "\n".join(filter(None, (_sent(call) for call in calls)))
+
+
+def _sent(call: Any) -> str:
+    if not is_record(call):
+        return ""
+    asked = record_at(call, "function") or call
+    if text_at(asked, "name") != SEND_MESSAGE:
+        return ""
+    told = asked.get("arguments", asked.get("input"))
+    if isinstance(told, str):
+        told = from_json(told)
+    return text_at(told, "message") if is_record(told) else ""
 
 
 def _words(part: Any, tool: bool) -> str:

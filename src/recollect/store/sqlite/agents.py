@@ -66,7 +66,7 @@ class SqliteAgents:
         names = [column[0] for column in cursor.get_description()]
         removed = dict(zip(names, next(cursor), strict=True))
         cursor.close()
-        for step in ("disown", "delete_questions", "delete_agent"):
+        for step in ("disown", "disown_jobs", "delete_questions", "delete_agent"):
             self._db.execute(_SQL[step], {"id": agent_id})
         return {"agents": 1, **removed}
 

@@ -10,7 +10,7 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.conversation import CompactionMode, Conversation, Pin, Summary
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import FOREVER_AHEAD, Row, micros, to_json
+from recollect.store.sqlite.rows import FOREVER_AHEAD, Row, micros, rows, to_json
 
 _SQL = queries.load("conversations")
 
@@ -54,9 +54,23 @@ class SqliteConversations:
         query = "conversations" if agent_id is None else "conversations_of_agent"
         return [_conversation(row) for row in self._db.execute(_SQL[query], values)]
 
+    def spoken(self, agent_id: str, *, before: datetime, limit: int) -> list[Conversation]:
+        """Return the conversations of an agent in which anything was said, the latest first."""
+        values = {"agent_id": agent_id, "before": to_micros(before), "limit": limit}
+        return [_conversation(row) for row in self._db.execute(_SQL["spoken"], values)]
+
+    def own_memories(self, conversation_id: str) -> list[str]:
+        """Return the memories of a conversation's own scope, by id."""
+        return [row[0] for row in self._db.execute(_SQL["own_memories"], {"id": conversation_id})]
+
+    def own_events(self, conversation_id: str) -> list[tuple[str, str | None]]:
+        """Return the captures made for a conversation: each event's id, and its source's."""
+        return rows(self._db.execute(_SQL["own_events"], {"id": conversation_id}))
+
     def delete(self, conversation_id: str) -> None:
-        """Remove a conversation; its messages' words must be gone already."""
-        self._db.execute(_SQL["delete_conversation"], {"id": conversation_id})
+        """Remove a conversation and what was asked in it; its words must be gone already."""
+        for step in ("delete_questions", "delete_conversation"):
+            self._db.execute(_SQL[step], {"id": conversation_id})
 
     def add_summary(self, summary: Summary) -> None:
         """Keep what compaction made; earlier summaries stay."""

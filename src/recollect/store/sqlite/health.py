@@ -20,8 +20,26 @@ from recollect.text.fingerprint import sha256_hex
 REBUILD = "run `recollect rebuild`"
 RESTORE = "restore a backup or an export"
 
-_FINDABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages WHERE content <> ''
+_FINDABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages
+                WHERE content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"')
+                   OR instr(coalesce(parts, ''), '"send_message"')
                UNION ALL SELECT id FROM blocks UNION ALL SELECT id FROM files"""
+
+_MISPLACED = """
+    SELECT i.id FROM memories t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
+     WHERE (s.kind, s.scope, s.owner_id) IS NOT ('memory', t.scope, t.owner_id)
+     UNION ALL
+    SELECT i.id FROM messages t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
+     WHERE (s.kind, s.scope, s.owner_id) IS NOT
+           ('message', iif(t.agent_id IS NULL, 'session', 'agent'),
+            coalesce(t.agent_id, t.conversation_id))
+     UNION ALL
+    SELECT i.id FROM blocks t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
+     WHERE (s.kind, s.scope, s.owner_id) IS NOT ('block', t.scope, t.owner_id)
+     UNION ALL
+    SELECT i.id FROM files t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
+     WHERE (s.kind, s.scope, s.owner_id) IS NOT
+           ('file', iif(t.project_id IS NULL, 'global', 'project'), coalesce(t.project_id, ''))"""
 
 # name: (a query that finds what breaks the rule, what mends it)
 _RULES: Mapping[str, tuple[str, str]] = {
@@ -54,6 +72,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
                ON h.block_id = b.id AND h.version = b.version WHERE h.value IS NOT b.value""",
         RESTORE,
     ),
+    "every item stands on its owner's shelf": (_MISPLACED, REBUILD),
     "shelves count their items": (
         """SELECT s.id FROM shelves s LEFT JOIN items i ON i.shelf_id = s.id GROUP BY s.id
            HAVING s.items <> count(i.seq) OR s.words <> coalesce(sum(i.words), 0)""",
@@ -108,11 +127,12 @@ def rebuild(db: apsw.Connection, words: SqliteWords) -> Mapping[str, int]:
             UPDATE shelves SET items = 0, words = 0"""
     )
     for item in IndexedRows(db, words).everything():
-        row = db.execute("SELECT seq, shelf_id FROM items WHERE id = ?", (item.id,)).fetchone()
+        row = db.execute("SELECT seq FROM items WHERE id = ?", (item.id,)).fetchone()
         if row is None:
             words.add(item.kind, item.owner, item.id, item.text)
             continue
-        words.index_again(row[1], row[0], item.text)
+        words.index_again(item.kind, item.owner, row[0], item.text)
+    db.execute("DELETE FROM shelves WHERE id NOT IN (SELECT shelf_id FROM items)")
     return {
         name: db.execute(f"SELECT count(*) FROM {name}").get
         for name in ("items", "terms", "postings", "embeddings")

@@ -58,13 +58,15 @@ class IndexedRows:
                 for block in filter(None, map(self._blocks.get, ids)):
                     yield Indexed(kind, block.owner, block.id, blocks.indexed_text(block))
             case ItemKind.MESSAGE:
-                for message_id, agent_id, conversation_id, content in self._texts(kind, ids):
+                for message_id, agent_id, conversation_id, *said in self._texts(kind, ids):
+                    if not messages.is_findable(*said):
+                        continue
                     owner = (
                         Owner(Scope.AGENT, agent_id)
                         if agent_id
                         else Owner(Scope.SESSION, conversation_id)
                     )
-                    yield Indexed(kind, owner, message_id, messages.indexed_text(content))
+                    yield Indexed(kind, owner, message_id, messages.indexed_text(*said))
             case ItemKind.FILE:
                 for file_id, project_id, path, content in self._texts(kind, ids):
                     owner = Owner(Scope.PROJECT, project_id) if project_id else _EVERYBODY

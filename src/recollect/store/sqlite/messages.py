@@ -18,8 +18,10 @@ from recollect.domain.scope import ItemKind
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.rows import FOREVER_AGO, FOREVER_AHEAD, Row, micros, rows, to_json
 from recollect.store.sqlite.words import SqliteWords
+from recollect.text.message import SEND_MESSAGE, sent_text
 
 _SQL = queries.load("messages")
+_SENDS = f'"{SEND_MESSAGE}"'
 _ROLES = {role.value: role for role in Role}
 
 # What a tool put out may be a whole log file; its beginning says what it is about.
@@ -40,9 +42,10 @@ class SqliteMessages:
 
     def add(self, conversation: Conversation, message: Message) -> None:
         """Keep a new message of a conversation."""
-        self._db.execute(_SQL["add_message"], _values(conversation, message))
-        if message.content:
-            text = indexed_text(message.content)
+        values = _values(conversation, message)
+        self._db.execute(_SQL["add_message"], values)
+        if is_findable(message.content, values["tool_calls"], values["parts"]):
+            text = indexed_text(message.content, values["tool_calls"], values["parts"])
             self._words.add(ItemKind.MESSAGE, conversation.owner, message.id, text)
 
     def get(self, message_id: str) -> Message | None:
@@ -92,6 +95,12 @@ class SqliteMessages:
             )
         ]
 
+    def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
+        """Return the id and role of every message that passes *filters*, in order of time."""
+        values = _filter_values(filters) | {"agent_id": agent_id}
+        by = "speakers" if filters.conversation_id is None else "speakers_in"
+        return [(one, _ROLES[role]) for one, role in self._db.execute(_SQL[by], values)]
+
     def set_pinned(self, message_id: str, pinned: bool) -> None:
         """Keep a message in context by hand, or no longer."""
         self._db.execute(_SQL["set_pinned"], {"id": message_id, "pinned": int(pinned)})
@@ -113,18 +122,27 @@ class SqliteMessages:
 
     def unindex(self, conversation_id: str) -> int:
         """Take the messages of a conversation out of the indexes; return how many there were."""
-        found = rows(self._db.execute(_SQL["texts"], {"conversation_id": conversation_id}))
-        for message_id, content in found:
-            self._words.remove(message_id, indexed_text(content))
+        texts = self._db.execute(_SQL["texts"], {"conversation_id": conversation_id})
+        found = [row for row in rows(texts) if is_findable(*row[1:])]
+        for message_id, *said in found:
+            self._words.remove(message_id, indexed_text(*said))
         return len(found)
 
     def _messages(self, query: str, **values: Any) -> list[Message]:
         return [_message(row) for row in self._db.execute(_SQL[query], values)]
 
 
-def indexed_text(content: str) -> str:
-    """Return the words under which a message can be found."""
-    return content[:INDEXED_CHARS]
+def is_findable(content: str, tool_calls: str | None, parts: str | None) -> bool:
+    """Say whether a message says anything; most calls of tools do not."""
+    return bool(content) or _SENDS in (tool_calls or "") or _SENDS in (parts or "")
+
+
+def indexed_text(content: str, tool_calls: str | None, parts: str | None) -> str:
+    """Return the words under which a message can be found, sent ones included."""
+    sent = ""
+    if _SENDS in (tool_calls or "") or _SENDS in (parts or ""):
+        sent = sent_text([*json.loads(tool_calls or "[]"), *json.loads(parts or "[]")])
+    return "\n".join(text for text in (content, sent) if text)[:INDEXED_CHARS]
 
 
 def _filter_values(filters: MessageFilters) -> dict[str, Any]:

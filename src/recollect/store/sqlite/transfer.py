@@ -94,6 +94,7 @@ _KINDS: Mapping[str, ItemKind] = {
     "blocks": ItemKind.BLOCK,
     "files": ItemKind.FILE,
 }
+_TOLD_APART = frozenset({"agents", "blocks", "skills", "files"})
 _OWNER = ("scope", "project_id", "repo_id", "agent_id", "session_id")
 
 _PARTS_OF: Mapping[str, str] = {
@@ -101,6 +102,9 @@ _PARTS_OF: Mapping[str, str] = {
     "memory_changes": "memory_id",
     "block_history": "block_id",
 }
+
+_LAST_VALUE = """SELECT 1 FROM blocks b JOIN block_history h
+    ON h.block_id = b.id AND h.version = b.version AND h.value = b.value WHERE b.id = ?"""
 
 RowMap = dict[str, Any]
 
@@ -146,11 +150,16 @@ def load(db: apsw.Connection, words: SqliteWords, rows: Iterable[Mapping[str, An
             f"the import does not hold together: a row of {broken[0]} names a row of {broken[2]} "
             "that is missing; export it again from the original store"
         )
+    for block_id in loading.new_items[ItemKind.BLOCK]:
+        if db.execute(_LAST_VALUE, (block_id,)).fetchone() is None:
+            raise ImportRefused(
+                f"the import has a block {block_id} without its value in the history; "
+                "export it again from the original store"
+            )
     rows_of = IndexedRows(db, words)
     for kind, ids in loading.new_items.items():
         for item in rows_of.of_ids(kind, ids):
-            if item.text:
-                words.add(kind, item.owner, item.id, item.text)
+            words.add(kind, item.owner, item.id, item.text)
     return Imported(
         added=loading.added,
         unchanged=loading.unchanged,
@@ -198,6 +207,8 @@ class _Loading:
         check_row(table, row)
         if table == "memories":
             self._keep_one_active_fact(row)
+        if table == "messages":
+            self._keep_positions_apart(row)
         if table in _KINDS:
             self.new_items[_KINDS[table]].append(row["id"])
         self._insert(table, row)
@@ -238,10 +249,15 @@ class _Loading:
             self._ids[row["id"]] = twin["id"]
         if table == "blocks":
             self._kept_as_here.add(twin["id"])
-            if twin["value"] != row.get("value"):
-                self.conflicts.append(f"block {row.get('label')}: differs here, kept as it was")
         if table == "agent_blocks":
             self.conflicts.append(f"block {row.get('label')}: the agent has one of that label here")
+        elif table in _TOLD_APART:
+            named = row.get("name") or row.get("label") or row.get("path")
+            same = {"id", "created_at", "updated_at"}
+            differing = sorted(c for c in row if c not in same and twin[c] != row[c])
+            if differing:
+                what = ", ".join(differing)
+                self.conflicts.append(f"{table} {named}: differs here in {what}, kept as it was")
 
     def _find(self, table: str, columns: tuple[str, ...], row: RowMap) -> RowMap | None:
         where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
@@ -261,6 +277,18 @@ class _Loading:
                 f"memories {row['id']}: the fact {row['key']!r} has another value here; "
                 "imported as contradicted"
             )
+
+    def _keep_positions_apart(self, row: RowMap) -> None:
+        """A conversation that went on in two places goes on in both: the newcomer after ours."""
+        place = ("conversation_id", "position")
+        if self._find("messages", place, row) is None:
+            return
+        sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = ?"
+        position = self._db.execute(sql, (row["conversation_id"],)).get
+        self.conflicts.append(
+            f"messages {row['id']}: position {row['position']} is taken here; kept at {position}"
+        )
+        row["position"] = position
 
     def _insert(self, table: str, row: RowMap) -> None:
         listed = ", ".join(f'"{column}"' for column in row)

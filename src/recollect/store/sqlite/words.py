@@ -59,10 +59,12 @@ class SqliteWords:
         values = {"shelf_id": shelf_id, "id": item_id, "words": words.total()}
         self._enter(shelf_id, int(self._db.execute(_SQL["add_item"], values).get), words)
 
-    def index_again(self, shelf_id: int, seq: int, text: str) -> None:
-        """Enter the words of an item that has its row already."""
+    def index_again(self, kind: ItemKind, owner: Owner, seq: int, text: str) -> None:
+        """Enter the words of an item that has its row already, on its owner's shelf."""
+        shelf_id = self._shelf_id(kind, owner)
         words = Counter(self.terms(text))
-        self._db.execute(_SQL["set_length"], {"seq": seq, "words": words.total()})
+        values = {"seq": seq, "shelf_id": shelf_id, "words": words.total()}
+        self._db.execute(_SQL["set_length"], values)
         self._enter(shelf_id, seq, words)
 
     def _enter(self, shelf_id: int, seq: int, words: Counter[str]) -> None:

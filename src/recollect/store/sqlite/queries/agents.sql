@@ -24,11 +24,13 @@ SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
        (SELECT count(*) FROM pins p JOIN conversations c ON c.id = p.conversation_id WHERE c.agent_id = :id) AS pins,
        (SELECT count(*) FROM agent_skills WHERE agent_id = :id) AS agent_skills,
        (SELECT count(*) FROM agent_files WHERE agent_id = :id) AS agent_files,
-       (SELECT count(*) FROM retrievals r JOIN agents a ON a.id = :id
-         WHERE r.asking ->> 'agent' IN (a.id, a.name)) AS retrievals;
+       (SELECT count(*) FROM retrievals r WHERE r.asking ->> 'agent_id' = :id) AS retrievals;
 
 -- disown: what an agent wrote for a project or for everybody stays, in nobody's name
 UPDATE memories SET agent_id = NULL WHERE agent_id = :id AND scope <> 'agent';
+
+-- disown_jobs: a capture that waits goes on, in nobody's name
+UPDATE jobs SET payload = json_set(payload, '$.agent_id', NULL) WHERE payload ->> 'agent_id' = :id;
 
 -- own_memories: those of agent scope, and those of its conversations
 SELECT m.id FROM memories m WHERE m.agent_id = :id AND m.scope = 'agent'
@@ -45,7 +47,7 @@ SELECT e.id, e.source_id FROM conversations c JOIN ingestion_events e ON e.scope
 DELETE FROM ingestion_events WHERE id = :id;
 
 -- delete_questions: what was asked in the agent's name
-DELETE FROM retrievals WHERE asking ->> 'agent' IN (SELECT id FROM agents WHERE id = :id UNION SELECT name FROM agents WHERE id = :id);
+DELETE FROM retrievals WHERE asking ->> 'agent_id' = :id;
 
 -- delete_agent: the rest goes by cascade
 DELETE FROM agents WHERE id = :id;

@@ -18,6 +18,21 @@ SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at 
  WHERE (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
+-- spoken: of an agent, in which anything was said, the latest first, before a moment
+SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations c
+ WHERE agent_id = :agent_id AND started_at < :before
+   AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id)
+ ORDER BY started_at DESC, id DESC LIMIT :limit;
+
+-- own_memories: of the conversation's own scope
+SELECT id FROM memories WHERE scope = 'session' AND owner_id = :id;
+
+-- own_events: captures made for it
+SELECT id, source_id FROM ingestion_events WHERE scope = 'session' AND owner_id = :id;
+
+-- delete_questions: what was asked in it
+DELETE FROM retrievals WHERE asking ->> 'conversation_id' = :id;
+
 -- delete_conversation: with its messages, summaries and pins
 DELETE FROM conversations WHERE id = :id;
 

@@ -2,7 +2,10 @@
 SELECT t.id FROM memories t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
 
 -- message_ids: the same; a message without words is only a call of a tool
-SELECT t.id FROM messages t LEFT JOIN items i ON i.id = t.id WHERE t.content <> '' ORDER BY i.seq, t.id;
+SELECT t.id FROM messages t LEFT JOIN items i ON i.id = t.id
+ WHERE t.content <> '' OR instr(coalesce(t.tool_calls, ''), '"send_message"')
+    OR instr(coalesce(t.parts, ''), '"send_message"')
+ ORDER BY i.seq, t.id;
 
 -- block_ids: the same
 SELECT t.id FROM blocks t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
@@ -14,7 +17,7 @@ SELECT t.id FROM files t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
 SELECT t.id, t.title, t.content FROM json_each(:ids) j CROSS JOIN memories t ON t.id = j.value;
 
 -- message_texts: whose each message is, and its text
-SELECT t.id, t.agent_id, t.conversation_id, t.content FROM json_each(:ids) j CROSS JOIN messages t ON t.id = j.value;
+SELECT t.id, t.agent_id, t.conversation_id, t.content, t.tool_calls, t.parts FROM json_each(:ids) j CROSS JOIN messages t ON t.id = j.value;
 
 -- file_texts: whose each file is, and its text
 SELECT t.id, t.project_id, t.path, t.content FROM json_each(:ids) j CROSS JOIN files t ON t.id = j.value;

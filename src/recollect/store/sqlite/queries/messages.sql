@@ -37,8 +37,10 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
        metadata, created_at
   FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
-   AND role IN (SELECT value FROM json_each(:roles)) AND content <> ''
+   AND role IN (SELECT value FROM json_each(:roles))
+   AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
+   AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
  ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset;
 
 -- of_conversation: in a stretch of time, the last first
@@ -46,8 +48,10 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
        metadata, created_at
   FROM messages
  WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
-   AND role IN (SELECT value FROM json_each(:roles)) AND content <> ''
+   AND role IN (SELECT value FROM json_each(:roles))
+   AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
+   AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
  ORDER BY position DESC LIMIT :limit OFFSET :offset;
 
 -- pinned: of a conversation, in order
@@ -61,7 +65,8 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at
  WHERE m.created_at >= :since AND m.created_at <= :until
    AND m.role IN (SELECT value FROM json_each(:roles))
    AND (:conversation_id IS NULL OR m.conversation_id = :conversation_id)
-   AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0);
+   AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0)
+   AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0);
 
 -- set_pinned: kept in context by hand, or no longer
 UPDATE messages SET pinned = :pinned WHERE id = :id;
@@ -76,4 +81,22 @@ SELECT count(*), count(*) FILTER (WHERE summary_id IS NULL) FROM messages WHERE 
 SELECT count(*) FROM messages WHERE agent_id = :agent_id;
 
 -- texts: of a conversation, for taking it off the index
-SELECT id, content FROM messages WHERE conversation_id = :conversation_id AND content <> '';
+SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :conversation_id;
+
+-- speakers: whose each message of an agent is, in a stretch of time, in order
+SELECT id, role FROM messages
+ WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
+   AND role IN (SELECT value FROM json_each(:roles))
+   AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
+   AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
+   AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
+ ORDER BY created_at, position;
+
+-- speakers_in: the same within a conversation
+SELECT id, role FROM messages
+ WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
+   AND role IN (SELECT value FROM json_each(:roles))
+   AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
+   AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
+   AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
+ ORDER BY position;

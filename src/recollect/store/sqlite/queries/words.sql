@@ -66,8 +66,8 @@ SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p
 SELECT p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(:seqs) j
  CROSS JOIN postings p ON p.term_id = t.value AND p.seq = j.value;
 
--- set_length: of an item that is indexed again
-UPDATE items SET words = :words WHERE seq = :seq;
+-- set_length: of an item that is indexed again, and where it stands
+UPDATE items SET words = :words, shelf_id = :shelf_id WHERE seq = :seq;
 
 -- count_items: on a shelf
 SELECT count(*) FROM items WHERE shelf_id = :shelf_id;

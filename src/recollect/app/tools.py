@@ -1,0 +1,128 @@
+"""
+The tools of an agent under the names Letta gave them, for whoever builds an agent's loop.
+
+Each is a plain function of what a model sends, done in the agent's name: limits and read-only marks
+hold, and what cannot be done is an error whose text can be handed back to the model.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.app.agents import AgentLike
+from recollect.app.blocks import BlockVerbs
+from recollect.app.conversations import ConversationLike, ConversationVerbs
+from recollect.app.given import Moment, Place
+
+
+class AgentTools:
+    """What one agent can do with its memory, in a project and a conversation if it is in one."""
+
+    def __init__(
+        self,
+        memory: "ToolVerbs",
+        agent: AgentLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> None:
+        self._memory = memory
+        self._agent = agent
+        self._conversation = conversation
+        self._how: dict[str, Any] = {
+            "project": project,
+            "conversation": conversation,
+            "by": "agent",
+        }
+
+    def core_memory_append(self, label: str, content: str) -> str:
+        """Add lines to a block; return what it says now."""
+        return self._memory.append_block(self._agent, label, content, **self._how).value
+
+    def core_memory_replace(self, label: str, old_content: str, new_content: str) -> str:
+        """Replace a text that occurs once in a block; return what it says now."""
+        return self._memory.replace_in_block(
+            self._agent, label, old_content, new_content, **self._how
+        ).value
+
+    def memory_replace(self, label: str, old_str: str, new_str: str) -> str:
+        """Do the same, under its newer name."""
+        return self.core_memory_replace(label, old_str, new_str)
+
+    def memory_insert(self, label: str, new_str: str, insert_line: int = -1) -> str:
+        """Insert a text after so many lines of a block; return what it says now."""
+        return self._memory.insert_in_block(
+            self._agent, label, new_str, insert_line, **self._how
+        ).value
+
+    def memory_rethink(self, label: str, new_memory: str) -> str:
+        """Rewrite a block; return what it says now."""
+        return self._memory.set_block(self._agent, label, new_memory, **self._how).value
+
+    def archival_memory_insert(self, content: str, tags: Sequence[str] | None = None) -> str:
+        """Keep a passage; return its id."""
+        return self._memory.archival_insert(self._agent, content, tags=tuple(tags or ())).id
+
+    def archival_memory_search(
+        self,
+        query: str,
+        tags: Sequence[str] | None = None,
+        tag_match_mode: str = "any",
+        top_k: int = 10,
+        start_datetime: Moment = None,
+        end_datetime: Moment = None,
+    ) -> Mapping[str, Any]:
+        """Return the passages that answer *query*, as Letta's tool does."""
+        hits = self._memory.archival_search(
+            self._agent,
+            query,
+            tags=tuple(tags or ()),
+            tag_match=tag_match_mode,
+            since=start_datetime,
+            until=end_datetime,
+            limit=top_k,
+        )
+        return {
+            "results": [
+                {
+                    "id": hit.memory.id,
+                    "timestamp": hit.memory.observed_at.isoformat(),
+                    "content": hit.memory.content,
+                    "tags": list(hit.memory.tags),
+                }
+                for hit in hits
+            ],
+            "count": len(hits),
+        }
+
+    def conversation_search(
+        self,
+        query: str = "",
+        roles: Sequence[str] | None = None,
+        limit: int = 10,
+        start_date: Moment = None,
+        end_date: Moment = None,
+    ) -> Mapping[str, Any]:
+        """Return what was said that answers *query*, by words, meaning and time."""
+        return self._memory.conversation_search(
+            self._agent,
+            query,
+            roles=None if roles is None else tuple(roles),
+            limit=limit,
+            start_date=start_date,
+            end_date=end_date,
+            asked_in=self._conversation,
+        )
+
+
+class ToolVerbs(BlockVerbs, ConversationVerbs):
+    """The verb that hands out an agent's tools."""
+
+    def tools(
+        self,
+        agent: AgentLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> AgentTools:
+        """Return the memory tools of an agent, under the names Letta gave them."""
+        return AgentTools(self, agent, project=project, conversation=conversation)

@@ -1,0 +1,181 @@
+"""The archive: an agent's passages, by words, tags and time; memories in every other respect."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import (
+    InvalidInput,
+    MemoryExplanation,
+    NotFound,
+    Recollect,
+    Retrieval,
+    TooLarge,
+)
+from support import FakeClock, open_memory
+
+
+@pytest.fixture
+def anna(memory: Recollect) -> Recollect:
+    """A memory with the agents anna and ben, who share a word."""
+    memory.create_agent("anna")
+    memory.create_agent("ben")
+    memory.archival_insert("ben", "zebra of ben", tags=["ben"])
+    return memory
+
+
+def found(memory: Recollect, query: str = "zebra", **how: Any) -> list[str]:
+    return [hit.memory.content for hit in memory.archival_search("anna", query, **how)]
+
+
+def test_a_passage_is_a_memory_of_its_agent_and_of_nobody_else(anna: Recollect) -> None:
+    kept = anna.archival_insert("anna", "zebra of anna", tags=["b", "a"], title="Stripes")
+
+    assert (kept.type, kept.scope, kept.status) == ("artifact", "agent", "active")
+    assert (kept.agent_id, kept.tags, kept.title) == (anna.agent("anna").id, ("a", "b"), "Stripes")
+    assert found(anna) == ["zebra of anna"]
+    assert [hit.memory.id for hit in anna.search("zebra", agent="anna")] == [kept.id]
+    assert anna.search("zebra") == []
+    assert anna.get(kept.id) == kept
+
+
+def test_tags_are_any_of_them_or_all_of_them(anna: Recollect) -> None:
+    anna.archival_insert("anna", "zebra one", tags=["animal"])
+    anna.archival_insert("anna", "zebra two", tags=["animal", "stripes"])
+    anna.archival_insert("anna", "zebra three", tags=["music"])
+
+    assert set(found(anna, tags=["animal", "music"])) == {"zebra one", "zebra two", "zebra three"}
+    assert found(anna, tags=["animal", "stripes"], tag_match="all") == ["zebra two"]
+    assert set(found(anna, tags="animal")) == {"zebra one", "zebra two"}
+    assert found(anna, tags=["animal", "music"], tag_match="all") == []
+    assert found(anna, tags=["ben"]) == []
+    assert len(found(anna, tags=[], tag_match="all")) == 3
+    assert found(anna, tags=["ANIMAL"]) == []
+    for bad in ("some", None, ["any"]):
+        with pytest.raises(InvalidInput, match="use any or all"):
+            found(anna, tag_match=bad)
+
+
+def test_times_bound_what_was_observed_then(anna: Recollect) -> None:
+    for day in ("2026-03-01", "2026-04-01", "2026-05-01"):
+        anna.archival_insert("anna", f"zebra {day}", observed_at=f"{day}T15:00")
+
+    assert set(found(anna, since="2026-04-01")) == {"zebra 2026-05-01", "zebra 2026-04-01"}
+    assert set(found(anna, until="2026-04-01")) == {"zebra 2026-04-01", "zebra 2026-03-01"}
+    assert found(anna, since="2026-04-01T15:00", until="2026-04-01T15:00") == ["zebra 2026-04-01"]
+    assert found(anna, since="2026-05-02") == []
+    assert found(anna, since="2026-05-01", until="2026-03-01") == []
+    with pytest.raises(InvalidInput):
+        found(anna, since="once")
+
+
+def test_an_empty_question_lists_the_newest_passages(anna: Recollect, clock: FakeClock) -> None:
+    for number in range(4):
+        clock.advance(days=1)
+        anna.archival_insert("anna", f"passage {number}", tags=["even"] if number % 2 == 0 else [])
+
+    assert found(anna, "", limit=2) == ["passage 3", "passage 2"]
+    assert found(anna, "  ", tags=["even"]) == ["passage 2", "passage 0"]
+    with pytest.raises(InvalidInput):
+        found(anna, "", limit=0)
+
+
+def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(anna: Recollect) -> None:
+    with pytest.raises(TooLarge) as caught:
+        anna.archival_insert("anna", "word and another " * 20_000)
+
+    assert "the limit of archival memory is 8,192" in str(caught.value)
+    assert "Split it into passages that make sense alone" in str(caught.value)
+    assert found(anna, "word") == []
+    anna.archival_insert("anna", "word " * 1_000)
+    with pytest.raises(TooLarge, match=r"the passage has \d tokens; the limit .* is 1\."):
+        anna.archival_insert("anna", "three plain words", token_limit=1)
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        ("", {}),
+        ("  ", {}),
+        (None, {}),
+        ("x", {"tags": 5}),
+        ("x", {"tags": ["t"] * 3 + [None]}),
+        ("x", {"token_limit": 0}),
+        ("x", {"observed_at": "someday"}),
+    ],
+    ids=str,
+)
+def test_what_is_no_passage_is_refused(anna: Recollect, content: Any, more: Any) -> None:
+    with pytest.raises(InvalidInput):
+        anna.archival_insert("anna", content, **more)
+
+
+def test_whoever_is_unknown_has_no_archive(memory: Recollect) -> None:
+    with pytest.raises(NotFound):
+        memory.archival_insert("nobody", "x")
+    with pytest.raises(NotFound):
+        memory.archival_search("nobody", "x")
+    assert memory.agents() == []
+
+
+def test_a_passage_has_evidence_and_can_be_explained(anna: Recollect) -> None:
+    kept = anna.archival_insert("anna", "zebra of anna")
+    explained = anna.explain(kept.id)
+
+    assert isinstance(explained, MemoryExplanation)
+    assert [piece.quote for piece in explained.memory.evidence] == ["zebra of anna"]
+    assert [source.content for source in explained.sources] == ["zebra of anna"]
+    assert explained.changes[0].by == "agent anna"
+
+
+def test_a_search_of_the_archive_is_logged_and_can_be_explained(
+    anna: Recollect, path: Path
+) -> None:
+    kept = anna.archival_insert("anna", "zebra of anna")
+    [hit] = anna.archival_search("anna", "zebra")
+    with anna._store.read() as tables:
+        shown = tables.retrievals.times_shown(kept.id)
+
+    assert hit.explanation
+    assert shown == 1
+    with anna._store.read() as tables:
+        ids = [row[0] for row in tables.db.execute("SELECT id FROM retrievals")]
+    logged = anna.explain(ids[-1])
+    assert isinstance(logged, Retrieval)
+    assert [one.memory_id for one in logged.hits] == [kept.id]
+
+
+def test_a_forgotten_passage_is_gone_from_the_archive_and_the_file(
+    anna: Recollect, path: Path
+) -> None:
+    kept = anna.archival_insert("anna", "a walrus")
+    anna.drain()
+    anna.forget(kept.id)
+
+    assert found(anna, "walrus") == []
+    assert b"walrus" not in path.read_bytes()
+    assert anna.verify().ok
+
+
+def test_an_archive_goes_out_and_comes_in_again(anna: Recollect, tmp_path: Path) -> None:
+    anna.archival_insert("anna", "zebra of anna", tags=["animal"])
+    exported = tmp_path / "e.jsonl"
+    anna.export(exported)
+
+    with open_memory(tmp_path / "other.db") as other:
+        other.import_(exported)
+        hits = other.archival_search("anna", "zebra", tags=["animal"])
+
+        assert [hit.memory.content for hit in hits] == ["zebra of anna"]
+        assert other.verify().ok
+
+
+def test_secrets_in_a_passage_are_taken_out(anna: Recollect, path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+    anna.archival_insert("anna", f"zebra {secret}", tags=[f"t {secret}"], title=secret)
+    found(anna, f"zebra {secret}", tags=[f"t {secret}"])
+    anna.close()
+
+    for file in path.parent.glob("memory.db*"):
+        assert secret.encode() not in file.read_bytes()

@@ -1,0 +1,192 @@
+"""Many writers, one conversation: positions without gaps, no acknowledged message lost."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect import IllegalTransition, Recollect
+from support import open_memory
+
+WORKER = """
+import json, sys
+import recollect
+
+path, talk, number, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+kept = []
+with recollect.open(path, embedding_backend="none") as memory:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for step in range(0, count, 2):
+        pair = [{"role": "user", "content": f"{number}-{step + more}"} for more in (0, 1)]
+        kept += [[one.position, one.content] for one in memory.append_messages(talk, pair)]
+print(json.dumps(kept))
+"""
+
+
+def check_positions(memory: Recollect, talk: str, kept: list[tuple[int, str]]) -> None:
+    """The conversation is what its writers were told, in gapless order."""
+    there = memory.messages(talk, limit=10_000)
+    assert [one.position for one in there] == list(range(len(there)))
+    assert [(one.position, one.content) for one in there] == sorted(kept)
+    assert len({one.id for one in there}) == len(there)
+    assert memory.verify().ok
+
+
+def test_threads_append_to_one_conversation_without_gaps(words_only: Recollect) -> None:
+    talk = words_only.start_conversation(agent="anna").id
+    kept: list[tuple[int, str]] = []
+    start = threading.Barrier(6)
+
+    def write(number: int) -> None:
+        start.wait()
+        for step in range(15):
+            pair = [{"role": "user", "content": f"{number}-{step}-{more}"} for more in (0, 1)]
+            added = words_only.append_messages(talk, pair)
+            assert added[1].position == added[0].position + 1
+            kept.extend((one.position, one.content) for one in added)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(kept) == 180
+    check_positions(words_only, talk, kept)
+
+
+def test_a_conversation_that_ends_among_writers_takes_nothing_more(words_only: Recollect) -> None:
+    talk = words_only.start_conversation(agent="anna").id
+    kept: list[tuple[int, str]] = []
+    refused: list[str] = []
+    start = threading.Barrier(5)
+
+    def write(number: int) -> None:
+        start.wait()
+        for step in range(20):
+            try:
+                added = words_only.append_message(talk, "user", f"{number}-{step}")
+                kept.append((added.position, added.content))
+            except IllegalTransition:
+                refused.append(f"{number}-{step}")
+
+    def end() -> None:
+        start.wait()
+        words_only.end_conversation(talk)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    threads.append(threading.Thread(target=end))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(kept) + len(refused) == 80
+    check_positions(words_only, talk, kept)
+
+
+@pytest.mark.slow
+def test_processes_append_to_one_conversation_without_gaps(path: Path) -> None:
+    with open_memory(path, words_only=True) as memory:
+        talk = memory.start_conversation(agent="anna").id
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(path), talk, str(number), "60"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONWARNINGS": "error"},
+        )
+        for number in range(4)
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    kept: list[tuple[int, str]] = []
+    for worker in workers:
+        out, err = worker.communicate()
+        assert worker.returncode == 0, err
+        kept += [(position, content) for position, content in json.loads(out)]
+
+    assert len(kept) == 240
+    with open_memory(path, words_only=True) as memory:
+        check_positions(memory, talk, kept)
+
+
+def append_until_killed(path: Path, talk: str, pipe: int, number: int) -> None:
+    """Append messages and edit a block, acknowledging each through the pipe, for ever."""
+    with open_memory(path, words_only=True) as memory:
+        count = 0
+        while True:
+            count += 1
+            pair = [
+                {"role": "user", "content": f"{number}-{count}-{more} " + "word " * (count % 30)}
+                for more in (0, 1)
+            ]
+            kept = memory.append_messages(talk, pair)
+            os.write(pipe, "".join(f"m {one.id}\n" for one in kept).encode())
+            block = memory.set_block("anna", "persona", f"{number}-{count}")
+            os.write(pipe, f"b {block.version:036d}\n".encode())
+
+
+def killed_writer(path: Path, talk: str, number: int, delay_s: float) -> list[str]:
+    """Start a writer, kill it after *delay_s*, return what it had acknowledged."""
+    readable, writable = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(readable)
+        try:
+            append_until_killed(path, talk, writable, number)
+        except BaseException as error:  # a child must never return into the test runner
+            sys.stderr.write(f"writer failed: {error!r}\n")
+        os._exit(3)
+    os.close(writable)
+    with os.fdopen(readable) as acknowledged:
+        time.sleep(delay_s)  # the moment of the kill, not a wait for anything
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        lines = acknowledged.read().split("\n")
+    assert os.WIFSIGNALED(status), "the writer ended by itself"
+    return [line for line in lines if len(line) == 38]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork to be quick about it")
+def test_a_writer_killed_at_random_moments_loses_no_acknowledged_message_or_edit(
+    path: Path,
+) -> None:
+    with open_memory(path, words_only=True) as memory:
+        memory.create_agent("anna")
+        talk = memory.start_conversation(agent="anna").id
+    chance = random.Random(7)
+    messages: set[str] = set()
+    version = 1
+    for number in range(30):
+        told = killed_writer(path, talk, number, chance.uniform(0.02, 0.12))
+        messages |= {line[2:] for line in told if line.startswith("m")}
+        version = max([version, *(int(line[2:]) for line in told if line.startswith("b"))])
+        with open_memory(path, words_only=True) as memory:
+            there = memory.messages(talk, limit=10_000)
+            history = memory.block_history("anna", "persona")
+            verified = memory.verify()
+
+        assert verified.ok, verified.problems
+        assert messages <= {one.id for one in there}
+        assert [one.position for one in there] == list(range(len(there)))
+        assert len(there) % 2 == 0  # both of a pair, or none
+        assert version <= history[-1].version == len(history)
+
+    assert len(messages) > 30

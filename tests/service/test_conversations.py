@@ -1,0 +1,479 @@
+"""Conversations: begun, gone on with, ended; messages in order, whole, without secrets."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from recollect import IllegalTransition, InvalidInput, Message, NotFound, Recollect, TooLarge
+from support import START, FakeClock
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 4
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "read_file", "arguments": '{"path": "a.py"}'},
+}
+
+
+def said(messages: list[Message]) -> list[str]:
+    return [one.content for one in messages]
+
+
+def talk_of(memory: Recollect, count: int, agent: str | None = "anna") -> str:
+    talk = memory.start_conversation(agent=agent)
+    memory.append_messages(talk, [{"role": "user", "content": f"m{n}"} for n in range(count)])
+    return talk.id
+
+
+# The life of a conversation
+
+
+def test_a_conversation_is_begun_ended_resumed_and_ended_again(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    begun = memory.start_conversation(
+        agent="anna", project="site", repo="web", title="Release", metadata={"k": [1]}
+    )
+    clock.advance(hours=1)
+    ended = memory.end_conversation(begun)
+    clock.advance(hours=1)
+
+    assert (begun.started_at, begun.ended_at) == (START, None)
+    assert (begun.title, begun.metadata) == ("Release", {"k": [1]})
+    assert None not in (begun.agent_id, begun.project_id, begun.repo_id)
+    assert (ended.ended_at - START).total_seconds() == 3_600  # type: ignore[operator]
+    assert memory.end_conversation(begun.id) == ended
+    with pytest.raises(IllegalTransition, match="ended on 2026-05-08 13:00; resume it first"):
+        memory.append_message(begun, "user", "too late")
+    with pytest.raises(IllegalTransition):
+        memory.append_messages(begun, [{"role": "user", "content": "too late"}])
+    assert memory.resume_conversation(begun).ended_at is None
+    assert memory.append_message(begun, "user", "in time").position == 0
+    assert memory.end_conversation(begun).ended_at == clock.now()
+    assert memory.conversation(begun.id) == memory.conversation(begun)
+
+
+def test_a_conversation_never_ends_before_it_began(memory: Recollect) -> None:
+    begun = memory.start_conversation(started_at="2026-05-08T12:00")
+
+    assert memory.end_conversation(begun, ended_at="2020-01-01").ended_at == begun.started_at
+
+
+def test_a_conversation_of_a_new_name_makes_the_agent(memory: Recollect) -> None:
+    begun = memory.start_conversation(agent="new")
+
+    assert memory.agent("new").id == begun.agent_id
+    assert memory.start_conversation(agent=memory.agent("new").id).agent_id == begun.agent_id
+    assert len(memory.agents()) == 1
+
+
+def test_conversations_are_listed_the_latest_first_by_agent_project_and_time(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    ids = []
+    for number in range(5):
+        clock.advance(days=1)
+        agent, project = ("anna", "a") if number % 2 else ("ben", "b")
+        ids.append(memory.start_conversation(agent=agent, project=project).id)
+
+    def listed(**where: Any) -> list[int]:
+        return [ids.index(one.id) for one in memory.conversations(**where)]
+
+    assert listed() == [4, 3, 2, 1, 0]
+    assert listed(agent="anna") == [3, 1]
+    assert listed(project="b") == [4, 2, 0]
+    assert listed(agent="anna", project="b") == []
+    assert listed(agent="nobody") == []
+    assert listed(project="nowhere") == []
+    assert listed(limit=2) == [4, 3]
+    assert listed(limit=2, offset=4) == [0]
+    assert listed(offset=99) == []
+    assert listed(before="2026-05-11T12:00") == [1, 0]
+    for bad in ({"limit": 0}, {"offset": -1}, {"before": "soon"}, {"limit": 1_001}):
+        with pytest.raises(InvalidInput):
+            memory.conversations(**bad)
+
+
+def test_a_title_can_change_and_holds_no_secret(memory: Recollect) -> None:
+    begun = memory.start_conversation(title=f"about {SECRET}", metadata={"k": SECRET})
+
+    assert SECRET not in f"{memory.conversation(begun)}"
+    assert memory.rename_conversation(begun, f"now {SECRET}").title == "now [redacted:github-token]"
+    with pytest.raises(TooLarge):
+        memory.rename_conversation(begun, "x" * 501)
+
+
+@pytest.mark.parametrize("which", ["nothing", "", None, 5, "\ud800", "'; --"])
+def test_an_unknown_conversation_is_not_found_by_any_verb(memory: Recollect, which: Any) -> None:
+    verbs: list[Callable[[], object]] = [
+        lambda: memory.conversation(which),
+        lambda: memory.end_conversation(which),
+        lambda: memory.resume_conversation(which),
+        lambda: memory.rename_conversation(which, "t"),
+        lambda: memory.delete_conversation(which),
+        lambda: memory.append_message(which, "user", "x"),
+        lambda: memory.append_messages(which, []),
+        lambda: memory.messages(which),
+        lambda: memory.messages_in_context(which),
+        lambda: memory.summaries(which),
+        lambda: memory.pins(which),
+        lambda: memory.pin(which, "x"),
+    ]
+    for verb in verbs:
+        with pytest.raises(NotFound, match="there is no conversation"):
+            verb()
+
+
+# Messages
+
+
+def test_messages_are_paged_forwards_and_backwards(memory: Recollect) -> None:
+    talk = talk_of(memory, 10)
+
+    assert said(memory.messages(talk)) == [f"m{n}" for n in range(10)]
+    assert said(memory.messages(talk, start=8)) == ["m8", "m9"]
+    assert said(memory.messages(talk, start=3, limit=2)) == ["m3", "m4"]
+    assert memory.messages(talk, start=10) == []
+    assert memory.messages(talk, start=2**53) == []
+    assert said(memory.messages(talk, newest_first=True, limit=3)) == ["m9", "m8", "m7"]
+    assert said(memory.messages(talk, before=2)) == ["m1", "m0"]
+    assert said(memory.messages(talk, before=99, limit=1)) == ["m9"]
+    assert memory.messages(talk, before=0) == []
+    for bad in ({"start": -1}, {"limit": 0}, {"before": -1}, {"limit": 10_001}, {"start": True}):
+        with pytest.raises(InvalidInput):
+            memory.messages(talk, **bad)
+
+
+def test_pages_that_follow_each_other_show_every_message_once(memory: Recollect) -> None:
+    talk = talk_of(memory, 23)
+    forwards: list[str] = []
+    while page := memory.messages(talk, start=len(forwards), limit=5):
+        forwards += said(page)
+    backwards: list[str] = []
+    before = None
+    while page := memory.messages(talk, newest_first=True, before=before, limit=5):
+        backwards += said(page)
+        before = page[-1].position
+
+    assert forwards == [f"m{n}" for n in range(23)]
+    assert backwards == forwards[::-1]
+
+
+def test_a_message_comes_back_as_it_was_said(memory: Recollect, clock: FakeClock) -> None:
+    talk = memory.start_conversation(agent="anna")
+    clock.advance(minutes=5)
+    asked = memory.append_message(talk, "user", "hello", metadata={"k": 1}, pinned=True)
+    called = memory.append_message(talk, "assistant", None, tool_calls=[CALL])
+    answered = memory.append_message(
+        talk, "tool", "12 lines", tool_call_id="call_1", name="read_file", tokens=7
+    )
+    old = memory.append_message(talk, "user", "earlier", created_at="2020-02-02T10:00")
+
+    assert memory.messages(talk) == [asked, called, answered, old]
+    assert [one.position for one in memory.messages(talk)] == [0, 1, 2, 3]
+    assert (asked.created_at, asked.pinned, asked.metadata) == (clock.now(), True, {"k": 1})
+    assert (called.content, called.tool_calls) == ("", (CALL,))
+    assert (answered.tool_call_id, answered.name, answered.tokens) == ("call_1", "read_file", 7)
+    assert called.tokens > asked.tokens > 0
+    assert old.created_at.year == 2020
+    assert memory.messages_in_context(talk) == memory.messages(talk)
+
+
+@pytest.mark.parametrize("role", ["system", "developer", "user", "assistant", "tool"])
+def test_every_role_is_kept(memory: Recollect, role: str) -> None:
+    talk = memory.start_conversation()
+
+    assert memory.append_message(talk, role, "x").role == role
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "more"),
+    [
+        ("robot", "x", {}),
+        ("", "x", {}),
+        (None, "x", {}),
+        ("user", "", {}),
+        ("user", " \n ", {}),
+        ("user", None, {}),
+        ("user", [], {}),
+        ("user", 5, {}),
+        ("user", b"bytes", {}),
+        ("user", {"type", "text"}, {}),
+        ("user", [float("nan")], {}),
+        ("user", "x", {"tokens": -1}),
+        ("user", "x", {"tokens": 1.5}),
+        ("user", "x", {"metadata": [1]}),
+        ("user", "x", {"metadata": {"k": object()}}),
+        ("user", "x", {"created_at": "yesterday"}),
+        ("user", "x", {"tool_calls": "call"}),
+        ("user", "x" * 1_000_001, {}),
+        ("user", "x", {"name": "n" * 201}),
+        ("user", "x", {"tool_call_id": 5}),
+    ],
+)
+def test_what_is_no_message_is_refused_and_nothing_of_it_kept(
+    memory: Recollect, role: Any, content: Any, more: Any
+) -> None:
+    talk = memory.start_conversation()
+
+    with pytest.raises(InvalidInput):
+        memory.append_message(talk, role, content, **more)
+    assert memory.messages(talk) == []
+
+
+@pytest.mark.parametrize("field", ["metadata", "tool_calls", "content"])
+def test_an_object_nested_too_deep_is_refused(memory: Recollect, field: str) -> None:
+    talk = memory.start_conversation()
+    deep: dict[str, Any] = {}
+    for _ in range(900):
+        deep = {"in": deep}
+    given: dict[str, Any] = {"content": "x"} | {field: deep if field == "metadata" else [deep]}
+
+    with pytest.raises(InvalidInput):
+        memory.append_message(talk, "user", **given)
+
+
+def test_several_messages_are_appended_all_or_none(memory: Recollect) -> None:
+    talk = memory.start_conversation(agent="anna")
+    good = {"role": "user", "content": "zebra"}
+    for bad in ({"role": "robot", "content": "x"}, {"role": "user"}, {"colour": "red"}, "text"):
+        with pytest.raises(InvalidInput):
+            memory.append_messages(talk, [good, bad])  # type: ignore[list-item]
+
+    assert memory.messages(talk) == []
+    assert memory.search_messages("zebra", agent="anna") == []
+    assert memory.append_messages(talk, []) == []
+    assert [one.position for one in memory.append_messages(talk, [good, good])] == [0, 1]
+    with pytest.raises(InvalidInput, match="append at most 10,000"):
+        memory.append_messages(talk, [good] * 10_001)
+    assert len(memory.messages(talk)) == 2
+
+
+OPENAI = [
+    {"type": "text", "text": "what is on this picture?"},
+    {"type": "image_url", "image_url": {"url": "https://example.com/cat.png"}},
+]
+ANTHROPIC = [
+    {"type": "thinking", "thinking": "hmm secretthought"},
+    {"type": "text", "text": "let me look"},
+    {"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "walrus.py"}},
+]
+RESULT = [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "ok"}]}]
+
+
+@pytest.mark.parametrize(
+    ("role", "parts", "text"),
+    [
+        ("user", OPENAI, "what is on this picture?"),
+        ("assistant", ANTHROPIC, "let me look"),
+        ("user", RESULT, ""),  # what a tool answered is not the user's word
+        ("tool", RESULT, "ok"),
+        ("user", [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}], "one\ntwo"),
+        ("user", ["bare", {"type": "unheard of", "x": 1}, 5, None], "bare"),
+        ("user", [{"type": "input_text", "text": "responses"}], "responses"),
+        ("user", {"type": "text", "text": "alone"}, "alone"),
+    ],
+)
+def test_parts_are_kept_whole_and_their_words_found(
+    memory: Recollect, role: str, parts: Any, text: str
+) -> None:
+    talk = memory.start_conversation(agent="anna")
+    kept = memory.append_message(talk, role, parts)
+
+    assert kept.content == text
+    assert memory.messages(talk) == [kept]
+    whole = [parts] if isinstance(parts, dict) else parts
+    assert kept.parts == tuple(whole)
+    for unsaid in ("walrus", "secretthought", "cat.png"):
+        assert memory.search_messages(unsaid, agent="anna", mode="fts") == []
+    if text:
+        assert len(memory.search_messages(text, agent="anna")) == 1
+    assert memory.verify().ok
+
+
+def test_no_secret_of_a_message_reaches_the_file(memory: Recollect, path: Path) -> None:
+    talk = memory.start_conversation(agent="anna")
+    call = {"id": "1", "function": {"name": "f", "arguments": json.dumps({"token": SECRET})}}
+    kept = memory.append_messages(
+        talk,
+        [
+            {"role": "user", "content": f"use {SECRET}"},
+            {"role": "user", "content": [{"type": "text", "text": f"use {SECRET}"}]},
+            {"role": "tool", "content": [{"type": "tool_result", "content": SECRET}]},
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "user", "content": "x", "metadata": {"deep": [{"er": SECRET}]}},
+        ],
+    )
+    memory.pin(talk, f"ticket {SECRET}")
+    memory.search_messages(f"where is {SECRET}?", agent="anna")
+    memory.close()
+
+    assert kept[1].content == "use [redacted:github-token]"
+    assert json.loads(kept[3].tool_calls[0]["function"]["arguments"])  # still JSON
+    for file in path.parent.glob("memory.db*"):
+        assert SECRET.encode() not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"name": SECRET},
+        {"tool_call_id": SECRET},
+        {"metadata": {SECRET: 1}},
+        {"tool_calls": [{"id": "1", "input": {SECRET: 1}}]},
+    ],
+    ids=["name", "tool_call_id", "metadata", "tool_calls"],
+)
+def test_a_secret_in_a_corner_of_a_message_is_taken_out_or_refused(
+    memory: Recollect, more: Any
+) -> None:
+    talk = memory.start_conversation()
+    try:
+        kept = memory.append_message(talk, "tool", "x", **more)
+    except InvalidInput:
+        return
+
+    assert SECRET not in repr(kept)
+
+
+@pytest.mark.parametrize("text", ["\x00", "\ud800 half", "👩‍👩‍👧", "\u202eltr", "a" * 1_000_000])
+def test_any_text_can_be_said(memory: Recollect, text: str) -> None:
+    talk = memory.start_conversation(agent="anna")
+    kept = memory.append_message(talk, "user", text)
+
+    assert len(kept.content) == len(text)
+    assert memory.messages(talk) == [kept]
+    assert memory.verify().ok
+
+
+def test_a_message_of_blanks_beside_a_call_is_no_trouble_for_any_index(memory: Recollect) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.append_message(talk, "assistant", " \n ", tool_calls=[CALL])
+    memory.append_message(talk, "user", "…")
+    memory.drain()
+
+    assert memory.status().waiting == 0
+    assert memory.verify().ok
+    memory.delete_conversation(talk)
+    assert memory.verify().ok
+
+
+# Pins
+
+
+def test_messages_and_notes_are_pinned_and_unpinned(memory: Recollect, clock: FakeClock) -> None:
+    talk = memory.start_conversation(agent="anna")
+    message = memory.append_message(talk, "user", "the decision")
+    ticket = memory.pin(talk, "ABC-1: fix it", kind="ticket")
+    clock.advance(minutes=1)
+    note = memory.pin(talk, "a note")
+
+    assert memory.pin_message(message).pinned
+    assert memory.messages(talk)[0].pinned
+    assert not memory.pin_message(message.id, pinned=False).pinned
+    assert [(one.kind, one.content, one.active) for one in memory.pins(talk)] == [
+        ("ticket", "ABC-1: fix it", True),
+        ("note", "a note", True),
+    ]
+    assert not memory.unpin(ticket).active
+    assert [one.active for one in memory.pins(talk)] == [False, True]
+    assert not memory.unpin(note.id).active
+    unknown: Any
+    for unknown in ("nothing", "\ud800", 5):
+        with pytest.raises(NotFound):
+            memory.unpin(unknown)
+        with pytest.raises(NotFound):
+            memory.pin_message(unknown)
+    for bad in ("", "  ", "x" * 20_001, 5):
+        with pytest.raises(InvalidInput):
+            memory.pin(talk, bad)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput):
+        memory.pin(talk, "x", kind="a\nb")
+
+
+# Deleting
+
+
+def left(path: Path, *marks: str) -> set[str]:
+    """Return the tables in which any of *marks* still stands."""
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    found = {
+        name
+        for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        if not name.startswith("sqlite_")
+        if any(mark in repr(row) for row in db.execute(f"SELECT * FROM {name}") for mark in marks)
+    }
+    db.close()
+    return found
+
+
+@pytest.mark.parametrize("agent", ["anna", None])
+def test_a_deleted_conversation_is_gone_from_every_table_and_index(
+    memory: Recollect, path: Path, agent: str | None
+) -> None:
+    stays = memory.start_conversation(agent="anna")
+    memory.append_message(stays, "user", "giraffe")
+    talk = memory.start_conversation(agent=agent, title="zebra")
+    memory.append_messages(talk, [{"role": "user", "content": f"zebra {n}"} for n in range(3)])
+    memory.pin(talk, "zebra")
+    memory.set_block(None, "ticket", "zebra", conversation=talk)
+    memory.drain()
+    removed = memory.delete_conversation(talk)
+
+    assert removed["conversations"] == 1
+    assert removed["messages"] == 3
+    assert removed["pins"] == 1
+    assert left(path, "zebra", talk.id) <= {"shelves"}
+    assert b"zebra" not in path.read_bytes()
+    assert memory.verify().ok
+    assert said(memory.messages(stays)) == ["giraffe"]
+    assert len(memory.search_messages("giraffe", agent="anna")) == 1
+    with pytest.raises(NotFound):
+        memory.delete_conversation(talk)
+
+
+def test_the_receipt_of_a_conversation_counts_its_blocks(memory: Recollect) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.set_block(None, "ticket", "ABC-1", conversation=talk)
+
+    assert memory.delete_conversation(talk)["blocks"] == 1
+
+
+@pytest.mark.parametrize("trace", ["question", "memory", "shelf"])
+def test_whatever_belongs_to_a_conversation_goes_with_it(
+    memory: Recollect, path: Path, trace: str
+) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.append_message(talk, "user", "zebra")
+    match trace:
+        case "question":
+            memory.search_messages("zebra", conversation=talk)
+        case "memory":
+            memory.ingest("zebra", session=talk.id, scope="session")
+        case "shelf":
+            memory.set_block(None, "ticket", "zebra", conversation=talk)
+    memory.delete_conversation(talk)
+
+    assert left(path, "zebra", talk.id) == set()
+
+
+# Conversations of nobody
+
+
+def test_a_conversation_without_an_agent_is_a_world_of_its_own(memory: Recollect) -> None:
+    one = memory.start_conversation()
+    other = memory.start_conversation()
+    memory.append_message(one, "user", "zebra here")
+    memory.append_message(other, "user", "zebra there")
+
+    assert one.agent_id is None
+    assert [hit.message.content for hit in memory.search_messages("zebra", conversation=one)] == [
+        "zebra here"
+    ]
+    with pytest.raises(InvalidInput, match="whose messages"):
+        memory.search_messages("zebra")
+    assert memory.verify().ok

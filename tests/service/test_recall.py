@@ -1,0 +1,411 @@
+"""What was said is found again: by words, by meaning, by who and when; and nobody else's is."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import InvalidInput, MessageHit, NotFound, Recollect
+from recollect.domain.conversation import CompactionMode, Summary
+from recollect.store.protocol import Tables
+from support import START, FakeClock, open_memory
+
+
+def said(hits: list[MessageHit]) -> list[str]:
+    return [hit.message.content for hit in hits]
+
+
+def call(name: str, **arguments: object) -> dict[str, Any]:
+    return {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments)},
+    }
+
+
+@pytest.fixture
+def spoken(memory: Recollect, clock: FakeClock) -> Recollect:
+    """Two talks of anna about zebras, a day apart, and one of ben."""
+    for day, agent in ((0, "anna"), (1, "anna"), (1, "ben")):
+        clock.moment = START + timedelta(days=day)
+        talk = memory.start_conversation(agent=agent, title=f"{agent} {day}")
+        memory.append_messages(
+            talk,
+            [
+                {"role": "system", "content": f"system zebra {agent} {day}"},
+                {"role": "user", "content": f"user zebra {agent} {day}"},
+                {"role": "assistant", "content": f"assistant zebra {agent} {day}"},
+                {"role": "tool", "content": f"tool zebra {agent} {day}", "tool_call_id": "c"},
+            ],
+        )
+        memory.end_conversation(talk)
+    memory.drain()
+    return memory
+
+
+# By words, meaning, roles, times, conversation
+
+
+def test_messages_are_found_by_their_words_as_soon_as_they_are_said(memory: Recollect) -> None:
+    talk = memory.start_conversation(agent="anna")
+    kept = memory.append_message(talk, "user", "The launch moved to Tuesday.")
+    memory.append_message(talk, "user", "Lunch was fine.")
+    [hit] = memory.search_messages("launches", agent="anna", mode="fts")
+
+    assert hit.message == kept
+    assert hit.matched_words == ("launches",)
+    assert hit.explanation.startswith("Matches “launches”")
+    assert hit.explanation.endswith("user, said on 2026-05-08 12:00 UTC.")
+    assert 0 < hit.score <= 1
+    assert (hit.parts.fts_rank, hit.parts.vector_rank, hit.parts.search_mode) == (1, None, "fts")
+
+
+def test_messages_are_found_by_their_meaning(path: Path, clock: FakeClock) -> None:
+    with open_memory(path, clock=clock, synonyms={"automobile": "car"}) as memory:
+        talk = memory.start_conversation(agent="anna")
+        memory.append_message(talk, "user", "my car")
+        memory.append_message(talk, "user", "my dinner")
+        memory.drain()
+
+        hybrid = memory.search_messages("automobile", agent="anna")
+        vector = memory.search_messages("automobile", agent="anna", mode="vector")
+        words = memory.search_messages("automobile", agent="anna", mode="fts")
+
+    assert said(hybrid) == ["my car"]
+    assert said(vector) == ["my car"]
+    assert words == []
+    assert (hybrid[0].parts.vector_rank, hybrid[0].parts.fts_rank) == (1, None)
+    assert vector[0].parts.search_mode == "vector"
+
+
+def test_without_an_embedder_words_still_find(words_only: Recollect) -> None:
+    talk = words_only.start_conversation(agent="anna")
+    words_only.append_message(talk, "user", "zebra")
+
+    assert [hit.parts.search_mode for hit in words_only.search_messages("zebra", agent="anna")] == [
+        "fts"
+    ]
+    assert words_only.search_messages("zebra", agent="anna", mode="vector") == []
+
+
+def test_roles_times_and_a_conversation_narrow_what_is_found(spoken: Recollect) -> None:
+    latest, first = spoken.conversations(agent="anna")
+
+    def found(**how: Any) -> set[str]:
+        return set(said(spoken.search_messages("zebra", agent="anna", limit=50, **how)))
+
+    assert len(found()) == 8
+    assert found(roles="user") == {"user zebra anna 0", "user zebra anna 1"}
+    assert found(roles=["tool", "system"], conversation=first) == {
+        "tool zebra anna 0",
+        "system zebra anna 0",
+    }
+    assert found(roles=[]) == set()
+    assert len(found(since="2026-05-09")) == 4
+    assert len(found(until="2026-05-08")) == 4
+    assert found(since="2026-05-08T12:00", until="2026-05-08T12:00", roles="user") == {
+        "user zebra anna 0"
+    }
+    assert found(since="2026-05-10") == set()
+    assert found(conversation=latest.id, roles="user") == {"user zebra anna 1"}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {},
+        {"agent": "anna", "mode": "magic"},
+        {"agent": "anna", "roles": "robot"},
+        {"agent": "anna", "limit": 0},
+        {"agent": "anna", "limit": 1_001},
+        {"agent": "anna", "since": "soon"},
+        {"agent": "anna", "asked_at": 5},
+    ],
+    ids=str,
+)
+def test_a_question_that_cannot_be_asked_is_refused(spoken: Recollect, bad: Any) -> None:
+    with pytest.raises(InvalidInput):
+        spoken.search_messages("zebra", **bad)
+
+
+def test_whoever_is_unknown_has_said_nothing_that_can_be_searched(spoken: Recollect) -> None:
+    with pytest.raises(NotFound):
+        spoken.search_messages("zebra", agent="nobody")
+    with pytest.raises(NotFound):
+        spoken.search_messages("zebra", conversation="nothing")
+    with pytest.raises(NotFound):
+        spoken.search_messages("the last session", agent="anna", asked_in="nothing")
+
+
+def test_a_conversation_of_another_agent_is_behind_a_wall(spoken: Recollect) -> None:
+    [of_ben] = spoken.conversations(agent="ben")
+
+    with pytest.raises(InvalidInput, match="is not one of agent"):
+        spoken.search_messages("zebra", agent="anna", conversation=of_ben)
+    assert len(spoken.search_messages("zebra", conversation=of_ben)) == 4
+
+
+def test_evicted_messages_are_found_like_any_others(spoken: Recollect) -> None:
+    talk = spoken.conversations(agent="anna")[0]
+    messages = spoken.messages(talk)
+    summary = Summary(
+        id="s",
+        conversation_id=talk.id,
+        mode=CompactionMode.ALL,
+        content="they spoke of animals",
+        first_position=0,
+        last_position=2,
+        tokens=4,
+        made_by="extract",
+        created_at=START,
+    )
+
+    def write(tables: Tables) -> None:
+        tables.conversations.add_summary(summary)
+        tables.messages.sum_up([one.id for one in messages[:3]], summary.id)
+
+    before = spoken.search_messages("zebra", agent="anna")
+    spoken._store.write(write)
+
+    assert [one.content for one in spoken.messages_in_context(talk)] == ["tool zebra anna 1"]
+    assert said(spoken.search_messages("zebra", agent="anna")) == said(before)
+    assert spoken.summaries(talk) == [summary]
+    assert len(spoken.messages(talk)) == 4
+
+
+def test_the_same_question_gets_the_same_answer(spoken: Recollect) -> None:
+    first = spoken.search_messages("zebra user", agent="anna", limit=20)
+
+    for _ in range(3):
+        assert spoken.search_messages("zebra user", agent="anna", limit=20) == first
+    spoken.rebuild_indexes()
+    assert spoken.search_messages("zebra user", agent="anna", limit=20) == first
+
+
+def test_of_messages_that_match_alike_the_latest_comes_first(
+    words_only: Recollect, clock: FakeClock
+) -> None:
+    talk = words_only.start_conversation(agent="anna")
+    for number in range(5):
+        clock.advance(minutes=1)
+        words_only.append_message(talk, "user", "zebra", metadata={"n": number})
+    hits = words_only.search_messages("zebra", agent="anna", limit=3)
+
+    assert [hit.message.metadata["n"] for hit in hits] == [4, 3, 2]
+    assert len({hit.score for hit in hits}) == 1
+
+
+def test_the_ranks_of_the_legs_follow_the_answer_where_all_are_alike(
+    words_only: Recollect, clock: FakeClock
+) -> None:
+    talk = words_only.start_conversation(agent="anna")
+    for _ in range(3):
+        clock.advance(minutes=1)
+        words_only.append_message(talk, "user", "zebra")
+    hits = words_only.search_messages("zebra", agent="anna")
+
+    assert [hit.parts.fts_rank for hit in hits] == [1, 2, 3]
+
+
+HOSTILE = [
+    "",
+    " ",
+    "\x00",
+    "\ud800",
+    '"',
+    "NEAR(a b)",
+    "a OR b* ^c -d",
+    "'; DROP TABLE messages; --",
+    "%_",
+    "(((((",
+    "🦓" * 100,
+    "zebra " * 5_000,
+    "the of and",
+    "last last last session sessions ago",
+    "ago",
+    "in May of 99999",
+    "99999999999999 sessions ago",
+    "last Friday the 31st of February",
+]
+
+
+@pytest.mark.parametrize("query", HOSTILE, ids=[str(number) for number in range(len(HOSTILE))])
+def test_any_text_is_a_question_that_gets_an_answer(spoken: Recollect, query: str) -> None:
+    for mode in ("hybrid", "fts", "vector"):
+        hits = spoken.search_messages(query, agent="anna", mode=mode)
+        assert all("anna" in content for content in said(hits))
+    shaped = spoken.conversation_search("anna", query)
+
+    assert set(shaped) == {"message", "results"}
+    assert spoken.verify().ok
+
+
+# The shape agents of Letta know
+
+
+def test_conversation_search_has_the_shape_that_agents_know(
+    spoken: Recollect, clock: FakeClock
+) -> None:
+    clock.advance(days=2, hours=5)
+    answer = spoken.conversation_search("anna", "user zebra", limit=1)
+
+    assert answer["message"] == "Showing 1 results:"
+    [result] = answer["results"]
+    assert set(result) == {"timestamp", "time_ago", "role", "relevance", "content"}
+    assert result["timestamp"] == "2026-05-09T12:00:00+00:00"
+    assert result["time_ago"] == "2d ago"
+    assert (result["role"], result["content"]) == ("user", "user zebra anna 1")
+    relevance = result["relevance"]
+    assert relevance.keys() >= {"rrf_score", "vector_rank", "fts_rank", "search_mode"}
+    assert relevance["search_mode"] == "hybrid"
+    assert relevance["rrf_score"] == pytest.approx(
+        1 / (60 + relevance["vector_rank"]) + 1 / (60 + relevance["fts_rank"]), abs=1e-6
+    )
+    json.dumps(answer)  # a tool's answer is JSON
+
+
+def test_conversation_search_that_finds_nothing_says_so(spoken: Recollect) -> None:
+    assert spoken.conversation_search("anna", "walrus") == {
+        "message": "No results found.",
+        "results": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("age", "told"),
+    [
+        ({"seconds": 0}, "0s ago"),
+        ({"seconds": 59}, "59s ago"),
+        ({"seconds": 60}, "1m ago"),
+        ({"minutes": 59, "seconds": 59}, "59m ago"),
+        ({"hours": 1}, "1h ago"),
+        ({"hours": 23, "minutes": 59}, "23h ago"),
+        ({"days": 1}, "1d ago"),
+        ({"days": 400}, "400d ago"),
+        ({"days": -1}, "in the future"),
+    ],
+    ids=str,
+)
+def test_how_long_ago_is_told_in_the_largest_unit(
+    memory: Recollect, clock: FakeClock, age: dict[str, int], told: str
+) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.append_message(talk, "user", "zebra")
+    clock.advance(**age)
+
+    assert memory.conversation_search("anna", "zebra")["results"][0]["time_ago"] == told
+
+
+def test_tools_words_and_a_searchs_own_calls_are_left_out(spoken: Recollect) -> None:
+    talk = spoken.start_conversation(agent="anna")
+    spoken.append_message(
+        talk, "assistant", "looking for zebra", tool_calls=[call("conversation_search", query="z")]
+    )
+    spoken.append_message(
+        talk, "assistant", "reading of zebra", tool_calls=[call("read_file", path="z")]
+    )
+    spoken.append_message(
+        talk,
+        "assistant",
+        "telling of zebra",
+        tool_calls=[call("note", text='use "conversation_search" often')],
+    )
+    results = spoken.conversation_search("anna", "zebra", limit=50)["results"]
+    contents = [one["content"] for one in results]
+
+    assert {one["role"] for one in results} == {"user", "assistant"}
+    assert "looking for zebra" not in contents
+    assert {"reading of zebra", "telling of zebra"} <= set(contents)
+    assert spoken.conversation_search("anna", "zebra", roles="tool")["results"] == []
+    only = spoken.conversation_search("anna", "zebra", roles=["user"], limit=50)["results"]
+    assert {one["role"] for one in only} == {"user"}
+    assert "looking for zebra" in said(spoken.search_messages("looking zebra", agent="anna"))
+
+
+def test_a_searchs_own_call_in_parts_is_left_out_too(memory: Recollect) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.append_message(
+        talk,
+        "assistant",
+        [
+            {"type": "text", "text": "looking for zebra"},
+            {"type": "tool_use", "id": "t", "name": "conversation_search", "input": {"query": "z"}},
+        ],
+    )
+
+    assert memory.conversation_search("anna", "zebra")["results"] == []
+
+
+def test_what_an_agent_sent_is_the_content_and_the_rest_its_thinking(memory: Recollect) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.append_message(
+        talk,
+        "assistant",
+        "the user asks about zebra",
+        tool_calls=[call("send_message", message="Zebras have stripes.")],
+    )
+    [result] = memory.conversation_search("anna", "zebra")["results"]
+
+    assert result["thinking"] == "the user asks about zebra"
+    assert result["content"] == "Zebras have stripes."
+
+
+@pytest.mark.parametrize("arguments", ["", "{", "[]", '{"message": 5}', "null"])
+def test_a_send_message_call_that_cannot_be_read_leaves_the_content(
+    memory: Recollect, arguments: str
+) -> None:
+    talk = memory.start_conversation(agent="anna")
+    broken = {"id": "c", "function": {"name": "send_message", "arguments": arguments}}
+    memory.append_message(talk, "assistant", "zebra", tool_calls=[broken, "odd", 5])
+
+    [result] = memory.conversation_search("anna", "zebra")["results"]
+    assert result["content"] == "zebra"
+    assert "thinking" not in result
+
+
+@pytest.mark.parametrize("thought", ["", "time to answer"])
+def test_what_an_agent_sent_is_found_by_its_words(memory: Recollect, thought: str) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.append_message(
+        talk,
+        "assistant",
+        thought,
+        tool_calls=[call("send_message", message="The launch is on Tuesday.")],
+    )
+
+    [result] = memory.conversation_search("anna", "launch Tuesday")["results"]
+    assert result["content"] == "The launch is on Tuesday."
+
+
+# What was asked is logged
+
+
+def test_a_search_is_logged_with_what_it_showed(spoken: Recollect) -> None:
+    hits = spoken.search_messages("user zebra", agent="anna", limit=2)
+
+    def logged() -> Iterator[tuple[str, str, str]]:
+        with spoken._store.read() as tables:
+            yield from tables.db.execute(
+                "SELECT r.verb, r.query, c.item_id FROM retrievals r "
+                "JOIN retrieval_context c ON c.retrieval_id = r.id ORDER BY c.place"
+            )
+
+    assert list(logged()) == [("search_messages", "user zebra", hit.message.id) for hit in hits]
+
+
+def test_what_an_agent_said_is_listed_over_all_its_talks(spoken: Recollect) -> None:
+    listed = spoken.messages_of("anna", roles=["user", "assistant"])
+
+    assert [one.content for one in listed] == [
+        "assistant zebra anna 1",
+        "user zebra anna 1",
+        "assistant zebra anna 0",
+        "user zebra anna 0",
+    ]
+    assert [one.content for one in spoken.messages_of("anna", limit=1, offset=7)] == [
+        "system zebra anna 0"
+    ]
+    assert spoken.messages_of("anna", offset=8) == []

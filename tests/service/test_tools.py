@@ -1,0 +1,78 @@
+"""The tools of an agent, under the names Letta gave them, done in the agent's name."""
+
+import pytest
+
+from recollect import BlockReadOnly, InvalidInput, Recollect, TooLarge
+
+
+@pytest.fixture
+def coder(memory: Recollect) -> Recollect:
+    memory.create_agent("coder", model="gpt-4o")
+    return memory
+
+
+def test_core_memory_is_edited_in_the_agents_name(coder: Recollect) -> None:
+    tools = coder.tools("coder")
+
+    assert tools.core_memory_append("persona", "I am terse.") == "I am terse."
+    assert tools.core_memory_append("persona", "I test.") == "I am terse.\nI test."
+    assert tools.core_memory_replace("persona", "terse", "plain") == "I am plain.\nI test."
+    assert tools.memory_insert("persona", "First of all:", 0).startswith("First of all:\nI am")
+    assert tools.memory_replace("persona", "I test.", "I test first.").endswith("I test first.")
+    assert tools.memory_rethink("persona", "Anew.") == "Anew."
+    history = coder.block_history("coder", "persona")
+    assert [one.by for one in history][1:] == ["agent"] * 6
+
+
+def test_limits_and_read_only_marks_hold_for_an_agent(coder: Recollect) -> None:
+    coder.update_block("coder", "persona", limit=10)
+    tools = coder.tools("coder")
+
+    with pytest.raises(TooLarge, match=r"^Edit failed: Exceeds 10 character limit"):
+        tools.core_memory_append("persona", "far too long for it")
+    with pytest.raises(BlockReadOnly, match="read-only"):
+        tools.core_memory_append("skills", "x")
+    with pytest.raises(InvalidInput, match="does not occur"):
+        tools.core_memory_replace("persona", "nothing", "x")
+    assert coder.block("coder", "persona").value == ""
+
+
+def test_a_tool_works_in_its_project_and_conversation(coder: Recollect) -> None:
+    talk = coder.start_conversation(agent="coder", project="site")
+    tools = coder.tools("coder", project="site", conversation=talk)
+
+    tools.core_memory_append("project", "Tests: make test")
+    tools.core_memory_append("ticket", "BILL-12")
+
+    seen = coder.blocks("coder", project="site", conversation=talk)
+    assert {"project": "Tests: make test", "ticket": "BILL-12"}.items() <= {
+        block.label: block.value for block in seen
+    }.items()
+    assert "ticket" not in [block.label for block in coder.blocks("coder", project="site")]
+
+
+def test_the_archive_answers_as_lettas_does(coder: Recollect) -> None:
+    tools = coder.tools("coder")
+    kept = tools.archival_memory_insert("The staging server is walnut.", ["infra", "names"])
+    tools.archival_memory_insert("Lunch is at noon.")
+
+    found = tools.archival_memory_search("staging server", tags=["infra"])
+
+    assert found["count"] == 1
+    [result] = found["results"]
+    assert result["id"] == kept
+    assert result["content"] == "The staging server is walnut."
+    assert result["tags"] == ["infra", "names"]
+    assert set(result) == {"id", "timestamp", "content", "tags"}
+
+
+def test_a_search_of_the_past_counts_sessions_from_the_present_one(coder: Recollect) -> None:
+    first = coder.start_conversation(agent="coder")
+    coder.append_message(first, "user", "zebra of the first session")
+    second = coder.start_conversation(agent="coder", started_at="2026-05-09")
+    coder.append_message(second, "user", "zebra of the second session")
+
+    tools = coder.tools("coder", conversation=second)
+    found = tools.conversation_search("what did we say of the zebra in the last session?")
+
+    assert found["results"][0]["content"] == "zebra of the first session"

@@ -1,0 +1,530 @@
+"""What every store must do for agents: blocks, conversations, messages, skills, files."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from recollect import AlreadyExists, InvalidInput, Project
+from recollect.domain.agent import Agent, Pinned
+from recollect.domain.block import Block, BlockVersion, By
+from recollect.domain.conversation import (
+    CompactionMode,
+    Conversation,
+    Message,
+    MessageFilters,
+    Pin,
+    Role,
+    Summary,
+)
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.skill import SkillOrigin
+from recollect.store.protocol import Store, Tables
+from recollect.store.values import KeptFile, KeptSkill, OpenWindow
+from support import START
+
+ANNA = Agent(id="a1", name="anna", created_at=START, updated_at=START)
+BEN = Agent(id="a2", name="ben", created_at=START, updated_at=START)
+EVERYBODY = Owner(Scope.GLOBAL, "")
+TALK = Conversation(id="c1", agent_id="a1", started_at=START)
+ALONE = Conversation(id="c2", started_at=START + timedelta(hours=1))
+
+
+@pytest.fixture(autouse=True)
+def agents(store: Store) -> None:
+    def write(tables: Tables) -> None:
+        tables.agents.add(ANNA)
+        tables.agents.add(BEN)
+        tables.places.add_project(Project(id="p1", name="site", created_at=START))
+
+    store.write(write)
+
+
+def found(store: Store, kind: ItemKind, owner: Owner, query: str) -> int:
+    with store.read() as tables:
+        shelves = tables.words.shelves(kind, [owner])
+        return len(tables.words.match(query, shelves, limit=10).matches)
+
+
+def block(block_id: str, label: str, value: str = "", **more: object) -> Block:
+    given: dict[str, object] = {
+        "id": block_id,
+        "label": label,
+        "value": value,
+        "owner_id": "a1",
+        "created_at": START,
+        "updated_at": START,
+    }
+    return Block(**(given | more))  # type: ignore[arg-type]
+
+
+def version(of: Block, at: datetime = START) -> BlockVersion:
+    return BlockVersion(
+        block_id=of.id, version=of.version, value=of.value, by=By.AGENT, reason="r", changed_at=at
+    )
+
+
+def message(position: int, content: str, talk: Conversation = TALK, **more: object) -> Message:
+    given: dict[str, object] = {
+        "id": f"{talk.id} m{position}",
+        "conversation_id": talk.id,
+        "position": position,
+        "role": Role.USER,
+        "content": content,
+        "created_at": START + timedelta(minutes=position),
+    }
+    return Message(**(given | more))  # type: ignore[arg-type]
+
+
+def say(store: Store, *messages: Message, talk: Conversation = TALK) -> None:
+    def write(tables: Tables) -> None:
+        if tables.conversations.get(talk.id) is None:
+            tables.conversations.add(talk)
+        for one in messages:
+            tables.messages.add(talk, one)
+
+    store.write(write)
+
+
+# Agents
+
+
+def test_an_agent_comes_back_as_it_was_written_and_changes(store: Store) -> None:
+    whole = replace(
+        ANNA,
+        name="ann",
+        description="d",
+        model="m",
+        system_prompt="s",
+        pinned=Pinned.GLOBAL,
+        metadata={"k": ["é", 1, None]},
+        updated_at=START + timedelta(days=1),
+    )
+    store.write(lambda tables: tables.agents.set(whole))
+
+    with store.read() as tables:
+        assert tables.agents.get("a1") == tables.agents.named("ann") == whole
+        assert tables.agents.named("anna") is None
+        assert tables.agents.all() == [whole, BEN]
+
+
+def test_two_agents_of_one_name_are_refused(store: Store) -> None:
+    with pytest.raises((InvalidInput, AlreadyExists)):
+        store.write(lambda tables: tables.agents.add(replace(BEN, id="a3")))
+    with pytest.raises((InvalidInput, AlreadyExists)):
+        store.write(lambda tables: tables.agents.set(replace(BEN, name="anna")))
+
+    with store.read() as tables:
+        assert tables.agents.all() == [ANNA, BEN]
+
+
+def test_a_deleted_agent_takes_its_rows_along_and_counts_them(store: Store) -> None:
+    own = block("b1", "persona")
+    say(store, message(0, "zebra"), message(1, "zebra"))
+
+    def write(tables: Tables) -> None:
+        tables.blocks.add(own)
+        tables.blocks.attach("a1", own)
+        tables.conversations.add_pin(
+            Pin(id="pin", conversation_id="c1", kind="note", content="x", pinned_at=START)
+        )
+        tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+
+    store.write(write)
+    removed = store.write(lambda tables: tables.agents.delete("a1"))
+
+    assert (removed["agents"], removed["messages"], removed["conversations"]) == (1, 2, 1)
+    assert (removed["pins"], removed["agent_blocks"]) == (1, 1)
+    with store.read() as tables:
+        assert tables.agents.all() == [BEN]
+        assert tables.conversations.get("c1") is None
+        assert tables.messages.get("c1 m0") is None
+    store.write(lambda tables: tables.blocks.delete(own))
+    assert store.check()[1] == []
+
+
+# Blocks
+
+
+def test_a_block_comes_back_as_it_was_written_and_changes(store: Store) -> None:
+    kept = block(
+        "b1", "notes", "one", description="d", limit=None, read_only=True, metadata={"k": 1}
+    )
+    after = replace(
+        kept, value="two", version=2, label="log", limit=9, hidden=True, read_only=False
+    )
+    store.write(lambda tables: tables.blocks.add(kept))
+    with store.read() as tables:
+        assert tables.blocks.get("b1") == kept
+    store.write(lambda tables: tables.blocks.set(after))
+
+    with store.read() as tables:
+        assert tables.blocks.get("b1") == after
+        assert tables.blocks.get("unknown") is None
+        assert tables.blocks.all() == [after]
+    owner = Owner(Scope.AGENT, "a1")
+    assert found(store, ItemKind.BLOCK, owner, "two log") == 1
+    assert found(store, ItemKind.BLOCK, owner, "one notes") == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        block("b1", "x", "too long", limit=3),
+        block("b1", "x", limit=0),
+        block("b1", "x", scope=Scope.GLOBAL),
+        block("b1", "x", owner_id=""),
+        block("b1", "x", scope=Scope.REPO),
+    ],
+    ids=["over its limit", "no limit at all", "global of one", "own of nobody", "of a repo"],
+)
+def test_the_store_itself_refuses_a_block_that_cannot_be(store: Store, wrong: Block) -> None:
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.blocks.add(wrong))
+
+    assert found(store, ItemKind.BLOCK, Owner(Scope.AGENT, "a1"), "x") == 0
+
+
+def test_blocks_are_attached_in_order_under_one_label_each(store: Store) -> None:
+    one = block("b1", "human", scope=Scope.GLOBAL, owner_id="")
+    two = block("b2", "human", scope=Scope.GLOBAL, owner_id="")
+    own = block("b3", "persona")
+
+    def write(tables: Tables) -> None:
+        for made in (one, two, own):
+            tables.blocks.add(made)
+        tables.blocks.attach("a1", own)
+        tables.blocks.attach("a1", one)
+        tables.blocks.attach("a2", one)
+
+    store.write(write)
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.blocks.attach("a1", two))
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.blocks.attach("nobody", two))
+    with store.read() as tables:
+        assert tables.blocks.attached("a1") == [own, one]
+        assert tables.blocks.agents_of("b1") == ["a1", "a2"]
+        assert tables.blocks.of_owner(EVERYBODY) == [one, two]
+        assert tables.blocks.of_owner(Owner(Scope.AGENT, "a1")) == [own]
+    store.write(lambda tables: tables.blocks.detach("a1", "b1"))
+    with store.read() as tables:
+        assert tables.blocks.attached("a1") == [own]
+        assert tables.blocks.get("b1") == one
+    store.write(lambda tables: tables.blocks.delete(one))
+    with store.read() as tables:
+        assert tables.blocks.attached("a2") == []
+
+
+def test_a_renamed_block_is_attached_under_its_new_label(store: Store) -> None:
+    own, other = block("b1", "persona"), block("b2", "persona")
+
+    def write(tables: Tables) -> None:
+        tables.blocks.add(own)
+        tables.blocks.attach("a1", own)
+        tables.blocks.set(replace(own, label="self"))
+        tables.blocks.add(other)
+        tables.blocks.attach("a1", other)
+
+    store.write(write)
+    with store.read() as tables:
+        assert [one.label for one in tables.blocks.attached("a1")] == ["self", "persona"]
+
+
+def test_every_version_of_a_block_is_kept_once(store: Store) -> None:
+    first = block("b1", "notes", "one")
+    second = replace(first, value="two", version=2)
+    later = START + timedelta(hours=1)
+
+    def write(tables: Tables) -> None:
+        tables.blocks.add(first)
+        tables.blocks.add_version(version(first))
+        tables.blocks.set(second)
+        tables.blocks.add_version(version(second, later))
+
+    store.write(write)
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.blocks.add_version(version(second)))
+    with store.read() as tables:
+        assert tables.blocks.versions("b1") == [version(first), version(second, later)]
+        assert tables.blocks.version("b1", 2) == version(second, later)
+        assert tables.blocks.version("b1", 3) is None
+        [change] = tables.blocks.changes_since(["b1", "unknown"], START)
+        assert (change.block_id, change.label, change.version) == ("b1", "notes", 2)
+        assert tables.blocks.changes_since(["b1"], later) == []
+        assert tables.blocks.changes_since([], START - timedelta(days=1)) == []
+    assert store.check()[1] == []
+
+
+# Conversations and messages
+
+
+def test_a_conversation_comes_back_as_it_was_written_and_changes(store: Store) -> None:
+    whole = replace(TALK, project_id="p1", title="t", metadata={"k": 1})
+    after = replace(whole, title="u", metadata={}, ended_at=START + timedelta(hours=1))
+    store.write(lambda tables: tables.conversations.add(whole))
+    store.write(lambda tables: tables.conversations.add(ALONE))
+    store.write(lambda tables: tables.conversations.set(after))
+
+    with store.read() as tables:
+        conversations = tables.conversations
+        assert conversations.get("c1") == after
+        assert conversations.get("unknown") is None
+        assert conversations.latest(None, limit=10) == [ALONE, after]
+        assert conversations.latest(None, limit=1, offset=1) == [after]
+        assert conversations.latest("a1", limit=10) == [after]
+        assert conversations.latest("a2", limit=10) == []
+        assert conversations.latest(None, project_id="p1", limit=10) == [after]
+        assert conversations.latest(None, before=ALONE.started_at, limit=10) == [after]
+
+
+def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
+    def summary(number: int) -> Summary:
+        return Summary(
+            id=f"s{number}",
+            conversation_id="c1",
+            mode=CompactionMode.SLIDING_WINDOW,
+            content=f"summary {number}",
+            first_position=number,
+            last_position=number,
+            tokens=2,
+            made_by="extract",
+            created_at=START + timedelta(minutes=number),
+        )
+
+    pin = Pin(id="p", conversation_id="c1", kind="ticket", content="ABC-1", pinned_at=START)
+    say(store, message(0, "zero"), message(1, "one"), message(2, "two"))
+
+    def write(tables: Tables) -> None:
+        for number in range(2):
+            tables.conversations.add_summary(summary(number))
+            tables.messages.sum_up([f"c1 m{number}", "unknown"], f"s{number}")
+        tables.messages.sum_up(["c1 m0"], "s1")  # a message is summed up once
+        tables.conversations.add_pin(pin)
+        tables.conversations.set_pin(replace(pin, active=False))
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.conversations.summaries("c1") == [summary(0), summary(1)]
+        assert tables.conversations.last_summaries(["c1", "c2"]) == {"c1": summary(1)}
+        assert tables.conversations.pin("p") == replace(pin, active=False)
+        assert tables.conversations.pins("c1") == [replace(pin, active=False)]
+        assert tables.conversations.pin("unknown") is None
+        assert [one.summary_id for one in tables.messages.page("c1", start=0, limit=9)] == [
+            "s0",
+            "s1",
+            None,
+        ]
+        assert [one.content for one in tables.messages.in_context("c1")] == ["two"]
+        assert tables.messages.count("c1") == (3, 1)
+        assert tables.messages.count_of_agent("a1") == 3
+
+
+def test_a_message_comes_back_as_it_was_written(store: Store) -> None:
+    whole = message(
+        0,
+        "zebra",
+        role=Role.ASSISTANT,
+        parts=({"type": "text", "text": "zebra"}, None),
+        tool_calls=({"id": "c"},),
+        tool_call_id="c",
+        name="n",
+        tokens=3,
+        pinned=True,
+        metadata={"k": "é"},
+    )
+    call = message(1, "", tool_calls=({"id": "d"},))
+    say(store, whole, call)
+
+    with store.read() as tables:
+        assert tables.messages.get(whole.id) == whole
+        assert tables.messages.get_many([call.id, "unknown", whole.id]) == [call, whole]
+        assert tables.messages.next_position("c1") == 2
+        assert tables.messages.next_position("unknown") == 0
+        assert tables.messages.pinned("c1") == [whole]
+        assert tables.messages.in_context("c1", last=1) == [call]
+    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 1
+    assert store.check()[1] == []
+
+
+def test_two_messages_at_one_position_are_refused(store: Store) -> None:
+    say(store, message(0, "first"))
+
+    with pytest.raises(InvalidInput):
+        say(store, message(0, "second", id="other"))
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.messages.add(ALONE, message(1, "of nobody")))
+    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "second nobody") == 0
+
+
+def test_a_message_cannot_be_another_agents_than_its_conversation(store: Store) -> None:
+    say(store, message(0, "first"))
+    stolen = replace(TALK, agent_id="a2")
+
+    with pytest.raises(InvalidInput, match="agent of its conversation"):
+        store.write(lambda tables: tables.messages.add(stolen, message(1, "second")))
+
+
+def test_messages_of_nobodys_conversation_stand_on_its_own_shelf(store: Store) -> None:
+    say(store, message(0, "zebra", ALONE), talk=ALONE)
+
+    assert found(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
+    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
+    with store.read() as tables:
+        assert tables.messages.count_of_agent("a1") == 0
+
+
+def test_filters_admit_the_messages_they_say(store: Store) -> None:
+    search = ({"function": {"name": "find"}},)
+    say(
+        store,
+        message(0, "zebra zero"),
+        message(1, "zebra one", role=Role.TOOL),
+        message(2, "zebra two", role=Role.ASSISTANT, tool_calls=search),
+        message(3, "", role=Role.ASSISTANT, tool_calls=search),
+    )
+
+    def listed(**given: object) -> list[int]:
+        filters = MessageFilters(**given)  # type: ignore[arg-type]
+        with store.read() as tables:
+            by_list = [one.position for one in tables.messages.latest("a1", filters, limit=9)]
+            shelves = tables.words.shelves(ItemKind.MESSAGE, [Owner(Scope.AGENT, "a1")])
+            seqs = [one.seq for one in tables.words.match("zebra", shelves, limit=9).matches]
+            standings = tables.messages.standings(seqs, filters)
+            by_search = {tables.messages.get_many([one.id])[0].position for one in standings}
+        assert set(by_list) == by_search
+        return by_list
+
+    assert listed() == [2, 1, 0]
+    assert listed(roles=frozenset({Role.TOOL})) == [1]
+    assert listed(roles=frozenset()) == []
+    assert listed(since=START + timedelta(minutes=1)) == [2, 1]
+    assert listed(until=START + timedelta(minutes=1)) == [1, 0]
+    assert listed(besides_calls_of="find") == [1, 0]
+    assert listed(besides_calls_of="fin") == [2, 1, 0]
+    assert listed(conversation_id="c1") == [2, 1, 0]
+    assert listed(conversation_id="c2") == []
+
+
+def test_unindexed_messages_are_found_no_more_and_then_deleted(store: Store) -> None:
+    say(store, message(0, "zebra"), message(1, ""), message(2, "zebra"))
+    count = store.write(lambda tables: tables.messages.unindex("c1"))
+    store.write(lambda tables: tables.conversations.delete("c1"))
+
+    assert count == 2
+    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
+    assert store.check()[1] == []
+
+
+def test_a_shelf_is_dropped_whole_and_others_stay(store: Store) -> None:
+    say(store, message(0, "zebra"), message(1, "zebra"))
+    say(store, message(0, "zebra", ALONE), talk=ALONE)
+
+    def write(tables: Tables) -> tuple[int, int]:
+        dropped = tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        again = tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        tables.conversations.delete("c1")
+        return dropped, again
+
+    assert store.write(write) == (2, 0)
+    assert found(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
+    assert store.check()[1] == []
+
+
+# Skills and files
+
+
+def skill(skill_id: str, content: str, project_id: str | None = None) -> KeptSkill:
+    return KeptSkill(
+        id=skill_id,
+        name="pdf",
+        description="reads PDF files",
+        origin=SkillOrigin.PROJECT if project_id else SkillOrigin.GLOBAL,
+        project_id=project_id,
+        path="/skills/pdf",
+        content=content,
+        sha256=content,
+        metadata={"category": "files"},
+    )
+
+
+def test_a_skill_keeps_its_id_and_is_loaded_once(store: Store) -> None:
+    later = START + timedelta(hours=1)
+
+    def write(tables: Tables) -> list[str]:
+        ids = [
+            tables.skills.put(skill("s1", "old"), START),
+            tables.skills.put(skill("s2", "new"), later),
+            tables.skills.put(skill("s3", "of the project", "p1"), later),
+        ]
+        for skill_id, at in (("s1", START), ("s1", later), ("s3", later)):
+            tables.skills.load("a1", skill_id, at)
+        return ids
+
+    assert store.write(write) == ["s1", "s1", "s3"]
+    with store.read() as tables:
+        assert tables.skills.loaded("a1") == [
+            (replace(skill("s2", "new"), id="s1"), START),
+            (skill("s3", "of the project", "p1"), later),
+        ]
+        assert tables.skills.loaded("a2") == []
+    store.write(lambda tables: tables.skills.unload("a1", "s1"))
+    with store.read() as tables:
+        assert [one.id for one, _ in tables.skills.loaded("a1")] == ["s3"]
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.skills.load("a1", "unknown", START))
+
+
+def test_a_file_keeps_its_id_and_is_found_by_what_it_says_now(store: Store) -> None:
+    first = KeptFile("f1", "p1", "a.py", "zebra", "h1")
+    same = KeptFile("f2", "p1", "a.py", "zebra", "h1")
+    second = KeptFile("f3", "p1", "a.py", "giraffe", "h2")
+    elsewhere = KeptFile("f4", None, "a.py", "walrus", "h3")
+    home = Owner(Scope.PROJECT, "p1")
+    assert [store.write(lambda t, f=f: t.files.put(f, START)) for f in (first, same)] == [  # type: ignore[misc]
+        first,
+        first,
+    ]
+    kept = store.write(lambda tables: tables.files.put(second, START))
+    store.write(lambda tables: tables.files.put(elsewhere, START))
+
+    assert kept == replace(second, id="f1")
+    assert found(store, ItemKind.FILE, home, "zebra") == 0
+    assert found(store, ItemKind.FILE, home, "giraffe") == 1
+    assert found(store, ItemKind.FILE, EVERYBODY, "walrus") == 1
+    with store.read() as tables:
+        assert tables.files.at("a.py", "p1") == kept
+        assert tables.files.at("a.py", None) == elsewhere
+        assert tables.files.at("b.py", "p1") is None
+        assert tables.files.get_many(["f4", "unknown", "f1"]) == [elsewhere, kept]
+        shelves = tables.words.shelves(ItemKind.FILE, [home])
+        seqs = [one.seq for one in tables.words.match("giraffe", shelves, limit=9).matches]
+        assert tables.files.ids_of([*seqs, 999]) == {seqs[0]: "f1"}
+    store.write(lambda tables: tables.files.delete(kept))
+    assert found(store, ItemKind.FILE, home, "giraffe") == 0
+    assert store.check()[1] == []
+
+
+def test_windows_of_files_are_listed_the_least_recently_used_first(store: Store) -> None:
+    def window(file_id: str, minutes: int, first_line: int = 0) -> OpenWindow:
+        return OpenWindow(
+            file_id=file_id,
+            project_id=None,
+            path=f"{file_id}.py",
+            first_line=first_line,
+            last_line=None,
+            last_accessed_at=START + timedelta(minutes=minutes),
+        )
+
+    def write(tables: Tables) -> None:
+        for number, file_id in enumerate(("f1", "f2", "f3")):
+            tables.files.put(KeptFile(file_id, None, f"{file_id}.py", "x", "h"), START)
+            tables.files.open("a1", window(file_id, number))
+        tables.files.open("a1", window("f1", 0, first_line=5))
+        tables.files.close("a1", "f2")
+        tables.files.touch("a1", ["f1", "f2", "unknown"], START + timedelta(hours=1))
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.files.opened("a1") == [window("f3", 2), window("f1", 60, first_line=5)]
+        assert tables.files.opened("a2") == []

@@ -1,0 +1,269 @@
+"""`verify` finds damage to what agents have; `rebuild` mends every index of messages and blocks."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect import Recollect
+from recollect.store.sqlite.connection import connect
+from recollect.store.sqlite.migrate import known_migrations, migrate
+from support import FakeClock, open_memory
+
+REBUILD = "run `recollect rebuild`"
+RESTORE = "restore a backup or an export"
+MESSAGES = "SELECT id FROM messages"
+BLOCKS = "SELECT id FROM blocks"
+
+
+def damage(path: Path, sql: str) -> None:
+    """Change the file behind the store's back, past its triggers and keys."""
+    db = apsw.Connection(str(path))
+    for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        db.execute(f"DROP TRIGGER {name}")
+    db.execute(sql)
+    db.close()
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    """A store in which anna and ben have spoken of different things."""
+    with open_memory(path) as memory:
+        for name, word in (("anna", "zebra"), ("ben", "giraffe")):
+            memory.create_agent(name)
+            memory.set_block(name, "persona", f"fond of {word}")
+            talk = memory.start_conversation(agent=name)
+            memory.append_message(talk, "user", f"a {word}")
+            memory.append_message(talk, "user", f"another {word}")
+        memory.drain()
+    return path
+
+
+def problems(path: Path) -> dict[str, str]:
+    with open_memory(path) as memory:
+        return {problem.check: problem.remedy for problem in memory.verify().problems}
+
+
+def answers(memory: Recollect) -> dict[str, list[str]]:
+    """Return what each agent finds of each word, in messages and blocks."""
+    found = {}
+    for name in ("anna", "ben"):
+        for word in ("zebra", "giraffe"):
+            hits = memory.search_messages(word, agent=name, mode="fts")
+            blocks = memory.search_blocks(word, name)
+            found[f"{name} {word}"] = [hit.message.content for hit in hits] + [
+                hit.block.value for hit in blocks if hit.matched_words
+            ]
+    return found
+
+
+WHOLE = {
+    "anna zebra": ["a zebra", "another zebra", "fond of zebra"],
+    "anna giraffe": [],
+    "ben zebra": [],
+    "ben giraffe": ["a giraffe", "another giraffe", "fond of giraffe"],
+}
+
+
+@pytest.mark.parametrize("of", [MESSAGES, BLOCKS], ids=["messages", "blocks"])
+@pytest.mark.parametrize(
+    ("sql", "check"),
+    [
+        (
+            "DELETE FROM postings WHERE seq IN (SELECT seq FROM items WHERE id IN ({of}))",
+            "the word index says what the rows say",
+        ),
+        (
+            "UPDATE postings SET times = times + 1 "
+            "WHERE seq IN (SELECT seq FROM items WHERE id IN ({of}))",
+            "the word index says what the rows say",
+        ),
+        (
+            "DELETE FROM items WHERE id IN ({of})",
+            "every memory, message, block and file can be found",
+        ),
+        (
+            "UPDATE items SET words = words + 1 WHERE id IN ({of})",
+            "shelves count their items",
+        ),
+        (
+            "UPDATE terms SET items = items + 1 WHERE shelf_id IN "
+            "(SELECT shelf_id FROM items WHERE id IN ({of}))",
+            "words count their items",
+        ),
+        (
+            "UPDATE embeddings SET vector = x'00' "
+            "WHERE seq IN (SELECT seq FROM items WHERE id IN ({of}))",
+            "vectors have the length of their model",
+        ),
+    ],
+)
+def test_a_damaged_index_of_messages_or_blocks_is_found_and_rebuilt(
+    filled: Path, of: str, sql: str, check: str
+) -> None:
+    damage(filled, sql.format(of=of))
+    found = problems(filled)
+    with open_memory(filled) as memory:
+        memory.rebuild_indexes()
+        memory.drain()
+        healed = memory.verify()
+        status = memory.status()
+
+        assert found.get(check) == REBUILD
+        assert healed.ok, healed.problems
+        assert status.waiting == 0
+        assert answers(memory) == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("sql", "check"),
+    [
+        ("UPDATE blocks SET value = 'forged'", "every block keeps its last value"),
+        ("DELETE FROM block_history", "every block keeps its last value"),
+        ("UPDATE blocks SET version = version + 1", "every block keeps its last value"),
+        (
+            "UPDATE messages SET agent_id = (SELECT max(id) FROM agents)",
+            "every message is its conversation's agent's",
+        ),
+        ("UPDATE messages SET agent_id = NULL", "every message is its conversation's agent's"),
+        ("DELETE FROM conversations", "rows name rows that exist"),
+        ("DELETE FROM agents", "rows name rows that exist"),
+    ],
+)
+def test_damaged_rows_of_agents_are_found(filled: Path, sql: str, check: str) -> None:
+    damage(filled, f"PRAGMA foreign_keys = OFF; {sql}")
+
+    assert problems(filled)[check] == RESTORE
+
+
+def test_an_item_whose_message_changed_is_found_and_indexed_again(filled: Path) -> None:
+    damage(filled, "UPDATE messages SET content = 'a walrus' WHERE content = 'a zebra'")
+    found = problems(filled)
+    with open_memory(filled) as memory:
+        memory.rebuild_indexes()
+
+        assert found["the word index says what the rows say"] == REBUILD
+        assert len(memory.search_messages("walrus", agent="anna", mode="fts")) == 1
+        assert memory.verify().ok
+
+
+def test_an_item_on_another_agents_shelf_is_put_back(filled: Path) -> None:
+    damage(
+        filled,
+        "UPDATE items SET shelf_id = (SELECT max(id) FROM shelves WHERE kind = 'message') "
+        f"WHERE id IN ({MESSAGES})",
+    )
+    found = problems(filled)
+    with open_memory(filled) as memory:
+        memory.rebuild_indexes()
+
+        assert found
+        assert memory.verify().ok
+        assert answers(memory) == WHOLE
+
+
+SWAPPED = """
+CREATE TEMP TABLE swapped AS SELECT s.id, (SELECT o.owner_id FROM shelves o
+    WHERE o.kind = s.kind AND o.scope = s.scope AND o.id <> s.id) AS owner_id
+  FROM shelves s WHERE s.kind = 'message';
+UPDATE shelves SET owner_id = 'moved ' || id WHERE id IN (SELECT id FROM swapped);
+UPDATE shelves SET owner_id = (SELECT w.owner_id FROM swapped w WHERE w.id = shelves.id)
+ WHERE id IN (SELECT id FROM swapped);
+"""
+
+
+def test_shelves_that_changed_owners_are_found(filled: Path) -> None:
+    damage(filled, SWAPPED)
+    with open_memory(filled) as memory:
+        crossed = memory.search_messages("zebra", agent="ben", mode="fts")
+
+    assert crossed  # the wall is down
+    assert problems(filled)
+
+
+def test_shelves_that_changed_owners_are_put_right(filled: Path) -> None:
+    damage(filled, SWAPPED)
+    with open_memory(filled) as memory:
+        memory.rebuild_indexes()
+
+        assert answers(memory) == WHOLE
+
+
+def test_rebuilding_changes_no_answer_about_messages_or_blocks(filled: Path) -> None:
+    with open_memory(filled) as memory:
+        before = answers(memory)
+        memory.rebuild_indexes()
+
+        assert answers(memory) == before == WHOLE
+
+
+# A store of the second schema
+
+
+def test_a_store_of_the_second_schema_keeps_its_memories_and_takes_agents(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    path, now = tmp_path / "memory.db", tmp_path / "now.db"
+    with open_memory(now, clock=clock) as memory:
+        kept = memory.ingest("Use pnpm, not npm.", project="site", agent="bob")
+        memory.ingest("a habit of bob", agent="bob", scope="agent")
+        memory.search("pnpm", project="site")
+        memory.drain()
+    as_second_schema(now, path, clock)
+
+    with open_memory(path, clock=clock) as memory:
+        checked = memory.verify()
+        assert memory.status().schema == known_migrations()[-1].number
+        assert checked.ok, checked.problems
+        assert memory.get(kept.id) == kept
+        assert [hit.memory.id for hit in memory.search("pnpm", project="site")] == [kept.id]
+        assert [one.name for one in memory.agents()] == ["bob"]
+        assert [hit.memory.content for hit in memory.archival_search("bob", "habit")] == [
+            "a habit of bob"
+        ]
+        talk = memory.start_conversation(agent="bob")
+        memory.append_message(talk, "user", "zebra")
+        memory.set_block(None, "ticket", "ABC-1", conversation=talk)
+        assert len(memory.search_messages("zebra", agent="bob")) == 1
+        memory.delete_agent("bob")
+        assert memory.get(kept.id).agent_id is None
+        assert memory.verify().ok
+    assert path.with_name("memory.db.before-0003").exists()
+
+
+def as_second_schema(source: Path, made: Path, clock: FakeClock) -> None:
+    """Write the rows of the store *source* into a new one that has the first two schemas only."""
+    db = connect(made, create=True)
+    assert migrate(db, made, clock, migrations=known_migrations()[:2]) == 2
+    db.execute("PRAGMA foreign_keys = OFF")
+    db.execute("ATTACH ? AS now", (str(source),))
+    tables = [
+        name
+        for (name,) in db.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")
+        if name != "migrations" and not name.startswith("sqlite_")
+    ]
+    first = ["sources", "evidence", "memories"]  # a quote needs its source, a memory its quote
+    for table in [*first, *sorted(set(tables) - set(first))]:
+        rows = db.execute(f"PRAGMA main.table_xinfo({table})")
+        # The last field of a row is 0 for an ordinary column, and more for generated ones.
+        kept = ", ".join(f'"{row[1]}"' for row in rows if row[-1] == 0)
+        db.execute(f"INSERT INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
+    db.close()
+
+
+def test_rows_that_were_in_the_file_before_agents_had_verbs_are_upgraded(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    path = tmp_path / "memory.db"
+    db = connect(path, create=True)
+    migrate(db, path, clock, migrations=known_migrations()[:2])
+    db.execute(
+        """INSERT INTO agents (id, name, created_at, updated_at) VALUES ('a', 'anna', 0, 0);
+           INSERT INTO conversations (id, agent_id, started_at) VALUES ('c', 'a', 0);"""
+    )
+    db.close()
+
+    with open_memory(path, clock=clock) as memory:
+        memory.append_message("c", "user", "zebra")
+        assert len(memory.search_messages("zebra", agent="anna")) == 1
+        assert memory.verify().ok

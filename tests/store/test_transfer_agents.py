@@ -1,0 +1,334 @@
+"""Agents, blocks, talks, skills and files go out and come in again; what clashes is named."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect import AlreadyExists, ImportRefused, Recollect
+from recollect.domain.conversation import CompactionMode, Summary
+from recollect.domain.skill import SkillOrigin
+from recollect.store.protocol import Tables
+from recollect.store.values import KeptFile, KeptSkill, OpenWindow
+from support import START, FakeClock, open_memory
+
+TEXT = st.text(min_size=1, max_size=20).filter(str.strip)
+NAME = st.sampled_from(["anna", "ben"])
+VERB = st.sampled_from(
+    ["agent", "edit", "say", "tell", "ticket", "project", "pin", "delete", "end"]
+)
+
+
+def elsewhere(tmp_path: Path) -> Recollect:
+    """A store of another machine: its ids are its own."""
+    clock = FakeClock()
+    clock.issued = 1_000_000
+    return open_memory(tmp_path / "other.db", clock=clock)
+
+
+def skill(skill_id: str, content: str) -> KeptSkill:
+    return KeptSkill(
+        id=skill_id,
+        name="pdf",
+        description="d",
+        origin=SkillOrigin.GLOBAL,
+        project_id=None,
+        path="/s",
+        content=content,
+        sha256=content,
+        metadata={},
+    )
+
+
+def filled(memory: Recollect, clock: FakeClock) -> None:
+    """Make a store with some of everything."""
+    for name in ("anna", "ben"):
+        agent = memory.create_agent(name, model="m", system_prompt=f"You are {name}.")
+        memory.set_block(name, "persona", f"kind {name}")
+        clock.advance(minutes=1)
+        memory.set_block(name, "persona", f"kinder {name}", by="agent", reason="learnt")
+        talk = memory.start_conversation(agent=name, project="site", title="t")
+        memory.append_messages(
+            talk,
+            [
+                {"role": "user", "content": f"zebra of {name}"},
+                {"role": "assistant", "tool_calls": [{"id": "c"}]},
+                {"role": "tool", "content": [{"type": "text", "text": "é"}], "tool_call_id": "c"},
+            ],
+        )
+        memory.set_block(name, "ticket", "ABC-1", conversation=talk)
+        memory.pin(talk, "a note")
+        memory.archival_insert(name, f"zebra passage of {name}", tags=["t"])
+    memory.set_block("anna", "human", "likes tea")
+    memory.set_block("ben", "project", "uses pnpm", project="site")
+    alone = memory.start_conversation()
+    memory.append_message(alone, "user", "zebra alone")
+    memory.pin_agent("ben", "local", project="site")
+    summary = Summary(
+        id="s",
+        conversation_id=talk.id,
+        mode=CompactionMode.ALL,
+        content="summed up",
+        first_position=0,
+        last_position=0,
+        tokens=1,
+        made_by="extract",
+        created_at=START,
+    )
+
+    def write(tables: Tables) -> None:
+        tables.conversations.add_summary(summary)
+        tables.messages.sum_up([memory.messages(talk)[0].id], "s")
+        tables.skills.load(agent.id, tables.skills.put(skill("sk", "a skill"), START), START)
+        tables.files.put(KeptFile("f", None, "/f", "zebra file", "h"), START)
+        window = OpenWindow(
+            file_id="f",
+            project_id=None,
+            path="/f",
+            first_line=0,
+            last_line=2,
+            last_accessed_at=START,
+        )
+        tables.files.open(agent.id, window)
+
+    memory._store.write(write)  # what no verb does yet
+    memory.search_messages("zebra", agent="anna")
+
+
+def test_a_whole_store_comes_back_byte_for_byte_and_once(
+    memory: Recollect, clock: FakeClock, tmp_path: Path
+) -> None:
+    filled(memory, clock)
+    first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    memory.export(first)
+    with elsewhere(tmp_path) as other:
+        imported = other.import_(first)
+        other.export(second)
+        again = other.import_(first)
+        other.drain()
+
+        assert first.read_bytes() == second.read_bytes()
+        assert imported.conflicts == again.conflicts == ()
+        assert again.added == {}
+        assert other.verify().ok
+        for name in ("anna", "ben"):
+            assert other.agent(name) == memory.agent(name)
+            assert other.blocks(name, project="site") == memory.blocks(name, project="site")
+            assert other.block_history(name, "persona") == memory.block_history(name, "persona")
+            for one, two in zip(
+                other.search_messages("zebra", agent=name, mode="fts"),
+                memory.search_messages("zebra", agent=name, mode="fts"),
+                strict=True,
+            ):
+                assert (one.message, one.score) == (two.message, two.score)
+            assert len(other.archival_search(name, "zebra")) == 1
+        [talk] = other.conversations(agent="ben")
+        assert len(other.messages_in_context(talk)) == 2
+        assert other.summaries(talk) == memory.summaries(talk)
+        assert other.pins(talk) == memory.pins(talk)
+
+
+@settings(max_examples=30)
+@given(steps=st.lists(st.tuples(VERB, NAME, TEXT), max_size=14))
+def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "1.jsonl"), Path(folder, "2.jsonl")
+        clock = FakeClock()
+        with open_memory(Path(folder, "a.db"), clock=clock, words_only=True) as memory:
+            for verb, name, text in steps:
+                clock.advance(minutes=1)
+                play(memory, verb, name, text)
+            memory.export(first)
+            assert memory.verify().ok
+        with elsewhere(Path(folder)) as other:
+            imported = other.import_(first)
+            other.export(second)
+            verified = other.verify()
+
+        assert first.read_bytes() == second.read_bytes()
+        assert imported.conflicts == ()
+        assert verified.ok, verified.problems
+
+
+def play(memory: Recollect, verb: str, name: str, text: str) -> None:
+    """Do one step; what a rule forbids is skipped."""
+    known = name in {one.name for one in memory.agents()}
+    talks = [one for one in memory.conversations(agent=name) if one.ended_at is None]
+    talk = talks[0] if known and talks else None
+    match verb:
+        case "agent" if not known:
+            memory.create_agent(name, description=text)
+        case "edit" if known and "human" in {one.label for one in memory.blocks(name)}:
+            memory.append_block(name, "human", text)
+        case "say":
+            talk = talk or memory.start_conversation(agent=name)
+            memory.append_message(talk, "user", text)
+        case "tell":
+            memory.append_message(memory.start_conversation(), "assistant", [text])
+        case "ticket" if talk:
+            memory.set_block(name, "ticket", text, conversation=talk)
+        case "project":
+            memory.set_block(None, "project", text, project="p")
+        case "pin" if talk:
+            memory.pin(talk, text)
+        case "delete" if known:
+            memory.delete_agent(name)
+        case "end" if talk:
+            memory.end_conversation(talk)
+
+
+def test_an_agent_known_here_by_name_takes_the_talks_and_keeps_its_own_blocks(
+    memory: Recollect, clock: FakeClock, tmp_path: Path
+) -> None:
+    filled(memory, clock)
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+    with elsewhere(tmp_path) as other:
+        ours = other.create_agent("anna", system_prompt="You are Ann.")
+        other.set_block("anna", "persona", "rude anna")
+        other.set_block("anna", "human", "likes coffee")
+        talk = other.start_conversation(agent="anna")
+        other.append_message(talk, "user", "zebra of here")
+        imported = other.import_(exported)
+        again = other.import_(exported)
+        found = other.search_messages("zebra", agent="anna", mode="fts")
+
+        assert [one.name for one in other.agents()] == ["ben", "anna"]
+        assert other.agent("anna").id == ours.id
+        assert {hit.message.content for hit in found} == {"zebra of anna", "zebra of here"}
+        assert other.block("anna", "persona").value == "rude anna"
+        assert [one.value for one in other.block_history("anna", "persona")] == ["", "rude anna"]
+        assert other.block("anna", "human").value == "likes coffee"
+        assert "likes tea" in [one.value for one in other.blocks()]  # not lost, not attached
+        assert other.block("ben", "persona").value == "kinder ben"
+        told = "\n".join(imported.conflicts)
+        assert "blocks persona: differs here in value, version, kept as it was" in told
+        assert "block human: the agent has one of that label here" in told
+        assert again.added == {}
+        assert other.verify().ok
+        assert len(other.archival_search("anna", "zebra")) == 1
+
+
+@pytest.mark.parametrize("what", ["system_prompt", "model", "description", "metadata", "skill"])
+def test_what_differs_of_a_namesake_is_named(memory: Recollect, tmp_path: Path, what: str) -> None:
+    given = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
+    if what == "skill":
+        memory._store.write(lambda tables: tables.skills.put(skill("s1", "theirs"), START))
+    else:
+        memory.create_agent("anna", default_blocks=False, **given)
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+    with elsewhere(tmp_path) as other:
+        if what == "skill":
+            other._store.write(lambda tables: tables.skills.put(skill("s2", "ours"), START))
+        else:
+            other.create_agent("anna", default_blocks=False)
+        imported = other.import_(exported)
+
+    assert imported.conflicts
+
+
+@pytest.mark.parametrize("what", ["description", "limit", "history"])
+def test_what_differs_of_a_block_besides_its_value_is_named(
+    memory: Recollect, tmp_path: Path, what: str
+) -> None:
+    memory.create_agent("anna", default_blocks=False)
+    memory.create_block("notes", "first", agent="anna")
+    memory.set_block("anna", "notes", "same")
+    if what != "history":
+        memory.update_block("anna", "notes", **{what: "theirs" if what == "description" else 50})
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+    with elsewhere(tmp_path) as other:
+        other.create_agent("anna", default_blocks=False)
+        other.create_block("notes", "same", agent="anna")
+        imported = other.import_(exported)
+
+    assert imported.conflicts
+
+
+def test_a_block_that_went_on_in_two_places_is_kept_as_it_is_here_and_named(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    memory.create_agent("anna")
+    start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    memory.export(start)
+    with elsewhere(tmp_path) as other:
+        other.import_(start)
+        other.set_block("anna", "persona", "theirs")
+        other.export(back)
+    memory.set_block("anna", "persona", "ours")
+    imported = memory.import_(back)
+
+    assert memory.block("anna", "persona").value == "ours"
+    assert [one.value for one in memory.block_history("anna", "persona")] == ["", "ours"]
+    assert len(imported.conflicts) == 1
+    assert memory.verify().ok
+
+
+def test_a_talk_that_went_on_in_two_places_does_not_refuse_all_the_rest(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    talk = memory.start_conversation(agent="anna")
+    memory.append_message(talk, "user", "said before")
+    start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    memory.export(start)
+    with elsewhere(tmp_path) as other:
+        other.import_(start)
+        other.append_message(talk.id, "user", "said there")
+        other.ingest("a memory made there")
+        other.export(back)
+    memory.append_message(talk, "user", "said here")
+    imported = memory.import_(back)
+
+    assert imported.conflicts
+    assert imported.added["memories"] == 1
+    assert "said here" in [one.content for one in memory.messages(talk)]
+    assert memory.verify().ok
+
+
+def test_a_block_without_its_history_is_refused(memory: Recollect, tmp_path: Path) -> None:
+    memory.create_agent("anna")
+    rows = [row for row in memory._store.dump() if row["table"] != "block_history"]
+    with elsewhere(tmp_path) as other:
+        try:
+            other._store.load(rows)
+        except ImportRefused:
+            return
+
+        assert other.verify().ok
+
+
+def test_an_import_is_found_by_its_words_and_its_meaning(
+    memory: Recollect, clock: FakeClock, tmp_path: Path
+) -> None:
+    filled(memory, clock)
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+    with elsewhere(tmp_path) as other:
+        other.import_(exported)
+        before = other.status().waiting
+        other.drain()
+
+        assert before == other.status().embedded["scripted"]
+        assert other.search_messages("zebra of anna", agent="anna", mode="vector")
+        assert [hit.block.label for hit in other.search_blocks("kinder", "anna")] == ["persona"]
+
+
+def test_an_export_has_no_row_of_an_agent_that_was_deleted(
+    memory: Recollect, clock: FakeClock, tmp_path: Path
+) -> None:
+    filled(memory, clock)
+    anna = memory.agent("anna")
+    memory.delete_agent(anna)
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+
+    assert anna.id not in exported.read_text()
+    with pytest.raises(AlreadyExists):
+        memory.create_agent("ben")
+    tables = {json.loads(line).get("table") for line in exported.read_text().splitlines()}
+    assert {"agents", "blocks", "messages", "skills", "files", "agent_files"} <= tables
