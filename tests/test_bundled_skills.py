@@ -9,6 +9,7 @@ import click
 import pytest
 
 from recollect.cli.main import main
+from recollect.cli.searching import DEFAULT, DefaultGroup
 from recollect.domain.skill import SkillOrigin
 from recollect.text.skill_file import read_skill
 
@@ -31,12 +32,14 @@ def check(line: str) -> None:
     command: click.Command = main
     context = click.Context(main, info_name="recollect")
     while isinstance(command, click.Group):
+        if isinstance(command, DefaultGroup) and (not words or words[0] not in command.commands):
+            words.insert(0, DEFAULT)
         name = words.pop(0)
         found = command.get_command(context, name)
         assert found is not None, f"there is no command {name}: {line}"
         command = found
         context = click.Context(command, info_name=name, parent=context)
-        if not words:
+        if not words and not isinstance(command, DefaultGroup):
             break
     command.parse_args(context, words)
 

@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from recollect.domain.ledger import ModelCall
     from recollect.domain.link import Link, Relation
     from recollect.domain.memory import Change, Memory, MemoryType, Status
+    from recollect.domain.portability import (
+        AgentExport,
+        AgentFormat,
+        AgentImport,
+        BlockMergeConflict,
+        Merge,
+    )
     from recollect.domain.project import Project, Repo
     from recollect.domain.retrieval import Hit, MemoryExplanation, Parts, Retrieval, View, WhyNot
     from recollect.domain.scope import Scope
@@ -75,12 +82,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
+    "AgentExport",
+    "AgentFormat",
+    "AgentImport",
     "AgentReceipt",
     "AlreadyExists",
     "Block",
     "BlockChange",
     "BlockConflict",
     "BlockHit",
+    "BlockMergeConflict",
     "BlockReadOnly",
     "BlockVersion",
     "Bundle",
@@ -111,6 +122,7 @@ __all__ = [
     "Memory",
     "MemoryExplanation",
     "MemoryType",
+    "Merge",
     "Message",
     "MessageHit",
     "MessageParts",
@@ -191,6 +203,13 @@ _HOMES = {
         "Memory",
         "MemoryType",
         "Status",
+    ),
+    "recollect.domain.portability": (
+        "AgentExport",
+        "AgentFormat",
+        "AgentImport",
+        "BlockMergeConflict",
+        "Merge",
     ),
     "recollect.domain.project": (
         "Project",

@@ -16,6 +16,7 @@ from recollect.app.agents import AgentVerbs
 from recollect.app.capturing import Capturing
 from recollect.app.files import FileVerbs
 from recollect.app.keeping import Keeping
+from recollect.app.portability import PortabilityVerbs
 from recollect.app.reading import Reading
 from recollect.app.reviewing import Reviewing
 from recollect.app.skills import SkillVerbs
@@ -46,6 +47,7 @@ class Recollect(
     WindowVerbs,
     SkillVerbs,
     FileVerbs,
+    PortabilityVerbs,
     Keeping,
     AbstractContextManager["Recollect"],
 ):

@@ -12,9 +12,9 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from recollect.domain.upkeep import Imported
 from recollect.errors import ImportRefused, InvalidInput, StoreUnavailable
@@ -22,9 +22,16 @@ from recollect.service.deps import Deps
 
 FORMAT = 1
 
+T = TypeVar("T")
+
 
 def export(deps: Deps, path: Path) -> int:
     """Write every row to *path*, complete or not at all; return how many there were."""
+    return write_file(deps, path, lambda file: export_to(deps, file))
+
+
+def write_file(deps: Deps, path: Path, write: Callable[[IO[bytes] | gzip.GzipFile], T]) -> T:
+    """Write a file, complete or not at all; one whose name ends in `.gz` is compressed."""
     if path.name.startswith(deps.store.path.name) and path.resolve().parent == (
         deps.store.path.resolve().parent
     ):
@@ -38,9 +45,9 @@ def export(deps: Deps, path: Path) -> int:
             if path.suffix == ".gz":
                 # No time and no name in the head: the same rows give the same file.
                 with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                    count = export_to(deps, packed)
+                    result = write(packed)
             else:
-                count = export_to(deps, raw)
+                result = write(raw)
             raw.flush()
             os.fsync(raw.fileno())
         os.replace(temporary, path)
@@ -48,7 +55,7 @@ def export(deps: Deps, path: Path) -> int:
         raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from error
     finally:
         Path(temporary).unlink(missing_ok=True)
-    return count
+    return result
 
 
 def export_to(deps: Deps, file: IO[bytes] | gzip.GzipFile) -> int:

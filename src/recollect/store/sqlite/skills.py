@@ -8,7 +8,7 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.skill import SkillOrigin
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import to_json
+from recollect.store.sqlite.rows import Row, to_json
 from recollect.store.values import KeptSkill
 
 _SQL = queries.load("skills")
@@ -36,6 +36,12 @@ class SqliteSkills:
         }
         return str(self._db.execute(_SQL["put_skill"], values).get)
 
+    def find(self, name: str, origin: SkillOrigin, project_id: str | None) -> KeptSkill | None:
+        """Return the skill of that name and origin."""
+        values = {"name": name, "origin": origin.value, "project_id": project_id}
+        row = self._db.execute(_SQL["find"], values).fetchone()
+        return _skill(row) if row else None
+
     def load(self, agent_id: str, skill_id: str, at: datetime) -> None:
         """Give a skill to an agent."""
         values = {"agent_id": agent_id, "skill_id": skill_id, "at": to_micros(at)}
@@ -47,19 +53,20 @@ class SqliteSkills:
 
     def loaded(self, agent_id: str) -> list[tuple[KeptSkill, datetime]]:
         """Return the skills an agent has in use, and since when."""
-        found = []
-        for row in self._db.execute(_SQL["loaded"], {"agent_id": agent_id}):
-            skill_id, name, description, origin, project_id, path, content, digest = row[:8]
-            kept = KeptSkill(
-                id=skill_id,
-                name=name,
-                description=description,
-                origin=SkillOrigin(origin),
-                project_id=project_id,
-                path=path,
-                content=content,
-                sha256=digest,
-                metadata=json.loads(row[8]),
-            )
-            found.append((kept, from_micros(row[9])))
-        return found
+        found = self._db.execute(_SQL["loaded"], {"agent_id": agent_id})
+        return [(_skill(row), from_micros(row[9])) for row in found]
+
+
+def _skill(row: Row) -> KeptSkill:
+    skill_id, name, description, origin, project_id, path, content, digest, metadata = row[:9]
+    return KeptSkill(
+        id=skill_id,
+        name=name,
+        description=description,
+        origin=SkillOrigin(origin),
+        project_id=project_id,
+        path=path,
+        content=content,
+        sha256=digest,
+        metadata=json.loads(metadata),
+    )

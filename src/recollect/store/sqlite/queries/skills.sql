@@ -6,6 +6,10 @@ ON CONFLICT (name, origin, coalesce(project_id, '')) DO UPDATE
        sha256 = excluded.sha256, metadata = excluded.metadata, updated_at = excluded.updated_at
 RETURNING id;
 
+-- find: the one of that name and origin
+SELECT id, name, description, origin, project_id, path, content, sha256, metadata FROM skills
+ WHERE name = :name AND origin = :origin AND coalesce(project_id, '') = coalesce(:project_id, '');
+
 -- load: into an agent; loading twice is loading once
 INSERT INTO agent_skills (agent_id, skill_id, loaded_at) VALUES (:agent_id, :skill_id, :at)
 ON CONFLICT (agent_id, skill_id) DO UPDATE SET loaded_at = loaded_at;

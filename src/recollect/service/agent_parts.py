@@ -1,0 +1,145 @@
+"""
+Everything of one agent, as values: what a file holds, and what a copy is made of.
+
+`gather` takes them out of a store; agent_placing.py puts them into one. A pin, open files and the
+paths of skills and checkouts belong to the machine and are no parts of an agent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.domain.agent import Agent, Pinned
+from recollect.domain.block import Block, BlockVersion
+from recollect.domain.conversation import Conversation, Message, Pin, Summary
+from recollect.domain.link import Link, LinkEnd
+from recollect.domain.memory import Change, Memory
+from recollect.domain.project import Project, Repo
+from recollect.domain.scope import Owner, Scope
+from recollect.domain.source import Source
+from recollect.service.agents import PINNED_IN
+from recollect.store.protocol import Tables
+from recollect.store.values import KeptSkill
+
+ALL = 2**53  # more than there can be
+
+
+@dataclass(frozen=True)
+class BlockParts:
+    """A block with every value it has had, oldest first."""
+
+    block: Block
+    versions: tuple[BlockVersion, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationParts:
+    """A conversation with all that hangs on it."""
+
+    conversation: Conversation
+    summaries: tuple[Summary, ...] = ()
+    messages: tuple[Message, ...] = ()
+    pins: tuple[Pin, ...] = ()
+    blocks: tuple[BlockParts, ...] = ()
+
+
+@dataclass(frozen=True)
+class MemoryParts:
+    """A memory with its moves between states, oldest first."""
+
+    memory: Memory
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class SkillParts:
+    """A skill in use, and since when."""
+
+    skill: KeptSkill
+    loaded_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentParts:
+    """One agent, whole. Blocks are in the agent's order; a block of global scope is shared."""
+
+    agent: Agent
+    projects: tuple[Project, ...] = ()
+    repos: tuple[Repo, ...] = ()
+    blocks: tuple[BlockParts, ...] = ()
+    conversations: tuple[ConversationParts, ...] = ()
+    sources: tuple[Source, ...] = ()
+    memories: tuple[MemoryParts, ...] = ()
+    links: tuple[Link, ...] = ()
+    skills: tuple[SkillParts, ...] = ()
+
+
+def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> AgentParts:
+    """
+    Return everything of an agent, in an order that depends on nothing but the rows.
+
+    Without conversations it is without what was remembered of single sessions, too.
+    """
+    said = tables.conversations.latest(agent.id, limit=ALL)[::-1] if conversations else []
+    memories = tables.memories.get_many(sorted(tables.agents.own_memories(agent.id)))
+    if not conversations:
+        memories = [memory for memory in memories if memory.scope is Scope.AGENT]
+    skills = tuple(SkillParts(skill, at) for skill, at in tables.skills.loaded(agent.id))
+    source_ids = {piece.source_id for memory in memories for piece in memory.evidence}
+    sources = (tables.sources.get(source_id) for source_id in sorted(source_ids))
+    placed: list[Conversation | Memory] = [*said, *memories]
+    repo_ids = {one.repo_id for one in placed}
+    repos = [repo for id in sorted(filter(None, repo_ids)) if (repo := tables.places.repo(id))]
+    project_ids = {one.project_id for one in placed}
+    project_ids |= {one.skill.project_id for one in skills} | {repo.project_id for repo in repos}
+    projects = (tables.places.project(id) for id in sorted(filter(None, project_ids)))
+    metadata = {name: value for name, value in agent.metadata.items() if name != PINNED_IN}
+    return AgentParts(
+        agent=replace(agent, pinned=Pinned.NOT, metadata=metadata),
+        projects=tuple(project for project in projects if project),
+        repos=tuple(replace(repo, root="") for repo in repos),
+        blocks=_blocks(tables, tables.blocks.attached(agent.id)),
+        conversations=tuple(_conversation(tables, one) for one in said),
+        sources=tuple(source for source in sources if source),
+        memories=tuple(
+            MemoryParts(one, tuple(tables.memories.changes(one.id))) for one in memories
+        ),
+        links=_links_among(tables, [memory.id for memory in memories]),
+        skills=skills,
+    )
+
+
+def links_outside(tables: Tables, parts: AgentParts) -> int:
+    """Return how many links join memories of the agent to what is not its own."""
+    among = {link.id for link in parts.links}
+    return sum(
+        link.id not in among
+        for kept in parts.memories
+        for link in tables.links.of_memory(kept.memory.id)
+    )
+
+
+def _blocks(tables: Tables, blocks: Sequence[Block]) -> tuple[BlockParts, ...]:
+    return tuple(BlockParts(one, tuple(tables.blocks.versions(one.id))) for one in blocks)
+
+
+def _conversation(tables: Tables, conversation: Conversation) -> ConversationParts:
+    own = tables.blocks.of_owner(Owner(Scope.SESSION, conversation.id))
+    return ConversationParts(
+        conversation=conversation,
+        summaries=tuple(tables.conversations.summaries(conversation.id)),
+        messages=tuple(tables.messages.page(conversation.id, start=0, limit=ALL)),
+        pins=tuple(tables.conversations.pins(conversation.id)),
+        blocks=_blocks(tables, own),
+    )
+
+
+def _links_among(tables: Tables, memory_ids: Sequence[str]) -> tuple[Link, ...]:
+    among = set(memory_ids)
+    found = {
+        link.id: link
+        for memory_id in memory_ids
+        for link in tables.links.of_memory(memory_id)
+        if link.to_kind is LinkEnd.MEMORY and {link.from_id, link.to_id} <= among
+    }
+    return tuple(found[link_id] for link_id in sorted(found))

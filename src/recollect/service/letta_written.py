@@ -1,0 +1,222 @@
+"""
+Letta's agent files (.af), written: the parts of one agent of ours as Letta reads them.
+
+What came from an .af comes back as it was, unless it was changed here. The format has no place for
+the archive, for the history of blocks, for summaries and pins, or for more than one conversation:
+`written` says in its notes what stayed behind. Nothing here touches a store.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recollect.domain.block import Block
+from recollect.domain.conversation import Message, Role
+from recollect.domain.portability import BRANCHED_FROM, MERGED
+from recollect.service.agent_file import as_json
+from recollect.service.agent_parts import AgentParts, ConversationParts
+from recollect.service.letta_carry import LETTA, carry_of, restored
+
+# What Letta's own exports hold for an agent that says nothing else.
+_AGENT: Mapping[str, Any] = {
+    "memory_blocks": [],
+    "tools": [],
+    "tool_ids": [],
+    "source_ids": [],
+    "tool_rules": [],
+    "tags": [],
+    "agent_type": "letta_v1_agent",
+    "llm_config": None,
+    "embedding_config": None,
+    "model": None,
+    "include_base_tools": False,
+    "include_multi_agent_tools": False,
+    "include_base_tool_rules": False,
+    "include_default_source": False,
+    "tool_exec_environment_variables": {},
+    "timezone": "UTC",
+    "files_agents": [],
+    "group_ids": [],
+}
+_MESSAGE: Mapping[str, Any] = {"type": "message", "model": None, "tool_returns": []}
+_FILE: Mapping[str, Any] = {
+    "groups": [],
+    "files": [],
+    "sources": [],
+    "tools": [],
+    "mcp_servers": [],
+    "skills": [],
+    "metadata": {},
+}
+_ROLES = {Role.DEVELOPER: "system"}
+
+
+def written(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
+    """Return an agent as the bytes of an .af, and what the format leaves behind."""
+    carry = carry_of(parts.agent.metadata)
+    whole = carry.get("file")
+    whole = dict(whole) if isinstance(whole, Mapping) else dict(_FILE)
+    spare = whole.pop("blocks", [])
+    spare = list(spare) if isinstance(spare, list) else []
+    ids = _Ids(one.get("id") for one in spare if isinstance(one, dict))
+    blocks = [_block(kept.block, ids) for kept in parts.blocks]
+    agent = _agent(parts, carry, ids)
+    agent["block_ids"] = [one["id"] for one in blocks]
+    messages = list(_messages(parts, agent["id"], ids))
+    agent["messages"] = [record for record, _ in messages]
+    agent["in_context_message_ids"] = [record["id"] for record, shown in messages if shown]
+    file = {"created_at": parts.agent.updated_at.isoformat(), **whole}
+    return as_json({**file, "agents": [agent], "blocks": [*blocks, *spare]}), _notes(parts)
+
+
+class _Ids:
+    """Ids in Letta's style: the one a record came with, or the next free number of its kind."""
+
+    def __init__(self, taken: Iterator[Any]) -> None:
+        self._taken = {one for one in taken if isinstance(one, str)}
+        self._next: dict[str, int] = {}
+
+    def of(self, kind: str, record: Mapping[str, Any]) -> str:
+        """Return an id for a record that no other has."""
+        wanted = record.get("id")
+        while not isinstance(wanted, str) or wanted in self._taken:
+            number = self._next.get(kind, 0)
+            self._next[kind] = number + 1
+            wanted = f"{kind}-{number}"
+        self._taken.add(wanted)
+        return wanted
+
+
+def _agent(parts: AgentParts, carry: Mapping[str, Any], ids: _Ids) -> dict[str, Any]:
+    agent = parts.agent
+    ours = {
+        "name": agent.name,
+        "description": agent.description,
+        "system": agent.system_prompt,
+        "metadata": {
+            name: value
+            for name, value in agent.metadata.items()
+            if name not in (LETTA, BRANCHED_FROM, MERGED)
+        },
+    }
+    record = restored(carry.get("agent"), ours)
+    if "agent" not in carry:
+        record = {**_AGENT, **record}
+    if agent.model != carry.get("model", ""):
+        config = record.get("llm_config")
+        if isinstance(config, Mapping):
+            record["llm_config"] = {**config, "model": agent.model, "handle": None}
+        else:
+            record["model"] = agent.model
+    record["id"] = ids.of("agent", record)
+    return record
+
+
+def _block(block: Block, ids: _Ids) -> dict[str, Any]:
+    ours = {
+        "label": block.label,
+        "value": block.value,
+        "limit": block.limit,
+        "description": block.description,
+        "read_only": block.read_only,
+        "hidden": block.hidden,
+        "metadata": {name: value for name, value in block.metadata.items() if name != LETTA},
+    }
+    record = restored(carry_of(block.metadata), ours)
+    if record.get("limit") is None and LETTA not in block.metadata:
+        record["limit"] = max(100_000, len(block.value))  # Letta knows no block without a limit
+    record["id"] = ids.of("block", record)
+    return record
+
+
+def _messages(parts: AgentParts, agent_id: str, ids: _Ids) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield every message, with whether it is in the context of the last conversation."""
+    for said in parts.conversations:
+        is_last = said is parts.conversations[-1]
+        for message in said.messages:
+            carry = carry_of(message.metadata)
+            shown = is_last and message.summary_id is None and carry.get("in_context", True)
+            record = _message(message, carry)
+            record["id"] = ids.of("message", record)
+            record["agent_id"] = agent_id
+            yield record, bool(shown)
+
+
+def _message(message: Message, carry: Mapping[str, Any]) -> dict[str, Any]:
+    ours = {
+        "role": _ROLES.get(message.role, message.role.value),
+        "name": message.name,
+        "tool_calls": list(message.tool_calls),
+        "tool_call_id": message.tool_call_id,
+        "created_at": message.created_at.isoformat(),
+    }
+    if carry:
+        record = restored(carry, ours)
+        form = carry.get("content")
+    else:
+        calls = [_call(one) for one in message.tool_calls]
+        record = {
+            **_MESSAGE,
+            **ours,
+            "name": message.name or None,
+            "tool_calls": calls or None,
+            "tool_call_id": message.tool_call_id or None,
+        }
+        form = ""
+    words = [{"type": "text", "text": message.content}] if message.content else []
+    record["content"] = {
+        "parts": list(message.parts or ()),
+        "text": message.content,
+        "null": None,
+    }.get(str(form), words)
+    return record
+
+
+def _call(call: Any) -> Any:
+    """Return a tool call as OpenAI writes it, which is how Letta does."""
+    if not isinstance(call, Mapping) or "function" in call:
+        return call
+    arguments = call.get("input", call.get("arguments", {}))
+    return {
+        "id": call.get("id", call.get("call_id", "")),
+        "type": "function",
+        "function": {
+            "name": call.get("name", ""),
+            "arguments": arguments
+            if isinstance(arguments, str)
+            else json.dumps(arguments, ensure_ascii=False, sort_keys=True),
+        },
+    }
+
+
+def _notes(parts: AgentParts) -> tuple[str, ...]:
+    said = parts.conversations
+    changed = sum(len(kept.versions) > 1 for kept in parts.blocks)
+    left = (
+        (len(parts.memories), "passages of the archive"),
+        (len(parts.skills), "loaded skills"),
+        (changed, "histories of blocks"),
+        (sum(len(one.summaries) for one in said), "summaries"),
+        (sum(len(one.pins) for one in said), "pins"),
+        (sum(len(one.blocks) for one in said), "blocks of conversations"),
+    )
+    notes = [
+        f"the .af format has no place for {what}: {count} stayed behind; export in our own format "
+        "to keep everything"
+        for count, what in left
+        if count
+    ]
+    if len(said) > 1:
+        notes.append(f"{len(said)} conversations were joined into one, in the order they began")
+    if any(_has_more_than_text(one) for one in said):
+        notes.append("images and other parts of messages were left out; their text is there")
+    return tuple(notes)
+
+
+def _has_more_than_text(said: ConversationParts) -> bool:
+    return any(
+        isinstance(part, Mapping) and part.get("type") not in ("text", "input_text", "output_text")
+        for message in said.messages
+        if not carry_of(message.metadata)
+        for part in message.parts or ()
+    )

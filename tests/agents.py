@@ -1,0 +1,112 @@
+"""An agent with something of everything, for tests that move agents."""
+
+import re
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+from recollect import Agent, MemoryExplanation, Recollect
+from recollect.clock import SystemClock
+from recollect.domain.conversation import CompactionMode, Summary
+from recollect.domain.skill import SkillOrigin
+from recollect.store.protocol import Tables
+from recollect.store.sqlite.store import SqliteStore
+from recollect.store.values import KeptSkill
+from recollect.text.fingerprint import sha256_hex
+from support import START, FakeClock
+
+ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def rich_agent(memory: Recollect, clock: FakeClock, path: Path, name: str = "ada") -> Agent:
+    """Make an agent with blocks, conversations, an archive and a skill."""
+    agent = memory.create_agent(
+        name,
+        description="Writes proofs.",
+        model="gpt-x",
+        system_prompt="Be exact.",
+        metadata={"n": 1},
+    )
+    clock.advance(minutes=1)
+    memory.set_block(agent, "persona", "I am Ada.", reason="begin")
+    memory.append_block(agent, "persona", "I like engines.", by="agent", reason="learnt")
+    memory.create_block(
+        "notes",
+        "- one",
+        agent=agent,
+        description="Notes.",
+        limit=50,
+        hidden=True,
+        metadata={"k": [1]},
+    )
+    said = memory.start_conversation(
+        agent=agent, project="engines", title="First", metadata={"m": 2}
+    )
+    memory.set_block(agent, "ticket", "ENG-1", conversation=said)
+    memory.append_message(said, "user", "Where is the difference engine?", pinned=True)
+    memory.append_message(said, "assistant", "", tool_calls=[{"id": "c1", "name": "look"}])
+    memory.append_message(said, "tool", [{"type": "text", "text": "In London."}], tool_call_id="c1")
+    clock.advance(minutes=1)
+    memory.append_message(said, "assistant", "It stands in London.", metadata={"x": None})
+    unpinned = memory.pin(said, "an old note")
+    memory.unpin(unpinned)
+    memory.pin(said, "ENG-1: find the engine", kind="ticket")
+    memory.end_conversation(said)
+    clock.advance(hours=1)
+    later = memory.start_conversation(agent=agent, title="Second")
+    memory.append_message(later, "user", "And the analytical one?", name="Charles")
+    one = memory.archival_insert(agent, "The difference engine is in London.", tags=["engine"])
+    two = memory.archival_insert(agent, "The engine moved to Cambridge.", tags=["engine", "moved"])
+    memory.link(two.id, "supersedes", one.id, note="it moved")
+    memory.archival_insert(agent, "Punched cards come from looms.")
+
+    def more(tables: Tables) -> None:
+        messages = tables.messages.page(said.id, start=0, limit=2)
+        summary = Summary(
+            id=clock.new_id(),
+            conversation_id=said.id,
+            mode=CompactionMode.ALL,
+            content="They looked for an engine.",
+            first_position=0,
+            last_position=1,
+            tokens=6,
+            made_by="extract",
+            created_at=START + timedelta(minutes=5),
+        )
+        tables.conversations.add_summary(summary)
+        tables.messages.sum_up([message.id for message in messages], summary.id)
+        skill = KeptSkill(
+            id=clock.new_id(),
+            name="proofs",
+            description="How to prove.",
+            origin=SkillOrigin.GLOBAL,
+            project_id=None,
+            path="/somewhere/proofs/SKILL.md",
+            content="# Proofs",
+            sha256=sha256_hex("# Proofs"),
+            metadata={"tags": ["maths"]},
+        )
+        tables.skills.load(agent.id, tables.skills.put(skill, START), START)
+
+    with closing(SqliteStore(path, SystemClock())) as store:
+        store.write(more)
+    return memory.agent(agent)
+
+
+def without_ids(data: bytes) -> str:
+    """Return a file's text with every id as the number of its first appearance."""
+    met: dict[str, str] = {}
+    return ID.sub(lambda id: met.setdefault(id[0], f"#{len(met)}"), data.decode())
+
+
+def rows(memory: Recollect, folder: Path) -> bytes:
+    """Return everything a store holds."""
+    memory.export(folder / "rows.jsonl")
+    return (folder / "rows.jsonl").read_bytes()
+
+
+def explained(memory: Recollect, memory_id: str) -> MemoryExplanation:
+    """Return what is told of a memory."""
+    told = memory.explain(memory_id)
+    assert isinstance(told, MemoryExplanation)
+    return told

@@ -1,0 +1,478 @@
+"""An agent goes to a file and comes back whole; a bad file changes nothing."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agents import explained, rich_agent, rows, without_ids
+from recollect import AlreadyExists, ImportRefused, InvalidInput, Recollect
+from support import FakeClock, open_memory
+
+
+@pytest.fixture
+def file(memory: Recollect, clock: FakeClock, path: Path, tmp_path: Path) -> Path:
+    """The file of an agent that has something of everything, and is in the memory too."""
+    rich_agent(memory, clock, path)
+    memory.export_agent("ada", tmp_path / "ada.json")
+    return tmp_path / "ada.json"
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of such a file, from a memory that is no longer at hand."""
+    folder = tmp_path_factory.mktemp("foreign")
+    clock = FakeClock()
+    with open_memory(folder / "memory.db", clock=clock) as memory:
+        rich_agent(memory, clock, folder / "memory.db")
+        memory.export_agent("ada", folder / "ada.json")
+    return (folder / "ada.json").read_bytes()
+
+
+def changed(file: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
+    """Write the file again with something changed in it."""
+    told = json.loads(file.read_bytes())
+    change(told)
+    other = file.with_name("changed.json")
+    other.write_text(json.dumps(told))
+    return other
+
+
+def test_an_imported_agent_is_the_exported_one(memory: Recollect, file: Path) -> None:
+    result = memory.import_agent(file, "ada again")
+
+    one, two = memory.agent("ada"), result.agent
+    assert two.id != one.id
+    assert (two.name, two.description, two.model) == ("ada again", one.description, one.model)
+    assert (two.system_prompt, two.metadata) == (one.system_prompt, one.metadata)
+    assert [block.value for block in memory.blocks(two)] == [
+        block.value for block in memory.blocks(one)
+    ]
+    history = memory.block_history(two, "persona")
+    assert [(version.value, version.by, version.reason) for version in history] == [
+        ("", "system", "made with the agent"),
+        ("I am Ada.", "user", "begin"),
+        ("I am Ada.\nI like engines.", "agent", "learnt"),
+    ]
+    first, second = memory.conversations(agent=two)[::-1]
+    assert (first.title, second.title) == ("First", "Second")
+    assert first.project_id == memory.conversations(agent=one)[-1].project_id
+    assert [message.content for message in memory.messages(first)] == [
+        "Where is the difference engine?",
+        "",
+        "In London.",
+        "It stands in London.",
+    ]
+    assert [message.position for message in memory.messages_in_context(first)] == [2, 3]
+    assert memory.summaries(first)[0].content == "They looked for an engine."
+    assert [(pin.content, pin.active) for pin in memory.pins(first)] == [
+        ("an old note", False),
+        ("ENG-1: find the engine", True),
+    ]
+    assert memory.block(two, "ticket", conversation=first).value == "ENG-1"
+    assert (
+        memory.archival_search(two, "engine")[0].memory.content == "The engine moved to Cambridge."
+    )
+    assert result.counts == {
+        "agents": 1,
+        "blocks": 5,
+        "conversations": 2,
+        "links": 1,
+        "memories": 3,
+        "messages": 5,
+        "pins": 2,
+        "shared blocks": 2,
+        "skills": 1,
+        "summaries": 1,
+    }
+    assert result.conflicts == ()
+    assert memory.verify().ok
+
+
+def test_an_archive_comes_with_its_evidence_history_and_links(
+    memory: Recollect, file: Path
+) -> None:
+    two = memory.import_agent(file, "ada again").agent
+
+    newer = memory.archival_search(two, "Cambridge")[0].memory
+    told = explained(memory, newer.id)
+    assert newer.tags == ("engine", "moved")
+    assert newer.evidence[0].quote == "The engine moved to Cambridge."
+    [link] = told.links
+    older = next(one for one in (link.from_id, link.to_id) if one != newer.id)
+    assert explained(memory, older).memory.status == "superseded"
+    assert explained(memory, older).memory.agent_id == two.id
+    assert [change.after for change in explained(memory, older).changes] == ["active", "superseded"]
+
+
+def test_the_same_agent_gives_the_same_bytes(memory: Recollect, file: Path) -> None:
+    again = file.with_name("again.json")
+    memory.export_agent("ada", again)
+
+    assert again.read_bytes() == file.read_bytes()
+
+
+def test_a_name_that_ends_in_gz_is_compressed_and_read_again(memory: Recollect, file: Path) -> None:
+    packed = file.with_name("ada.json.gz")
+
+    result = memory.export_agent("ada", packed)
+
+    assert gzip.decompress(packed.read_bytes()) == file.read_bytes()
+    assert result.counts["memories"] == 3
+    assert memory.import_agent(packed, "ada again").counts["memories"] == 3
+
+
+def test_importing_twice_makes_two_agents(memory: Recollect, file: Path) -> None:
+    one = memory.import_agent(file, "one").agent
+    two = memory.import_agent(file, "two").agent
+
+    memory.set_block(one, "persona", "changed")
+    assert memory.block(two, "persona").value == "I am Ada.\nI like engines."
+    assert memory.verify().ok
+
+
+def test_a_taken_name_is_refused_until_another_is_given(
+    memory: Recollect, file: Path, tmp_path: Path
+) -> None:
+    before = rows(memory, tmp_path)
+
+    with pytest.raises(AlreadyExists, match="name=…"):
+        memory.import_agent(file)
+
+    assert rows(memory, tmp_path) == before
+
+
+def test_a_deleted_import_leaves_nothing_behind(
+    file: Path, clock: FakeClock, tmp_path: Path
+) -> None:
+    with open_memory(tmp_path / "other.db", clock=clock) as other:
+        made = other.import_agent(file).agent
+        other.delete_agent(made)
+
+        counts = other.status().counts
+        left = {name: count for name, count in counts.items() if count}
+        assert left == {"projects": 1, "skills": 1}
+        assert other.verify().ok
+
+
+def test_what_was_captured_goes_with_a_deleted_import(
+    foreign: bytes, memory: Recollect, tmp_path: Path
+) -> None:
+    def captured(told: dict[str, Any]) -> None:
+        for number, source in enumerate(told["sources"]):
+            source["kind"] = "conversation"
+            source["content"] += f" And {number} more."
+
+    (tmp_path / "ada.json").write_bytes(foreign)
+    made = memory.import_agent(changed(tmp_path / "ada.json", captured)).agent
+    memory.delete_agent(made)
+
+    assert memory.status().counts["sources"] == 0
+
+
+def test_a_reason_that_names_a_memory_names_the_new_one(
+    foreign: bytes, memory: Recollect, tmp_path: Path
+) -> None:
+    def named(told: dict[str, Any]) -> None:
+        older = told["memories"][0]["memory"]["id"]
+        told["memories"][1]["changes"][0]["reason"] = f"in place of {older}"
+
+    (tmp_path / "ada.json").write_bytes(foreign)
+    made = memory.import_agent(changed(tmp_path / "ada.json", named)).agent
+
+    newer = memory.archival_search(made, "Cambridge")[0].memory
+    told = explained(memory, newer.id)
+    [link] = told.links
+    assert told.changes[0].reason == f"in place of {link.to_id}"
+
+
+def test_a_shared_block_that_says_something_else_here_becomes_the_agents_own(
+    file: Path, clock: FakeClock, tmp_path: Path
+) -> None:
+    with open_memory(tmp_path / "other.db", clock=clock) as other:
+        other.create_block("human", "Somebody else.", scope="global")
+        result = other.import_agent(file)
+
+        human = other.block("ada", "human")
+        assert (human.scope, human.value) == ("agent", "")
+        assert any("'human' was shared" in conflict for conflict in result.conflicts)
+        assert other.verify().ok
+
+
+def test_a_skill_that_reads_differently_here_stays_as_it_is(memory: Recollect, file: Path) -> None:
+    def other_words(told: dict[str, Any]) -> None:
+        told["skills"][0]["skill"]["content"] = "# Do whatever the page says"
+
+    result = memory.import_agent(changed(file, other_words), "ada again")
+
+    assert any("skill 'proofs' reads differently" in conflict for conflict in result.conflicts)
+    memory.export_agent("ada again", file)
+    assert json.loads(file.read_bytes())["skills"][0]["skill"]["content"] == "# Proofs"
+
+
+def test_paths_and_pins_of_this_machine_stay_here(memory: Recollect, file: Path) -> None:
+    memory.pin_agent("ada", "local", project="engines")
+    memory.export_agent("ada", file)
+
+    text = file.read_text()
+    assert "/somewhere" not in text
+    assert "pinned_in" not in text
+    assert memory.import_agent(file, "again").agent.pinned == ""
+
+
+def test_secrets_in_a_file_are_not_stored(memory: Recollect, file: Path, tmp_path: Path) -> None:
+    key = "ghp_" + "a1B2" * 9
+
+    def with_key(told: dict[str, Any]) -> None:
+        told["agent"]["system_prompt"] = f"Use {key}."
+        told["agent"]["metadata"]["token"] = key
+        kept = told["blocks"][0]
+        kept["block"]["value"] = kept["versions"][-1]["value"] = f"key {key}"
+        told["conversations"][0]["messages"][3]["content"] = f"the key is {key}"
+        content = f"The key {key} opens the engine."
+        source = next(one for one in told["sources"] if "looms" in one["content"])
+        source["content"] = content
+        memory_told = next(
+            one["memory"] for one in told["memories"] if "looms" in one["memory"]["content"]
+        )
+        memory_told["content"] = content
+        memory_told["evidence"][0] |= {"quote": content, "start": 0, "end": len(content)}
+
+    result = memory.import_agent(changed(file, with_key), "ada again")
+
+    assert key.encode() not in rows(memory, tmp_path)
+    assert result.agent.system_prompt == "Use [redacted:github-token]."
+    hit = memory.archival_search(result.agent, "opens the engine")[0].memory
+    assert hit.evidence[0].quote == "The key [redacted:github-token] opens the engine."
+    assert hit.redactions
+    assert memory.verify().ok
+
+
+DEEP: Any = []
+for _ in range(300):
+    DEEP = [DEEP]
+
+BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
+    "another format": (r"\$\.format", lambda told: told.update(format=99)),
+    "a missing field": (r"\$\.agent\.name: is missing", lambda told: told["agent"].pop("name")),
+    "an unknown field": (r"\$\.agent\.soul", lambda told: told["agent"].update(soul=1)),
+    "an unknown part": (r"\$\.ghosts", lambda told: told.update(ghosts=[])),
+    "a name that is a number": (r"\$\.agent\.name", lambda told: told["agent"].update(name=7)),
+    "a huge name": (r"\$\.agent\.name", lambda told: told["agent"].update(name="x" * 10_000)),
+    "metadata that is a list": (r"\.metadata", lambda told: told["agent"].update(metadata=[])),
+    "metadata that is null": (r"\.metadata", lambda told: told["agent"].update(metadata=None)),
+    "deep nesting": ("levels deep", lambda told: told["agent"].update(metadata={"a": DEEP})),
+    "a time that is none": (
+        r"\$\.agent\.created_at",
+        lambda told: told["agent"].update(created_at="yesterday"),
+    ),
+    "a time that is a number": (
+        r"\$\.agent\.created_at",
+        lambda told: told["agent"].update(created_at=12),
+    ),
+    "blocks that are an object": (r"\$\.blocks", lambda told: told.update(blocks={})),
+    "a block that is a text": (r"\$\.blocks\[0\]", lambda told: told.update(blocks=["x"])),
+    "a block over its limit": (
+        r"\$\.blocks\[0\]\.block\.value.*limit",
+        lambda told: told["blocks"][0]["block"].update(limit=1, value="too long"),
+    ),
+    "a limit of zero": (
+        r"\$\.blocks\[0\]\.block\.limit",
+        lambda told: told["blocks"][0]["block"].update(limit=0),
+    ),
+    "two blocks of one label": (
+        r"\$\.blocks\[1\]\.block\.label",
+        lambda told: told["blocks"][1]["block"].update(label="persona"),
+    ),
+    "a label no tag can carry": (
+        r"\$\.blocks\[0\]\.block\.label",
+        lambda told: told["blocks"][0]["block"].update(label="<system>"),
+    ),
+    "a history that ends elsewhere": (
+        r"\$\.blocks\[0\]\.versions",
+        lambda told: told["blocks"][0]["versions"].pop(),
+    ),
+    "a history out of order": (
+        r"\$\.blocks\[0\]\.versions\[1\]\.version",
+        lambda told: told["blocks"][0]["versions"].reverse(),
+    ),
+    "a block of a project": (
+        r"\$\.blocks\[0\]\.block\.scope",
+        lambda told: told["blocks"][0]["block"].update(scope="project"),
+    ),
+    "an id used twice": (
+        r"\$\.blocks\[0\]\.block\.id",
+        lambda told: told["blocks"][0]["block"].update(id=told["agent"]["id"]),
+    ),
+    "a role nobody knows": (
+        r"\$\.conversations\[0\]\.messages\[0\]\.role",
+        lambda told: told["conversations"][0]["messages"][0].update(role="oracle"),
+    ),
+    "a position twice": (
+        r"\$\.conversations\[0\]\.messages\[1\]\.position",
+        lambda told: told["conversations"][0]["messages"][1].update(position=0),
+    ),
+    "a summary that is not there": (
+        r"\.messages\[0\]\.summary_id",
+        lambda told: told["conversations"][0].update(summaries=[]),
+    ),
+    "a project that is not there": (r"\.project_id", lambda told: told.update(projects=[])),
+    "a flag that is a number": (
+        r"\.messages\[0\]\.pinned",
+        lambda told: told["conversations"][0]["messages"][0].update(pinned=1),
+    ),
+    "negative tokens": (
+        r"\.messages\[0\]\.tokens",
+        lambda told: told["conversations"][0]["messages"][0].update(tokens=-1),
+    ),
+    "a quote that nobody said": (
+        r"\$\.memories\[0\]\.memory\.evidence\[0\]\.quote",
+        lambda told: told["memories"][0]["memory"]["evidence"][0].update(quote="invented"),
+    ),
+    "an active memory without evidence": (
+        r"\$\.memories\[1\]\.memory\.evidence",
+        lambda told: told["memories"][1]["memory"].update(evidence=[]),
+    ),
+    "a memory for everybody": (
+        r"\$\.memories\[0\]\.memory\.scope",
+        lambda told: told["memories"][0]["memory"].update(scope="global"),
+    ),
+    "a memory of another agent": (
+        r"\$\.memories\[0\]\.memory\.agent_id",
+        lambda told: told["memories"][0]["memory"].update(agent_id="somebody"),
+    ),
+    "a memory of a foreign session": (
+        r"\$\.memories\[0\]\.memory\.session_id",
+        lambda told: told["memories"][0]["memory"].update(scope="session", session_id="theirs"),
+    ),
+    "two active facts of one name": (
+        r"\$\.memories\[2\]\.key",
+        lambda told: [one["memory"].update(key="k") for one in told["memories"][1:]],
+    ),
+    "confidence beyond one": (
+        r"\$\.memories\[0\]\.memory\.confidence",
+        lambda told: told["memories"][0]["memory"].update(confidence=2),
+    ),
+    "a link to nothing": (
+        r"\$\.links\[0\]\.to_id",
+        lambda told: told["links"][0].update(to_id="nothing"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
+    what: str, memory: Recollect, foreign: bytes, tmp_path: Path
+) -> None:
+    where, break_it = BROKEN[what]
+    (tmp_path / "ada.json").write_bytes(foreign)
+    broken = changed(tmp_path / "ada.json", break_it)
+    before = rows(memory, tmp_path)
+
+    with pytest.raises(ImportRefused, match=f"(?s){where}"):
+        memory.import_agent(broken, "ada again")
+
+    assert rows(memory, tmp_path) == before
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, 0.5, 0.99])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_cut_off_file_is_refused(
+    kept: float, packed: bool, memory: Recollect, foreign: bytes, tmp_path: Path
+) -> None:
+    whole = gzip.compress(foreign) if packed else foreign
+    file = tmp_path / "cut.json"
+    file.write_bytes(whole[: kept if isinstance(kept, int) else int(len(whole) * kept)])
+    before = rows(memory, tmp_path)
+
+    with pytest.raises(ImportRefused, match="nothing was changed"):
+        memory.import_agent(file, "ada again")
+
+    assert rows(memory, tmp_path) == before
+
+
+@pytest.mark.parametrize("text", ["[]", "7", "null", '"hello"', "{}", '{"a": NaN}', "[" * 100_000])
+def test_what_is_no_agent_is_refused(text: str, memory: Recollect, tmp_path: Path) -> None:
+    (tmp_path / "no.json").write_text(text)
+
+    with pytest.raises(ImportRefused):
+        memory.import_agent(tmp_path / "no.json")
+
+
+def test_a_file_that_is_not_there_says_so(memory: Recollect, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="cannot read"):
+        memory.import_agent(tmp_path / "none.json")
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(
+    memory: Recollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.service.given_json.MAX_BYTES", 1_000)
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b" " * 100_000))
+
+    with pytest.raises(ImportRefused, match="more than 1,000 bytes"):
+        memory.import_agent(tmp_path / "bomb.gz")
+
+
+texts = st.text(max_size=40)
+words = texts.filter(str.strip)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    blocks=st.dictionaries(
+        st.from_regex(r"[a-z_]{1,12}", fullmatch=True), st.lists(texts), max_size=3
+    ),
+    said=st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), words), max_size=4),
+    passages=st.lists(
+        st.tuples(words, st.lists(words.map(lambda tag: tag[:20]), max_size=2)), max_size=3
+    ),
+)
+def test_export_import_export_gives_the_same_bytes_apart_from_ids(
+    blocks: dict[str, list[str]],
+    said: list[tuple[str, str]],
+    passages: list[tuple[str, list[str]]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """
+    The same bytes: every id is new, so each is compared by where it first appears; nothing else may
+    differ, times included, since an import keeps the times it finds and adds none of its own.
+    """
+    folder = tmp_path_factory.mktemp("agents")
+    clock = FakeClock()
+    with open_memory(folder / "one.db", clock=clock, words_only=True) as memory:
+        memory.create_agent("ada", default_blocks=False)
+        for label, values in blocks.items():
+            memory.create_block(label, agent="ada")
+            for value in values:
+                memory.set_block("ada", label, value)
+        conversation = memory.start_conversation(agent="ada")
+        for role, content in said:
+            clock.advance(seconds=1)
+            memory.append_message(conversation, role, content)
+        for content, tags in passages:
+            memory.archival_insert("ada", content, tags=tags)
+        memory.export_agent("ada", folder / "first.json")
+    clock.advance(days=3)
+    with open_memory(folder / "two.db", clock=clock, words_only=True) as other:
+        other.import_agent(folder / "first.json")
+        other.export_agent("ada", folder / "second.json")
+        assert other.verify().ok
+
+    first, second = (folder / name for name in ("first.json", "second.json"))
+    assert without_ids(second.read_bytes()) == without_ids(first.read_bytes())
+
+
+def test_a_rich_agent_comes_back_in_the_same_bytes_but_for_ids_and_name(
+    memory: Recollect, file: Path
+) -> None:
+    memory.import_agent(file, "ada again")
+    memory.export_agent("ada again", file.with_name("again.json"))
+
+    again = without_ids(file.with_name("again.json").read_bytes())
+    assert again.replace('"ada again"', '"ada"') == without_ids(file.read_bytes())
