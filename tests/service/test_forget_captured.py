@@ -399,3 +399,17 @@ def test_a_copy_from_before_a_bulk_change_is_not_said_to_be_from_a_migration(
     receipt = forgotten_after_a_bulk_change(memory)
 
     assert "migration" not in receipt.kept[0]
+
+
+def test_two_sources_that_differ_only_in_what_is_forgotten_are_both_blanked(
+    memory: Recollect,
+) -> None:
+    memory.create_agent("ada")
+    for text in ("We decided to use Postgres.", "We decided to use MariaDBs."):
+        memory.capture_conversation(text, agent="ada", scope="agent")
+    memory.drain()
+
+    memory.delete_agent("ada")
+
+    assert memory.verify().ok
+    assert "Postgres" not in memory._store.path.read_bytes().decode("utf-8", "ignore")

@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 BLANK = "█"  # what stands in a source where words were forgotten
+SHADE = "▓"  # … where two blanked sources would else be the same
+BLANKS = (BLANK, SHADE)
 
 
 class SourceKind(StrEnum):

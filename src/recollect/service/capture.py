@@ -13,7 +13,7 @@ from typing import Any
 from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.job import JobKind
 from recollect.domain.scope import Scope, owner_of
-from recollect.domain.source import BLANK, Source, SourceKind
+from recollect.domain.source import BLANKS, Source, SourceKind
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.engine.desk import Next, new_job
 from recollect.engine.material import Material, lay_out
@@ -173,10 +173,10 @@ def _session(tables: Tables, wanted: Capture) -> str:
 
 def _goes_on(earlier: str, later: str) -> bool:
     """Say whether *later* begins with all of *earlier*, whatever of it was forgotten since."""
-    if BLANK not in earlier:
+    if not any(mark in earlier for mark in BLANKS):
         return later.startswith(earlier)
     return len(later) >= len(earlier) and all(
-        one in (BLANK, other) for one, other in zip(earlier, later, strict=False)
+        one == other or one in BLANKS for one, other in zip(earlier, later, strict=False)
     )
 
 

@@ -13,12 +13,14 @@ from dataclasses import replace
 from recollect.clock import Clock
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, Status
-from recollect.domain.source import BLANK, Evidence, Source, SourceKind
+from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
 from recollect.domain.upkeep import Receipt
 from recollect.service.deps import Deps
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
+
+MOST_SHADED = 64  # more than enough to tell sources apart
 
 _SAYS_MUCH_THE_SAME = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
@@ -97,10 +99,24 @@ def _forget_source(tables: Tables, memory: Memory, source: Source) -> str:
             for first, last in _unquoted(span, quoted):
                 content = content[:first] + BLANK * (last - first) + content[last:]
     if content != source.content:
+        content = _told_apart(tables, source, content)
         tables.sources.blank(source.id, content, sha256_hex(content))
     if quoting:
         return f"kept, another memory quotes the same words: {', '.join(sorted(quoting))}"
     return "source spans blanked" if content != source.content else "kept, nothing to blank"
+
+
+def _told_apart(tables: Tables, source: Source, content: str) -> str:
+    """Return *content* unlike that of any other source: two may differ in what was blanked only."""
+    blanks = [at for at, char in enumerate(content) if char == BLANK][:MOST_SHADED]
+    told, number = content, 0
+    while True:
+        twin = tables.sources.with_hash(sha256_hex(told), source.kind)
+        if twin is None or twin.id == source.id:
+            return told
+        number += 1
+        shaded = {at for place, at in enumerate(blanks) if number >> place & 1}
+        told = "".join(SHADE if at in shaded else char for at, char in enumerate(content))
 
 
 def _occurrences(content: str, quote: str) -> Iterator[int]:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from recollect.domain.candidate import INSTRUCTION, Found, Span
 from recollect.domain.memory import MemoryType
-from recollect.domain.source import BLANK, Source
+from recollect.domain.source import BLANKS, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find import flags_of
 from recollect.engine.extract.utterances import Utterance, utterances
@@ -70,7 +70,7 @@ def _anything(content: str, turns: Sequence[Turn]) -> list[Utterance]:
     for turn in sorted(turns, key=lambda turn: (order.index(turn.voice), turn.start)):
         hidden = fenced_spans(content[turn.start : turn.end])
         end = turn.start + hidden[0][0] if hidden else turn.end
-        text = content[turn.start : end].strip(f"{BLANK} \n")[:MOST_CHARS]
+        text = content[turn.start : end].strip("".join(BLANKS) + " \n")[:MOST_CHARS]
         if text:
             start = content.index(text, turn.start)
             return [Utterance(text, start, start + len(text), turn)]

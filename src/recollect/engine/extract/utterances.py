@@ -9,7 +9,7 @@ that was injected into the prompt, and what a forgotten span left behind. What i
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.domain.source import BLANK
+from recollect.domain.source import BLANKS
 from recollect.domain.transcript import Voice
 from recollect.engine.material import Turn
 from recollect.text.said import said_spans
@@ -43,8 +43,8 @@ def utterances(content: str, turn: Turn, *, all_of_it: bool = False) -> list[Utt
     found = []
     for start, end in said_spans(content[turn.start : turn.end]):
         for first, last in sentences(content, turn.start + start, turn.start + end):
-            cut = BLANK in (content[first - 1 : first], content[last : last + 1])
-            whole = not cut and content[last : last + 2] != f" {BLANK}"
+            after = content[last : last + 2].removeprefix(" ")
+            whole = not any(mark in BLANKS for mark in (content[first - 1 : first], after[:1]))
             if LEAST_CHARS <= last - first <= MOST_CHARS and whole:
                 found.append(Utterance(content[first:last], first, last, turn))
     return found
