@@ -1,5 +1,6 @@
 """Commands about agents: create, list, info, update, pin, delete, and moving them around."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, given_filters, store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.domain.agent import Agent
+from recollect.domain.portability import AgentFormat
 
 
 @click.group()
@@ -20,6 +22,8 @@ def agent() -> None:
       recollect agent create --name coder --model claude-sonnet-4
       recollect agent list
       recollect agent info coder
+      recollect agent export coder --output coder.json
+      recollect agent import coder.json --name coder-2
     """
 
 
@@ -133,10 +137,143 @@ def pin(
 
 @agent.command()
 @click.argument("name", metavar="AGENT")
+@click.option("-o", "--output", required=True, help="The file to write (.gz compresses).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in AgentFormat]),
+    help="Ours, which carries everything, or Letta's. Default: by the file's ending.",
+)
+@store_options
+def export(memory: Recollect, *, as_json: bool, name: str, output: str, form: str | None) -> None:
+    """
+    Write an agent to a file, whole, or as Letta's .af.
+
+    \b
+    Example:
+      recollect agent export coder --output coder.af
+    """
+    chosen = form or ("af" if output.endswith(".af") else "recollect")
+    done = memory.export_agent(name, output, format=chosen)
+    if as_json:
+        print_json(done)
+        return
+    counts = ", ".join(f"{count} {what}" for what, count in done.counts.items() if count)
+    say(f"Wrote {shown(str(done.path))}: {counts}.")
+    _print_notes(done.notes)
+
+
+@agent.command("import")
+@click.argument("file")
+@click.option("--name", help="Another name for it here.")
+@creating_store_options
+def import_(memory: Recollect, *, as_json: bool, file: str, name: str | None) -> None:
+    """
+    Make an agent from a file of ours or of Letta (.af), all or nothing.
+
+    \b
+    Example:
+      recollect agent import coder.af --name coder-3
+    """
+    done = memory.import_agent(file, name)
+    if as_json:
+        print_json(done)
+        return
+    for made in (done.agent, *done.others):
+        _print_agent(made)
+    for conflict in done.conflicts:
+        say(f"[red]{shown(conflict)}[/red]")
+    _print_notes(done.notes)
+
+
+@agent.command()
+@click.argument("name", metavar="AGENT")
+@click.option("--name", "new_name", required=True, help="The copy's name.")
+@click.option("--conversations", is_flag=True, help="With everything that was said.")
+@store_options
+def clone(
+    memory: Recollect, *, as_json: bool, name: str, new_name: str, conversations: bool
+) -> None:
+    """
+    Make an independent copy of an agent.
+
+    \b
+    Example:
+      recollect agent clone coder --name reviewer
+    """
+    made = memory.clone_agent(name, new_name, conversations=conversations)
+    print_json(made) if as_json else _print_agent(made)
+
+
+@agent.command()
+@click.argument("name", metavar="AGENT")
+@click.option("--name", "new_name", required=True, help="The branch's name.")
+@click.option("--at", help="Up to this message, by id. Default: everything.")
+@store_options
+def branch(memory: Recollect, *, as_json: bool, name: str, new_name: str, at: str | None) -> None:
+    """
+    Make a copy that remembers where it left, so that it can be merged back.
+
+    \b
+    Example:
+      recollect agent branch coder --name experiment
+    """
+    made = memory.branch_agent(name, new_name, at=at)
+    print_json(made) if as_json else _print_agent(made)
+
+
+@agent.command()
+@click.argument("into", metavar="AGENT")
+@click.argument("other", metavar="OTHER")
+@click.option("--ours", multiple=True, metavar="LABEL", help="For this block take AGENT's text.")
+@click.option("--theirs", multiple=True, metavar="LABEL", help="For this block take OTHER's text.")
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@store_options
+def merge(
+    memory: Recollect,
+    *,
+    as_json: bool,
+    into: str,
+    other: str,
+    ours: tuple[str, ...],
+    theirs: tuple[str, ...],
+    dry_run: bool,
+) -> None:
+    """
+    Bring what OTHER learnt into AGENT; what both changed is shown, and left to you.
+
+    \b
+    Example:
+      recollect agent merge coder experiment --dry-run
+    """
+    take = dict.fromkeys(ours, "ours") | dict.fromkeys(theirs, "theirs")
+    done = memory.merge_agents(into, other, take=take or None, dry_run=dry_run)
+    if as_json:
+        print_json(done)
+        return
+    say(
+        f"Blocks taken: {shown(', '.join(done.merged)) or 'none'}; passages: {done.passages_added}."
+    )
+    for one in done.conflicts:
+        say(f"[red]Both changed {shown(one.label)}:[/red]")
+        say(f"[dim]ours  [/dim] {shown(one.ours or '')}")
+        say(f"[dim]theirs[/dim] {shown(one.theirs or '')}")
+        say(f"[dim]take one with --ours {shown(one.label)} or --theirs {shown(one.label)}[/dim]")
+    _print_notes(done.notes)
+
+
+@agent.command()
+@click.argument("name", metavar="AGENT")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_options
 def delete(memory: Recollect, *, as_json: bool, name: str, yes: bool) -> None:
-    """Delete an agent with everything of its own, and print a receipt."""
+    """
+    Delete an agent with everything of its own, and print a receipt.
+
+    \b
+    Example:
+      recollect agent delete experiment --yes
+    """
     found = memory.agent(name)
     if not yes:
         question = f"Delete agent {found.name!r} with its blocks, conversations and archive?"
@@ -149,6 +286,11 @@ def delete(memory: Recollect, *, as_json: bool, name: str, yes: bool) -> None:
     say(f"Deleted: {removed}.")
     for kept in receipt.kept:
         say(f"[yellow]Kept: {shown(kept)}[/yellow]")
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        say(f"[yellow]{shown(note)}[/yellow]")
 
 
 def _print_agent(found: Agent) -> None:

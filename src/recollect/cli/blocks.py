@@ -97,7 +97,13 @@ def list_(recollect: Recollect, *, as_json: bool, agent: str | None, project: st
 @_which
 @store_options
 def show(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
-    """Print one block."""
+    """
+    Print one block.
+
+    \b
+    Example:
+      recollect memory show --agent coder --label persona
+    """
     agent, label, where = _target(given)
     found = recollect.block(agent, label, **where)
     print_json(found) if as_json else _print_block(found)
@@ -250,7 +256,13 @@ def attach(recollect: Recollect, *, as_json: bool, block_id: str, agent: str) ->
 @click.option("--label", required=True, help="The block's label.")
 @store_options
 def detach(recollect: Recollect, *, as_json: bool, agent: str, label: str) -> None:
-    """Take a shared block from an agent; the block stays."""
+    """
+    Take a shared block from an agent; the block stays.
+
+    \b
+    Example:
+      recollect memory detach --agent coder --label style
+    """
     kept = recollect.detach_block(agent, label)
     print_json(kept) if as_json else say(f"{shown(agent)} no longer has {shown(kept.label)}.")
 
@@ -260,7 +272,13 @@ def detach(recollect: Recollect, *, as_json: bool, agent: str, label: str) -> No
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_options
 def delete(recollect: Recollect, *, as_json: bool, yes: bool, **given: Any) -> None:
-    """Remove a block with its history, for every agent that has it."""
+    """
+    Remove a block with its history, for every agent that has it.
+
+    \b
+    Example:
+      recollect memory delete --agent coder --label goals --yes
+    """
     agent, label, where = _target(given)
     found = recollect.block(agent, label, **where)
     if not yes:

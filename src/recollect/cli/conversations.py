@@ -80,7 +80,13 @@ def append(
 @_agent_option
 @store_options
 def import_(memory: Recollect, *, as_json: bool, which: str, file: Any, agent: str | None) -> None:
-    """Add messages from a JSON list of {role, content, …}, all or none ('-' is input)."""
+    """
+    Add messages from a JSON list of {role, content, …}, all or none ('-' is input).
+
+    \b
+    Example:
+      recollect conversation import last - --agent coder <<< '[{"role": "user", "content": "Hi"}]'
+    """
     try:
         messages = json.loads(file.read())
     except ValueError as error:
@@ -139,7 +145,13 @@ def show(
 @_agent_option
 @store_options
 def end(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
-    """End a conversation."""
+    """
+    End a conversation.
+
+    \b
+    Example:
+      recollect conversation end last --agent coder
+    """
     ended = memory.end_conversation(_known(memory, which, agent))
     print_json(ended) if as_json else say(f"Ended: {ended.id}")
 
@@ -204,7 +216,13 @@ def compact(
 @_agent_option
 @store_options
 def delete(memory: Recollect, *, as_json: bool, which: str, yes: bool, agent: str | None) -> None:
-    """Remove a conversation with all that was said in it."""
+    """
+    Remove a conversation with all that was said in it.
+
+    \b
+    Example:
+      recollect conversation delete last --agent coder --yes
+    """
     found = _known(memory, which, agent)
     if not yes:
         click.confirm(f"Delete conversation {found.id} for good?", abort=True, err=as_json)

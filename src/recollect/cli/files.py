@@ -80,7 +80,13 @@ def list_(memory: Recollect, *, as_json: bool, agent: str) -> None:
 @_AGENT
 @store_options
 def close(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], agent: str) -> None:
-    """Close files of an agent; all without PATH."""
+    """
+    Close files of an agent; all without PATH.
+
+    \b
+    Example:
+      recollect files close --agent coder
+    """
     closed = memory.close_files(agent, list(paths) or None)
     print_json(closed) if as_json else say(f"Closed {len(closed)} files.")
 

@@ -20,15 +20,21 @@ from recollect.domain.retrieval import Retrieval
 @click.command()
 @click.argument("task")
 @place_options
+@click.option("--conversation", help="With its summary, pins and last messages, by id.")
+@click.option("--file", help="The file that is worked on: what is known of it, its last commits.")
+@click.option("--model", help="Whose tokens are counted: gpt-4o, claude-sonnet-4, …")
+@click.option("--form", type=click.Choice(["tags", "markdown"]), help="How it is written.")
+@click.option("--line-numbers", is_flag=True, help="Number the lines of blocks.")
 @click.option("--budget", default=2_000, show_default=True, help="Tokens at most.")
 @store_options
 def context(memory: Recollect, *, as_json: bool, task: str, budget: int, **given: Any) -> None:
     """
-    Print what an agent should know for TASK.
+    Print what an agent should know for TASK: blocks, memories, what was said before.
 
     \b
-    Example:
+    Examples:
       recollect context "write the release notes" --project site
+      recollect context "set up billing" --agent coder --project site --budget 4000 --form markdown
     """
     bundle = memory.context_for(task, budget_tokens=budget, **given_filters(given))
     if as_json:

@@ -105,6 +105,8 @@ def print_bundle(bundle: Bundle) -> None:
         return
     say(shown(bundle.text))
     left_out = f", {len(bundle.dropped)} left out" if bundle.dropped else ""
+    if bundle.history:
+        say(f"[dim]and the last {len(bundle.history)} messages of the conversation[/dim]")
     say(f"[dim]{bundle.tokens} of {bundle.budget_tokens} tokens{left_out}[/dim]")
 
 

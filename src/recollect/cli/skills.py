@@ -86,7 +86,13 @@ def list_(memory: Recollect, *, as_json: bool, agent: str) -> None:
 @_PROJECT
 @store_options
 def refresh(memory: Recollect, *, as_json: bool, agent: str, project: str | None) -> None:
-    """Write an agent's catalogue of skills anew, and take loaded ones as they stand now."""
+    """
+    Write an agent's catalogue of skills anew, and take loaded ones as they stand now.
+
+    \b
+    Example:
+      recollect skills refresh --agent coder --project .
+    """
     report = memory.refresh_skills(agent, project=project)
     print_json(report) if as_json else _print_report(report)
 
