@@ -24,9 +24,9 @@ import recollect
 from benchmarks.markdown import table
 from benchmarks.quality import RESULTS
 from benchmarks.tasks import Item, Task, TasksMissing, default_folder, read_task
-from recollect.context.salience import words_of
-from recollect.context.summarize import summarize
-from recollect.context.summary_lines import sentences_of
+from recollect.context.summary.lines import sentences_of
+from recollect.context.summary.salience import words_of
+from recollect.context.summary.summarize import summarize
 from recollect.domain.conversation import Message, Role
 from recollect.text.tokens import estimate_tokens
 

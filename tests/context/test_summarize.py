@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.summarize import lines_in, summarize
-from recollect.context.summary_lines import MOST_CHARS, Section, shortened
+from recollect.context.summary.lines import MOST_CHARS, Section, shortened
+from recollect.context.summary.summarize import lines_in, summarize
 from recollect.domain.conversation import Message, Role
 from recollect.text.tokens import estimate_tokens
 

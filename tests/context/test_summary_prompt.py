@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.summary_prompt import (
+from recollect.context.summary.prompt import (
     MOST_MESSAGE_CHARS,
     SYSTEM,
     checked,

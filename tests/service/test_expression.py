@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput, TooLarge
-from recollect.service.expression import STRETCH, Expression
+from recollect.service.disk.expression import STRETCH, Expression
 
 
 def found(pattern: str, lines: list[str]) -> list[int]:

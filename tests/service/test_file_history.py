@@ -9,7 +9,7 @@ import pytest
 
 from recollect.domain.file import Commit
 from recollect.errors import InvalidInput
-from recollect.service.file_history import file_history
+from recollect.service.disk.file_history import file_history
 
 
 def git(folder: Path, *words: str, given: str = "") -> str:

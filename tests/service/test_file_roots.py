@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import InvalidInput, NotFound, TooLarge
-from recollect.service.file_reading import FileText, Refusal, Why, read_real
-from recollect.service.file_roots import confined, located, read_text, window_of
+from recollect.service.disk.reading import FileText, Refusal, Why, read_real
+from recollect.service.disk.roots import confined, located, read_text, window_of
 
 
 @pytest.fixture

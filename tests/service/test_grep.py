@@ -9,7 +9,7 @@ import pytest
 
 from recollect.domain.file import GrepMatch, GrepPage
 from recollect.errors import InvalidInput
-from recollect.service.grep import SEARCHED_CHARS, SHOWN_CHARS, GrepLimits, grep
+from recollect.service.disk.grep import SEARCHED_CHARS, SHOWN_CHARS, GrepLimits, grep
 
 TOKEN = "ghp_" + "a1B2" * 9
 

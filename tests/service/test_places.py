@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect import InvalidInput, Recollect
-from recollect.service.git import find_checkout
+from recollect.service.disk.git import find_checkout
 from support import open_memory
 
 

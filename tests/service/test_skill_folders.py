@@ -8,8 +8,8 @@ import pytest
 
 from recollect.domain.skill import SkillOrigin, SkillReport
 from recollect.errors import AlreadyExists, InvalidInput, StoreUnavailable, TooLarge
-from recollect.service import skill_folders
-from recollect.service.skill_folders import discover, save_skill
+from recollect.service.disk import skill_folders
+from recollect.service.disk.skill_folders import discover, save_skill
 from recollect.text.skill_file import write_skill
 
 links = pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")

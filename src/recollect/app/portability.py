@@ -9,7 +9,7 @@ from recollect.config import at_home
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import Conversation, Message
 from recollect.domain.portability import AgentExport, AgentImport, Merge
-from recollect.service import agent_copies, agent_merge, portability
+from recollect.service.moving import copies, merge, portability
 
 
 class PortabilityVerbs(Verbs):
@@ -32,7 +32,7 @@ class PortabilityVerbs(Verbs):
 
     def clone_agent(self, agent: AgentLike, name: str, *, conversations: bool = False) -> Agent:
         """Make an independent copy: its own blocks and archive, shared blocks still shared."""
-        return agent_copies.clone(self._deps, agent, name, conversations=conversations)
+        return copies.clone(self._deps, agent, name, conversations=conversations)
 
     def branch_agent(
         self,
@@ -47,7 +47,7 @@ class PortabilityVerbs(Verbs):
         *at* is the last thing that had been said: a message, a conversation (its last message), or
         a conversation and a position; blocks and archive are as they are now.
         """
-        return agent_copies.branch(self._deps, agent, name, at=at)
+        return copies.branch(self._deps, agent, name, at=at)
 
     def merge_agents(
         self,
@@ -63,4 +63,4 @@ class PortabilityVerbs(Verbs):
         A block both changed is a conflict, and nothing is written for it unless *take* says, by
         label, `ours`, `theirs` or a text.
         """
-        return agent_merge.merge(self._deps, into, other, take=take, dry_run=dry_run)
+        return merge.merge(self._deps, into, other, take=take, dry_run=dry_run)

@@ -7,7 +7,7 @@ Rule 3: what must stay: the opening instructions, the last messages, the last th
 what is pinned, calls that still wait for a result, and the newest decisions, within a bound.
 
 Pure, and linear in the messages. Knows nothing of storage, nor of the summary that will stand for
-what leaves (see summarize.py).
+what leaves (see summary/).
 """
 
 from collections.abc import Iterable, Sequence

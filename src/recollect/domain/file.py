@@ -2,7 +2,7 @@
 Files an agent has open, and what reading and searching them gives.
 
 Lines are counted from 1. A path is the real, absolute one, so that two values about one file can be
-compared. This file knows no file system: opening is service/file_reading.py.
+compared. This file knows no file system: opening is service/disk/reading.py.
 """
 
 from collections.abc import Sequence

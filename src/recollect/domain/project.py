@@ -3,7 +3,7 @@ Projects and repos: where work happens, and how one place is known again.
 
 A place is known by its git remote first (the same on every machine and in every clone), by its
 root path second, by a plain name otherwise. This file turns what a caller wrote into one of those
-three; reading `.git` is service/places.py.
+three; reading `.git` is service/disk/git.py.
 """
 
 import re

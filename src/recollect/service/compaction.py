@@ -1,7 +1,7 @@
 """
 Compact a conversation: a summary stands for its older messages, which stay searchable for ever.
 
-Deciding what leaves is context/compact.py, the summary itself context/summarize.py, or the chat
+Deciding what leaves is context/compact.py, the summary itself context/summary, or the chat
 model where one is configured. Here the window is read, the summary made outside of any transaction,
 and all of it written at once, unless somebody else compacted in the meantime.
 """
@@ -16,8 +16,8 @@ from recollect.context.compact import (
     plan_compaction,
 )
 from recollect.context.prompt import compile_blocks
-from recollect.context.summarize import summarize
-from recollect.context.summary_prompt import checked, summary_request
+from recollect.context.summary.prompt import checked, summary_request
+from recollect.context.summary.summarize import summarize
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import (
     Compacted,

@@ -28,8 +28,8 @@ from recollect.retrieval.messages import MessageAsking, find_messages
 from recollect.service import inputs, read
 from recollect.service.block_target import Place, found_in, visible
 from recollect.service.deps import Deps
-from recollect.service.file_history import file_history
-from recollect.service.git import find_checkout
+from recollect.service.disk.file_history import file_history
+from recollect.service.disk.git import find_checkout
 from recollect.service.places import Where, find
 from recollect.store.protocol import Tables
 from recollect.text.tokens import TokenCounter, counter_for

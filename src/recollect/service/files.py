@@ -17,10 +17,10 @@ from recollect.retrieval.plain import rank_plain
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.deps import Deps
-from recollect.service.file_reading import FileText, read_real
-from recollect.service.file_roots import read_text, window_of
-from recollect.service.file_walk import Met, walk
-from recollect.service.grep import grep as grep_files
+from recollect.service.disk.grep import grep as grep_files
+from recollect.service.disk.reading import FileText, read_real
+from recollect.service.disk.roots import read_text, window_of
+from recollect.service.disk.walk import Met, walk
 from recollect.service.places import Where, find, settle
 from recollect.service.read import meaning_of
 from recollect.service.skills import project_root

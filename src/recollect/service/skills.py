@@ -38,8 +38,8 @@ from recollect.service import inputs
 from recollect.service.agents import add_block, default_block, known_agent
 from recollect.service.block_target import known_conversation
 from recollect.service.deps import Deps
+from recollect.service.disk.skill_folders import discover, save_skill
 from recollect.service.places import Where, find
-from recollect.service.skill_folders import discover, save_skill
 from recollect.store.protocol import Tables
 from recollect.store.values import KeptSkill
 from recollect.text.fingerprint import sha256_hex

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from recollect.domain.portability import AgentExport, AgentFormat, AgentImport
 from recollect.errors import EvidenceMissing, ImportRefused, InvalidInput, TooLarge
-from recollect.service import agent_file, inputs, letta_file, letta_written
-from recollect.service.agent_parts import AgentParts, gather, links_outside
-from recollect.service.agent_placing import Placed, place, refuse_taken
+from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.deps import Deps
-from recollect.service.given_json import MAX_BYTES, read_json
+from recollect.service.moving import letta, letta_written, own_file
+from recollect.service.moving.given_json import MAX_BYTES, read_json
+from recollect.service.moving.parts import AgentParts, gather, links_outside
+from recollect.service.moving.placing import Placed, place, refuse_taken
 from recollect.service.transfer import write_file
 from recollect.store.protocol import Tables
 
@@ -34,7 +35,7 @@ def export_agent(deps: Deps, agent: object, path: Path, *, format: object) -> Ag
     if kind is AgentFormat.AF:
         data, notes = letta_written.written(parts)
     else:
-        data, notes = agent_file.written(parts), ()
+        data, notes = own_file.written(parts), ()
     notes += tuple(f"{count} {what} stayed behind" for what, count in stayed.items() if count)
     if len(data) > MAX_BYTES:
         raise TooLarge(
@@ -83,10 +84,10 @@ def import_agent(deps: Deps, path: Path, *, name: object = None) -> AgentImport:
 
 def _read(deps: Deps, path: Path) -> tuple[list[AgentParts], tuple[str, ...]]:
     value = read_json(path)
-    if agent_file.is_ours(value):
-        return [agent_file.parts_of(value, path.name)], ()
-    if letta_file.is_af(value):
-        return letta_file.parts_of(value, path.name, deps.clock.now())
+    if own_file.is_ours(value):
+        return [own_file.parts_of(value, path.name)], ()
+    if letta.is_af(value):
+        return letta.parts_of(value, path.name, deps.clock.now())
     raise ImportRefused(
         f"{path} holds no agent, neither as Recollect nor as Letta writes one; nothing was "
         "changed. A whole store is read by `recollect import`"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.context.calls import answered_by, calls_of
-from recollect.context.summary_lines import Line, Section
+from recollect.context.summary.lines import Line, Section
 from recollect.domain.conversation import Message, Role
 from recollect.text.patterns import Pattern
 from recollect.text.wording import commands_a_reader, plain

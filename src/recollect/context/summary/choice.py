@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
-from recollect.context.salience import Rarity, words_of
-from recollect.context.summary_dates import dated
-from recollect.context.summary_lines import Line, Section, shortened
+from recollect.context.summary.dates import dated
+from recollect.context.summary.lines import Line, Section, shortened
+from recollect.context.summary.salience import Rarity, words_of
 
 # No heading may take more of the budget than this while others still have something to say.
 MOST_SHARE: dict[Section, float] = {

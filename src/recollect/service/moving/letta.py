@@ -17,18 +17,18 @@ from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockVersion, By
 from recollect.domain.conversation import Conversation, Message, Role
 from recollect.service import inputs
-from recollect.service.agent_parts import AgentParts, BlockParts, ConversationParts
 from recollect.service.agents import MAX_PROMPT
 from recollect.service.block_target import MAX_LABEL
-from recollect.service.given_json import Given
-from recollect.service.letta_carry import (
+from recollect.service.moving.given_json import Given
+from recollect.service.moving.letta_carry import (
     LETTA,
     carried,
     without_keys,
     without_tokens,
     without_values,
 )
-from recollect.service.letta_older import current_shape, is_older
+from recollect.service.moving.letta_older import current_shape, is_older
+from recollect.service.moving.parts import AgentParts, BlockParts, ConversationParts
 from recollect.text.message import text_in
 from recollect.text.tokens import counter_for
 

@@ -3,7 +3,7 @@ One agent as a file of our own: everything of it, so that nothing is lost on the
 
 One JSON object with sorted keys; the same agent gives the same bytes. Ids in it are those of the
 store it was written from: they say what belongs to what, and are new wherever it is read. Reading
-checks every field (agent_file_fields.py, agent_file_archive.py) before anything is stored. This
+checks every field (own_fields.py, own_archive.py) before anything is stored. This
 file knows no SQL and no paths.
 """
 
@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from recollect.domain.memory import Status
 from recollect.domain.scope import Scope
-from recollect.service import agent_file_archive as archive
-from recollect.service import agent_file_fields as read
-from recollect.service.agent_parts import AgentParts, MemoryParts
-from recollect.service.given_json import Given
+from recollect.service.moving import own_archive as archive
+from recollect.service.moving import own_fields as read
+from recollect.service.moving.given_json import Given
+from recollect.service.moving.parts import AgentParts, MemoryParts
 
 KIND = "agent"
 FORMAT = 1

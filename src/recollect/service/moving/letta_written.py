@@ -13,9 +13,9 @@ from typing import Any
 from recollect.domain.block import Block
 from recollect.domain.conversation import Message, Role
 from recollect.domain.portability import BRANCHED_FROM, MERGED
-from recollect.service.agent_file import as_json
-from recollect.service.agent_parts import AgentParts, ConversationParts
-from recollect.service.letta_carry import LETTA, carry_of, restored
+from recollect.service.moving.letta_carry import LETTA, carry_of, restored
+from recollect.service.moving.own_file import as_json
+from recollect.service.moving.parts import AgentParts, ConversationParts
 
 # What Letta's own exports hold for an agent that says nothing else.
 _AGENT: Mapping[str, Any] = {

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from recollect.domain.file import FileWindow
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.file_reading import MAX_FILE_BYTES, FileText, Refusal, read_real
+from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, read_real
 from recollect.text.lines import window
 from recollect.text.secret_names import why_secret
 

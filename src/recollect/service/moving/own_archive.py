@@ -13,9 +13,9 @@ from recollect.domain.memory import Change, Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Redaction, Source, SourceKind
 from recollect.service import inputs
-from recollect.service.agent_file_fields import MAX_PATH, Known
-from recollect.service.agent_parts import MemoryParts
-from recollect.service.given_json import MAX_BYTES, Given
+from recollect.service.moving.given_json import MAX_BYTES, Given
+from recollect.service.moving.own_fields import MAX_PATH, Known
+from recollect.service.moving.parts import MemoryParts
 from recollect.text.fingerprint import sha256_hex
 
 VOICES = frozenset({"", "user", "assistant", "tool", "system", "other"})

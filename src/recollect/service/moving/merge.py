@@ -27,17 +27,17 @@ from recollect.domain.portability import BRANCHED_FROM, MERGED, BlockMergeConfli
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
 from recollect.service import inputs
-from recollect.service.agent_copies import (
+from recollect.service.agents import add_block, known_agent
+from recollect.service.deps import Deps
+from recollect.service.moving.copies import (
     born_anew,
     branched_from,
     link_to_originals,
     seen,
     with_memories,
 )
-from recollect.service.agent_parts import AgentParts, gather
-from recollect.service.agent_placing import place_archive
-from recollect.service.agents import add_block, known_agent
-from recollect.service.deps import Deps
+from recollect.service.moving.parts import AgentParts, gather
+from recollect.service.moving.placing import place_archive
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 from recollect.text.redact import redact

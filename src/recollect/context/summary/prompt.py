@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from recollect.context.calls import calls_of
-from recollect.context.summarize import summarize
+from recollect.context.summary.summarize import summarize
 from recollect.domain.conversation import Message, Role, Summary
 from recollect.text.clean import clean
 from recollect.text.fence import fenced_spans, unfenced

@@ -3,7 +3,7 @@ Read the records of an agent's file, one function for each kind, refusing what c
 
 What the database would refuse in the middle of an import is refused here with its place in the
 file: an id used twice, a name of nothing, a block over its limit. The archive is in
-agent_file_archive.py.
+own_archive.py.
 """
 
 from recollect.domain.agent import Agent
@@ -15,10 +15,10 @@ from recollect.domain.skill import SkillOrigin
 from recollect.domain.source import Source
 from recollect.errors import InvalidInput
 from recollect.service import inputs
-from recollect.service.agent_parts import BlockParts, ConversationParts, SkillParts
 from recollect.service.agents import MAX_PROMPT
 from recollect.service.block_target import label_of
-from recollect.service.given_json import Given
+from recollect.service.moving.given_json import Given
+from recollect.service.moving.parts import BlockParts, ConversationParts, SkillParts
 from recollect.store.values import KeptSkill
 from recollect.text.fingerprint import sha256_hex
 

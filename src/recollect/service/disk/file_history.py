@@ -14,8 +14,8 @@ from pathlib import Path
 
 from recollect.domain.file import Commit
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.file_roots import confined
-from recollect.service.git import find_checkout
+from recollect.service.disk.git import find_checkout
+from recollect.service.disk.roots import confined
 from recollect.service.inputs import count_of
 from recollect.text.redact import redact
 

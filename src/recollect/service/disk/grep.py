@@ -14,10 +14,10 @@ from pathlib import Path
 
 from recollect.domain.file import GrepMatch, GrepPage
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.expression import Expression
-from recollect.service.file_reading import MAX_FILE_BYTES, FileText, Refusal, Why, read_real
-from recollect.service.file_roots import Located, located
-from recollect.service.file_walk import Met, PassedOver, Reason, walk, walk_folder
+from recollect.service.disk.expression import Expression
+from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, Why, read_real
+from recollect.service.disk.roots import Located, located
+from recollect.service.disk.walk import Met, PassedOver, Reason, walk, walk_folder
 from recollect.service.inputs import count_of
 from recollect.text.globs import chooser
 from recollect.text.lines import lines_of, trimmed

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from recollect.service.file_roots import is_system, real_folders
+from recollect.service.disk.roots import is_system, real_folders
 from recollect.text.secret_names import why_secret
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv", "__pycache__"})

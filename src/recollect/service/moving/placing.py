@@ -20,14 +20,14 @@ from recollect.domain.project import Repo
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
 from recollect.errors import AlreadyExists
-from recollect.service.agent_parts import (
+from recollect.service.agents import EVERYBODY
+from recollect.service.moving.parts import (
     AgentParts,
     BlockParts,
     ConversationParts,
     MemoryParts,
     SkillParts,
 )
-from recollect.service.agents import EVERYBODY
 from recollect.store.protocol import Tables
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -21,17 +21,17 @@ from recollect.domain.scope import Scope
 from recollect.engine.records import Records
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.agent_parts import (
+from recollect.service.agents import known_agent
+from recollect.service.block_target import known_conversation
+from recollect.service.deps import Deps
+from recollect.service.moving.parts import (
     AgentParts,
     BlockParts,
     ConversationParts,
     MemoryParts,
     gather,
 )
-from recollect.service.agent_placing import Placed, place
-from recollect.service.agents import known_agent
-from recollect.service.block_target import known_conversation
-from recollect.service.deps import Deps
+from recollect.service.moving.placing import Placed, place
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
 

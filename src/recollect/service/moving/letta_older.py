@@ -9,7 +9,7 @@ decides nothing.
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.service.given_json import Given
+from recollect.service.moving.given_json import Given
 
 
 def is_older(value: Mapping[str, Any]) -> bool:

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from recollect.context.salience import Rarity
-from recollect.context.summary_choice import Count, Pool, choose
-from recollect.context.summary_lines import (
+from recollect.context.summary.choice import Count, Pool, choose
+from recollect.context.summary.lines import (
     Line,
     Section,
     lines_of,
@@ -21,8 +20,9 @@ from recollect.context.summary_lines import (
     sentences_of,
     shortened,
 )
-from recollect.context.summary_settle import settled
-from recollect.context.summary_tools import ToolTrail
+from recollect.context.summary.salience import Rarity
+from recollect.context.summary.settle import settled
+from recollect.context.summary.tools import ToolTrail
 from recollect.domain.conversation import Message, Role
 from recollect.text.details import rationale_in
 from recollect.text.wording import commands_a_reader, plain

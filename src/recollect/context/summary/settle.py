@@ -8,8 +8,8 @@ what was not chosen.
 
 from collections.abc import Sequence
 
-from recollect.context.salience import words_of
-from recollect.context.summary_lines import ASSISTANT_ASKS, Line, Section
+from recollect.context.summary.lines import ASSISTANT_ASKS, Line, Section
+from recollect.context.summary.salience import words_of
 from recollect.domain.conversation import Role
 from recollect.text.details import alternatives_in
 from recollect.text.patterns import Pattern

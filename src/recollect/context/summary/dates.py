@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollect.context.summary_lines import Line
+from recollect.context.summary.lines import Line
 from recollect.text.date_calendar import Toward
 from recollect.text.dates import find_dates
 from recollect.text.details import happened

@@ -1,0 +1,1 @@
+"""The extractive summary, and what a model is asked for one."""

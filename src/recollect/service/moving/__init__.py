@@ -1,0 +1,1 @@
+"""Moving an agent: files of our own and Letta's, copies, branches, merges."""
