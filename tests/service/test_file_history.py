@@ -160,7 +160,7 @@ def test_there_is_no_history_from_a_git_that_takes_too_long(
     slow.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("recollect.service.file_history.TIME_LIMIT_S", 0.05)
+    monkeypatch.setattr("recollect.service.disk.file_history.TIME_LIMIT_S", 0.05)
 
     assert file_history(repo / "a.txt", roots=[repo]) == ()
 
