@@ -16,7 +16,7 @@ from recollect.context.compact import (
     CompactionSettings,
     needs_compaction,
     plan_compaction,
-    size_of,
+    tokens_of,
 )
 from recollect.context.decisions import states_a_decision
 from recollect.domain.conversation import CompactionMode, Message, Role
@@ -299,7 +299,7 @@ SETTINGS = st.builds(
 
 
 def tokens(messages: Sequence[Message]) -> int:
-    return sum(map(size_of, messages))
+    return sum(map(tokens_of, messages))
 
 
 @given(conversations(), SETTINGS, st.integers(0, 300))

@@ -7,7 +7,7 @@ import click
 
 from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, given_filters, store_options
-from recollect.cli.render import print_json, say, shown
+from recollect.cli.render import print_json, print_receipt, say, shown
 from recollect.domain.agent import Agent
 from recollect.domain.portability import AgentFormat
 
@@ -282,10 +282,7 @@ def delete(memory: Recollect, *, as_json: bool, name: str, yes: bool) -> None:
     if as_json:
         print_json(receipt)
         return
-    removed = ", ".join(f"{count} {table}" for table, count in receipt.removed.items())
-    say(f"Deleted: {removed}.")
-    for kept in receipt.kept:
-        say(f"[yellow]Kept: {shown(kept)}[/yellow]")
+    print_receipt("Deleted", receipt.removed, receipt.kept)
 
 
 def _print_notes(notes: Sequence[str]) -> None:

@@ -7,7 +7,15 @@ import click
 
 from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, given_filters, store_options
-from recollect.cli.render import print_hits, print_json, print_memory, say, shown, standard_input
+from recollect.cli.render import (
+    print_hits,
+    print_json,
+    print_memory,
+    print_receipt,
+    say,
+    shown,
+    standard_input,
+)
 from recollect.domain.conversation import CompactionMode, Conversation, Message, Role
 
 
@@ -227,8 +235,7 @@ def delete(memory: Recollect, *, as_json: bool, which: str, yes: bool, agent: st
     if not yes:
         click.confirm(f"Delete conversation {found.id} for good?", abort=True, err=as_json)
     removed = memory.delete_conversation(found)
-    said = ", ".join(f"{count} {table}" for table, count in removed.items())
-    print_json(removed) if as_json else say(f"Deleted: {said}.")
+    print_json(removed) if as_json else print_receipt("Deleted", removed, ())
 
 
 @click.group()

@@ -8,7 +8,7 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -96,6 +96,14 @@ def print_redactions(memory: Memory) -> None:
     if memory.redactions:
         kinds = ", ".join(sorted({piece.kind for piece in memory.redactions}))
         say(f"[yellow]Not stored, because it looks secret: {kinds}.[/yellow]")
+
+
+def print_receipt(done: str, removed: Mapping[str, int], kept: Sequence[str]) -> None:
+    """Say what went, from where, and what stayed."""
+    counts = ", ".join(f"{count} {table}" for table, count in removed.items())
+    say(f"{done}: {counts}.")
+    for line in kept:
+        say(f"[yellow]Kept: {shown(line)}[/yellow]")
 
 
 def print_bundle(bundle: Bundle) -> None:

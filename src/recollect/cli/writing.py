@@ -6,7 +6,14 @@ import click
 
 from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, place_options, store_options
-from recollect.cli.render import print_json, print_redactions, say, shown, standard_input
+from recollect.cli.render import (
+    print_json,
+    print_receipt,
+    print_redactions,
+    say,
+    shown,
+    standard_input,
+)
 from recollect.domain.link import Relation
 from recollect.domain.memory import MemoryType
 from recollect.domain.scope import Scope
@@ -98,7 +105,4 @@ def forget(memory: Recollect, *, as_json: bool, memory_id: str, yes: bool) -> No
     if as_json:
         print_json(receipt)
         return
-    removed = ", ".join(f"{count} {table}" for table, count in receipt.removed.items())
-    say(f"Forgotten: {removed}.")
-    for kept in receipt.kept:
-        say(f"[yellow]Kept: {shown(kept)}[/yellow]")
+    print_receipt("Forgotten", receipt.removed, receipt.kept)

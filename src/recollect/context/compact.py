@@ -72,7 +72,7 @@ def needs_compaction(
     messages: Sequence[Message], *, settings: CompactionSettings, other_tokens: int = 0
 ) -> bool:
     """Say whether *messages* and what else is in the window pass the threshold."""
-    used = other_tokens + sum(map(size_of, messages))
+    used = other_tokens + sum(map(tokens_of, messages))
     return used > settings.threshold * settings.window_tokens
 
 
@@ -85,7 +85,7 @@ def plan_compaction(
     *other_tokens*: what else stands in the window, such as prompt, blocks and the summary so far.
     """
     groups = groups_of(messages)
-    sizes = [size_of(message) for message in messages]
+    sizes = [tokens_of(message) for message in messages]
     stays = _stays(messages, groups, sizes, settings)
     leaving = [group for group, stay in zip(groups, stays, strict=True) if not stay]
     used = other_tokens + sum(sizes)
@@ -104,7 +104,7 @@ def plan_compaction(
     )
 
 
-def size_of(message: Message) -> int:
+def tokens_of(message: Message) -> int:
     """Return the tokens of *message*, estimated where nobody counted them."""
     return message.tokens or estimate_tokens(message.content)
 
