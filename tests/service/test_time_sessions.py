@@ -1,0 +1,75 @@
+"""
+Questions that name a time, put to a store in which every session says the same: time decides.
+
+The labelled questions are those of tests/text/time_questions.json, written before any rule. For
+each one the first message must have been said at the time the label names, or in the session it
+counts back to; a question that names no time may give any.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Recollect
+from support import FakeClock, open_memory
+
+FILE = Path(__file__).parent.parent / "text" / "time_questions.json"
+QUESTIONS = json.loads(FILE.read_text("utf-8"))["questions"]
+FIRST, DAYS = datetime(2015, 1, 1, 3, tzinfo=UTC), 4_850
+ENOUGH = 0.95
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+    """A store with a session every eight hours for the days around each question, else daily."""
+    words = sorted({word for one in QUESTIONS for word in re.findall(r"\w+", one["query"].lower())})
+    said = " ".join(words)
+    asked = [datetime.fromisoformat(one["asked_at"]) for one in QUESTIONS]
+    days = [FIRST + timedelta(days=number) for number in range(0, DAYS, 10)]
+    days += [
+        moment - timedelta(hours=8 * number, minutes=7)
+        for moment in sorted(set(asked))
+        for number in range(60)
+    ]
+    folder = tmp_path_factory.mktemp("past")
+    with open_memory(folder / "memory.db", clock=FakeClock(), words_only=True) as memory:
+
+        def talk_of(day: datetime) -> None:
+            talk = memory.start_conversation(agent="ana", started_at=day)
+            memory.append_message(talk, "user", said, created_at=day)
+            memory.end_conversation(talk, ended_at=day + timedelta(minutes=5))
+
+        with ThreadPoolExecutor(16) as several:  # many writes, few waits for the disk
+            list(several.map(talk_of, sorted({one.astimezone(UTC) for one in days})))
+        yield memory
+
+
+def is_first_at_its_time(memory: Recollect, one: dict[str, str]) -> bool | None:
+    """Say whether the first hit was said then; None where nothing was said at that time."""
+    asked_at = datetime.fromisoformat(one["asked_at"])
+    talks = memory.conversations(agent="ana", before=asked_at, limit=1_000)  # all there are
+    hits = memory.search_messages(one["query"], agent="ana", asked_at=asked_at, until=asked_at)
+    if "sessions_ago" in one:
+        wanted = talks[int(one["sessions_ago"]) - 1].id
+        return bool(hits) and hits[0].message.conversation_id == wanted
+    slack = timedelta(hours=float(one.get("slack_h", 0)))
+    start = datetime.fromisoformat(one["start"]) if one.get("start") else FIRST
+    end = datetime.fromisoformat(one["end"]) if one.get("end") else asked_at
+    if not any(start <= talk.started_at < min(end, asked_at) for talk in talks):
+        return None
+    return bool(hits) and start - slack <= hits[0].message.created_at < end + slack
+
+
+def test_sessions_at_the_right_time_come_first(past: Recollect) -> None:
+    timed = [one for one in QUESTIONS if not one.get("none")]
+    found = {one["query"]: is_first_at_its_time(past, one) for one in timed}
+
+    judged = {query: right for query, right in found.items() if right is not None}
+    wrong = [query for query, right in judged.items() if not right]
+    assert len(judged) >= 120
+    assert 1 - len(wrong) / len(judged) >= ENOUGH, wrong
