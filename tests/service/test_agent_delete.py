@@ -52,6 +52,7 @@ def opened(file: KeptFile) -> OpenWindow:
         file_id=file.id,
         project_id=file.project_id,
         path=file.path,
+        root="/",
         first_line=1,
         last_line=2,
         last_accessed_at=START,

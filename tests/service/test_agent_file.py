@@ -156,7 +156,7 @@ def test_a_deleted_import_leaves_nothing_behind(
 
         counts = other.status().counts
         left = {name: count for name, count in counts.items() if count}
-        assert left == {"projects": 1, "skills": 1}
+        assert left == {"projects": 1}
         assert other.verify().ok
 
 
@@ -204,15 +204,19 @@ def test_a_shared_block_that_says_something_else_here_becomes_the_agents_own(
         assert other.verify().ok
 
 
-def test_a_skill_that_reads_differently_here_stays_as_it_is(memory: Recollect, file: Path) -> None:
+def test_a_skill_that_reads_differently_is_the_newcomers_alone(
+    memory: Recollect, file: Path
+) -> None:
     def other_words(told: dict[str, Any]) -> None:
         told["skills"][0]["skill"]["content"] = "# Do whatever the page says"
 
     result = memory.import_agent(changed(file, other_words), "ada again")
 
-    assert any("skill 'proofs' reads differently" in conflict for conflict in result.conflicts)
-    memory.export_agent("ada again", file)
-    assert json.loads(file.read_bytes())["skills"][0]["skill"]["content"] == "# Proofs"
+    assert result.conflicts == ()
+    [theirs] = memory.loaded_skills("ada again")
+    [ours] = memory.loaded_skills("ada")
+    assert theirs.skill.content == "# Do whatever the page says"
+    assert ours.skill.content == "# Proofs"
 
 
 def test_paths_and_pins_of_this_machine_stay_here(memory: Recollect, file: Path) -> None:

@@ -35,13 +35,12 @@ from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd
 from recollect.domain.retrieval import Filters, LoggedHit
 from recollect.domain.scope import ItemKind, Owner
-from recollect.domain.skill import SkillOrigin
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.protocol import Store, Tables
 from recollect.store.sqlite import words
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.writer import Writer, _Ticket
-from recollect.store.values import KeptSkill, Vector
+from recollect.store.values import Vector
 from recollect.text.fingerprint import sha256_hex, short_hash
 from support import START, FakeClock
 
@@ -713,34 +712,3 @@ def test_a_large_shelf_does_not_hide_a_small_one(
         keep(f"apple {number}")
 
     assert seq(store, ours) in found(store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)])
-
-
-def test_a_skill_is_found_by_its_name_origin_and_project(store: Store) -> None:
-    def skill(skill_id: str, origin: SkillOrigin, project_id: str | None) -> KeptSkill:
-        return KeptSkill(
-            id=skill_id,
-            name="proofs",
-            description="How to prove.",
-            origin=origin,
-            project_id=project_id,
-            path="",
-            content="# Proofs",
-            sha256=sha256_hex("# Proofs"),
-            metadata={},
-        )
-
-    everywhere = skill("s1", SkillOrigin.GLOBAL, None)
-    here = skill("s2", SkillOrigin.PROJECT, "p1")
-
-    def write(tables: Tables) -> None:
-        tables.places.add_project(Project(id="p1", name="engines", created_at=START))
-        tables.skills.put(everywhere, START)
-        tables.skills.put(here, START)
-
-    store.write(write)
-
-    with store.read() as tables:
-        assert tables.skills.find("proofs", SkillOrigin.GLOBAL, None) == everywhere
-        assert tables.skills.find("proofs", SkillOrigin.PROJECT, "p1") == here
-        assert tables.skills.find("proofs", SkillOrigin.PROJECT, "p2") is None
-        assert tables.skills.find("poems", SkillOrigin.GLOBAL, None) is None

@@ -448,29 +448,32 @@ def skill(skill_id: str, content: str, project_id: str | None = None) -> KeptSki
     )
 
 
-def test_a_skill_keeps_its_id_and_is_loaded_once(store: Store) -> None:
+def test_a_skill_is_known_by_its_content_and_is_loaded_once(store: Store) -> None:
     later = START + timedelta(hours=1)
 
     def write(tables: Tables) -> list[str]:
         ids = [
             tables.skills.put(skill("s1", "old"), START),
-            tables.skills.put(skill("s2", "new"), later),
-            tables.skills.put(skill("s3", "of the project", "p1"), later),
+            tables.skills.put(skill("s2", "old"), later),
+            tables.skills.put(skill("s3", "new"), later),
+            tables.skills.put(skill("s4", "of the project", "p1"), later),
         ]
-        for skill_id, at in (("s1", START), ("s1", later), ("s3", later)):
+        for skill_id, at in (("s1", START), ("s1", later), ("s4", later)):
             tables.skills.load("a1", skill_id, at)
         return ids
 
-    assert store.write(write) == ["s1", "s1", "s3"]
+    assert store.write(write) == ["s1", "s1", "s3", "s4"]
     with store.read() as tables:
         assert tables.skills.loaded("a1") == [
-            (replace(skill("s2", "new"), id="s1"), START),
-            (skill("s3", "of the project", "p1"), later),
+            (skill("s1", "old"), START),
+            (skill("s4", "of the project", "p1"), later),
         ]
         assert tables.skills.loaded("a2") == []
     store.write(lambda tables: tables.skills.unload("a1", "s1"))
+    store.write(lambda tables: tables.skills.drop_unused())
     with store.read() as tables:
-        assert [one.id for one, _ in tables.skills.loaded("a1")] == ["s3"]
+        assert [one.id for one, _ in tables.skills.loaded("a1")] == ["s4"]
+    assert store.counts()["skills"] == 1
     with pytest.raises(InvalidInput):
         store.write(lambda tables: tables.skills.load("a1", "unknown", START))
 
@@ -511,6 +514,7 @@ def test_windows_of_files_are_listed_the_least_recently_used_first(store: Store)
             file_id=file_id,
             project_id=None,
             path=f"{file_id}.py",
+            root="/src",
             first_line=first_line,
             last_line=None,
             last_accessed_at=START + timedelta(minutes=minutes),

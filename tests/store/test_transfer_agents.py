@@ -88,6 +88,7 @@ def filled(memory: Recollect, clock: FakeClock) -> None:
             file_id="f",
             project_id=None,
             path="/f",
+            root="/",
             first_line=0,
             last_line=2,
             last_accessed_at=START,
@@ -212,20 +213,14 @@ def test_an_agent_known_here_by_name_takes_the_talks_and_keeps_its_own_blocks(
         assert len(other.archival_search("anna", "zebra")) == 1
 
 
-@pytest.mark.parametrize("what", ["system_prompt", "model", "description", "metadata", "skill"])
+@pytest.mark.parametrize("what", ["system_prompt", "model", "description", "metadata"])
 def test_what_differs_of_a_namesake_is_named(memory: Recollect, tmp_path: Path, what: str) -> None:
     given = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
-    if what == "skill":
-        memory._store.write(lambda tables: tables.skills.put(skill("s1", "theirs"), START))
-    else:
-        memory.create_agent("anna", default_blocks=False, **given)
+    memory.create_agent("anna", default_blocks=False, **given)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
-        if what == "skill":
-            other._store.write(lambda tables: tables.skills.put(skill("s2", "ours"), START))
-        else:
-            other.create_agent("anna", default_blocks=False)
+        other.create_agent("anna", default_blocks=False)
         imported = other.import_(exported)
 
     assert imported.conflicts

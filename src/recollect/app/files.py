@@ -8,6 +8,7 @@ from typing import Any
 from recollect.app.agents import AgentLike
 from recollect.app.given import Place, Verbs, path_of
 from recollect.domain.file import FileHit, FileWindow, GrepPage
+from recollect.errors import InvalidInput
 from recollect.service import files
 from recollect.service.files import MOST_OPEN, FilePlace
 from recollect.service.places import Where
@@ -34,7 +35,7 @@ class FileVerbs(Verbs):
 
         When more than *most_open* would be open, the least recently used are closed.
         """
-        wanted = [one if isinstance(one, Mapping) else fspath(one) for one in requests]
+        wanted = [_request(one) for one in requests]
         return files.open_files(
             self._deps,
             _place(agent, project, roots),
@@ -86,6 +87,14 @@ class FileVerbs(Verbs):
     def search_files(self, query: str, *, project: Place = None, limit: int = 5) -> list[FileHit]:
         """Return the files read before that answer *query*, by words and meaning."""
         return files.search(self._deps, _place(None, project, ()), query, limit=limit)
+
+
+def _request(one: FileRequest) -> Mapping[str, Any] | str:
+    if isinstance(one, Mapping):
+        return one
+    if not isinstance(one, str | PathLike):
+        raise InvalidInput("each file must be a path, or a dict of path, offset and length")
+    return fspath(one)
 
 
 def _place(agent: AgentLike | None, project: Place, roots: Roots) -> FilePlace:

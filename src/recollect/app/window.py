@@ -9,6 +9,7 @@ from recollect.app.given import Place as Project
 from recollect.app.given import Verbs, path_of
 from recollect.domain.context import WindowOverview
 from recollect.domain.conversation import Compacted
+from recollect.errors import InvalidInput
 from recollect.service import compaction, window
 from recollect.service.block_target import Place
 from recollect.text.tokens import counter_for
@@ -69,4 +70,6 @@ class WindowVerbs(Verbs):
 
     def count_tokens(self, text: str, *, model: str = "") -> int:
         """Return how many tokens *text* has for a model: exact for OpenAI's, else an estimate."""
+        if not isinstance(text, str) or not isinstance(model, str):
+            raise InvalidInput("count_tokens takes a text, and a model by its name")
         return counter_for(model).count(text)

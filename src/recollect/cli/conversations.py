@@ -97,8 +97,8 @@ def import_(memory: Recollect, *, as_json: bool, which: str, file: Any, agent: s
     """
     try:
         messages = json.loads(file.read())
-    except ValueError as error:
-        raise click.UsageError(f"this is no JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"this is no JSON that can be read: {error}") from error
     if not isinstance(messages, list):
         raise click.UsageError("a list of messages is expected: [{role, content, …}, …]")
     added = memory.append_messages(_known(memory, which, agent), messages)

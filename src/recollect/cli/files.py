@@ -8,7 +8,9 @@ from recollect.app import Recollect
 from recollect.cli.options import creating_store_options, store_options
 from recollect.cli.render import print_json, say, shown
 
-_PROJECT = click.option("--project", help="The project's folder ('.' is here), or its name.")
+_PROJECT = click.option(
+    "--project", required=True, help="The project's folder ('.' is here), or its name."
+)
 _AGENT = click.option("--agent", required=True, help="The agent, by name or id.")
 
 

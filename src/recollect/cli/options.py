@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from recollect.app import Recollect
+from recollect.cli.render import visible
 from recollect.config import at_home, load_settings
 from recollect.errors import RecollectError
 
@@ -38,7 +39,8 @@ def store_options(command: Command, *, creates: bool = False) -> Command:
             with Recollect(load_settings(db=named)) as memory:
                 return command(memory, as_json=as_json, **given)
         except RecollectError as error:
-            raise Refused(str(error)) from error
+            # A message may quote what was stored, and a terminal would obey it.
+            raise Refused(visible(str(error))) from error
 
     return run
 

@@ -21,6 +21,7 @@ from recollect.domain.context import Bundle
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
 
+_C1 = re.compile(r"[\x7f-\x9f]")  # the rest json escapes itself
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -43,7 +44,8 @@ def plain(value: Any) -> Any:
 
 def print_json(value: Any) -> None:
     """Print *value* as JSON."""
-    click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    text = json.dumps(plain(value), ensure_ascii=False, indent=2)
+    click.echo(_C1.sub(lambda char: f"\\u{ord(char.group()):04x}", text))
 
 
 def standard_input() -> str:
@@ -51,9 +53,14 @@ def standard_input() -> str:
     return sys.stdin.buffer.read().decode("utf-8", errors="replace")
 
 
+def visible(text: str) -> str:
+    """Return *text* with its control characters made visible."""
+    return _CONTROL.sub("�", text)
+
+
 def shown(text: str) -> str:
     """Return *text* safe for a terminal and for markup."""
-    return escape(_CONTROL.sub("�", text))
+    return escape(visible(text))
 
 
 def say(text: str) -> None:

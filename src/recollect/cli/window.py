@@ -27,8 +27,8 @@ def tokens(text: str, model: str, as_json: bool) -> None:
     elif text.startswith("@"):
         try:
             text = Path(text[1:]).read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise click.UsageError(f"cannot read {text[1:]}: {error.strerror}") from error
+        except (OSError, ValueError) as error:
+            raise click.UsageError(f"cannot read {text[1:]!r}: {error}") from error
     counter = counter_for(model)
     count = counter.count(text)
     if as_json:

@@ -72,6 +72,7 @@ class Given:
     topics: tuple[Line, ...] = ()
     file: tuple[Line, ...] = ()
     history: tuple[Message, ...] | None = None  # None: there is no conversation
+    older: int = 0  # messages before the history that were not looked at
     metadata: Metadata | None = None
 
 
@@ -160,7 +161,8 @@ def _with_volatile_part(given: Given, wish: Wish, draft: _Draft) -> _Draft:
     left = budget - int(shares.margin * budget)
     left -= count(draft.prefix + "\n\n") if draft.prefix else 0
     dropped = list(draft.dropped)
-    metadata = memory_metadata(given.metadata) if given.metadata else ""
+    tagged = given.metadata is not None and wish.form is Form.TAGS
+    metadata = memory_metadata(given.metadata) if tagged and given.metadata else ""
     if metadata and count(metadata) > left // 4:
         dropped.append(Dropped(kind="metadata", item_id="memory_metadata", reason="budget: cut"))
         metadata = ""
@@ -176,14 +178,16 @@ def _with_volatile_part(given: Given, wish: Wish, draft: _Draft) -> _Draft:
             Want("history", _part(shares.history, shares), whole + _cost(summary, count)),
         ],
     )
-    if summary and _cost(summary, count) > room["history"] // 2:
-        summary = _cut(summary, max(room["history"] // 2 - _cost("", count), 0), count)
+    most = max(room["history"] // 2, room["history"] - whole)
+    if summary and _cost(summary, count) > most:
+        summary = _cut(summary, max(most - _cost("", count), 0), count)
         reason = "budget: cut"
         dropped.append(Dropped(kind="summary", item_id=_id(given.summary), reason=reason))
     for_messages = room["history"] - (_cost(summary, count) if summary else 0)
     kept, _ = last_that_fit(history, budget=max(for_messages, 0), count=count)
-    if len(kept) < len(history):
-        reason = f"budget: {len(history) - len(kept)} earlier messages are not in the bundle"
+    earlier = len(history) - len(kept) + given.older
+    if earlier and history:
+        reason = f"budget: {earlier} earlier messages are not in the bundle"
         dropped.append(Dropped(kind="history", item_id=history[0].id, reason=reason))
     draft = replace(draft, summary=summary, metadata=metadata, history=kept, dropped=tuple(dropped))
     return _with_relevant(given, wish, draft, room["relevant"], left)
@@ -246,7 +250,7 @@ def _said(message: Message, form: Form) -> str:
 
 def _text(draft: _Draft, wish: Wish) -> str:
     volatile = _volatile(draft, wish.form)
-    parts = [draft.prefix, volatile, draft.metadata if wish.form is Form.TAGS else ""]
+    parts = [draft.prefix, volatile, draft.metadata]
     return "\n\n".join(part for part in parts if part)
 
 

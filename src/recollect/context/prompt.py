@@ -108,7 +108,7 @@ def _part(block: Block, value: str, line_numbers: bool) -> str:
     lines += [f"- chars_current={len(block.value)}"]
     lines += [f"- chars_limit={block.limit}"] if block.limit is not None else []
     lines += ["</metadata>", "<value>"]
-    text = _inside(value)
+    text = re.sub(rf"<(\s*/?\s*{re.escape(block.label)}\s*)>", r"‹\1›", _inside(value))
     if line_numbers and text:
         text = "\n".join(f"{n}→ {line}" for n, line in enumerate(text.split("\n"), start=1))
     return "\n".join([*lines, text, "</value>", f"</{block.label}>"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from recollect.domain.ledger import ModelCall, day_of
 from recollect.engine.desk import Desk
-from recollect.errors import ModelUnavailable
+from recollect.errors import InvalidInput, ModelUnavailable
 
 MOST_ERROR_CHARS = 500
 
@@ -27,7 +27,10 @@ def ask_model(desk: Desk, *, purpose: str, system: str, prompt: str, max_tokens:
     """Return what the model says to *prompt*, or why there is no answer."""
     try:
         model = desk.chat()
-    except ModelUnavailable as error:
+    except (
+        ModelUnavailable,
+        InvalidInput,
+    ) as error:  # it cannot be reached, or is set up by halves
         return Answer(why_not=str(error))
     if model is None:
         return Answer(why_not="no language model is configured")

@@ -238,6 +238,7 @@ def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
         drop_shelves(tables, Owner(Scope.SESSION, conversation.id))
     for name, count in tables.agents.delete(agent.id).items():
         removed[name] = removed.get(name, 0) + count
+    tables.skills.drop_unused()
     return AgentReceipt(
         agent_id=agent.id,
         name=agent.name,

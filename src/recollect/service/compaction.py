@@ -7,6 +7,7 @@ and all of it written at once, unless somebody else compacted in the meantime.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 
 from recollect.context.compact import (
@@ -15,7 +16,6 @@ from recollect.context.compact import (
     needs_compaction,
     plan_compaction,
 )
-from recollect.context.prompt import compile_blocks
 from recollect.context.summary.prompt import checked, summary_request
 from recollect.context.summary.summarize import summarize
 from recollect.domain.agent import Agent
@@ -27,13 +27,12 @@ from recollect.domain.conversation import (
     Summary,
 )
 from recollect.engine.paid import ask_model
-from recollect.service import inputs
-from recollect.service.block_target import known_conversation, visible
+from recollect.service import inputs, window
+from recollect.service.block_target import Place, known_conversation
 from recollect.service.deps import Deps
 from recollect.store.protocol import Tables
 from recollect.text.tokens import TokenCounter, counter_for
 
-WINDOW_TOKENS = 32_000
 MADE_BY_EXTRACT = "extract"
 TRIES = 3  # whoever is overtaken so often gives up, for then it is compacted
 
@@ -65,9 +64,9 @@ def compact(
     """Compact a conversation whose window is too full (or in any case); None if nothing leaves."""
     chosen = inputs.one_of("mode", CompactionMode, mode)
     for _ in range(TRIES):
-        window = _read(deps, conversation)
+        seen = _read(deps, conversation)
         settings = CompactionSettings(
-            window_tokens=window_tokens_of(window_tokens, window.agent),
+            window_tokens=window.window_tokens_of(window_tokens, seen.agent),
             threshold=inputs.share_of("threshold", threshold),
             mode=chosen,
             keep_last=inputs.count_of("keep_last", keep_last, least=0, most=10**6),
@@ -76,16 +75,14 @@ def compact(
             if summary_tokens is None
             else inputs.count_of("summary_tokens", summary_tokens, least=20, most=10**6),
         )
-        used = window.other_tokens
-        if not force and not needs_compaction(
-            window.messages, settings=settings, other_tokens=used
-        ):
+        used = seen.other_tokens
+        if not force and not needs_compaction(seen.messages, settings=settings, other_tokens=used):
             return None
-        plan = plan_compaction(window.messages, settings=settings, other_tokens=used)
+        plan = plan_compaction(seen.messages, settings=settings, other_tokens=used)
         if plan is None or not plan.evicted:
             return None
-        summary, notes = _summary(deps, window, plan, settings)
-        if deps.store.write(partial(_keep, window, plan, summary)):
+        summary, notes = _summary(deps, seen, plan, settings)
+        if deps.store.write(partial(_keep, seen, plan, summary)):
             return Compacted(
                 summary=summary,
                 evicted=len(plan.evicted),
@@ -101,30 +98,34 @@ def _read(deps: Deps, conversation: object) -> _Window:
         found = known_conversation(tables, conversation)
         agent = tables.agents.get(found.agent_id) if found.agent_id else None
         counter = counter_for(agent.model if agent else "")
-        blocks = compile_blocks(visible(tables, agent, found.project_id, found))
         summaries = tables.conversations.summaries(found.id)
-        previous = summaries[-1] if summaries else None
-        other = counter.count(blocks.text) + counter.count(agent.system_prompt if agent else "")
-        return _Window(
-            conversation=found,
-            agent=agent,
-            messages=tables.messages.in_context(found.id),
-            previous=previous,
-            other_tokens=other + (previous.tokens if previous else 0),
-            counter=counter,
-        )
+        messages = tables.messages.in_context(found.id)
+    overview = window.overview(deps, Place(conversation=found))
+    return _Window(
+        conversation=found,
+        agent=agent,
+        messages=messages,
+        previous=summaries[-1] if summaries else None,
+        other_tokens=overview.used - overview.messages,
+        counter=counter,
+    )
 
 
 def _summary(
-    deps: Deps, window: _Window, plan: Plan, settings: CompactionSettings
+    deps: Deps, seen: _Window, plan: Plan, settings: CompactionSettings
 ) -> tuple[Summary, tuple[str, ...]]:
-    previous = window.previous.content if window.previous else ""
+    previous = seen.previous.content if seen.previous else ""
     budget = settings.summary_budget
-    count = window.counter.count
-    asked = summary_request(plan.evicted, previous=previous, budget_tokens=budget)
+    count = seen.counter.count
     notes: tuple[str, ...] = ()
     text, made_by = None, MADE_BY_EXTRACT
     if deps.desk.asks:
+        asked = summary_request(plan.evicted, previous=previous, budget_tokens=budget)
+        if asked.hidden:
+            # What the model cannot be shown at once it is told as a summary so far.
+            hidden, shown = plan.evicted[: asked.hidden], plan.evicted[asked.hidden :]
+            so_far = summarize(hidden, previous=previous, budget_tokens=budget, count=count)
+            asked = summary_request(shown, previous=so_far, budget_tokens=budget)
         answer = ask_model(
             deps.desk,
             purpose="summary",
@@ -140,37 +141,37 @@ def _summary(
     if text is None:
         text = summarize(plan.evicted, previous=previous, budget_tokens=budget, count=count)
     text = text or previous or f"{len(plan.evicted)} messages that say little"
-    first = window.previous.first_position if window.previous else plan.evicted[0].position
+    first, last = plan.evicted[0].position, plan.evicted[-1].position
+    made_at = deps.clock.now()
+    if seen.previous is not None:
+        first = min(first, seen.previous.first_position)
+        last = max(last, seen.previous.last_position)
+        # The latest summary counts, whatever the clock of the machine says.
+        made_at = max(made_at, seen.previous.created_at + timedelta(microseconds=1))
     summary = Summary(
         id=deps.clock.new_id(),
-        conversation_id=window.conversation.id,
+        conversation_id=seen.conversation.id,
         mode=settings.mode,
         content=text,
-        first_position=min(first, plan.evicted[0].position),
-        last_position=plan.evicted[-1].position,
+        first_position=first,
+        last_position=last,
         tokens=count(text),
         made_by=made_by,
-        created_at=deps.clock.now(),
+        created_at=made_at,
     )
     return summary, notes
 
 
-def _keep(window: _Window, plan: Plan, summary: Summary, tables: Tables) -> bool:
-    """Write it all, unless somebody else compacted since the window was read."""
-    latest = tables.conversations.summaries(window.conversation.id)
-    before = window.previous.id if window.previous else None
+def _keep(seen: _Window, plan: Plan, summary: Summary, tables: Tables) -> bool:
+    """Write it all, unless somebody compacted, pinned or deleted since the window was read."""
+    known_conversation(tables, seen.conversation)
+    ids = [message.id for message in plan.evicted]
+    if tables.messages.get_many(ids) != list(plan.evicted):
+        return False
+    latest = tables.conversations.summaries(seen.conversation.id)
+    before = seen.previous.id if seen.previous else None
     if (latest[-1].id if latest else None) != before:
         return False
     tables.conversations.add_summary(summary)
-    tables.messages.sum_up([message.id for message in plan.evicted], summary.id)
+    tables.messages.sum_up(ids, summary.id)
     return True
-
-
-def window_tokens_of(given: object, agent: Agent | None) -> int:
-    """Return how large the window is: as given, as the agent's metadata say, or a default."""
-    if given is None and agent is not None:
-        told = agent.metadata.get("context_window")
-        given = told if isinstance(told, int) and told > 0 else None
-    return inputs.count_of(
-        "window_tokens", WINDOW_TOKENS if given is None else given, least=200, most=10**8
-    )

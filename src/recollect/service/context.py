@@ -15,6 +15,7 @@ from pathlib import Path
 from recollect.config import at_home
 from recollect.context.budget import Shares
 from recollect.context.bundle import Given, Line, Wish, assemble
+from recollect.context.calls import answered_by
 from recollect.context.prompt import Metadata
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
@@ -23,9 +24,10 @@ from recollect.domain.conversation import Conversation, Message, MessageFilters,
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import Owner, Scope
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotFound
 from recollect.retrieval.messages import MessageAsking, find_messages
 from recollect.service import inputs, read
+from recollect.service.agents import known_agent
 from recollect.service.block_target import Place, found_in, visible
 from recollect.service.deps import Deps
 from recollect.service.disk.file_history import file_history
@@ -153,10 +155,11 @@ def _scene(deps: Deps, wanted: Request) -> tuple[Request, _Scene]:
 
 
 def _is_known(tables: Tables, agent: object) -> bool:
-    if isinstance(agent, Agent):
-        return True
-    name = agent if isinstance(agent, str) else ""
-    return (tables.agents.named(name) or tables.agents.get(name)) is not None
+    try:
+        known_agent(tables, agent)
+    except NotFound:
+        return False
+    return True
 
 
 def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> Given:
@@ -165,8 +168,11 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
     agent, conversation = scene.agent, scene.conversation
     with deps.store.read() as tables:
         history: tuple[Message, ...] | None = None
+        older = 0
         if conversation is not None:
-            history = tuple(tables.messages.in_context(conversation.id, last=HISTORY))
+            latest = tables.messages.in_context(conversation.id, last=HISTORY)
+            history = tuple(_from_a_whole_call(latest))
+            older = tables.messages.count(conversation.id)[1] - len(history)
         summaries = tables.conversations.summaries(conversation.id) if conversation else []
         pins = tables.conversations.pins(conversation.id) if conversation else []
         messages: list[MessageHit] = []
@@ -190,8 +196,17 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
             topics=(*_summed_up(tables, scene, strong), *_topics(tables, scene)),
             file=_file_lines(wanted),
             history=history,
+            older=older,
             metadata=_metadata(tables, scene, asked_at) if wanted.metadata and agent else None,
         )
+
+
+def _from_a_whole_call(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return *messages* from the first one on that does not answer a call made before them."""
+    start = 0
+    while len(messages) == HISTORY and start < len(messages) and answered_by(messages[start]):
+        start += 1
+    return messages[start:]
 
 
 def _strong(found: Sequence[MessageHit], in_context: set[str]) -> tuple[MessageHit, ...]:

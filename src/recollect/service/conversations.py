@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.context.calls import answered_by, calls_of
 from recollect.context.history import size_of
 from recollect.domain.conversation import Conversation, Message, Pin, Role, Summary
 from recollect.domain.scope import Owner, Scope
@@ -265,14 +266,21 @@ def summaries(deps: Deps, conversation: object) -> list[Summary]:
 
 
 def pin_message(deps: Deps, message_id: object, *, pinned: bool) -> Message:
-    """Keep a message in context whatever is compacted, or no longer."""
+    """Keep a message in context whatever is compacted, bringing it back if it left; or let go."""
 
     def write(tables: Tables) -> Message:
         found = tables.messages.get(clean(message_id)) if isinstance(message_id, str) else None
         if found is None:
             raise NotFound(f"there is no message {message_id!r} in this store")
+        if pinned and found.summary_id is not None:
+            if list(calls_of(found)) or answered_by(found):
+                raise InvalidInput(
+                    f"message {found.position} belongs to a tool call that was summed up; "
+                    "pin what it says instead: memory.pin(conversation, text)"
+                )
+            tables.messages.bring_back(found.id)
         tables.messages.set_pinned(found.id, pinned)
-        return replace(found, pinned=pinned)
+        return replace(found, pinned=pinned, summary_id=None if pinned else found.summary_id)
 
     return deps.store.write(write)
 

@@ -19,7 +19,7 @@ from recollect.service.agents import known_agent
 from recollect.service.deps import Deps
 from recollect.service.disk.grep import grep as grep_files
 from recollect.service.disk.reading import FileText, read_real
-from recollect.service.disk.roots import read_text, window_of
+from recollect.service.disk.roots import read_text, real_folders, window_of
 from recollect.service.disk.walk import Met, walk
 from recollect.service.places import Where, find, settle
 from recollect.service.read import meaning_of
@@ -87,14 +87,17 @@ def open_files(
         going = set(to_close(_values(opened), [str(text.path) for text in texts], most=most))
         if close_others:
             going = set(here) - {str(text.path) for text in texts}
-        for path in going:
-            tables.files.close(agent.id, here[path])
+        for one in opened:
+            # A file opened anew, for this project or another, has one window: the new one.
+            if one.path in going or one.path in {str(text.path) for text in texts}:
+                tables.files.close(agent.id, one.file_id)
         for text, (_, offset, length) in zip(texts, wanted, strict=True):
             kept = tables.files.put(_kept(deps, text, project_id), now)
             window = OpenWindow(
                 file_id=kept.id,
                 project_id=kept.project_id,
                 path=kept.path,
+                root=str(text.root),
                 first_line=offset,
                 last_line=None if length is None else offset + length,
                 last_accessed_at=now,
@@ -112,10 +115,10 @@ def opened(deps: Deps, place: FilePlace) -> list[FileWindow]:
         found = tables.files.opened(agent.id)
     windows = []
     for one in found:
-        # It was inside the roots when it was opened; a link put there since is refused.
+        # It is shown only while it still lies in the folder it was opened in.
         length = None if one.last_line is None else one.last_line - one.first_line
         try:
-            text = read_text(one.path, place.roots or (Path(one.path).parent,))
+            text = read_text(one.path, place.roots or (Path(one.root),))
             windows.append(window_of(text, offset=one.first_line, length=length))
         except (NotFound, InvalidInput) as error:
             windows.append(_gone(one.path, str(error)))
@@ -157,12 +160,17 @@ def index(deps: Deps, place: FilePlace, *, include: str | None = None) -> int:
     """Keep the text of a project's files for search by meaning; return how many were read."""
     roots = roots_of(deps, place)
     texts = _walked(roots, include)
+    reals = real_folders(roots)
     now = deps.clock.now()
 
     def write(tables: Tables) -> int:
         project_id = settle(tables, place.where, deps.clock).project_id
         for text in texts:
             tables.files.put(_kept(deps, text, project_id), now)
+        for file in tables.files.of_project(project_id):
+            path = Path(file.path)
+            if any(path.is_relative_to(root) for root in reals) and not path.exists():
+                tables.files.delete(file)
         return len(texts)
 
     return deps.store.write(write)
@@ -234,7 +242,8 @@ def _request(request: object) -> tuple[str, int, int | None]:
 
 
 def _kept(deps: Deps, text: FileText, project_id: str | None) -> KeptFile:
-    content = redact(text.text[:KEPT_CHARS], keep_lines=True).text
+    # Twice as much is looked at, so that no secret is cut in half before it is known as one.
+    content = redact(text.text[: 2 * KEPT_CHARS], keep_lines=True).text[:KEPT_CHARS]
     return KeptFile(deps.clock.new_id(), project_id, str(text.path), content, sha256_hex(content))
 
 

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from recollect.config import at_home
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import Block, BlockVersion, By, changed, rethink
+from recollect.domain.block import Block, BlockChange, BlockVersion, By, changed, rethink
 from recollect.domain.conversation import Message
 from recollect.domain.project import ByPath, parse_reference
 from recollect.domain.scope import Owner, Scope
@@ -39,16 +40,19 @@ from recollect.service.agents import add_block, default_block, known_agent
 from recollect.service.block_target import known_conversation
 from recollect.service.deps import Deps
 from recollect.service.disk.skill_folders import discover, save_skill
-from recollect.service.places import Where, find
+from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
 from recollect.store.values import KeptSkill
 from recollect.text.fingerprint import sha256_hex
+from recollect.text.redact import redact
 from recollect.text.skill_file import name_problem, read_skill, write_skill
 
 CATALOGUE, LOADED = "skills", "loaded_skills"
 GLOBAL_FOLDER, PROJECT_FOLDER = Path(".letta-memory/skills"), Path(".skills")
 MOST_MESSAGES = 10_000  # of a conversation that is learnt from, its last ones
 RULES = "rules"
+
+T = TypeVar("T")
 
 
 def found(deps: Deps, project: Where) -> SkillReport:
@@ -80,36 +84,37 @@ def load(deps: Deps, agent: object, name: object, project: Where) -> LoadedSkill
     skill = _named(report, name)
     now = deps.clock.now()
 
-    def write(tables: Tables) -> LoadedSkill:
+    def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
         who = known_agent(tables, agent)
-        project_id = find(tables, project).project_id if skill.origin is _PROJECT else None
-        known = tables.places.project(project_id) if project_id else None
-        kept = _kept(deps.clock.new_id(), skill, known.id if known else None)
+        project_id = None
+        if skill.origin is SkillOrigin.PROJECT:
+            project_id = settle(tables, project, deps.clock).project_id
+        kept = _kept(deps.clock.new_id(), skill, project_id)
         for other, _ in tables.skills.loaded(who.id):
             if other.name == skill.name:
                 tables.skills.unload(who.id, other.id)
         tables.skills.load(who.id, tables.skills.put(kept, now), now)
-        _keep_blocks(deps, tables, who, report, now)
-        return LoadedSkill(skill=skill, loaded_at=now)
+        written = _keep_blocks(deps, tables, who, report, project, now)
+        return LoadedSkill(skill=skill, loaded_at=now), written
 
-    return deps.store.write(write)
+    return _told(deps, *deps.store.write(write))
 
 
 def unload(deps: Deps, agent: object, name: object, project: Where) -> LoadedSkill:
     """Take a skill from an agent."""
     report = found(deps, project)
 
-    def write(tables: Tables) -> LoadedSkill:
+    def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
         who = known_agent(tables, agent)
         for kept, loaded_at in tables.skills.loaded(who.id):
             if kept.name == name:
                 tables.skills.unload(who.id, kept.id)
-                _keep_blocks(deps, tables, who, report, deps.clock.now())
-                return LoadedSkill(skill=_skill(kept), loaded_at=loaded_at)
+                written = _keep_blocks(deps, tables, who, report, project, deps.clock.now())
+                return LoadedSkill(skill=_skill(kept), loaded_at=loaded_at), written
         names = ", ".join(kept.name for kept, _ in tables.skills.loaded(who.id)) or "none"
         raise NotFound(f"agent {who.name!r} has no skill {name!r} loaded; it has {names}")
 
-    return deps.store.write(write)
+    return _told(deps, *deps.store.write(write))
 
 
 def refresh(deps: Deps, agent: object, project: Where) -> SkillReport:
@@ -118,16 +123,17 @@ def refresh(deps: Deps, agent: object, project: Where) -> SkillReport:
     here = {skill.name: skill for skill in report.skills}
     now = deps.clock.now()
 
-    def write(tables: Tables) -> None:
+    def write(tables: Tables) -> tuple[SkillReport, list[Block]]:
         who = known_agent(tables, agent)
-        for kept, _ in tables.skills.loaded(who.id):
+        for kept, loaded_at in tables.skills.loaded(who.id):
             current = here.get(kept.name)
-            if current is not None and current.origin is kept.origin:
-                tables.skills.put(_kept(kept.id, current, kept.project_id), now)
-        _keep_blocks(deps, tables, who, report, now)
+            if current is not None and (current.origin, current.path) == (kept.origin, kept.path):
+                tables.skills.unload(who.id, kept.id)
+                anew = _kept(deps.clock.new_id(), current, kept.project_id)
+                tables.skills.load(who.id, tables.skills.put(anew, now), loaded_at)
+        return report, _keep_blocks(deps, tables, who, report, project, now)
 
-    deps.store.write(write)
-    return report
+    return _told(deps, *deps.store.write(write))
 
 
 def learn(
@@ -186,11 +192,15 @@ def _folder(deps: Deps, save: str, where: Where) -> Path:
     if save == "global":
         return Path.home() / GLOBAL_FOLDER
     root = project_root(deps, where)
-    if root is None:
+    if root is None or not root.is_dir():
         raise InvalidInput(
-            "where is the project? pass project=PATH, or save='global' for every project"
+            "where is the project's folder? pass project=PATH of one that exists, or "
+            "save='global' for every project"
         )
-    return root / PROJECT_FOLDER
+    folder = root / PROJECT_FOLDER
+    if not folder.resolve().is_relative_to(root.resolve()):
+        raise InvalidInput(f"{folder} is a link that leads out of the project; remove it first")
+    return folder
 
 
 def _named(report: SkillReport, name: object) -> Skill:
@@ -201,19 +211,17 @@ def _named(report: SkillReport, name: object) -> Skill:
     raise NotFound(f"there is no skill {name!r} here; there are {names}")
 
 
-_PROJECT = SkillOrigin.PROJECT
-
-
 def _kept(skill_id: str, skill: Skill, project_id: str | None) -> KeptSkill:
+    content = redact(skill.content, keep_lines=True).text
     return KeptSkill(
         id=skill_id,
         name=skill.name,
-        description=skill.description,
+        description=redact(skill.description).text,
         origin=skill.origin,
         project_id=project_id,
         path=skill.path,
-        content=skill.content,
-        sha256=sha256_hex(skill.content),
+        content=content,
+        sha256=sha256_hex(content),
         metadata={"files": list(skill.files)},
     )
 
@@ -233,23 +241,49 @@ def _loaded(tables: Tables, agent: Agent) -> list[LoadedSkill]:
 
 
 def _keep_blocks(
-    deps: Deps, tables: Tables, agent: Agent, report: SkillReport, now: datetime
-) -> None:
-    """Write both blocks as they should be; a block that says so already is left alone."""
+    deps: Deps,
+    tables: Tables,
+    agent: Agent,
+    report: SkillReport,
+    project: Where,
+    now: datetime,
+) -> list[Block]:
+    """Write both blocks as they should be; return those that changed."""
+    tables.skills.drop_unused()
     catalogue = "\n".join(f"- {one.name}: {_line(one.description)}" for one in report.skills)
     texts = "\n\n".join(_text(one.skill) for one in _loaded(tables, agent))
     attached = {block.label: block for block in tables.blocks.attached(agent.id)}
-    for label, value in ((CATALOGUE, catalogue), (LOADED, texts)):
+    written = []
+    for label, value in ((CATALOGUE, redact(catalogue).text), (LOADED, texts)):
         block = attached.get(label)
         if block is None:
             block = default_block(DEFAULT_LABELS[label], Owner(Scope.AGENT, agent.id), deps.clock)
             add_block(tables, block, by=By.SYSTEM, reason="made for skills")
             tables.blocks.attach(agent.id, block)
+        if block.scope is not Scope.AGENT:
+            continue  # shared under that label: it is not ours to write
+        if label == CATALOGUE and project.project is None and block.value:
+            continue  # seen from nowhere, a project's skills are missing, not gone
         if block.value != value:
-            _write_block(tables, block, value, now)
+            written.append(_write_block(tables, block, value, now))
+    return written
 
 
-def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> None:
+def _told(deps: Deps, result: T, written: Sequence[Block]) -> T:
+    """Tell listeners of the blocks that changed, now that they are on disk."""
+    for block in written:
+        change = BlockChange(
+            block_id=block.id,
+            label=block.label,
+            version=block.version,
+            by=By.SYSTEM,
+            changed_at=block.updated_at,
+        )
+        deps.listeners.tell(change)
+    return result
+
+
+def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> Block:
     # A skill is as long as it is: the limit is for those who write by hand.
     roomy = block if block.limit is None else replace(block, limit=max(block.limit, len(value)))
     kept = changed(roomy, rethink(value), by=By.SYSTEM, at=now)
@@ -263,6 +297,7 @@ def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> Non
         changed_at=now,
     )
     tables.blocks.add_version(version)
+    return kept
 
 
 def _text(skill: Skill) -> str:

@@ -6,17 +6,18 @@ from typing import Any
 
 from recollect.context.history import size_of
 from recollect.context.prompt import Metadata, compile_blocks, memory_metadata
+from recollect.domain.agent import Agent
 from recollect.domain.context import WindowOverview
 from recollect.service import inputs
 from recollect.service.block_target import Place, found_in, visible
-from recollect.service.compaction import window_tokens_of
 from recollect.service.deps import Deps
-from recollect.store.values import KeptFile, OpenWindow
-from recollect.text.lines import window as window_of
+from recollect.service.files import FilePlace, opened
 from recollect.text.message import calls_text
 from recollect.text.tokens import counter_for
 
 WARN_AT = 0.8
+WINDOW_TOKENS = 32_000
+LEAST, MOST = 200, 10**8  # tokens a window can sensibly have
 
 
 def overview(
@@ -38,11 +39,7 @@ def overview(
         messages = tables.messages.in_context(conversation.id) if conversation else []
         summaries = tables.conversations.summaries(conversation.id) if conversation else []
         metadata = ""
-        files: list[str] = []
         if agent is not None:
-            opened = tables.files.opened(agent.id)
-            kept = tables.files.get_many([one.file_id for one in opened])
-            files = [_shown(file, one) for file, one in zip(kept, opened, strict=True)]
             archived, tags = tables.agents.archive(agent.id, tags=20)
             total = tables.messages.count_of_agent(agent.id)
             told = Metadata(
@@ -53,6 +50,7 @@ def overview(
                 tags=tuple(tags),
             )
             metadata = memory_metadata(told)
+    files = opened(deps, FilePlace(agent=agent)) if agent is not None else []
     found = WindowOverview(
         window_tokens=window,
         counted_by=counter.name,
@@ -62,7 +60,7 @@ def overview(
         summary=summaries[-1].tokens if summaries else 0,
         messages=sum(size_of(message, counter.count) for message in messages),
         tools=counter.count(schemas),
-        files=sum(counter.count(text) for text in files),
+        files=sum(counter.count(file.text) for file in files),
     )
     if found.used <= bar * window:
         return found
@@ -70,6 +68,11 @@ def overview(
     return replace(found, warning=f"{share}; compact the conversation, or shorten blocks")
 
 
-def _shown(file: KeptFile, opened: OpenWindow) -> str:
-    length = None if opened.last_line is None else opened.last_line - opened.first_line
-    return window_of(file.content, opened.first_line, length).text
+def window_tokens_of(given: object, agent: Agent | None) -> int:
+    """Return how large the window is: as given, as the agent's metadata say, or a default."""
+    if given is not None:
+        return inputs.count_of("window_tokens", given, least=LEAST, most=MOST)
+    told = agent.metadata.get("context_window") if agent else None
+    if isinstance(told, bool) or not isinstance(told, int) or not LEAST <= told <= MOST:
+        return WINDOW_TOKENS
+    return told

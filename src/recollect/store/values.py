@@ -114,6 +114,7 @@ class OpenWindow:
     file_id: str
     project_id: str | None
     path: str
+    root: str  # the folder it was opened in
     first_line: int
     last_line: int | None
     last_accessed_at: datetime

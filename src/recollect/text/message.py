@@ -21,6 +21,17 @@ def text_in(parts: Iterable[Any], *, tool: bool = False) -> str:
     return "\n".join(filter(None, (_words(part, tool) for part in parts)))
 
 
+def unspoken(parts: Iterable[Any], *, tool: bool = False) -> tuple[int, list[Any]]:
+    """Return how many pictures are among some parts, and which others have no words."""
+    pictures, others = 0, []
+    for part in parts:
+        if is_record(part) and "image" in text_at(part, "type"):
+            pictures += 1
+        elif not _words(part, tool):
+            others.append(part)
+    return pictures, others
+
+
 def calls_text(calls: Iterable[Any]) -> str:
     """Return tool calls as the text a model pays for."""
     found = list(calls)

@@ -77,6 +77,7 @@ class SummaryRequest:
     system: str
     prompt: str
     max_tokens: int
+    hidden: int = 0  # of the oldest messages, how many do not fit and are not in the prompt
 
 
 def summary_request(
@@ -97,7 +98,7 @@ def summary_request(
         words=max(budget_tokens * 2 // 3, 10),
     )
     # Models count for themselves; a little room keeps the last line whole.
-    return SummaryRequest(SYSTEM, prompt, max_tokens=int(budget_tokens * OVERRUN))
+    return SummaryRequest(SYSTEM, prompt, int(budget_tokens * OVERRUN), hidden)
 
 
 def checked(answer: str, *, budget_tokens: int, count: Count = estimate_tokens) -> str | None:
@@ -156,7 +157,7 @@ def _line(message: Message) -> str:
     if called:
         said = f"{said} [calls {', '.join(called)}]".strip()
     when = f"{message.created_at:%Y-%m-%d %H:%M}"
-    return f"[{message.position}] {who} ({when}): {_inside(said)}"
+    return f"[{message.position}] {_inside(who)} ({when}): {_inside(said)}"
 
 
 def _without_memory(text: str) -> str:

@@ -253,20 +253,11 @@ class _Placing:
         self.counts["links"] += 1
 
     def skill(self, agent: Agent, used: SkillParts) -> None:
-        """Load a skill; one that is known here differently stays as it is here."""
+        """Load a skill as the agent has it, whatever others of its name say here."""
         skill = used.skill
         project_id = self.ids[skill.project_id] if skill.project_id else None
-        here = self._tables.skills.find(skill.name, skill.origin, project_id)
-        if here is not None:
-            skill_id = here.id
-            if here.sha256 != skill.sha256:
-                self.conflicts.append(
-                    f"skill {skill.name!r} reads differently here; agent {agent.name!r} uses the "
-                    "one that is here"
-                )
-        else:
-            new = replace(skill, id=self._clock.new_id(), project_id=project_id, path="")
-            skill_id = self._tables.skills.put(new, used.loaded_at)
+        new = replace(skill, id=self._clock.new_id(), project_id=project_id, path="")
+        skill_id = self._tables.skills.put(new, used.loaded_at)
         self._tables.skills.load(agent.id, skill_id, used.loaded_at)
         self.counts["skills"] += 1
 

@@ -57,6 +57,11 @@ class SqliteFiles:
         self._words.remove(file.id, _indexed(file))
         self._db.execute(_SQL["delete_file"], {"id": file.id})
 
+    def of_project(self, project_id: str | None) -> list[KeptFile]:
+        """Return the files that were read for a project, or for none."""
+        found = self._db.execute(_SQL["of_project"], {"project_id": project_id})
+        return [KeptFile(*row) for row in found]
+
     def ids_of(self, seqs: Iterable[int]) -> dict[int, str]:
         """Return which of some items are files, and their ids."""
         return dict(rows(self._db.execute(_SQL["ids_of"], {"seqs": to_json(list(seqs))})))
@@ -66,6 +71,7 @@ class SqliteFiles:
         values = {
             "agent_id": agent_id,
             "file_id": window.file_id,
+            "root": window.root,
             "first_line": window.first_line,
             "last_line": window.last_line,
             "at": to_micros(window.last_accessed_at),
@@ -97,11 +103,12 @@ def _owner(project_id: str | None) -> Owner:
 
 
 def _window(row: Row) -> OpenWindow:
-    file_id, project_id, path, first_line, last_line, at = row
+    file_id, project_id, path, root, first_line, last_line, at = row
     return OpenWindow(
         file_id=file_id,
         project_id=project_id,
         path=path,
+        root=root,
         first_line=first_line,
         last_line=last_line,
         last_accessed_at=from_micros(at),

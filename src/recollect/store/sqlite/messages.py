@@ -105,6 +105,10 @@ class SqliteMessages:
         """Keep a message in context by hand, or no longer."""
         self._db.execute(_SQL["set_pinned"], {"id": message_id, "pinned": int(pinned)})
 
+    def bring_back(self, message_id: str) -> None:
+        """Put a message that a summary stood for back into context."""
+        self._db.execute(_SQL["bring_back"], {"id": message_id})
+
     def sum_up(self, message_ids: Sequence[str], summary_id: str) -> None:
         """Note that a summary stands for some messages."""
         values = {"ids": to_json(list(message_ids)), "summary_id": summary_id}

@@ -36,12 +36,6 @@ class SqliteSkills:
         }
         return str(self._db.execute(_SQL["put_skill"], values).get)
 
-    def find(self, name: str, origin: SkillOrigin, project_id: str | None) -> KeptSkill | None:
-        """Return the skill of that name and origin."""
-        values = {"name": name, "origin": origin.value, "project_id": project_id}
-        row = self._db.execute(_SQL["find"], values).fetchone()
-        return _skill(row) if row else None
-
     def load(self, agent_id: str, skill_id: str, at: datetime) -> None:
         """Give a skill to an agent."""
         values = {"agent_id": agent_id, "skill_id": skill_id, "at": to_micros(at)}
@@ -50,6 +44,10 @@ class SqliteSkills:
     def unload(self, agent_id: str, skill_id: str) -> None:
         """Take a skill from an agent."""
         self._db.execute(_SQL["unload"], {"agent_id": agent_id, "skill_id": skill_id})
+
+    def drop_unused(self) -> None:
+        """Forget skills that no agent has in use; they are found in their folders."""
+        self._db.execute(_SQL["drop_unused"])
 
     def loaded(self, agent_id: str) -> list[tuple[KeptSkill, datetime]]:
         """Return the skills an agent has in use, and since when."""

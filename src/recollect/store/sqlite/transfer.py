@@ -62,7 +62,7 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "agents": (("name",),),
     "blocks": (("scope", "label", "owner_id"),),
     "agent_blocks": (("agent_id", "label"),),
-    "skills": (("project_id", "origin", "name"),),
+    "skills": (("project_id", "origin", "path", "sha256", "name"),),
     "files": (("project_id", "path"),),
     "sources": (("sha256", "kind"),),
     "memory_links": (("from_id", "relation", "to_kind", "to_id"),),

@@ -27,5 +27,12 @@ CREATE TABLE retrieval_context (
     PRIMARY KEY (retrieval_id, place)
 ) STRICT, WITHOUT ROWID;
 
+-- What an agent loaded stays as it was, whatever others load: a skill is known by its content too.
+DROP INDEX skills_by_name;
+CREATE UNIQUE INDEX skills_by_content ON skills(name, origin, coalesce(project_id, ''), path, sha256);
+
+-- The folder an open file was read in: it is shown again only while it lies there.
+ALTER TABLE agent_files ADD COLUMN root TEXT NOT NULL DEFAULT '';
+
 -- Everything of an agent is taken off its shelves at once.
 CREATE INDEX terms_by_shelf ON terms(shelf_id);

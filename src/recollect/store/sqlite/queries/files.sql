@@ -6,6 +6,10 @@ SELECT id, project_id, path, content, sha256 FROM files
 SELECT f.id, f.project_id, f.path, f.content, f.sha256 FROM json_each(:ids) j CROSS JOIN files f ON f.id = j.value
  ORDER BY j.key;
 
+-- of_project: every file that was read for it
+SELECT id, project_id, path, content, sha256 FROM files
+ WHERE coalesce(project_id, '') = coalesce(:project_id, '') ORDER BY path;
+
 -- add_file: as it was read
 INSERT INTO files (id, project_id, path, content, sha256, created_at, updated_at)
 VALUES (:id, :project_id, :path, :content, :sha256, :at, :at);
@@ -20,10 +24,10 @@ DELETE FROM files WHERE id = :id;
 SELECT i.seq, i.id FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN files f ON f.id = i.id;
 
 -- open: a window of a file for an agent
-INSERT INTO agent_files (agent_id, file_id, is_open, first_line, last_line, last_accessed_at)
-VALUES (:agent_id, :file_id, 1, :first_line, :last_line, :at)
+INSERT INTO agent_files (agent_id, file_id, is_open, root, first_line, last_line, last_accessed_at)
+VALUES (:agent_id, :file_id, 1, :root, :first_line, :last_line, :at)
 ON CONFLICT (agent_id, file_id) DO UPDATE
-   SET is_open = 1, first_line = excluded.first_line, last_line = excluded.last_line,
+   SET is_open = 1, root = excluded.root, first_line = excluded.first_line, last_line = excluded.last_line,
        last_accessed_at = excluded.last_accessed_at;
 
 -- close: remembered as seen
@@ -33,6 +37,6 @@ UPDATE agent_files SET is_open = 0 WHERE agent_id = :agent_id AND file_id = :fil
 UPDATE agent_files SET last_accessed_at = :at WHERE agent_id = :agent_id AND file_id = :file_id AND is_open = 1;
 
 -- opened: what an agent has open, least recently used first
-SELECT f.id, f.project_id, f.path, a.first_line, a.last_line, a.last_accessed_at
+SELECT f.id, f.project_id, f.path, a.root, a.first_line, a.last_line, a.last_accessed_at
   FROM agent_files a JOIN files f ON f.id = a.file_id
  WHERE a.agent_id = :agent_id AND a.is_open = 1 ORDER BY a.last_accessed_at, f.path;

@@ -71,6 +71,9 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at
 -- set_pinned: kept in context by hand, or no longer
 UPDATE messages SET pinned = :pinned WHERE id = :id;
 
+-- bring_back: what a summary stood for stands for itself again
+UPDATE messages SET summary_id = NULL WHERE id = :id;
+
 -- sum_up: these messages, given as a JSON list of ids, are stood for by a summary
 UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json_each(:ids)) AND summary_id IS NULL;
 

@@ -1,14 +1,12 @@
 -- put_skill: as it stands in its folder now
 INSERT INTO skills (id, name, description, origin, project_id, path, content, sha256, metadata, created_at, updated_at)
 VALUES (:id, :name, :description, :origin, :project_id, :path, :content, :sha256, :metadata, :at, :at)
-ON CONFLICT (name, origin, coalesce(project_id, '')) DO UPDATE
-   SET description = excluded.description, path = excluded.path, content = excluded.content,
-       sha256 = excluded.sha256, metadata = excluded.metadata, updated_at = excluded.updated_at
+ON CONFLICT (name, origin, coalesce(project_id, ''), path, sha256) DO UPDATE
+   SET metadata = excluded.metadata, updated_at = excluded.updated_at
 RETURNING id;
 
--- find: the one of that name and origin
-SELECT id, name, description, origin, project_id, path, content, sha256, metadata FROM skills
- WHERE name = :name AND origin = :origin AND coalesce(project_id, '') = coalesce(:project_id, '');
+-- drop_unused: what no agent has in use is found in its folder
+DELETE FROM skills WHERE id NOT IN (SELECT skill_id FROM agent_skills);
 
 -- load: into an agent; loading twice is loading once
 INSERT INTO agent_skills (agent_id, skill_id, loaded_at) VALUES (:agent_id, :skill_id, :at)

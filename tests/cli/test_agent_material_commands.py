@@ -1,0 +1,488 @@
+"""Commands about skills, files, windows and search, and a walk through a real terminal."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from recollect.cli.main import main
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(path: Path, tmp_path: Path) -> Run:
+    """Run the command on a store of its own, without embeddings, in a home of its own."""
+
+    def invoke(*args: str, stdin: str | bytes | None = None) -> Result:
+        settings = {
+            "RECOLLECT_DB": str(path),
+            "RECOLLECT_EMBEDDING_BACKEND": "none",
+            "HOME": str(tmp_path / "home"),
+        }
+        return CliRunner().invoke(main, list(args), input=stdin, env=settings)
+
+    return invoke
+
+
+@pytest.fixture
+def coder(run: Run) -> str:
+    told(run("agent", "create", "--name", "coder"))
+    return "coder"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A project's folder with files and a skill."""
+    folder = tmp_path / "site"
+    (folder / ".skills/hang-lamps").mkdir(parents=True)
+    (folder / ".skills/hang-lamps/SKILL.md").write_text(
+        "---\nname: hang-lamps\ndescription: Mounts lamps in halls.\n---\n\nUse a ladder.\n"
+    )
+    (folder / "ops.md").write_text("# Operations\n\nThe walnut server restarts nightly.\n")
+    (folder / "evil.md").write_text("walnut \x1b]0;pwned\x07 \x9b31m\n")
+    return folder
+
+
+def told(result: Result) -> str:
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def answer(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def refused(result: Result, *, code: int = 1) -> str:
+    assert isinstance(result.exception, SystemExit), repr(result.exception)
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("Error: ")
+    return last
+
+
+def safe(output: str) -> bool:
+    return not any(ch in output for ch in "\x1b\x07\x9b")
+
+
+# Skills
+
+
+def test_skills_are_discovered_loaded_listed_refreshed_and_unloaded_in_words(
+    run: Run, coder: str, site: Path
+) -> None:
+    here = ("--project", str(site))
+    found = told(run("skills", "discover", *here))
+    loaded = told(run("skills", "load", "--agent", coder, "--skill", "hang-lamps", *here))
+    listed = told(run("skills", "list", "--agent", coder))
+    refreshed = told(run("skills", "refresh", "--agent", coder, *here))
+    unloaded = told(run("skills", "unload", "--agent", coder, "--skill", "hang-lamps", *here))
+
+    assert "hang-lamps project Mounts lamps in halls." in found
+    assert "remember-well bundled" in found
+    assert loaded == "coder has hang-lamps now.\n"
+    assert "hang-lamps Mounts lamps in halls." in listed
+    assert refreshed == found
+    assert unloaded == "coder no longer has hang-lamps.\n"
+    assert told(run("skills", "list", "--agent", coder)) == "No skill is loaded.\n"
+
+
+def test_the_same_of_skills_as_json(run: Run, coder: str, site: Path) -> None:
+    here = ("--project", str(site), "--json")
+    named = ("--agent", coder, "--skill", "hang-lamps")
+    found = answer(run("skills", "discover", *here))
+    loaded = answer(run("skills", "load", *named, *here))
+    listed = answer(run("skills", "list", "--agent", coder, "--json"))
+    refreshed = answer(run("skills", "refresh", "--agent", coder, *here))
+    unloaded = answer(run("skills", "unload", *named, *here))
+
+    assert "hang-lamps" in [one["name"] for one in found["skills"]]
+    assert loaded["skill"]["body"].strip() == "Use a ladder."
+    assert [one["skill"]["name"] for one in listed] == ["hang-lamps"]
+    assert refreshed == found
+    assert unloaded["skill"]["name"] == "hang-lamps"
+
+
+def test_skills_are_searched(run: Run, site: Path) -> None:
+    here = ("--project", str(site))
+
+    assert "hang-lamps" in told(run("skills", "search", "mounting a lamp", *here))
+    assert "No skill answers that." in told(run("skills", "search", "zzzz", *here))
+    [hit] = answer(run("skills", "search", "mounting a lamp", *here, "-n", "1", "--json"))
+    assert hit["skill"]["name"] == "hang-lamps"
+
+
+def test_a_skill_is_learnt_shown_and_saved(run: Run, coder: str, site: Path) -> None:
+    talk = answer(run("conversation", "start", "--agent", coder, "--json"))["id"]
+    call = {"id": "c1", "function": {"name": "bash", "arguments": '{"command": "pnpm build"}'}}
+    rows = [
+        {"role": "user", "content": "Please build the docs site."},
+        {"role": "assistant", "content": "Now I'll build the site.", "tool_calls": [call]},
+        {"role": "tool", "content": "Built 120 pages\nexit code: 0", "tool_call_id": "c1"},
+        {"role": "assistant", "content": "The docs site is built."},
+    ]
+    told(run("conversation", "import", talk, "-", stdin=json.dumps(rows)))
+    learn = ("skills", "learn", talk, "--name", "build-docs", "--project", str(site))
+    drafted = told(run(*learn, "--save", "no"))
+    saved = told(run(*learn))
+    taken = refused(run(*learn))
+    again = answer(run(*learn, "--overwrite", "--json"))
+
+    assert "pnpm build" in drafted
+    assert "saved to" not in drafted
+    assert "read it before you load it" in saved
+    assert "there is a skill build-docs already" in taken
+    assert Path(again["path"]).read_text() == again["content"]
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("load", "--agent", "coder", "--skill", "nope"), "there is no skill 'nope' here"),
+        (("unload", "--agent", "coder", "--skill", "nope"), "has no skill 'nope' loaded"),
+        (("learn", "nope", "--name", "x"), "there is no conversation 'nope'"),
+        (("learn", "nope", "--name", "../x"), "lower-case letters"),
+        (("search", "x", "-n", "0"), "limit"),
+    ],
+)
+def test_what_skills_cannot_do_is_one_line(
+    run: Run, coder: str, args: tuple[str, ...], says: str
+) -> None:
+    assert says in refused(run("skills", *args))
+
+
+def test_a_skill_that_means_harm_does_not_reach_the_terminal(
+    run: Run, coder: str, site: Path
+) -> None:
+    file = site / ".skills/evil/SKILL.md"
+    file.parent.mkdir()
+    file.write_text("---\nname: evil\ndescription: lamps \x1b[2J\x9b31m\n---\nx \x1b]0;y\x07\n")
+    here = ("--project", str(site))
+    told(run("skills", "load", "--agent", coder, "--skill", "evil", *here))
+
+    for command in (
+        ("skills", "discover", *here),
+        ("skills", "list", "--agent", coder),
+        ("skills", "search", "lamps", *here),
+        ("memory", "show", "--agent", coder, "--label", "loaded_skills"),
+    ):
+        assert safe(told(run(*command))), command
+
+
+# Files
+
+
+def test_files_are_opened_listed_searched_indexed_and_closed_in_words(
+    run: Run, coder: str, site: Path
+) -> None:
+    here = ("--project", str(site))
+    opened = told(run("files", "open", "ops.md", "--agent", coder, *here, "--offset", "2"))
+    listed = told(run("files", "list", "--agent", coder))
+    matched = told(run("files", "grep", "walnut", *here, "--include", "ops.*"))
+    nothing = told(run("files", "grep", "zzzz", *here))
+    indexed = told(run("files", "index", *here, "--include", "*.md"))
+    found = told(run("search", "files", "--query", "walnut server", *here))
+    closed = told(run("files", "close", "--agent", coder))
+
+    assert "3–3 of 3" in opened
+    assert "restarts nightly" in opened
+    assert "ops.md" in listed
+    assert re.search(r"ops\.md:3 The walnut server", matched)
+    assert "Nothing matches." in nothing
+    assert indexed == "Read 3 files.\n"
+    assert "ops.md" in found
+    assert closed == "Closed 1 files.\n"
+    assert told(run("files", "list", "--agent", coder)) == ""
+
+
+def test_the_same_of_files_as_json(run: Run, coder: str, site: Path) -> None:
+    here = ("--project", str(site), "--json")
+    [opened] = answer(run("files", "open", "ops.md", "--agent", coder, *here))
+    [listed] = answer(run("files", "list", "--agent", coder, "--json"))
+    page = answer(run("files", "grep", "WALNUT|walnut", *here, "--context", "1"))
+    indexed = answer(run("files", "index", *here))
+    found = answer(run("search", "files", "--query", "nightly", *here))
+    closed = answer(run("files", "close", "ops.md", "--agent", coder, "--json"))
+
+    assert opened == listed
+    assert page["total"] == 2
+    assert indexed["files"] >= 2
+    assert Path(found[0]["path"]).name == "ops.md"
+    assert closed == [opened["path"]]
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("open", "nope.md", "--agent", "coder"), "nope.md"),
+        (("open", "../x", "--agent", "coder"), "outside of what may be read"),
+        (("open", "ops.md", "--agent", "coder", "--offset", "99"), "has 3 lines"),
+        (("open", "ops.md", "--agent", "coder", "--most-open", "0"), "most_open"),
+        (("open", "ops.md", "--agent", "nobody"), "there is no agent 'nobody'"),
+        (("grep", "("), "the pattern cannot be read"),
+        (("grep", "x", "--offset", "-1"), "offset"),
+    ],
+)
+def test_what_files_cannot_do_is_one_line(
+    run: Run, coder: str, site: Path, args: tuple[str, ...], says: str
+) -> None:
+    assert says in refused(run("files", *args, "--project", str(site)))
+
+
+def test_closing_what_is_not_open_is_one_line(run: Run, coder: str) -> None:
+    assert "is not open" in refused(run("files", "close", "ops.md", "--agent", coder))
+
+
+@pytest.mark.parametrize(
+    "args", [("open", "ops.md", "--agent", "coder"), ("grep", "x"), ("index",)], ids=" ".join
+)
+def test_without_a_project_the_option_that_is_missing_is_named(
+    run: Run, coder: str, args: tuple[str, ...]
+) -> None:
+    assert "--project" in refused(run("files", *args), code=2)
+
+
+def test_a_file_that_means_harm_does_not_reach_the_terminal(
+    run: Run, coder: str, site: Path
+) -> None:
+    here = ("--project", str(site))
+    for command in (
+        ("files", "open", "evil.md", "--agent", coder, *here),
+        ("files", "grep", "walnut", *here),
+        ("files", "index", *here),
+        ("search", "files", "--query", "walnut", *here),
+    ):
+        assert safe(told(run(*command))), command
+
+
+# Windows and tokens
+
+
+def test_a_window_is_shown_section_by_section(run: Run, coder: str) -> None:
+    shown = told(run("window", "--agent", coder, "--window", "8000"))
+    found = answer(run("window", "--agent", coder, "--window", "8000", "--json"))
+    tight = told(run("window", "--agent", coder, "--window", "200"))
+
+    rows = dict(line.split()[:2] for line in shown.splitlines())
+    parts = [int(rows[name].replace(",", "")) for name in rows if name != "free"]
+    assert sum(parts) == found["used"]
+    assert found["used"] + found["free"] == found["overview"]["window_tokens"] == 8_000
+    assert "of the window is used; compact" in tight
+
+
+def test_tokens_are_counted_of_a_text_a_file_or_standard_input(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hello world")
+
+    assert told(run("tokens", "hello world", "--model", "gpt-4o")) == "2 tokens (o200k_base)\n"
+    assert told(run("tokens", "-", stdin="hello world")).startswith("2 tokens")
+    assert told(run("tokens", f"@{tmp_path / 'a.txt'}")).startswith("2 tokens")
+    assert told(run("tokens", "")).startswith("0 tokens")
+    assert told(run("tokens", "-", stdin=b"\xff\xfe")).endswith("(o200k_base)\n")
+    assert answer(run("tokens", "hello world", "--model", "gpt-4", "--json")) == {
+        "tokens": 2,
+        "counted_by": "cl100k_base",
+        "exact": True,
+    }
+    assert answer(run("tokens", "hello", "--model", "claude-x", "--json"))["exact"] is False
+
+
+@pytest.mark.parametrize("missing", ["@/nowhere/at/all", "@"])
+def test_a_file_that_cannot_be_read_is_one_line(run: Run, missing: str) -> None:
+    assert "cannot read" in refused(run("tokens", missing), code=2)
+
+
+# Search
+
+
+@pytest.fixture
+def kept(run: Run, coder: str) -> str:
+    told(run("add", "The word files is in this memory, and conversations too."))
+    told(run("conversation", "start", "--agent", coder))
+    told(run("conversation", "append", "last", "--agent", coder, "user", "The walnut server."))
+    told(run("memory", "update", "--agent", coder, "--label", "persona", "--content", "Walnut."))
+    told(run("archive", "insert", "A walnut passage.", "--agent", coder))
+    return coder
+
+
+def test_search_without_a_command_finds_memories(run: Run, kept: str) -> None:
+    plain = answer(run("search", "word in this memory", "--json"))
+    options_first = answer(run("search", "--json", "--limit", "3", "word in this memory"))
+    by_name = answer(run("search", "memories", "word in this memory", "--json"))
+
+    def found(hits: Any) -> list[str]:
+        return [hit["memory"]["id"] for hit in hits]
+
+    assert len(found(plain)) == 1
+    assert found(plain) == found(options_first) == found(by_name)
+
+
+def test_a_query_that_is_the_name_of_a_command_can_still_be_asked(run: Run, kept: str) -> None:
+    assert "Missing option '--query'" in refused(run("search", "files"), code=2)
+    for word in ("files", "conversations"):
+        assert len(answer(run("search", "--json", "--", word))) == 1
+        assert len(answer(run("search", "memories", word, "--json"))) == 1
+
+
+def test_search_without_a_query_says_what_is_missing(run: Run, kept: str) -> None:
+    assert "Missing argument 'QUERY'" in refused(run("search"), code=2)
+    assert "Missing argument 'QUERY'" in refused(run("search", "--json"), code=2)
+
+
+@pytest.mark.parametrize("asked", ["-h", "--help"])
+def test_search_tells_of_all_it_finds(run: Run, asked: str) -> None:
+    shown = told(run("search", asked))
+
+    for name in ("conversations", "files", "memories", "memory"):
+        assert re.search(rf"^  {name} ", shown, re.MULTILINE)
+
+
+def test_what_was_said_is_searched(run: Run, kept: str) -> None:
+    of = ("search", "conversations", "--agent", kept)
+
+    assert "1. The walnut server." in told(run(*of, "--query", "walnut"))
+    assert "Nothing relevant was said." in told(run(*of, "--query", "zzzz"))
+    [hit] = answer(run(*of, "--query", "walnut", "--role", "user", "--json"))
+    assert hit["message"]["content"] == "The walnut server."
+    assert answer(run(*of, "--query", "walnut", "--until", "2001-01-01", "--json")) == []
+    assert len(answer(run(*of, "--since", "2001-01-01", "--json"))) == 1
+
+
+def test_an_agents_blocks_and_memories_are_searched(run: Run, kept: str) -> None:
+    of = ("search", "memory", "--agent", kept, "--query")
+    shown = told(run(*of, "walnut"))
+    found = answer(run(*of, "walnut", "--json"))
+
+    assert "block persona" in shown
+    assert "A walnut passage." in shown
+    assert [hit["block"]["label"] for hit in found["blocks"]] == ["persona"]
+    assert [hit["memory"]["content"] for hit in found["memories"]] == ["A walnut passage."]
+    assert "Nothing relevant was found." in told(run(*of, "zzzz"))
+
+
+def test_files_nobody_read_are_not_found_and_it_says_what_to_do(run: Run, kept: str) -> None:
+    assert "recollect files index" in told(run("search", "files", "--query", "walnut"))
+
+
+# Every command
+
+
+def commands(group: Any, *before: str) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for name, command in sorted(group.commands.items()):
+        found.append((*before, name))
+        if hasattr(command, "commands"):
+            found += commands(command, *before, name)
+    return found
+
+
+@pytest.mark.parametrize("command", commands(main), ids=" ".join)
+def test_every_command_has_help_that_says_what_it_is_for(
+    run: Run, command: tuple[str, ...]
+) -> None:
+    for asked in ("-h", "--help"):
+        shown = told(run(*command, asked))
+        assert shown.startswith("Usage: ")
+        assert len(shown.splitlines()) > 3
+
+
+# In a terminal
+
+
+def installed(name: str) -> str:
+    return str(Path(sys.executable).parent / name)
+
+
+def environment(path: Path, home: Path) -> dict[str, str]:
+    own = {"RECOLLECT_DB": str(path), "RECOLLECT_EMBEDDING_BACKEND": "none", "HOME": str(home)}
+    return {**os.environ, **own, "TERM": "xterm-256color", "COLUMNS": "120"}
+
+
+def test_letta_mem_has_the_same_commands(path: Path, tmp_path: Path) -> None:
+    def shown(name: str) -> str:
+        done = subprocess.run(
+            [installed(name), "--help"],
+            env=environment(path, tmp_path),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.replace(f"Usage: {name}", "Usage:")
+
+    theirs = shown("letta-mem")
+    assert theirs == shown("recollect")
+    for name in ("agent", "memory", "conversation", "archive", "skills", "files", "window"):
+        assert re.search(rf"^  {name} ", theirs, re.MULTILINE)
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def in_terminal(path: Path, *args: str, typed: str = "") -> tuple[int, str]:
+    """Run the installed command on a pseudo-terminal; return its exit code and plain output."""
+    pty = pytest.importorskip("pty", reason="a terminal needs POSIX")
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [installed("letta-mem"), *args],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=environment(path, path.parent),
+        close_fds=True,
+    )
+    os.close(slave)
+    if typed:
+        os.write(master, typed.encode())
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # Linux says end of file on a terminal like this
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(master)
+    raw = b"".join(chunks).decode()
+    return process.wait(), _ESCAPES.sub("", raw).replace("\r\n", "\n")
+
+
+@pytest.mark.slow
+def test_a_person_makes_an_agent_talks_searches_compacts_and_deletes(path: Path) -> None:
+    edit = ("memory", "update", "--agent", "coder", "--label", "persona")
+    last = ("last", "--agent", "coder")
+    steps = [
+        in_terminal(path, "agent", "create", "--name", "coder"),
+        in_terminal(path, *edit, "--content", "I write [tests] first."),
+        in_terminal(path, "conversation", "start", "--agent", "coder", "--title", "Billing"),
+        in_terminal(path, "conversation", "append", *last, "user", "I live in Porto."),
+        in_terminal(path, "conversation", "append", *last, "user", "What is left to do?"),
+        in_terminal(path, "search", "conversations", "--agent", "coder", "--query", "Porto"),
+        in_terminal(
+            path, "conversation", "compact", *last, "--mode", "all", "--keep-last", "0", "--force"
+        ),
+        in_terminal(path, "search", "conversations", "--agent", "coder", "--query", "Porto"),
+        in_terminal(path, "agent", "delete", "coder", typed="y\n"),
+    ]
+    failed, gone = in_terminal(path, "agent", "info", "coder")
+    shown = [output for _, output in steps]
+
+    assert [code for code, _ in steps] == [0] * len(steps), shown
+    assert shown[0].startswith("Made agent coder")
+    assert shown[1] == "Block persona is at version 2.\n"
+    assert "1. I live in Porto." in shown[5]
+    assert "1 messages are stood for by a summary" in shown[6]
+    assert "Porto" in shown[6]
+    assert "1. I live in Porto." in shown[7]
+    assert "Delete agent 'coder'" in shown[8]
+    assert "Deleted: " in shown[8]
+    assert failed == 1
+    assert gone.startswith("Error: there is no agent 'coder'")
