@@ -4,7 +4,8 @@ Find candidates: what shares words with the question, and what is near it in mea
 Both legs return only items that stand on visible shelves and that the caller admits (memories and
 messages have different filters). A leg asks for its
 best hundred or so, filters, and asks for more only while too few are left, so a narrow filter never
-starves it and a wide one costs one round.
+starves it and a wide one costs one round. Where the caller knows the few items that can pass at all
+(*among*), the legs look at nothing else.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,6 +36,7 @@ Admit = Callable[[Iterable[int]], Sequence[S]]  # of some items, those that pass
 
 LEAST_WANTED = 100  # candidates of each leg that pass the filters, however few are to be returned
 SPARE = 1.2  # so many more are asked for at once, since some may not pass
+LEAST_GROWTH, MOST_GROWTH = 1.5, 20.0  # of what is asked for, from one round to the next
 MOST = 100_000
 
 
@@ -65,14 +67,15 @@ def gather(
     meaning: Meaning | None,
     *,
     limit: int,
+    among: Sequence[int] | None = None,
 ) -> list[Candidate[S]]:
     """Return what either leg finds on *shelves*, enough to rank the best *limit* of them."""
     standings: dict[int, S] = {}
     door = _Admission(admit, max(LEAST_WANTED, limit), standings)
-    by_words, weight = _word_leg(tables, query, shelves, door)
+    by_words, weight = _word_leg(tables, query, shelves, door, among)
     near: dict[int, Near] = {}
     if meaning is not None:
-        near = _meaning_leg(tables, meaning, shelves, door)
+        near = _meaning_leg(tables, meaning, shelves, door, among)
         unseen = [seq for seq in by_words if seq not in near]
         near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen)
     return [
@@ -99,26 +102,42 @@ class _Admission(Generic[S]):
     ) -> dict[int, T]:
         """Ask for more and more until enough pass or there is no more."""
         most, seen = int(self.wanted * SPARE), -1
+        standings: dict[int, S | None] = {}
         while True:
             found = ask(most)
-            passed = {one.seq: one for one in self.admit(found)}
+            unknown = [seq for seq in found if seq not in standings]
+            standings |= dict.fromkeys(unknown)
+            standings |= {one.seq: one for one in self.admit(unknown)}
+            passed = {seq: one for seq in found if (one := standings[seq]) is not None}
             # Asking for more is of use only while it brings more. By meaning, pieces of one item
             # may crowd others out of a round, so fewer than asked for are not yet all of them.
             exhausted = len(found) in (seen, total()) or most >= MOST
             if len(passed) >= self.wanted or exhausted:
                 self.standings.update(passed)
                 return {seq: value for seq, value in found.items() if seq in passed}
-            most, seen = most * 5, len(found)
+            if len(found) < most:
+                most, seen = 5 * most, len(found)
+            else:
+                most, seen = int(most * self._growth(len(passed))), -1
+
+    def _growth(self, passed: int) -> float:
+        """Return how many times more to ask for, if as many of the next pass as did so far."""
+        needed = SPARE * self.wanted / max(passed, 1)
+        return min(max(needed, LEAST_GROWTH), MOST_GROWTH)
 
 
 def _word_leg(
-    tables: Tables, query: str, shelves: Sequence[Shelf], door: "_Admission[S]"
+    tables: Tables,
+    query: str,
+    shelves: Sequence[Shelf],
+    door: "_Admission[S]",
+    among: Sequence[int] | None,
 ) -> tuple[dict[int, WordMatch], float]:
     told = WordMatches((), 0.0, 0)
 
     def ask(most: int) -> Mapping[int, WordMatch]:
         nonlocal told
-        told = tables.words.match(query, shelves, limit=most)
+        told = tables.words.match(query, shelves, limit=most, among=among)
         return {match.seq: match for match in told.matches}
 
     found = door.until_enough(ask, lambda: told.matching)
@@ -126,11 +145,17 @@ def _word_leg(
 
 
 def _meaning_leg(
-    tables: Tables, meaning: Meaning, shelves: Sequence[Shelf], door: "_Admission[S]"
+    tables: Tables,
+    meaning: Meaning,
+    shelves: Sequence[Shelf],
+    door: "_Admission[S]",
+    among: Sequence[int] | None,
 ) -> dict[int, Near]:
-    everything = sum(shelf.items for shelf in shelves)
+    everything = sum(shelf.items for shelf in shelves) if among is None else len(among)
 
     def ask(most: int) -> Mapping[int, Near]:
-        return tables.vectors.near(meaning.model_id, meaning.vector, shelves, limit=most)
+        return tables.vectors.near(
+            meaning.model_id, meaning.vector, shelves, limit=most, among=among
+        )
 
     return door.until_enough(ask, lambda: everything)

@@ -25,6 +25,7 @@ from recollect.retrieval.rank import above_bar
 from recollect.store.protocol import Tables
 
 RRF_K = 60
+FEW = 5_000  # messages a filter leaves over: the legs are told which, instead of searching all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +107,8 @@ def _ranked(
         return tables.messages.standings(seqs, filters)
 
     query = asking.query if asking.by_words else ""
-    candidates = gather(tables, query, shelves, admit, meaning, limit=asking.limit)
+    among = tables.messages.few(asking.agent_id, filters, most=FEW)
+    candidates = gather(tables, query, shelves, admit, meaning, limit=asking.limit, among=among)
     scored = [
         (candidate, relevance)
         for candidate, relevance in zip(candidates, fuse(candidates), strict=True)

@@ -10,6 +10,7 @@ context/bundle.py; this file only reads.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 from recollect.config import at_home
@@ -122,7 +123,7 @@ def context_for(deps: Deps, wanted: Request) -> Bundle:
     given = _given(deps, wanted, scene, chosen)
     wish = Wish(
         budget_tokens=wanted.budget_tokens,
-        count=counter.count,
+        count=cache(counter.count),  # the same lines are weighed again and again
         shares=wanted.shares,
         form=wanted.form,
         line_numbers=wanted.line_numbers,
@@ -257,7 +258,7 @@ def _metadata(tables: Tables, scene: _Scene, asked_at: datetime) -> Metadata:
     return Metadata(
         now=asked_at,
         blocks_changed_at=max((block.updated_at for block in scene.blocks), default=None),
-        recalled=total - in_context,
+        recalled=max(total - in_context, 0),
         archived=archived,
         tags=tuple(tags),
     )

@@ -45,7 +45,7 @@ def overview(
             told = Metadata(
                 now=deps.clock.now(),
                 blocks_changed_at=max((block.updated_at for block in blocks), default=None),
-                recalled=total - len(messages),
+                recalled=max(total - len(messages), 0),
                 archived=archived,
                 tags=tuple(tags),
             )

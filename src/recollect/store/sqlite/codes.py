@@ -50,13 +50,22 @@ class CodeCache:
         self._shelves: dict[int, _Codes] = {}
 
     def nearest(
-        self, db: apsw.Connection, query: NDArray[np.float32], shelf_ids: Iterable[int], most: int
+        self,
+        db: apsw.Connection,
+        query: NDArray[np.float32],
+        shelf_ids: Iterable[int],
+        most: int,
+        *,
+        among: Sequence[int] | None = None,
     ) -> list[int]:
-        """Return the ids of the *most* embeddings on those shelves that may be nearest."""
+        """Return the ids of the *most* embeddings there (or *among*) that may be nearest."""
         shelves = list(shelf_ids)
         if not shelves:
             return []
         ids, bits = self._codes(db, shelves, len(query))
+        if among is not None:
+            allowed = np.isin(ids, np.array(among, dtype=np.int64))
+            ids, bits = ids[allowed], bits[allowed]
         if len(ids) > most:
             distance = np.bitwise_count(bits ^ _bits(query[np.newaxis])).sum(axis=1)
             bar = np.partition(distance, most - 1)[most - 1]

@@ -101,6 +101,18 @@ class SqliteMessages:
         by = "speakers" if filters.conversation_id is None else "speakers_in"
         return [(one, _ROLES[role]) for one, role in self._db.execute(_SQL[by], values)]
 
+    def few(self, agent_id: str | None, filters: MessageFilters, *, most: int) -> list[int] | None:
+        """Return the items that a time or a conversation leaves over; None if not so few."""
+        if filters.conversation_id is not None:
+            by = "few_of_conversation"
+        elif agent_id is not None and (filters.since or filters.until):
+            by = "few_of_agent"
+        else:
+            return None
+        values = _filter_values(filters) | {"agent_id": agent_id, "most": most + 1}
+        found = rows(self._db.execute(_SQL[by], values))
+        return None if len(found) > most else [seq for (seq,) in found]
+
     def set_pinned(self, message_id: str, pinned: bool) -> None:
         """Keep a message in context by hand, or no longer."""
         self._db.execute(_SQL["set_pinned"], {"id": message_id, "pinned": int(pinned)})
@@ -121,7 +133,7 @@ class SqliteMessages:
         return total, in_context
 
     def count_of_agent(self, agent_id: str) -> int:
-        """Return how many messages an agent ever said or heard."""
+        """Return how many messages with words an agent ever said or heard."""
         return int(self._db.execute(_SQL["count_of_agent"], {"agent_id": agent_id}).get)
 
     def unindex(self, conversation_id: str) -> int:

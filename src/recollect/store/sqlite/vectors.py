@@ -111,8 +111,13 @@ class SqliteVectors:
         shelves: Sequence[Shelf],
         *,
         limit: int,
+        among: Sequence[int] | None = None,
     ) -> Mapping[int, Near]:
-        """Return the *limit* items on *shelves* that are nearest in meaning, nearest first."""
+        """
+        Return the *limit* items on *shelves* that are nearest in meaning, nearest first.
+
+        Where *among* is given, other items are not looked at.
+        """
         # NumPy is loaded by the first question, not by the first write.
         from recollect.store.sqlite.codes import CodeCache, fetch, rescore
 
@@ -120,13 +125,22 @@ class SqliteVectors:
         if cache is None:
             cache = self._caches.setdefault(model_id, CodeCache(model_id))
         shelf_ids = [shelf.id for shelf in shelves]
-        ids = cache.nearest(self._db, query, shelf_ids, max(LEAST_RESCORED, 2 * limit))
+        most = max(LEAST_RESCORED, 2 * limit)
+        allowed = None if among is None else self._ids_of(model_id, among)
+        if allowed is not None and len(allowed) <= most:
+            ids = allowed
+        else:
+            ids = cache.nearest(self._db, query, shelf_ids, most, among=allowed)
         found = fetch(self._db, ids)
         if len(found) < 0.8 * len(ids):
             cache.drop(shelf_ids)
         scored = rescore(found, query)
         best = sorted(scored, key=lambda seq: (-scored[seq].similarity, -seq))[:limit]
         return {seq: scored[seq] for seq in best}
+
+    def _ids_of(self, model_id: int, seqs: Sequence[int]) -> list[int]:
+        values = {"model_id": model_id, "seqs": to_json(list(seqs))}
+        return [row_id for (row_id,) in rows(self._db.execute(_SQL["ids_of"], values))]
 
     def alike(self, model_id: int, seqs: Sequence[int]) -> Mapping[tuple[int, int], float]:
         """Return the similarity of each two of some items, by their first pieces."""

@@ -114,18 +114,24 @@ class SqliteWords:
         *,
         limit: int,
         budget: int = POSTINGS_BUDGET,
+        among: Sequence[int] | None = None,
     ) -> WordMatches:
         """
         Return the *limit* items on *shelves* that match *query* best, best first.
 
-        About *budget* postings are read, those of the rarest words; the others are looked up.
+        About *budget* postings are read, those of the rarest words; the others are looked up. Where
+        *among* is given, other items are not looked at.
         """
         words = self._query_words(query, shelves)
+        stretch = None if among is None else _Stretch.around(among)
         tally = _Tally()
         read = 0
         for word in words:
-            if tally.scores and read + word.items > budget:
+            most = word.items if stretch is None else min(word.items, stretch.length)
+            if tally.scores and read + most > budget:
                 tally.look_up(self._db, word, limit)
+            elif stretch is not None:
+                read += tally.read_in(self._db, word, stretch)
             else:
                 read += tally.read(self._db, word)
         best = nsmallest(limit, tally.scores.items(), key=lambda pair: (-pair[1], -pair[0]))
@@ -203,6 +209,23 @@ class _Word:
     term_ids: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class _Stretch:
+    """Some items, and the least and the greatest of their numbers: what was said at one time."""
+
+    seqs: frozenset[int]
+    first: int
+    last: int
+
+    @classmethod
+    def around(cls, seqs: Sequence[int]) -> "_Stretch":
+        return cls(frozenset(seqs), min(seqs, default=0), max(seqs, default=-1))
+
+    @property
+    def length(self) -> int:
+        return self.last - self.first + 1
+
+
 @dataclass
 class _Tally:
     """Scores as they add up, and by bit which words each item has matched."""
@@ -225,6 +248,19 @@ class _Tally:
         self._add(word, found)
         self.words.append(word)
         return len(found)
+
+    def read_in(self, db: apsw.Connection, word: _Word, stretch: _Stretch) -> int:
+        """Add the postings of *word* in a stretch of items; say how many were read."""
+        read = 0
+        found: list[tuple[int, int, int]] = []
+        for term_id in word.term_ids:
+            values = {"term_id": term_id, "first": stretch.first, "last": stretch.last}
+            some = rows(db.execute(_SQL["postings_between"], values | {"most": POSTINGS_BUDGET}))
+            found += [posting for posting in some if posting[0] in stretch.seqs]
+            read += len(some)
+        self._add(word, found)
+        self.words.append(word)
+        return read
 
     def look_up(self, db: apsw.Connection, word: _Word, most: int) -> None:
         """Add *word* to the best *most* items found so far, and to no others."""

@@ -68,6 +68,14 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at
    AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0)
    AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0);
 
+-- few_of_agent: the items of a stretch of time, from the index alone; other filters come later
+SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
+ WHERE m.agent_id = :agent_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :most;
+
+-- few_of_conversation: the same of one conversation
+SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
+ WHERE m.conversation_id = :conversation_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :most;
+
 -- set_pinned: kept in context by hand, or no longer
 UPDATE messages SET pinned = :pinned WHERE id = :id;
 
@@ -80,8 +88,8 @@ UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json
 -- count: of a conversation: all, and those in context
 SELECT count(*), count(*) FILTER (WHERE summary_id IS NULL) FROM messages WHERE conversation_id = :conversation_id;
 
--- count_of_agent: everything it ever said or heard
-SELECT count(*) FROM messages WHERE agent_id = :agent_id;
+-- count_of_agent: what it ever said or heard in words, from the count its shelf keeps
+SELECT coalesce(sum(items), 0) FROM shelves WHERE kind = 'message' AND scope = 'agent' AND owner_id = :agent_id;
 
 -- texts: of a conversation, for taking it off the index
 SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :conversation_id;

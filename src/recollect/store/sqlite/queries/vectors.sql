@@ -57,6 +57,9 @@ SELECT e.id, e.vector, i.shelf_id FROM embeddings e JOIN items i ON i.seq = e.se
 -- by_id: the vectors of some ids, given as a JSON list
 SELECT e.seq, e.chunks, e.vector FROM json_each(:ids) j CROSS JOIN embeddings e ON e.id = j.value;
 
+-- ids_of: the ids of the embeddings of some items, given as a JSON list
+SELECT e.id FROM json_each(:seqs) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
+
 -- first_pieces: the first vector of some items, given as a JSON list
 SELECT e.seq, e.vector FROM json_each(:seqs) j
  CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0;

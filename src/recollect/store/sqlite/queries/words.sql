@@ -58,6 +58,10 @@ SELECT t.term, t.id, t.items, t.shelf_id FROM json_each(:words) w CROSS JOIN ter
 -- postings: the items in which a word occurs, newest first, up to a bound
 SELECT seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
 
+-- postings_between: the same among items of a stretch
+SELECT seq, times, words FROM postings WHERE term_id = :term_id AND seq BETWEEN :first AND :last
+ ORDER BY seq DESC LIMIT :most;
+
 -- postings_of_many: the same for a word that has an id on each of many shelves, given as a JSON list
 SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value
  ORDER BY p.seq DESC LIMIT :most;

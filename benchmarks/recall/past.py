@@ -1,0 +1,213 @@
+"""
+Make up a year of agents' conversations, and questions about it. Deterministic.
+
+Half of the messages are one agent's, the rest is divided among ten. A turn is a user's message, an
+assistant's, a tool call without words, its result and an assistant's answer; what is said is put
+together from sentences of the tasks (made up where they are missing), so no two messages are the
+same. Nothing here knows a store.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import cycle, islice
+from random import Random
+from typing import Any
+
+from benchmarks.capture.messages import SHAPES, Message, Pool, messages
+
+LARGE = "large"
+SMALL = tuple(f"small-{number}" for number in range(10))
+LENGTH = 40  # messages of a conversation
+LONG = 2_000  # … of the two long ones of the last small agent
+PROJECTS = 20
+YEAR = timedelta(days=365)
+ENDS_AT = datetime(2025, 11, 14, 18, 0, tzinfo=UTC)
+PAUSE_S = 90
+SEED = 17
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_OPENINGS = ("what about", "when did we", "why is", "who said", "how do we handle", "where is")
+_TIMES = (
+    "what did we decide {0} about {1}?",
+    "what was it {0} with {1}?",
+    "who said {0} that {1}?",
+)
+_WHEN = ("last Friday", "yesterday", "last week", "in March", "last month", "three sessions ago")
+_ONLY_TIMES = ("what did we talk about {0}?", "summarize what we said {0}", "what happened {0}?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """One message of an agent's conversation; without words it is a tool call."""
+
+    agent: str
+    role: str
+    content: str
+    at: datetime
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    tool_call_id: str = ""
+
+    def as_given(self) -> dict[str, Any]:
+        """Return the message as `append_messages` takes it."""
+        given: dict[str, Any] = {"role": self.role, "content": self.content, "created_at": self.at}
+        if self.tool_calls:
+            given["tool_calls"] = list(self.tool_calls)
+        if self.tool_call_id:
+            given["tool_call_id"] = self.tool_call_id
+        return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """One conversation."""
+
+    agent: str
+    project: str
+    started_at: datetime
+    messages: tuple[Said, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question to an agent about its past."""
+
+    agent: str
+    text: str
+
+
+def talks(pool: Pool, count: int) -> list[Talk]:
+    """Return conversations of *count* messages in all, in the order in which they began."""
+    random = Random(SEED)
+    texts = _Texts(pool, random, messages(pool, count, shape="agent"))
+    share = count // 2 // len(SMALL)
+    made = []
+    for agent in (LARGE, *SMALL):
+        wanted = count // 2 if agent == LARGE else share
+        lengths = list(_lengths(wanted, long=agent == SMALL[-1]))
+        for length in lengths:
+            started_at = ENDS_AT - random.random() * (YEAR - timedelta(days=3)) - timedelta(days=2)
+            project = f"project-{random.randrange(PROJECTS)}"
+            said = tuple(_said(agent, started_at, length, texts))
+            made.append(Talk(agent=agent, project=project, started_at=started_at, messages=said))
+    return sorted(made, key=lambda talk: talk.started_at)
+
+
+def more_messages(pool: Pool, agent: str, count: int, *, seed: int) -> list[Said]:
+    """Return messages that come after everything else, all of them with words."""
+    texts = _Texts(pool, Random(seed), messages(pool, 4 * count + 1, shape="agent"))
+    said = _said(agent, ENDS_AT, 2 * count, texts)
+    return list(islice((one for one in said if one.content), count))
+
+
+def questions(past: Sequence[Talk], agent: str, count: int, *, seed: int) -> list[Question]:
+    """Return *count* questions, no two alike, each with a few words of one message."""
+
+    def asked(random: Random, words: str) -> str:
+        return f"{random.choice(_OPENINGS)} {words}?"
+
+    return _asked(past, agent, count, seed, asked)
+
+
+def time_questions(past: Sequence[Talk], agent: str, count: int, *, seed: int) -> list[Question]:
+    """Return questions that name a time, and something to look for."""
+
+    def asked(random: Random, words: str) -> str:
+        return random.choice(_TIMES).format(random.choice(_WHEN), words)
+
+    return _asked(past, agent, count, seed, asked)
+
+
+def only_time_questions(agent: str) -> list[Question]:
+    """Return questions that name nothing but a time."""
+    texts = [asked.format(when) for asked in _ONLY_TIMES for when in _WHEN]
+    return [Question(agent=agent, text=text) for text in texts]
+
+
+def _asked(
+    past: Sequence[Talk],
+    agent: str,
+    count: int,
+    seed: int,
+    put: Callable[[Random, str], str],
+) -> list[Question]:
+    random = Random(seed)
+    about = [
+        one.content
+        for talk in past
+        if talk.agent == agent
+        for one in talk.messages
+        if one.role in ("user", "assistant") and one.content
+    ]
+    made: dict[str, Question] = {}
+    while len(made) < count:
+        words = _WORD.findall(random.choice(about))
+        if len(words) < 4:
+            continue
+        picked = random.sample(words, k=min(random.randint(4, 8), len(words)))
+        text = put(random, " ".join(picked))
+        made[text] = Question(agent=agent, text=text)
+    return list(made.values())
+
+
+def _lengths(count: int, *, long: bool) -> Iterator[int]:
+    while long and count >= 2 * LONG + LENGTH:
+        yield LONG
+        count -= LONG
+    while count > 0:
+        yield min(LENGTH, count)
+        count -= LENGTH
+
+
+def _said(agent: str, started_at: datetime, length: int, texts: "_Texts") -> Iterator[Said]:
+    at = started_at
+    for number, kind in enumerate(islice(cycle(SHAPES["agent"]), length)):
+        at += timedelta(seconds=texts.random.randint(5, 2 * PAUSE_S))
+        text = texts.of(kind)
+        if kind == "call":
+            call = _call(f"call-{number}", text)
+            yield Said(agent=agent, role="assistant", content="", at=at, tool_calls=(call,))
+        elif kind == "result":
+            called = f"call-{number - 1}"
+            yield Said(agent=agent, role="tool", content=text, at=at, tool_call_id=called)
+        else:
+            yield Said(agent=agent, role=kind, content=text, at=at)
+
+
+def _call(call_id: str, command: str) -> Mapping[str, Any]:
+    arguments = json.dumps({"command": command})
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": "shell", "arguments": arguments},
+    }
+
+
+class _Texts:
+    """Texts of messages by kind, put together from sentences that people and assistants said."""
+
+    def __init__(self, pool: Pool, random: Random, stock: Sequence[Message]) -> None:
+        self.random = random
+        self._sentences = {kind: _sentences(texts) for kind, texts in pool.said.items()}
+        # What tools are told and put out, as it is made for captures; each is used once.
+        self._tools = {kind: cycle(_texts_of(stock, kind)) for kind in ("call", "result")}
+
+    def of(self, kind: str) -> str:
+        """Return a text of that kind: a user says a sentence or some, an assistant more."""
+        if kind in self._tools:
+            return next(self._tools[kind])
+        least, mean, most = (1, 2, 8) if kind == "user" else (2, 4, 20)
+        count = min(least + int(self.random.expovariate(1 / mean)), most)
+        return " ".join(self.random.choices(self._sentences[kind], k=count))
+
+
+def _sentences(texts: Sequence[str]) -> list[str]:
+    pieces = (piece.strip() for text in texts for piece in _SENTENCE.split(text))
+    return sorted({piece for piece in pieces if 20 <= len(piece) <= 400})
+
+
+def _texts_of(made: Sequence[Message], kind: str) -> list[str]:
+    return [one.text for one in made if one.kind == kind]
