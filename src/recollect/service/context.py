@@ -41,6 +41,7 @@ HITS = 40
 PROFILE_FACTS = 50
 DECISIONS = 5  # of the project, shown while the budget allows
 MESSAGES = 12
+IN_SIGHT = 80  # of the history: so many more are asked for, since it may answer best itself
 TOPICS = 5
 SUMMARIES = 2  # of earlier conversations that speak of the task
 COMMITS = 5
@@ -183,7 +184,7 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
                 agent_id=agent.id,
                 owner=Owner(Scope.AGENT, agent.id),
                 filters=MessageFilters(roles=SPOKEN, besides_calls_of="conversation_search"),
-                limit=MESSAGES + len(history or ()),
+                limit=MESSAGES + min(len(history or ()), IN_SIGHT),
             )
             messages = find_messages(tables, asking, meaning)
         strong = _strong(messages, {message.id for message in history or ()})
