@@ -248,7 +248,7 @@ def test_the_same_of_a_conversation_as_json(run: Run, coder: str) -> None:
     nothing = answer(run("conversation", "compact", *which))
     listed = answer(run("conversation", "list", "--agent", coder, "--json"))
     ended = answer(run("conversation", "end", *which))
-    removed = answer(run("conversation", "delete", *which, "--yes"))
+    removed = answer(run("conversation", "delete", *which, "--yes"))["removed"]
 
     assert (added["position"], len(imported), len(shown)) == (0, 20, 3)
     assert pinned["content"] == "note this"

@@ -369,7 +369,9 @@ def test_an_agents_blocks_and_memories_are_searched(run: Run, kept: str) -> None
 
 
 def test_files_nobody_read_are_not_found_and_it_says_what_to_do(run: Run, kept: str) -> None:
-    assert "recollect files index" in told(run("search", "files", "--query", "walnut"))
+    asked = run("search", "files", "--query", "walnut", "--project", "none")
+
+    assert "recollect files index" in told(asked)
 
 
 # Every command

@@ -142,9 +142,9 @@ def test_blocks_are_found_by_words_and_by_meaning_where_they_are_seen(
         memory.set_block("anna", "project", "tea shop", project="site")
         memory.drain()
 
-        by_words = memory.search_blocks("tea", "anna")
-        by_meaning = memory.search_blocks("beverage", "anna")
-        in_project = memory.search_blocks("tea", "anna", project="site")
+        by_words = memory.search_blocks("tea", agent="anna")
+        by_meaning = memory.search_blocks("beverage", agent="anna")
+        in_project = memory.search_blocks("tea", agent="anna", project="site")
 
     assert [hit.block.value for hit in by_words] == ["likes tea"]
     assert by_words[0].matched_words == ("tea",)
@@ -156,9 +156,9 @@ def test_an_edited_block_is_found_by_its_new_words_only(two: Recollect) -> None:
     two.set_block("anna", "persona", "zebra")
     two.set_block("anna", "persona", "giraffe")
 
-    assert two.search_blocks("zebra", "anna") == []
-    assert [hit.block.label for hit in two.search_blocks("giraffe", "anna")] == ["persona"]
-    assert two.search_blocks("   ", "anna") == []
+    assert two.search_blocks("zebra", agent="anna") == []
+    assert [hit.block.label for hit in two.search_blocks("giraffe", agent="anna")] == ["persona"]
+    assert two.search_blocks("   ", agent="anna") == []
     assert two.verify().ok
 
 

@@ -63,8 +63,8 @@ def test_an_agents_own_block_is_never_seen_or_edited_by_another(two: Recollect) 
             reach("ben", "notes")
     with pytest.raises(NotFound):
         two.append_block("ben", "notes", "intruder")
-    assert two.search_blocks("private", "ben") == []
-    assert [hit.block.label for hit in two.search_blocks("private", "anna")] == ["notes"]
+    assert two.search_blocks("private", agent="ben") == []
+    assert [hit.block.label for hit in two.search_blocks("private", agent="anna")] == ["notes"]
 
 
 def test_a_shared_block_edited_by_two_agents_is_one_text(two: Recollect) -> None:
@@ -230,7 +230,7 @@ def test_a_deleted_shared_block_is_gone_for_everybody_with_its_history(two: Reco
     for reach in (two.block, two.block_history, two.delete_block):
         with pytest.raises(NotFound, match="no block"):
             reach(None, gone.id)
-    assert two.search_blocks("zebra", "ben") == []
+    assert two.search_blocks("zebra", agent="ben") == []
     assert two.verify().ok
 
 

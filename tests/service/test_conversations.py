@@ -422,7 +422,7 @@ def test_a_deleted_conversation_is_gone_from_every_table_and_index(
     memory.pin(talk, "zebra")
     memory.set_block(None, "ticket", "zebra", conversation=talk)
     memory.drain()
-    removed = memory.delete_conversation(talk)
+    removed = memory.delete_conversation(talk).removed
 
     assert removed["conversations"] == 1
     assert removed["messages"] == 3
@@ -440,7 +440,7 @@ def test_the_receipt_of_a_conversation_counts_its_blocks(memory: Recollect) -> N
     talk = memory.start_conversation(agent="anna")
     memory.set_block(None, "ticket", "ABC-1", conversation=talk)
 
-    assert memory.delete_conversation(talk)["blocks"] == 1
+    assert memory.delete_conversation(talk).removed["blocks"] == 1
 
 
 @pytest.mark.parametrize("trace", ["question", "memory", "shelf"])

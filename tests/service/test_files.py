@@ -328,9 +328,8 @@ def test_nothing_outside_of_the_roots_is_opened(
 
     with pytest.raises(InvalidInput, match="outside of what may be read"):
         memory.open_files(coder, ["0.txt", wanted], roots=[site])
-    memory.index_files(roots=[site])
+    memory.index_files(project=site)
     assert memory.grep_files("zanzibar", roots=[site]).matches == ()
-    assert memory.search_files("zanzibar") == []
     memory.close()
     assert not stored(path, "zanzibar")
 
@@ -347,8 +346,7 @@ def test_files_that_hold_secrets_are_not_opened_nor_indexed(
 
     with pytest.raises(InvalidInput, match="is not read"):
         memory.open_files(coder, [name], roots=[site])
-    memory.index_files(roots=[site])
-    assert memory.search_files("zanzibar") == []
+    memory.index_files(project=site)
     memory.close()
     assert not stored(path, "zanzibar")
 
@@ -390,7 +388,7 @@ def test_a_pipe_is_refused_and_nobody_waits_for_it(
 
     with pytest.raises(InvalidInput):
         memory.open_files(coder, ["pipe.txt"], roots=[site])
-    assert memory.index_files(roots=[site]) == 10
+    assert memory.index_files(project=site) == 10
 
 
 # Kept for search
@@ -416,7 +414,8 @@ def test_one_project_finds_nothing_of_another(memory: Recollect, tmp_path: Path)
         (tmp_path / name / f"{name}.txt").write_text(f"The walnut server of {name}.")
     memory.index_files(project=tmp_path / "one")
     memory.index_files(project=tmp_path / "two")
-    memory.index_files(roots=[tmp_path / "none"])
+    with pytest.raises(InvalidInput, match="pass project="):
+        memory.index_files(roots=[tmp_path / "none"])
 
     def found(project: Any) -> list[str]:
         hits = memory.search_files("walnut server", project=project)
@@ -424,7 +423,6 @@ def test_one_project_finds_nothing_of_another(memory: Recollect, tmp_path: Path)
 
     assert found(tmp_path / "one") == ["one.txt"]
     assert found(tmp_path / "two") == ["two.txt"]
-    assert found(None) == ["none.txt"]
     assert found("never heard of") == []
 
 

@@ -50,7 +50,7 @@ def answers(memory: Recollect) -> dict[str, list[str]]:
     for name in ("anna", "ben"):
         for word in ("zebra", "giraffe"):
             hits = memory.search_messages(word, agent=name, mode="fts")
-            blocks = memory.search_blocks(word, name)
+            blocks = memory.search_blocks(word, agent=name)
             found[f"{name} {word}"] = [hit.message.content for hit in hits] + [
                 hit.block.value for hit in blocks if hit.matched_words
             ]

@@ -310,7 +310,9 @@ def test_an_import_is_found_by_its_words_and_its_meaning(
 
         assert before == other.status().embedded["scripted"]
         assert other.search_messages("zebra of anna", agent="anna", mode="vector")
-        assert [hit.block.label for hit in other.search_blocks("kinder", "anna")] == ["persona"]
+        assert [hit.block.label for hit in other.search_blocks("kinder", agent="anna")] == [
+            "persona"
+        ]
 
 
 def test_an_export_has_no_row_of_an_agent_that_was_deleted(

@@ -12,8 +12,7 @@ from recollect.domain.conversation import Conversation
 from recollect.errors import InvalidInput
 from recollect.service import block_history, block_search, blocks
 from recollect.service.block_target import ById, ByLabel, Place, Target
-from recollect.service.inputs import MAX_CONTENT, text_of
-from recollect.text.redact import redact
+from recollect.service.inputs import plain_text_of
 
 Label = str | Block
 
@@ -75,18 +74,18 @@ class BlockVerbs(Verbs):
 
     def set_block(self, agent: AgentLike | None, label: Label, value: str, **how: Any) -> Block:
         """Rethink a block: put *value* in place of all it said."""
-        return self._edit(agent, label, edits.rethink(_text("value", value)), how)
+        return self._edit(agent, label, edits.rethink(plain_text_of("value", value)), how)
 
     def append_block(self, agent: AgentLike | None, label: Label, text: str, **how: Any) -> Block:
         """Add *text* to a block as further lines."""
-        return self._edit(agent, label, edits.append(_text("text", text)), how)
+        return self._edit(agent, label, edits.append(plain_text_of("text", text)), how)
 
     def replace_in_block(
         self, agent: AgentLike | None, label: Label, old: str, new: str, **how: Any
     ) -> Block:
         """Put *new* in place of *old*, which must occur exactly once."""
         # What is stored holds no secrets, so what is looked for need not either.
-        wanted = edits.replace_once(_text("old", old), _text("new", new))
+        wanted = edits.replace_once(plain_text_of("old", old), plain_text_of("new", new))
         return self._edit(agent, label, wanted, how)
 
     def insert_in_block(
@@ -95,14 +94,15 @@ class BlockVerbs(Verbs):
         """Insert *text* after *line* lines of a block: 0 is the beginning, -1 the end."""
         if isinstance(line, bool) or not isinstance(line, int):
             raise InvalidInput(f"line must be a whole number, not {line!r}")
-        return self._edit(agent, label, edits.insert_at(line, _text("text", text)), how)
+        return self._edit(agent, label, edits.insert_at(line, plain_text_of("text", text)), how)
 
     def update_block(self, agent: AgentLike | None, label: Label, **changes: Any) -> Block:
         """Change a block's settings: takes new_label, description, limit, read_only, hidden, …"""
         where = _taken(changes, "project", "conversation")
+        how = _taken(changes, "by", "expected_version", "reason")
         if "new_label" in changes:
             changes["label"] = changes.pop("new_label")
-        return blocks.update(self._deps, _target(agent, label, where), changes)
+        return blocks.update(self._deps, _target(agent, label, where), changes, **how)
 
     def block_history(
         self, agent: AgentLike | None, label: Label, **where: Any
@@ -148,12 +148,16 @@ class BlockVerbs(Verbs):
         """Return what changed after a moment in the blocks an agent sees, in any process."""
         return block_history.changes(self._deps, Place(agent=agent, **_known_places(where)), since)
 
+    def blocks_mark(self, agent: AgentLike | None, **where: Any) -> str:
+        """Return a mark that changes whenever what an agent sees in its blocks does, anywhere."""
+        return block_history.mark(self._deps, Place(agent=agent, **_known_places(where)))
+
     def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
         """Tell *listener* of every change made by this memory; return how to stop that."""
         return self._deps.listeners.subscribe(listener)
 
     def search_blocks(
-        self, query: str, agent: AgentLike, *, limit: int = 10, **where: Any
+        self, query: str, *, agent: AgentLike, limit: int = 10, **where: Any
     ) -> list[BlockHit]:
         """Return the blocks an agent sees that answer *query*, best first."""
         place = Place(agent=agent, **_known_places(where))
@@ -191,7 +195,3 @@ def _only(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     if unknown:
         raise InvalidInput(f"unknown: {', '.join(unknown)}; use {', '.join(names)}")
     return given
-
-
-def _text(field: str, value: object) -> str:
-    return redact(text_of(field, value, most=MAX_CONTENT)).text

@@ -5,7 +5,14 @@ from typing import Any
 
 from recollect.app.agents import AgentLike
 from recollect.app.given import Moment, Place, Texts, Verbs, known_names, path_of
-from recollect.domain.conversation import Conversation, Message, MessageHit, Pin, Summary
+from recollect.domain.conversation import (
+    Conversation,
+    ConversationReceipt,
+    Message,
+    MessageHit,
+    Pin,
+    Summary,
+)
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
 from recollect.errors import InvalidInput
@@ -67,8 +74,8 @@ class ConversationVerbs(Verbs):
         """Give a conversation another title."""
         return conversations.rename(self._deps, conversation, title)
 
-    def delete_conversation(self, conversation: ConversationLike) -> Mapping[str, int]:
-        """Remove a conversation with all that was said in it; say how much went."""
+    def delete_conversation(self, conversation: ConversationLike) -> ConversationReceipt:
+        """Remove a conversation with all that was said in it, and return a receipt."""
         return conversations.delete(self._deps, conversation)
 
     def append_message(
@@ -115,7 +122,11 @@ class ConversationVerbs(Verbs):
         newest_first: bool = False,
         before: int | None = None,
     ) -> list[Message]:
-        """Return a page of messages: in order from position *start*, or the last ones first."""
+        """
+        Return a page of messages: in order from position *start*, or the last ones first.
+
+        *before* a position gives those before it, the last first, whatever *start* says.
+        """
         return conversations.page(
             self._deps,
             conversation,

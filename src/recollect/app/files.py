@@ -84,6 +84,13 @@ class FileVerbs(Verbs):
         """Keep the text of files for search by meaning; return how many were read."""
         return files.index(self._deps, _place(None, project, roots), include=include)
 
+    def forget_files(
+        self, paths: Sequence[str | PathLike[str]] | None = None, *, project: Place
+    ) -> int:
+        """Remove what is kept of a project's files, of all or of some; return how many."""
+        wanted = None if paths is None else [fspath(path) for path in paths]
+        return files.forget(self._deps, _place(None, project, ()), wanted)
+
     def search_files(self, query: str, *, project: Place = None, limit: int = 5) -> list[FileHit]:
         """Return the files read before that answer *query*, by words and meaning."""
         return files.search(self._deps, _place(None, project, ()), query, limit=limit)

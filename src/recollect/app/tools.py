@@ -5,13 +5,13 @@ Each is a plain function of what a model sends, done in the agent's name: limits
 hold, and what cannot be done is an error whose text can be handed back to the model.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from recollect.app.agents import AgentLike
 from recollect.app.blocks import BlockVerbs
 from recollect.app.conversations import ConversationLike, ConversationVerbs
-from recollect.app.given import Moment, Place
+from recollect.app.given import Moment, Place, Texts
 
 
 class AgentTools:
@@ -58,14 +58,14 @@ class AgentTools:
         """Rewrite a block; return what it says now."""
         return self._memory.set_block(self._agent, label, new_memory, **self._how).value
 
-    def archival_memory_insert(self, content: str, tags: Sequence[str] | None = None) -> str:
+    def archival_memory_insert(self, content: str, tags: Texts | None = None) -> str:
         """Keep a passage; return its id."""
-        return self._memory.archival_insert(self._agent, content, tags=tuple(tags or ())).id
+        return self._memory.archival_insert(self._agent, content, tags=tags or ()).id
 
     def archival_memory_search(
         self,
         query: str,
-        tags: Sequence[str] | None = None,
+        tags: Texts | None = None,
         tag_match_mode: str = "any",
         top_k: int = 10,
         start_datetime: Moment = None,
@@ -75,7 +75,7 @@ class AgentTools:
         hits = self._memory.archival_search(
             self._agent,
             query,
-            tags=tuple(tags or ()),
+            tags=tags or (),
             tag_match=tag_match_mode,
             since=start_datetime,
             until=end_datetime,
@@ -97,7 +97,7 @@ class AgentTools:
     def conversation_search(
         self,
         query: str = "",
-        roles: Sequence[str] | None = None,
+        roles: Texts | None = None,
         limit: int = 10,
         start_date: Moment = None,
         end_date: Moment = None,
@@ -106,7 +106,7 @@ class AgentTools:
         return self._memory.conversation_search(
             self._agent,
             query,
-            roles=None if roles is None else tuple(roles),
+            roles=roles,
             limit=limit,
             start_date=start_date,
             end_date=end_date,

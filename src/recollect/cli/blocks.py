@@ -32,6 +32,7 @@ def memory() -> None:
 def _which(command: Command) -> Command:
     """Give *command* the ways to name one block."""
     for option in (
+        click.option("--conversation", help="The conversation, for one of session scope, by id."),
         click.option("--project", help="The project, for a block of project scope."),
         click.option("--label", help="The block's label."),
         click.option("--agent", help="The agent that has it."),
@@ -44,12 +45,14 @@ def _which(command: Command) -> Command:
 def _target(given: dict[str, Any]) -> tuple[str | None, str, dict[str, Any]]:
     """Return agent, label or id, and where, out of the options."""
     block_id, agent, label = (given.pop(name) for name in ("block_id", "agent", "label"))
-    project = given.pop("project")
+    where = {name: given.pop(name) for name in ("project", "conversation")}
     if block_id:
         return None, block_id, {}
-    if not label or not (agent or project):
-        raise click.UsageError("name a block by its id, or by --agent (or --project) and --label")
-    return agent, label, {"project": project} if project else {}
+    if not label or not (agent or any(where.values())):
+        raise click.UsageError(
+            "name a block by its id, or by --agent (--project, --conversation) and --label"
+        )
+    return agent, label, {name: value for name, value in where.items() if value}
 
 
 @memory.command()

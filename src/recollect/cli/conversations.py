@@ -166,6 +166,93 @@ def end(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> N
 
 @conversation.command()
 @click.argument("which", metavar="CONVERSATION")
+@_agent_option
+@store_options
+def resume(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
+    """
+    Open an ended conversation again.
+
+    \b
+    Example:
+      recollect conversation resume last --agent coder
+    """
+    found = memory.resume_conversation(_known(memory, which, agent))
+    print_json(found) if as_json else say(f"Goes on: {found.id}")
+
+
+@conversation.command()
+@click.argument("which", metavar="CONVERSATION")
+@click.argument("title")
+@_agent_option
+@store_options
+def rename(memory: Recollect, *, as_json: bool, which: str, title: str, agent: str | None) -> None:
+    """
+    Give a conversation another title.
+
+    \b
+    Example:
+      recollect conversation rename last "Billing and invoices" --agent coder
+    """
+    found = memory.rename_conversation(_known(memory, which, agent), title)
+    print_json(found) if as_json else say(shown(found.title))
+
+
+@conversation.command()
+@click.argument("which", metavar="CONVERSATION")
+@_agent_option
+@store_options
+def summaries(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
+    """
+    Print the summaries of a conversation, oldest first.
+
+    \b
+    Example:
+      recollect conversation summaries last --agent coder
+    """
+    found = memory.summaries(_known(memory, which, agent))
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say("Nothing was summed up yet.")
+    for one in found:
+        span = f"messages {one.first_position} to {one.last_position}"
+        say(f"[bold]{one.created_at:%Y-%m-%d %H:%M}[/bold] [dim]{span}, {one.made_by}[/dim]")
+        say(shown(one.content))
+
+
+@conversation.command()
+@click.argument("which", metavar="CONVERSATION")
+@_agent_option
+@store_options
+def pins(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
+    """
+    List what is pinned to a conversation.
+
+    \b
+    Example:
+      recollect conversation pins last --agent coder
+    """
+    found = memory.pins(_known(memory, which, agent))
+    if as_json:
+        print_json(found)
+        return
+    for one in found:
+        off = "" if one.active else " [yellow]no longer[/yellow]"
+        say(f"[bold]{shown(one.kind)}[/bold]{off} {shown(one.content)} [dim]{one.id}[/dim]")
+
+
+@conversation.command()
+@click.argument("pin_id", metavar="PIN")
+@store_options
+def unpin(memory: Recollect, *, as_json: bool, pin_id: str) -> None:
+    """Take a pin out of context, by its id."""
+    gone = memory.unpin(pin_id)
+    print_json(gone) if as_json else say(f"No longer pinned: {shown(gone.content)}")
+
+
+@conversation.command()
+@click.argument("which", metavar="CONVERSATION")
 @click.argument("content")
 @click.option("--kind", default="note", show_default=True, help="ticket, debug, decision, …")
 @_agent_option
@@ -234,8 +321,11 @@ def delete(memory: Recollect, *, as_json: bool, which: str, yes: bool, agent: st
     found = _known(memory, which, agent)
     if not yes:
         click.confirm(f"Delete conversation {found.id} for good?", abort=True, err=as_json)
-    removed = memory.delete_conversation(found)
-    print_json(removed) if as_json else print_receipt("Deleted", removed, ())
+    receipt = memory.delete_conversation(found)
+    if as_json:
+        print_json(receipt)
+    else:
+        print_receipt("Deleted", receipt.removed, receipt.kept)
 
 
 @click.group()

@@ -117,6 +117,22 @@ def grep(memory: Recollect, *, as_json: bool, pattern: str, **given: Any) -> Non
 
 
 @files.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@_PROJECT
+@store_options
+def forget(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], project: str) -> None:
+    """
+    Remove what is kept of a project's files; of all without PATH.
+
+    \b
+    Example:
+      recollect files forget notes.md --project .
+    """
+    count = memory.forget_files(list(paths) or None, project=project)
+    print_json({"files": count}) if as_json else say(f"Forgotten: {count} files.")
+
+
+@files.command()
 @click.option("--include", help="Only files of this form (*.py).")
 @_PROJECT
 @creating_store_options

@@ -98,7 +98,7 @@ def agent_memory(
     limit: int,
 ) -> None:
     """Find an agent's blocks and memories."""
-    blocks = memory.search_blocks(query, agent, project=project, limit=limit)
+    blocks = memory.search_blocks(query, agent=agent, project=project, limit=limit)
     hits = memory.search(query, agent=agent, project=project, limit=limit)
     if as_json:
         print_json({"blocks": blocks, "memories": hits})
@@ -114,10 +114,10 @@ def agent_memory(
 
 @search.command()
 @click.option("--query", required=True, help="What to look for.")
-@click.option("--project", help="The project whose files were read.")
+@click.option("--project", required=True, help="The project whose files were read.")
 @click.option("-n", "--limit", default=5, show_default=True, help="How many at most.")
 @store_options
-def files(memory: Recollect, *, as_json: bool, query: str, project: str | None, limit: int) -> None:
+def files(memory: Recollect, *, as_json: bool, query: str, project: str, limit: int) -> None:
     """Find files that were read before, by words and meaning."""
     hits = memory.search_files(query, project=project, limit=limit)
     if as_json:

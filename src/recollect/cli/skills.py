@@ -1,4 +1,4 @@
-"""Commands about skills and files: what an agent can do, and what it has open."""
+"""Commands about skills: what there is, what an agent has loaded, what it learnt."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from recollect.domain.scope import Scope
 
 
 class Pinned(StrEnum):
-    """Where an agent is kept at hand: nowhere, in this folder, or everywhere."""
+    """Where an agent is kept at hand: nowhere, in one project, or everywhere."""
 
     NOT = ""
     LOCAL = "local"

@@ -28,7 +28,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Labelled text. `version` grows by one with every change of the value."""
+    """Labelled text. `version` grows by one with every change of value or settings."""
 
     id: str
     label: str

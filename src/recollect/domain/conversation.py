@@ -104,6 +104,16 @@ class Compacted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConversationReceipt:
+    """What deleting a conversation removed, table by table, and what stayed."""
+
+    conversation_id: str
+    deleted_at: datetime
+    removed: Mapping[str, int]
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pin:
     """Context a user fixed to a conversation: a ticket, a debug note, a decision."""
 
@@ -138,6 +148,7 @@ class MessageHit:
     parts: MessageParts
     explanation: str
     matched_words: tuple[str, ...] = ()
+    retrieval_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +157,7 @@ class MessageFilters:
 
     roles: frozenset[Role] = frozenset(Role)
     conversation_id: str | None = None
+    project_id: str | None = None  # not of conversations in another project
     since: datetime | None = None
     until: datetime | None = None
     besides_calls_of: str = ""  # leaves out messages that call the tool of this name

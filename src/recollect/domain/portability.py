@@ -9,6 +9,7 @@ from recollect.domain.agent import Agent
 # Metadata by which an agent remembers where its blocks had a value in common with another's.
 BRANCHED_FROM = "branched_from"
 MERGED = "merged"
+LETTA = "letta"  # what an agent file of Letta held that we do not model
 
 
 class AgentFormat(StrEnum):

@@ -6,25 +6,25 @@ along (blocks, conversations, memories of agent scope, captures made for it) and
 shared: global and project blocks, and memories it wrote for a project or for everybody.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from recollect.clock import Clock
-from recollect.domain.agent import DEFAULT_BLOCKS, Agent, AgentReceipt, DefaultBlock, Pinned
-from recollect.domain.block import Block, BlockVersion, By
-from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.agent import Agent, AgentReceipt, Pinned
+from recollect.domain.portability import BRANCHED_FROM, LETTA, MERGED
+from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service import inputs
+from recollect.service.block_writing import give_default_blocks
 from recollect.service.deps import Deps
-from recollect.service.forget import forget_in, shrunk
+from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
 from recollect.service.places import Where, find, settle, settle_agent
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
-from recollect.text.redact import redact
 
 MAX_PROMPT = 200_000
 PINNED_IN = "pinned_in"  # the metadata in which a local pin names its project, by id
+OURS = (PINNED_IN, BRANCHED_FROM, MERGED, LETTA)  # metadata that callers do not overwrite
 
 
 def create(
@@ -42,9 +42,9 @@ def create(
     agent = Agent(
         id=deps.clock.new_id(),
         name=inputs.new_name_of("agent", name),
-        description=_plain("description", description, inputs.MAX_SUMMARY),
-        model=_plain("model", model, inputs.MAX_NAME).strip(),
-        system_prompt=_plain("system_prompt", system_prompt, MAX_PROMPT),
+        description=inputs.plain_text_of("description", description, inputs.MAX_SUMMARY),
+        model=inputs.plain_text_of("model", model, inputs.MAX_NAME).strip(),
+        system_prompt=inputs.plain_text_of("system_prompt", system_prompt, MAX_PROMPT),
         metadata=inputs.json_object_of("metadata", metadata),
         created_at=now,
         updated_at=now,
@@ -69,53 +69,6 @@ def ensure(deps: Deps, name: object) -> Agent:
     with deps.store.read() as tables:
         found = tables.agents.named(wanted)
     return found or deps.store.write(lambda tables: settle_agent(tables, wanted, deps.clock))
-
-
-def give_default_blocks(tables: Tables, clock: Clock, agent: Agent) -> None:
-    """Attach the blocks of agent and global scope; the others are made when first written."""
-    shared = {block.label: block for block in reversed(tables.blocks.of_owner(EVERYBODY))}
-    for default in DEFAULT_BLOCKS:
-        if default.scope is Scope.AGENT:
-            block = default_block(default, Owner(Scope.AGENT, agent.id), clock)
-        elif default.scope is Scope.GLOBAL:
-            block = shared.get(default.label) or default_block(default, EVERYBODY, clock)
-        else:
-            continue
-        if tables.blocks.get(block.id) is None:
-            add_block(tables, block, by=By.SYSTEM, reason="made with the agent")
-        tables.blocks.attach(agent.id, block)
-
-
-EVERYBODY = Owner(Scope.GLOBAL, "")
-
-
-def default_block(default: DefaultBlock, owner: Owner, clock: Clock) -> Block:
-    """Return an empty block as every agent starts with."""
-    now = clock.now()
-    return Block(
-        id=clock.new_id(),
-        label=default.label,
-        description=default.description,
-        read_only=default.read_only,
-        scope=owner.scope,
-        owner_id=owner.id,
-        created_at=now,
-        updated_at=now,
-    )
-
-
-def add_block(tables: Tables, block: Block, *, by: By, reason: str) -> None:
-    """Keep a new block with the first line of its history."""
-    tables.blocks.add(block)
-    first = BlockVersion(
-        block_id=block.id,
-        version=block.version,
-        value=block.value,
-        by=by,
-        reason=reason,
-        changed_at=block.created_at,
-    )
-    tables.blocks.add_version(first)
 
 
 def known_agent(tables: Tables, agent: object) -> Agent:
@@ -162,11 +115,11 @@ def update(deps: Deps, agent: object, changes: Mapping[str, Any]) -> Agent:
             case "name":
                 checked[field] = inputs.new_name_of("agent", value)
             case "description":
-                checked[field] = _plain(field, value, inputs.MAX_SUMMARY)
+                checked[field] = inputs.plain_text_of(field, value, inputs.MAX_SUMMARY)
             case "model":
-                checked[field] = _plain(field, value, inputs.MAX_NAME).strip()
+                checked[field] = inputs.plain_text_of(field, value, inputs.MAX_NAME).strip()
             case "system_prompt":
-                checked[field] = _plain(field, value, MAX_PROMPT)
+                checked[field] = inputs.plain_text_of(field, value, MAX_PROMPT)
             case "metadata":
                 checked[field] = inputs.json_object_of(field, value)
             case _:
@@ -180,9 +133,8 @@ def update(deps: Deps, agent: object, changes: Mapping[str, Any]) -> Agent:
         if rival is not None and rival.id != former.id:
             raise AlreadyExists(f"there is an agent named {rival.name!r} already")
         kept = replace(former, **checked, updated_at=deps.clock.now())
-        if "metadata" in checked and PINNED_IN in former.metadata:
-            metadata = {**kept.metadata, PINNED_IN: former.metadata[PINNED_IN]}
-            kept = replace(kept, metadata=metadata)
+        ours = {name: former.metadata[name] for name in OURS if name in former.metadata}
+        kept = replace(kept, metadata={**kept.metadata, **ours})
         tables.agents.set(kept)
         return kept
 
@@ -239,6 +191,7 @@ def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
     for name, count in tables.agents.delete(agent.id).items():
         removed[name] = removed.get(name, 0) + count
     tables.skills.drop_unused()
+    tables.files.drop_unopened()
     return AgentReceipt(
         agent_id=agent.id,
         name=agent.name,
@@ -246,23 +199,3 @@ def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
         removed={name: count for name, count in sorted(removed.items()) if count},
         kept=tuple(dict.fromkeys(kept)),
     )
-
-
-def drop_shelves(tables: Tables, owner: Owner) -> None:
-    """Take everything of an owner out of the indexes."""
-    for kind in ItemKind:
-        tables.words.drop_shelf(kind, owner)
-
-
-def delete_captures(tables: Tables, events: Sequence[tuple[str, str | None]]) -> int:
-    """Remove captures with their sources; a source others rest on stays."""
-    for event_id, _ in events:
-        tables.agents.delete_event(event_id)
-    for source_id in {source_id for _, source_id in events if source_id}:
-        if not tables.sources.evidence_in(source_id) and not tables.sources.events_of(source_id):
-            tables.sources.delete(source_id)
-    return len(events)
-
-
-def _plain(field: str, value: object, most: int) -> str:
-    return redact(inputs.text_of(field, value, most=most)).text

@@ -37,7 +37,7 @@ def insert(
         who = known_agent(tables, agent)
     passage = write.draft(
         content,
-        where=Where(agent=who.name),
+        where=Where(agent=who.id),
         type=MemoryType.ARTIFACT,
         scope=Scope.AGENT,
         title=title,
@@ -73,7 +73,7 @@ def search(
         who = known_agent(tables, agent)
     asked = read.question(
         query,
-        where=Where(agent=who.name),
+        where=Where(agent=who.id),
         scopes=[Scope.AGENT],
         since=since,
         until=until,

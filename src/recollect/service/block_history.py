@@ -16,6 +16,7 @@ from recollect.service.block_target import (
 from recollect.service.blocks import edit
 from recollect.service.deps import Deps
 from recollect.store.protocol import Tables
+from recollect.text.fingerprint import short_hash
 
 
 def history(deps: Deps, target: Target) -> list[BlockVersion]:
@@ -72,6 +73,13 @@ def changes(deps: Deps, place: Place, since: object) -> list[BlockChange]:
     with deps.store.read() as tables:
         seen = visible(tables, *found_in(tables, place))
         return tables.blocks.changes_since([one.id for one in seen], moment)
+
+
+def mark(deps: Deps, place: Place) -> str:
+    """Return a mark of the blocks *place* sees: another one if any came, changed or went."""
+    with deps.store.read() as tables:
+        seen = visible(tables, *found_in(tables, place))
+    return short_hash(" ".join(f"{one.id} {one.version}" for one in seen)).hex()
 
 
 def _known_version(tables: Tables, found: Block, version: object) -> BlockVersion:

@@ -9,7 +9,7 @@ from recollect.retrieval.plain import rank_plain
 from recollect.service import inputs
 from recollect.service.block_target import Place, found_in, visible
 from recollect.service.deps import Deps
-from recollect.service.read import meaning_of
+from recollect.service.read import log_items, meaning_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ def search(deps: Deps, query: object, place: Place, *, limit: object = 10) -> li
         owners = sorted({block.owner for block in seen})
         shelves = tables.words.shelves(ItemKind.BLOCK, owners)
         ranked = rank_plain(tables, asked, shelves, admit, meaning, limit=most)
+    scores = {candidate.standing.block.id: score for score, candidate in ranked}
+    log_items(deps, "search_blocks", asked, "block", scores)
     return [
         BlockHit(
             block=candidate.standing.block,

@@ -13,8 +13,6 @@ from recollect.domain.agent import DEFAULT_LABELS, Agent
 from recollect.domain.block import (
     DEFAULT_LIMIT,
     Block,
-    BlockChange,
-    BlockVersion,
     By,
     Edit,
     changed,
@@ -23,13 +21,7 @@ from recollect.domain.block import (
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.agents import (
-    EVERYBODY,
-    add_block,
-    default_block,
-    give_default_blocks,
-    known_agent,
-)
+from recollect.service.agents import known_agent
 from recollect.service.block_target import (
     ById,
     ByLabel,
@@ -40,11 +32,19 @@ from recollect.service.block_target import (
     label_of,
     visible,
 )
+from recollect.service.block_writing import (
+    EVERYBODY,
+    add_block,
+    change_of,
+    default_block,
+    give_default_blocks,
+    keep_version,
+)
 from recollect.service.deps import Deps
 from recollect.service.places import Where, settle
 from recollect.store.protocol import Tables
-from recollect.text.redact import redact
 
+BORN_WITH = "persona"  # an agent without it came into being by being named
 SHOWN_CHARS = 500  # of each value, in the message of a conflict; the error holds both whole
 
 
@@ -67,8 +67,8 @@ def create(
     block = Block(
         id=deps.clock.new_id(),
         label=label_of(label),
-        value=_text("value", value),
-        description=_text("description", description),
+        value=inputs.plain_text_of("value", value),
+        description=inputs.plain_text_of("description", description),
         limit=_limit(limit),
         read_only=bool(read_only),
         hidden=bool(hidden),
@@ -92,7 +92,7 @@ def create(
         return whole
 
     made = deps.store.write(write)
-    deps.listeners.tell(_change(made, author))
+    deps.listeners.tell(change_of(made, author))
     return made
 
 
@@ -123,11 +123,7 @@ def edit(
     reason: object = "",
 ) -> Block:
     """Change a block's value; a default block is made if it is missing."""
-    author = inputs.one_of("by", By, by)
-    expected = expected_version
-    if expected is not None:
-        expected = inputs.count_of("expected_version", expected, most=2**53)
-    why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
+    author, expected, why = _author(by, expected_version, reason)
 
     def write(tables: Tables) -> tuple[Block, bool]:
         former = _known_or_default(tables, deps, target)
@@ -137,25 +133,33 @@ def edit(
         kept = changed(former, how, by=author, at=now)
         if kept.value == former.value:
             return former, False
-        tables.blocks.set(kept)
-        tables.blocks.add_version(_version(kept, author, why))
+        keep_version(tables, kept, by=author, reason=why)
         return kept, True
 
     kept, is_new = deps.store.write(write)
     if is_new:
-        deps.listeners.tell(_change(kept, author))
+        deps.listeners.tell(change_of(kept, author))
     return kept
 
 
-def update(deps: Deps, target: Target, changes: Mapping[str, Any]) -> Block:
+def update(
+    deps: Deps,
+    target: Target,
+    changes: Mapping[str, Any],
+    *,
+    expected_version: object = None,
+    by: object = By.USER,
+    reason: object = "",
+) -> Block:
     """Change what a block is called, how long it may be, or who may see and edit it."""
+    author, expected, why = _author(by, expected_version, reason)
     checked: dict[str, Any] = {}
     for field, value in changes.items():
         match field:
             case "label":
                 checked[field] = label_of(value)
             case "description":
-                checked[field] = _text(field, value)
+                checked[field] = inputs.plain_text_of(field, value)
             case "limit":
                 checked[field] = _limit(value)
             case "read_only" | "hidden":
@@ -164,13 +168,16 @@ def update(deps: Deps, target: Target, changes: Mapping[str, Any]) -> Block:
                 checked[field] = inputs.json_object_of(field, value)
             case _:
                 raise InvalidInput(
-                    f"unknown: {field}; use label, description, limit, read_only, hidden, metadata"
+                    f"unknown: {field}; use new_label, description, limit, read_only, hidden, "
+                    "metadata"
                 )
 
-    def write(tables: Tables) -> Block:
+    def write(tables: Tables) -> tuple[Block, bool]:
         former = known_block(tables, target)
+        if expected is not None and expected != former.version:
+            raise _conflict(former, lambda value: value, expected)
         if replace(former, **checked) == former:
-            return former
+            return former, False
         now = deps.clock.now()
         kept = replace(former, **checked, version=former.version + 1, updated_at=now)
         check_limit(kept.value, kept.limit)
@@ -180,14 +187,14 @@ def update(deps: Deps, target: Target, changes: Mapping[str, Any]) -> Block:
             if former.scope in (Scope.PROJECT, Scope.SESSION):
                 others = tables.blocks.of_owner(former.owner)
                 _refuse_second(others, kept.label, f"this {former.scope}")
-        tables.blocks.set(kept)
         # A version of its own, so that prompts of other processes learn that they are stale.
-        reason = f"settings changed: {', '.join(sorted(checked))}"
-        tables.blocks.add_version(_version(kept, By.USER, reason))
-        return kept
+        told = why or f"settings changed: {', '.join(sorted(checked))}"
+        keep_version(tables, kept, by=author, reason=told)
+        return kept, True
 
-    kept = deps.store.write(write)
-    deps.listeners.tell(_change(kept, By.USER))
+    kept, is_new = deps.store.write(write)
+    if is_new:
+        deps.listeners.tell(change_of(kept, author))
     return kept
 
 
@@ -268,16 +275,16 @@ def _known_or_default(tables: Tables, deps: Deps, target: Target) -> Block:
 def _first_of_all(tables: Tables, deps: Deps, target: ByLabel) -> Block:
     """Give an agent that was born bare its default blocks, now that one is written."""
     agent, _, _ = found_in(tables, target.place)
-    if agent is None or tables.blocks.attached(agent.id):
-        return known_block(tables, target)  # it gave the block away, and is told so
-    give_default_blocks(tables, deps.clock, agent)
-    return known_block(tables, target)
+    has = {block.label for block in tables.blocks.attached(agent.id)} if agent else set()
+    if agent is not None and BORN_WITH not in has:
+        give_default_blocks(tables, deps.clock, agent)
+    return known_block(tables, target)  # one that was given away is not found
 
 
 def _owner(tables: Tables, deps: Deps, place: Place, scope: object) -> tuple[Agent | None, Owner]:
     """Return the agent that gets the block, if one does, and whose block it is."""
     agent, project_id, conversation = found_in(tables, place)
-    chosen = _narrowest(place) if scope is None else inputs.one_of("scope", Scope, scope)
+    chosen = _default_scope(place) if scope is None else inputs.one_of("scope", Scope, scope)
     match chosen:
         case Scope.GLOBAL:
             return agent, EVERYBODY
@@ -296,7 +303,7 @@ def _owner(tables: Tables, deps: Deps, place: Place, scope: object) -> tuple[Age
     raise InvalidInput(f"scope {chosen} needs the {needed} it belongs to: pass {needed}=…")
 
 
-def _narrowest(place: Place) -> Scope:
+def _default_scope(place: Place) -> Scope:
     if place.agent is not None:
         return Scope.AGENT
     if place.conversation is not None:
@@ -328,35 +335,19 @@ def _shown(value: str) -> str:
     return value if len(value) <= SHOWN_CHARS else value[: SHOWN_CHARS - 1] + "…"
 
 
-def _version(kept: Block, by: By, reason: str) -> BlockVersion:
-    return BlockVersion(
-        block_id=kept.id,
-        version=kept.version,
-        value=kept.value,
-        by=by,
-        reason=reason,
-        changed_at=kept.updated_at,
-    )
+def _author(by: object, expected: object, reason: object) -> tuple[By, int | None, str]:
+    """Check who changes a block, which version they read, and why."""
+    version = None
+    if expected is not None:
+        version = inputs.count_of("expected_version", expected, most=2**53)
+    why = inputs.plain_text_of("reason", reason, inputs.MAX_SUMMARY)
+    return inputs.one_of("by", By, by), version, why
 
 
 def _told(deps: Deps, changed_block: Block) -> Block:
     """Tell listeners that a prompt may have gained or lost a block."""
-    deps.listeners.tell(replace(_change(changed_block, By.USER), changed_at=deps.clock.now()))
+    deps.listeners.tell(replace(change_of(changed_block, By.USER), changed_at=deps.clock.now()))
     return changed_block
-
-
-def _change(kept: Block, by: By) -> BlockChange:
-    return BlockChange(
-        block_id=kept.id,
-        label=kept.label,
-        version=kept.version,
-        by=by,
-        changed_at=kept.updated_at,
-    )
-
-
-def _text(field: str, value: object) -> str:
-    return redact(inputs.text_of(field, value, most=inputs.MAX_CONTENT)).text
 
 
 def _limit(value: object) -> int | None:

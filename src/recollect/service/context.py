@@ -34,6 +34,7 @@ from recollect.service.deps import Deps
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git import find_checkout
 from recollect.service.places import Where, find
+from recollect.service.recall import SPOKEN, TOOL_NAME
 from recollect.store.protocol import Tables
 from recollect.text.tokens import TokenCounter, counter_for
 
@@ -49,7 +50,6 @@ FILE_HITS = 5
 HISTORY = 400  # messages of the conversation that are looked at, from its end
 TAGS = 20
 WEAK = 0.4  # a hit with less than this share of the best one's relevance is left out of a bundle
-SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +148,7 @@ def _scene(deps: Deps, wanted: Request) -> tuple[Request, _Scene]:
             project = tables.places.project(project_id)
             where = replace(where, project=project.name if project else None)
         if who is not None:
-            where = replace(where, agent=who.name)
+            where = replace(where, agent=who.id)
         if conversation is not None:
             where = replace(where, session=where.session or conversation.id)
         blocks = tuple(visible(tables, who, project_id, conversation))
@@ -166,15 +166,17 @@ def _is_known(tables: Tables, agent: object) -> bool:
 
 def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> Given:
     asked_at = wanted.asked.asked_at or deps.clock.now()
+    told = wanted.metadata
     meaning, _ = read.meaning_of(deps, wanted.asked.query) if scene.agent else (None, "")
     agent, conversation = scene.agent, scene.conversation
+    file = _file_lines(wanted)  # runs git: no transaction waits for it
     with deps.store.read() as tables:
         history: tuple[Message, ...] | None = None
-        older = 0
+        in_context = 0
         if conversation is not None:
             latest = tables.messages.in_context(conversation.id, last=HISTORY)
             history = tuple(_from_a_whole_call(latest))
-            older = tables.messages.count(conversation.id)[1] - len(history)
+            in_context = tables.messages.count(conversation.id)[1]
         summaries = tables.conversations.summaries(conversation.id) if conversation else []
         pins = tables.conversations.pins(conversation.id) if conversation else []
         messages: list[MessageHit] = []
@@ -183,7 +185,9 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
                 query=wanted.asked.query,
                 agent_id=agent.id,
                 owner=Owner(Scope.AGENT, agent.id),
-                filters=MessageFilters(roles=SPOKEN, besides_calls_of="conversation_search"),
+                filters=MessageFilters(
+                    roles=SPOKEN, project_id=scene.project_id, besides_calls_of=TOOL_NAME
+                ),
                 limit=MESSAGES + min(len(history or ()), IN_SIGHT),
             )
             messages = find_messages(tables, asking, meaning)
@@ -196,10 +200,10 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
             pins=tuple(pin for pin in pins if pin.active),
             messages=strong,
             topics=(*_summed_up(tables, scene, strong), *_topics(tables, scene)),
-            file=_file_lines(wanted),
+            file=file,
             history=history,
-            older=older,
-            metadata=_metadata(tables, scene, asked_at) if wanted.metadata and agent else None,
+            older=in_context - len(history or ()),
+            metadata=_metadata(tables, scene, asked_at, in_context) if told and agent else None,
         )
 
 
@@ -251,10 +255,9 @@ def _opening(tables: Tables, conversation: Conversation) -> str:
     return next((one.content for one in first if one.role is Role.USER and one.content), "")
 
 
-def _metadata(tables: Tables, scene: _Scene, asked_at: datetime) -> Metadata:
+def _metadata(tables: Tables, scene: _Scene, asked_at: datetime, in_context: int) -> Metadata:
     assert scene.agent is not None  # only agents have metadata
     total = tables.messages.count_of_agent(scene.agent.id)
-    in_context = tables.messages.count(scene.conversation.id)[1] if scene.conversation else 0
     archived, tags = tables.agents.archive(scene.agent.id, tags=TAGS)
     return Metadata(
         now=asked_at,

@@ -12,14 +12,20 @@ from typing import Any
 
 from recollect.context.calls import answered_by, calls_of
 from recollect.context.history import size_of
-from recollect.domain.conversation import Conversation, Message, Pin, Role, Summary
+from recollect.domain.conversation import (
+    Conversation,
+    ConversationReceipt,
+    Message,
+    Pin,
+    Role,
+    Summary,
+)
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.agents import delete_captures, drop_shelves
 from recollect.service.block_target import known_conversation
 from recollect.service.deps import Deps
-from recollect.service.forget import forget_in, shrunk
+from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
 from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
@@ -78,8 +84,8 @@ def draft(
         content=text,
         parts=parts,
         tool_calls=calls,
-        tool_call_id=_plain("tool_call_id", tool_call_id),
-        name=_plain("name", name),
+        tool_call_id=inputs.plain_text_of("tool_call_id", tool_call_id, inputs.MAX_NAME),
+        name=inputs.plain_text_of("name", name, inputs.MAX_NAME),
         tokens=None if tokens is None else inputs.count_of("tokens", tokens, least=0, most=10**9),
         pinned=bool(pinned),
         metadata=inputs.json_object_of("metadata", metadata),
@@ -175,37 +181,43 @@ def rename(deps: Deps, conversation: object, title: object) -> Conversation:
     return deps.store.write(write)
 
 
-def delete(deps: Deps, conversation: object) -> Mapping[str, int]:
-    """Remove a conversation with its messages, summaries, pins and blocks; say how much went."""
+def delete(deps: Deps, conversation: object) -> ConversationReceipt:
+    """Remove a conversation with its messages, summaries, pins, blocks and memories."""
+    receipt = deps.store.write(
+        lambda tables: _delete(tables, known_conversation(tables, conversation), deps)
+    )
+    return replace(receipt, kept=(*receipt.kept, *shrunk(deps)))
 
-    def write(tables: Tables) -> Mapping[str, int]:
-        found = known_conversation(tables, conversation)
-        total, _ = tables.messages.count(found.id)
-        own = Owner(Scope.SESSION, found.id)
-        blocks = tables.blocks.of_owner(own)
-        memories = tables.conversations.own_memories(found.id)
-        removed = {
-            "conversations": 1,
-            "messages": total,
-            "summaries": len(tables.conversations.summaries(found.id)),
-            "pins": len(tables.conversations.pins(found.id)),
-            "blocks": len(blocks),
-            "memories": len(memories),
-        }
-        for memory_id in memories:
-            forget_in(tables, memory_id, deps.clock)
-        delete_captures(tables, tables.conversations.own_events(found.id))
-        if found.agent_id is not None:
-            tables.messages.unindex(found.id)
-        for block in blocks:
-            tables.blocks.delete(block)
-        drop_shelves(tables, own)
-        tables.conversations.delete(found.id)
-        return {name: count for name, count in removed.items() if count}
 
-    removed = deps.store.write(write)
-    shrunk(deps)
-    return removed
+def _delete(tables: Tables, found: Conversation, deps: Deps) -> ConversationReceipt:
+    own = Owner(Scope.SESSION, found.id)
+    blocks = tables.blocks.of_owner(own)
+    removed = {
+        "conversations": 1,
+        "messages": tables.messages.count(found.id)[0],
+        "summaries": len(tables.conversations.summaries(found.id)),
+        "pins": len(tables.conversations.pins(found.id)),
+        "blocks": len(blocks),
+    }
+    kept: list[str] = []
+    for memory_id in tables.conversations.own_memories(found.id):
+        gone = forget_in(tables, memory_id, deps.clock)
+        kept += gone.kept
+        for name, count in gone.removed.items():
+            removed[name] = removed.get(name, 0) + count
+    removed["captures"] = delete_captures(tables, tables.conversations.own_events(found.id))
+    if found.agent_id is not None:
+        tables.messages.unindex(found.id)
+    for block in blocks:
+        tables.blocks.delete(block)
+    drop_shelves(tables, own)
+    tables.conversations.delete(found.id)
+    return ConversationReceipt(
+        conversation_id=found.id,
+        deleted_at=deps.clock.now(),
+        removed={name: count for name, count in removed.items() if count},
+        kept=tuple(dict.fromkeys(kept)),
+    )
 
 
 def append(deps: Deps, conversation: object, drafts: Sequence[Draft]) -> list[Message]:
@@ -347,10 +359,6 @@ def _message(
     if wanted.tokens is None:
         return replace(message, tokens=size_of(message, counter.count))
     return message
-
-
-def _plain(field: str, value: object) -> str:
-    return redact(inputs.text_of(field, value, most=inputs.MAX_NAME)).text
 
 
 def _many(field: str, value: object) -> tuple[Any, ...]:

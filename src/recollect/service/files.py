@@ -7,6 +7,8 @@ is its text without secrets, for search. The roots are those a caller gives, els
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,8 @@ from recollect.service.disk.grep import grep as grep_files
 from recollect.service.disk.reading import FileText, read_real
 from recollect.service.disk.roots import read_text, real_folders, window_of
 from recollect.service.disk.walk import Met, walk
-from recollect.service.places import Where, find, settle
-from recollect.service.read import meaning_of
-from recollect.service.skills import project_root
+from recollect.service.places import Where, find, project_root, settle
+from recollect.service.read import log_items, meaning_of
 from recollect.store.protocol import Tables
 from recollect.store.values import KeptFile, OpenWindow
 from recollect.text.fingerprint import sha256_hex
@@ -32,7 +33,8 @@ from recollect.text.redact import redact
 
 MOST_OPEN = 5
 KEPT_CHARS = 200_000  # of a file's text, for search by meaning
-MOST_INDEXED = 2_000  # files at once
+MOST_INDEXED = 2_000  # files of a project
+AT_ONCE = 50  # written in one transaction
 SHOWN_CHARS = 400
 
 
@@ -52,7 +54,7 @@ def roots_of(deps: Deps, place: FilePlace) -> tuple[Path, ...]:
     """Return the folders that may be read."""
     if place.roots:
         return place.roots
-    root = project_root(deps, place.where)
+    root = project_root(deps.store, place.where)
     if root is None:
         raise InvalidInput(
             "which folder may be read? pass roots=[…], or project=PATH for the project's"
@@ -158,22 +160,58 @@ def grep(deps: Deps, place: FilePlace, pattern: object, **how: Any) -> GrepPage:
 
 def index(deps: Deps, place: FilePlace, *, include: str | None = None) -> int:
     """Keep the text of a project's files for search by meaning; return how many were read."""
+    _refuse_nowhere(place)
     roots = roots_of(deps, place)
-    texts = _walked(roots, include)
-    reals = real_folders(roots)
+    project_id = deps.store.write(lambda tables: settle(tables, place.where, deps.clock).project_id)
+    kept = [_kept(deps, text, project_id) for text in _walked(roots, include)]
     now = deps.clock.now()
+    for start in range(0, len(kept), AT_ONCE):  # others may write in between
+        deps.store.write(partial(_put, kept[start : start + AT_ONCE], now))
+    reals = real_folders(roots)
+
+    def drop_gone(tables: Tables) -> None:
+        for file_id, path in tables.files.paths_of(project_id or ""):
+            inside = any(Path(path).is_relative_to(root) for root in reals)
+            if inside and not Path(path).exists():
+                _drop(tables, file_id)
+
+    deps.store.write(drop_gone)
+    return len(kept)
+
+
+def forget(deps: Deps, place: FilePlace, paths: Sequence[object] | None) -> int:
+    """Remove what is kept of a project's files, of all or of some; return how many."""
+    _refuse_nowhere(place)
+    wanted = None if paths is None else {str(path) for path in paths}
 
     def write(tables: Tables) -> int:
-        project_id = settle(tables, place.where, deps.clock).project_id
-        for text in texts:
-            tables.files.put(_kept(deps, text, project_id), now)
-        for file in tables.files.of_project(project_id):
-            path = Path(file.path)
-            if any(path.is_relative_to(root) for root in reals) and not path.exists():
-                tables.files.delete(file)
-        return len(texts)
+        project_id = find(tables, place.where).project_id or ""
+        known = tables.files.paths_of(project_id)
+        going = [
+            file_id
+            for file_id, path in known
+            if wanted is None or any(path == one or path.endswith(f"/{one}") for one in wanted)
+        ]
+        for file_id in going:
+            _drop(tables, file_id)
+        return len(going)
 
     return deps.store.write(write)
+
+
+def _put(files: Sequence[KeptFile], now: datetime, tables: Tables) -> None:
+    for file in files:
+        tables.files.put(file, now)
+
+
+def _drop(tables: Tables, file_id: str) -> None:
+    for file in tables.files.get_many([file_id]):
+        tables.files.delete(file)
+
+
+def _refuse_nowhere(place: FilePlace) -> None:
+    if place.where.project is None:
+        raise InvalidInput("whose files? pass project=…: what is kept of files is its project's")
 
 
 def search(deps: Deps, place: FilePlace, query: object, *, limit: object = 5) -> list[FileHit]:
@@ -182,16 +220,19 @@ def search(deps: Deps, place: FilePlace, query: object, *, limit: object = 5) ->
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
     if not asked.strip():
         return []
+    _refuse_nowhere(place)
     meaning, _ = meaning_of(deps, asked)
     with deps.store.read() as tables:
-        owners = _owners(tables, place.where)
-        shelves = tables.words.shelves(ItemKind.FILE, owners)
+        owner = Owner(Scope.PROJECT, find(tables, place.where).project_id or "")
+        shelves = tables.words.shelves(ItemKind.FILE, [owner])
 
         def admit(seqs: Iterable[int]) -> list[_Numbered]:
             return [_Numbered(seq, file_id) for seq, file_id in tables.files.ids_of(seqs).items()]
 
         ranked = rank_plain(tables, asked, shelves, admit, meaning, limit=most)
         files = tables.files.get_many([one.standing.id for _, one in ranked])
+    scores = {candidate.standing.id: score for score, candidate in ranked}
+    log_items(deps, "search_files", asked, "file", scores)
     return [
         FileHit(
             path=file.path,
@@ -242,6 +283,9 @@ def _request(request: object) -> tuple[str, int, int | None]:
 
 
 def _kept(deps: Deps, text: FileText, project_id: str | None) -> KeptFile:
+    # Without a project nobody owns its text: only that it is open is noted.
+    if project_id is None:
+        return KeptFile(deps.clock.new_id(), None, str(text.path), "", sha256_hex(""))
     # Twice as much is looked at, so that no secret is cut in half before it is known as one.
     content = redact(text.text[: 2 * KEPT_CHARS], keep_lines=True).text[:KEPT_CHARS]
     return KeptFile(deps.clock.new_id(), project_id, str(text.path), content, sha256_hex(content))
@@ -264,19 +308,19 @@ def _values(opened_now: Sequence[OpenWindow]) -> list[OpenFile]:
 def _open_path(path: object, here: Mapping[str, str]) -> str:
     wanted = str(path)
     for known in here:
-        if known == wanted or known.endswith(f"/{wanted.lstrip('./')}"):
+        if known == wanted:
             return known
+    ending = [known for known in here if known.endswith(f"/{wanted.removeprefix('./')}")]
+    if len(ending) == 1:
+        return ending[0]
+    if ending:
+        raise InvalidInput(f"{wanted} may be any of {', '.join(ending)}; name one whole")
     listed = ", ".join(sorted(here)) or "nothing"
     raise NotFound(f"{wanted} is not open; open are {listed}")
 
 
 def _gone(path: str, why: str) -> FileWindow:
     return FileWindow(path=path, first_line=1, last_line=0, total_lines=0, text=f"({why})")
-
-
-def _owners(tables: Tables, where: Where) -> list[Owner]:
-    project_id = find(tables, where).project_id
-    return [Owner(Scope.PROJECT, project_id)] if project_id else [Owner(Scope.GLOBAL, "")]
 
 
 def _excerpt(content: str, words: Sequence[str]) -> str:

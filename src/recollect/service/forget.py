@@ -7,12 +7,13 @@ the receipt then names. Questions that met the memory lose their text. Deleted c
 overwritten in the file, and the write-ahead log is emptied.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from recollect.clock import Clock
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, Status
+from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
 from recollect.domain.upkeep import Receipt
 from recollect.service.deps import Deps
@@ -140,3 +141,19 @@ def _unquoted(span: Evidence, others: list[Evidence]) -> Iterator[tuple[int, int
 
 def _overlap(one: Evidence, other: Evidence) -> bool:
     return one.start < other.end and other.start < one.end
+
+
+def drop_shelves(tables: Tables, owner: Owner) -> None:
+    """Take everything of an owner out of the indexes."""
+    for kind in ItemKind:
+        tables.words.drop_shelf(kind, owner)
+
+
+def delete_captures(tables: Tables, events: Sequence[tuple[str, str | None]]) -> int:
+    """Remove captures with their sources; a source others rest on stays."""
+    for event_id, _ in events:
+        tables.agents.delete_event(event_id)
+    for source_id in {source_id for _, source_id in events if source_id}:
+        if not tables.sources.evidence_in(source_id) and not tables.sources.events_of(source_id):
+            tables.sources.delete(source_id)
+    return len(events)

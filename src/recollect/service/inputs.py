@@ -45,6 +45,11 @@ def text_of(field: str, value: object, *, most: int) -> str:
     return clean(value)
 
 
+def plain_text_of(field: str, value: object, most: int = MAX_CONTENT) -> str:
+    """Return *value* as storable text without secrets."""
+    return redact(text_of(field, value, most=most)).text
+
+
 def query_of(value: object) -> str:
     """Return *value* as a question: any text is one."""
     if not isinstance(value, str):

@@ -25,7 +25,7 @@ from recollect.domain.scope import Viewer
 from recollect.errors import NotFound
 from recollect.service.disk.git import find_checkout
 from recollect.service.inputs import looks_like_an_id, name_of, plain_name, text_of
-from recollect.store.protocol import Tables
+from recollect.store.protocol import Store, Tables
 
 UNKNOWN = "unknown"  # an id nothing has: a place that was never written to
 
@@ -101,6 +101,18 @@ def settle(tables: Tables, where: Where, clock: Clock) -> Places:
         agent_id=agent_id,
         session_id=where.session,
     )
+
+
+def project_root(store: Store, where: Where) -> Path | None:
+    """Return the folder of a project: as given by its path, or where its repo was last seen."""
+    if where.project is None:
+        return None
+    if isinstance(parse_reference(where.project), ByPath):
+        return at_home(where.project)
+    with store.read() as tables:
+        viewer = find(tables, where)
+        roots = [tables.places.repo(repo_id) for repo_id in viewer.repo_ids]
+    return next((Path(repo.root) for repo in roots if repo and repo.root), None)
 
 
 def find_agent(tables: Tables, name: str) -> Agent | None:

@@ -275,6 +275,24 @@ def _askers(deps: Deps, where: Where) -> Mapping[str, str]:
     return found
 
 
+def log_items(deps: Deps, verb: str, query: str, kind: str, found: Mapping[str, float]) -> None:
+    """Log a search for other things than memories: which came, by id, with their scores."""
+    items = tuple(
+        LoggedItem(kind=kind, item_id=item_id, outcome=f"score {score:g}")
+        for item_id, score in found.items()
+    )
+    retrieval = Retrieval(
+        id=deps.clock.new_id(),
+        verb=verb,
+        query=query,
+        asking={},
+        notes=(),
+        asked_at=deps.clock.now(),
+        context=items,
+    )
+    keep_log(deps, retrieval)
+
+
 def keep_log(deps: Deps, retrieval: Retrieval) -> str | None:
     """Log a question; return its id, or None where the log cannot be written."""
     try:

@@ -110,8 +110,8 @@ def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> lis
         "limit": asked.limit,
     }
     notes = [line for line in (note, trouble) if line]
-    _log(deps, verb, asked, told, hits, notes, asked_at)
-    return hits
+    retrieval_id = _log(deps, verb, asked, told, hits, notes, asked_at)
+    return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
 
 
 def conversation_search(deps: Deps, asked: Question) -> Mapping[str, Any]:
@@ -253,7 +253,7 @@ def _log(
     hits: list[MessageHit],
     notes: list[str],
     asked_at: datetime,
-) -> None:
+) -> str | None:
     retrieval = Retrieval(
         id=deps.clock.new_id(),
         verb=verb,
@@ -266,4 +266,4 @@ def _log(
             for hit in hits
         ),
     )
-    keep_log(deps, retrieval)
+    return keep_log(deps, retrieval)

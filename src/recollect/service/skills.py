@@ -12,11 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from recollect.config import at_home
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import Block, BlockChange, BlockVersion, By, changed, rethink
+from recollect.domain.block import Block, By, changed, rethink
 from recollect.domain.conversation import Message
-from recollect.domain.project import ByPath, parse_reference
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.skill import (
     LearntSkill,
@@ -36,11 +34,12 @@ from recollect.engine.learn.prompt import (
 from recollect.engine.paid import ask_model
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.agents import add_block, default_block, known_agent
+from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
+from recollect.service.block_writing import add_block, change_of, default_block, keep_version
 from recollect.service.deps import Deps
 from recollect.service.disk.skill_folders import discover, save_skill
-from recollect.service.places import Where, find, settle
+from recollect.service.places import Where, project_root, settle
 from recollect.store.protocol import Tables
 from recollect.store.values import KeptSkill
 from recollect.text.fingerprint import sha256_hex
@@ -57,19 +56,7 @@ T = TypeVar("T")
 
 def found(deps: Deps, project: Where) -> SkillReport:
     """Return the skills there are for somebody who works in a project."""
-    return discover(project_root(deps, project), home=Path.home())
-
-
-def project_root(deps: Deps, where: Where) -> Path | None:
-    """Return the folder of a project: as given by its path, or where its repo was last seen."""
-    if where.project is None:
-        return None
-    if isinstance(parse_reference(where.project), ByPath):
-        return at_home(where.project)
-    with deps.store.read() as tables:
-        viewer = find(tables, where)
-        roots = [tables.places.repo(repo_id) for repo_id in viewer.repo_ids]
-    return next((Path(repo.root) for repo in roots if repo and repo.root), None)
+    return discover(project_root(deps.store, project), home=Path.home())
 
 
 def loaded(deps: Deps, agent: object) -> list[LoadedSkill]:
@@ -191,7 +178,7 @@ def _draft(
 def _folder(deps: Deps, save: str, where: Where) -> Path:
     if save == "global":
         return Path.home() / GLOBAL_FOLDER
-    root = project_root(deps, where)
+    root = project_root(deps.store, where)
     if root is None or not root.is_dir():
         raise InvalidInput(
             "where is the project's folder? pass project=PATH of one that exists, or "
@@ -272,14 +259,7 @@ def _keep_blocks(
 def _told(deps: Deps, result: T, written: Sequence[Block]) -> T:
     """Tell listeners of the blocks that changed, now that they are on disk."""
     for block in written:
-        change = BlockChange(
-            block_id=block.id,
-            label=block.label,
-            version=block.version,
-            by=By.SYSTEM,
-            changed_at=block.updated_at,
-        )
-        deps.listeners.tell(change)
+        deps.listeners.tell(change_of(block, By.SYSTEM))
     return result
 
 
@@ -287,24 +267,15 @@ def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> Blo
     # A skill is as long as it is: the limit is for those who write by hand.
     roomy = block if block.limit is None else replace(block, limit=max(block.limit, len(value)))
     kept = changed(roomy, rethink(value), by=By.SYSTEM, at=now)
-    tables.blocks.set(kept)
-    version = BlockVersion(
-        block_id=kept.id,
-        version=kept.version,
-        value=kept.value,
-        by=By.SYSTEM,
-        reason="the skills changed",
-        changed_at=now,
-    )
-    tables.blocks.add_version(version)
+    keep_version(tables, kept, by=By.SYSTEM, reason="the skills changed")
     return kept
 
 
 def _text(skill: Skill) -> str:
-    files = (
-        f"\n\nFiles in {Path(skill.path).parent}: {', '.join(skill.files)}" if skill.files else ""
-    )
-    return f"# Skill: {skill.name}\n\n{skill.body.strip()}{files}"
+    text = f"# Skill: {skill.name}\n\n{skill.body.strip()}"
+    if skill.files and skill.path:
+        text += f"\n\nFiles in {Path(skill.path).parent}: {', '.join(skill.files)}"
+    return text
 
 
 def _line(description: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.context.history import size_of
+from recollect.context.compact import tokens_of
 from recollect.context.prompt import Metadata, compile_blocks, memory_metadata
 from recollect.domain.agent import Agent
 from recollect.domain.context import WindowOverview
@@ -58,7 +58,7 @@ def overview(
         blocks=counter.count(compile_blocks(blocks).text),
         metadata=counter.count(metadata),
         summary=summaries[-1].tokens if summaries else 0,
-        messages=sum(size_of(message, counter.count) for message in messages),
+        messages=sum(map(tokens_of, messages)),
         tools=counter.count(schemas),
         files=sum(counter.count(file.text) for file in files),
     )

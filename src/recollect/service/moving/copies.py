@@ -3,7 +3,7 @@ Copies of an agent: clones that go their own way, and branches that remember whe
 
 A copy has blocks of its own with the values of today and a history that begins with the copy;
 shared blocks stay shared. Its archive rests on the same sources, and each passage is linked to the
-one it was copied from. Merging a branch back is agent_merge.py.
+one it was copied from. Merging a branch back is merge.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ from recollect.text.clean import clean
 
 def clone(deps: Deps, agent: object, name: object, *, conversations: bool = False) -> Agent:
     """Make an independent copy of an agent, with what was said only if asked."""
-    wanted = inputs.name_of("agent", name)
+    wanted = inputs.new_name_of("agent", name)
 
     def write(tables: Tables) -> Agent:
         who = known_agent(tables, agent)
@@ -50,7 +50,7 @@ def clone(deps: Deps, agent: object, name: object, *, conversations: bool = Fals
 
 def branch(deps: Deps, agent: object, name: object, *, at: object = None) -> Agent:
     """Make a copy with what was said up to *at*, which can be merged back later."""
-    wanted = inputs.name_of("agent", name)
+    wanted = inputs.new_name_of("agent", name)
 
     def write(tables: Tables) -> Agent:
         who = known_agent(tables, agent)

@@ -16,12 +16,12 @@ from recollect.context.history import size_of
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockVersion, By
 from recollect.domain.conversation import Conversation, Message, Role
+from recollect.domain.portability import LETTA
 from recollect.service import inputs
 from recollect.service.agents import MAX_PROMPT
 from recollect.service.block_target import MAX_LABEL
 from recollect.service.moving.given_json import Given
 from recollect.service.moving.letta_carry import (
-    LETTA,
     carried,
     without_keys,
     without_tokens,

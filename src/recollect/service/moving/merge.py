@@ -16,7 +16,6 @@ from recollect.domain.agent import Agent
 from recollect.domain.block import (
     Block,
     BlockChange,
-    BlockVersion,
     By,
     changed,
     check_limit,
@@ -27,7 +26,8 @@ from recollect.domain.portability import BRANCHED_FROM, MERGED, BlockMergeConfli
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
 from recollect.service import inputs
-from recollect.service.agents import add_block, known_agent
+from recollect.service.agents import known_agent
+from recollect.service.block_writing import add_block, change_of, keep_version
 from recollect.service.deps import Deps
 from recollect.service.moving.copies import (
     born_anew,
@@ -310,20 +310,8 @@ def _write_block(
         tables.blocks.attach(agent.id, kept)
     else:
         kept = changed(wanted.ours, rethink(wanted.value), by=By.USER, at=now)
-        tables.blocks.set(kept)
-        tables.blocks.add_version(
-            BlockVersion(
-                block_id=kept.id,
-                version=kept.version,
-                value=kept.value,
-                by=By.USER,
-                reason=reason,
-                changed_at=now,
-            )
-        )
-    return BlockChange(
-        block_id=kept.id, label=kept.label, version=kept.version, by=By.USER, changed_at=now
-    )
+        keep_version(tables, kept, by=By.USER, reason=reason)
+    return change_of(kept, By.USER)
 
 
 def _lacking(tables: Tables, both: _Both, now: datetime) -> tuple[AgentParts, list[str]]:

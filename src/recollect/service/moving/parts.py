@@ -1,7 +1,7 @@
 """
 Everything of one agent, as values: what a file holds, and what a copy is made of.
 
-`gather` takes them out of a store; agent_placing.py puts them into one. A pin, open files and the
+`gather` takes them out of a store; placing.py puts them into one. A pin, open files and the
 paths of skills and checkouts belong to the machine and are no parts of an agent.
 """
 

@@ -20,7 +20,7 @@ from recollect.domain.project import Repo
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
 from recollect.errors import AlreadyExists
-from recollect.service.agents import EVERYBODY
+from recollect.service.block_writing import EVERYBODY
 from recollect.service.moving.parts import (
     AgentParts,
     BlockParts,
@@ -256,7 +256,7 @@ class _Placing:
         """Load a skill as the agent has it, whatever others of its name say here."""
         skill = used.skill
         project_id = self.ids[skill.project_id] if skill.project_id else None
-        new = replace(skill, id=self._clock.new_id(), project_id=project_id, path="")
+        new = replace(skill, id=self._clock.new_id(), project_id=project_id)
         skill_id = self._tables.skills.put(new, used.loaded_at)
         self._tables.skills.load(agent.id, skill_id, used.loaded_at)
         self.counts["skills"] += 1

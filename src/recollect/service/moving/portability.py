@@ -48,7 +48,7 @@ def export_agent(deps: Deps, agent: object, path: Path, *, format: object) -> Ag
 
 def import_agent(deps: Deps, path: Path, *, name: object = None) -> AgentImport:
     """Make the agents of a file, all or none; *name* is for a file that holds one."""
-    wanted = None if name is None else inputs.name_of("agent", name)
+    wanted = None if name is None else inputs.new_name_of("agent", name)
     found, notes = _read(deps, path)
     if wanted is not None and len(found) > 1:
         raise InvalidInput(

@@ -39,17 +39,19 @@ class SqliteFiles:
         former = self.at(file.path, file.project_id)
         if former is not None and former.sha256 == file.sha256:
             return former
-        owner = _owner(file.project_id)
+        owner = Owner(Scope.PROJECT, file.project_id) if file.project_id else None
         values = {"content": file.content, "sha256": file.sha256, "at": to_micros(at)}
         if former is None:
             more = {"id": file.id, "project_id": file.project_id, "path": file.path}
             self._db.execute(_SQL["add_file"], values | more)
-            self._words.add(ItemKind.FILE, owner, file.id, _indexed(file))
+            if owner is not None:
+                self._words.add(ItemKind.FILE, owner, file.id, _indexed(file))
             return file
         self._words.remove(former.id, _indexed(former))
         self._db.execute(_SQL["set_file"], values | {"id": former.id})
         kept = KeptFile(former.id, file.project_id, file.path, file.content, file.sha256)
-        self._words.add(ItemKind.FILE, owner, kept.id, _indexed(kept))
+        if owner is not None:
+            self._words.add(ItemKind.FILE, owner, kept.id, _indexed(kept))
         return kept
 
     def delete(self, file: KeptFile) -> None:
@@ -57,10 +59,13 @@ class SqliteFiles:
         self._words.remove(file.id, _indexed(file))
         self._db.execute(_SQL["delete_file"], {"id": file.id})
 
-    def of_project(self, project_id: str | None) -> list[KeptFile]:
-        """Return the files that were read for a project, or for none."""
-        found = self._db.execute(_SQL["of_project"], {"project_id": project_id})
-        return [KeptFile(*row) for row in found]
+    def paths_of(self, project_id: str) -> list[tuple[str, str]]:
+        """Return the id and path of every file that was read for a project."""
+        return rows(self._db.execute(_SQL["paths_of"], {"project_id": project_id}))
+
+    def drop_unopened(self) -> None:
+        """Forget files of no project that nobody has open any more."""
+        self._db.execute(_SQL["drop_unopened"])
 
     def ids_of(self, seqs: Iterable[int]) -> dict[int, str]:
         """Return which of some items are files, and their ids."""
@@ -96,10 +101,6 @@ class SqliteFiles:
 
 def _indexed(file: KeptFile) -> str:
     return f"{file.path}\n{file.content}"
-
-
-def _owner(project_id: str | None) -> Owner:
-    return Owner(Scope.PROJECT, project_id) if project_id else Owner(Scope.GLOBAL, "")
 
 
 def _window(row: Row) -> OpenWindow:

@@ -23,7 +23,8 @@ RESTORE = "restore a backup or an export"
 _FINDABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages
                 WHERE content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"')
                    OR instr(coalesce(parts, ''), '"send_message"')
-               UNION ALL SELECT id FROM blocks UNION ALL SELECT id FROM files"""
+               UNION ALL SELECT id FROM blocks
+               UNION ALL SELECT id FROM files WHERE project_id IS NOT NULL"""
 
 _MISPLACED = """
     SELECT i.id FROM memories t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
@@ -39,7 +40,7 @@ _MISPLACED = """
      UNION ALL
     SELECT i.id FROM files t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
      WHERE (s.kind, s.scope, s.owner_id) IS NOT
-           ('file', iif(t.project_id IS NULL, 'global', 'project'), coalesce(t.project_id, ''))"""
+           ('file', 'project', t.project_id)"""
 
 # name: (a query that finds what breaks the rule, what mends it)
 _RULES: Mapping[str, tuple[str, str]] = {

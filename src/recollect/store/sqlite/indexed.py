@@ -69,7 +69,7 @@ class IndexedRows:
                     yield Indexed(kind, owner, message_id, messages.indexed_text(*said))
             case ItemKind.FILE:
                 for file_id, project_id, path, content in self._texts(kind, ids):
-                    owner = Owner(Scope.PROJECT, project_id) if project_id else _EVERYBODY
+                    owner = Owner(Scope.PROJECT, project_id)
                     yield Indexed(kind, owner, file_id, f"{path}\n{content}")
 
     def to_embed(self, kind: ItemKind, ids: Sequence[str]) -> dict[str, str]:
@@ -83,6 +83,3 @@ class IndexedRows:
 
     def _texts(self, kind: ItemKind, ids: Sequence[str]) -> list[tuple[str, ...]]:
         return rows(self._db.execute(_SQL[f"{kind.value}_texts"], {"ids": to_json(list(ids))}))
-
-
-_EVERYBODY = Owner(Scope.GLOBAL, "")

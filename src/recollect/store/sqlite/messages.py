@@ -73,10 +73,6 @@ class SqliteMessages:
             return self._messages("in_context", conversation_id=conversation_id)
         return self._messages("in_context_back", conversation_id=conversation_id, limit=last)[::-1]
 
-    def pinned(self, conversation_id: str) -> list[Message]:
-        """Return the pinned messages of a conversation, in order."""
-        return self._messages("pinned", conversation_id=conversation_id)
-
     def latest(
         self, agent_id: str | None, filters: MessageFilters, *, limit: int, offset: int = 0
     ) -> list[Message]:
@@ -165,6 +161,7 @@ def _filter_values(filters: MessageFilters) -> dict[str, Any]:
     return {
         "roles": to_json(sorted(filters.roles)),
         "conversation_id": filters.conversation_id,
+        "project_id": filters.project_id,
         "since": micros(filters.since, FOREVER_AGO),
         "until": micros(filters.until, FOREVER_AHEAD),
         "call": json.dumps(filters.besides_calls_of) if filters.besides_calls_of else "",

@@ -256,6 +256,9 @@ class _Tally:
         for term_id in word.term_ids:
             values = {"term_id": term_id, "first": stretch.first, "last": stretch.last}
             some = rows(db.execute(_SQL["postings_between"], values | {"most": POSTINGS_BUDGET}))
+            if len(some) == POSTINGS_BUDGET:  # too common to be read: looked up instead
+                among = {"term_ids": to_json([term_id]), "seqs": to_json(sorted(stretch.seqs))}
+                some = rows(db.execute(_SQL["postings_among"], among))
             found += [posting for posting in some if posting[0] in stretch.seqs]
             read += len(some)
         self._add(word, found)

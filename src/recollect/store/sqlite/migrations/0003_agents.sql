@@ -38,9 +38,6 @@ BEGIN
     SELECT RAISE(ABORT, 'a message belongs to the agent of its conversation');
 END;
 
--- The feed of changes, by which a compiled prompt learns that it is stale.
-CREATE INDEX block_history_by_time ON block_history(changed_at);
-
 -- What a bundle was made of besides memories (blocks, messages, summaries, pins, files), and what
 -- was left out of it and why. By name only: what was deleted since is simply no longer found.
 CREATE TABLE retrieval_context (
@@ -59,6 +56,12 @@ CREATE UNIQUE INDEX skills_by_content ON skills(name, origin, coalesce(project_i
 
 -- The folder an open file was read in: it is shown again only while it lies there.
 ALTER TABLE agent_files ADD COLUMN root TEXT NOT NULL DEFAULT '';
+
+-- Deleting an agent or a conversation, and listing what was said lately, walk no whole table.
+CREATE INDEX ingestion_events_by_owner ON ingestion_events(scope, owner_id);
+CREATE INDEX model_calls_by_event ON model_calls(event_id) WHERE event_id IS NOT NULL;
+CREATE INDEX agent_files_by_file ON agent_files(file_id);
+CREATE INDEX conversations_by_start ON conversations(started_at);
 
 -- Everything of an agent is taken off its shelves at once.
 CREATE INDEX terms_by_shelf ON terms(shelf_id);

@@ -35,12 +35,12 @@ UPDATE jobs SET payload = json_set(payload, '$.agent_id', NULL) WHERE payload ->
 -- own_memories: those of agent scope, and those of its conversations
 SELECT m.id FROM memories m WHERE m.agent_id = :id AND m.scope = 'agent'
  UNION
-SELECT m.id FROM conversations c JOIN memories m ON m.scope = 'session' AND m.owner_id = c.id WHERE c.agent_id = :id;
+SELECT m.id FROM conversations c CROSS JOIN memories m ON m.scope = 'session' AND m.owner_id = c.id WHERE c.agent_id = :id;
 
 -- own_events: captures made for the agent or for its conversations
 SELECT e.id, e.source_id FROM ingestion_events e WHERE e.scope = 'agent' AND e.owner_id = :id
  UNION
-SELECT e.id, e.source_id FROM conversations c JOIN ingestion_events e ON e.scope = 'session' AND e.owner_id = c.id
+SELECT e.id, e.source_id FROM conversations c CROSS JOIN ingestion_events e ON e.scope = 'session' AND e.owner_id = c.id
  WHERE c.agent_id = :id;
 
 -- delete_event: with its jobs
@@ -53,8 +53,8 @@ DELETE FROM retrievals WHERE asking ->> 'agent_id' = :id;
 DELETE FROM agents WHERE id = :id;
 
 -- archive: how many memories an agent has in its archive, and their tags
-SELECT count(*) FROM memories WHERE scope = 'agent' AND owner_id = :id AND status = 'active';
+SELECT count(*) FROM memories WHERE scope = 'agent' AND owner_id = :id AND +status = 'active';
 
 -- archive_tags: each once
-SELECT DISTINCT g.tag FROM memories m JOIN memory_tags g ON g.memory_id = m.id
- WHERE m.scope = 'agent' AND m.owner_id = :id AND m.status = 'active' ORDER BY g.tag LIMIT :limit;
+SELECT DISTINCT g.tag FROM memories m CROSS JOIN memory_tags g ON g.memory_id = m.id
+ WHERE m.scope = 'agent' AND m.owner_id = :id AND +m.status = 'active' ORDER BY g.tag LIMIT :limit;

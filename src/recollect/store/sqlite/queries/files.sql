@@ -6,9 +6,11 @@ SELECT id, project_id, path, content, sha256 FROM files
 SELECT f.id, f.project_id, f.path, f.content, f.sha256 FROM json_each(:ids) j CROSS JOIN files f ON f.id = j.value
  ORDER BY j.key;
 
--- of_project: every file that was read for it
-SELECT id, project_id, path, content, sha256 FROM files
- WHERE coalesce(project_id, '') = coalesce(:project_id, '') ORDER BY path;
+-- paths_of: every file that was read for a project
+SELECT id, path FROM files WHERE project_id = :project_id ORDER BY path;
+
+-- drop_unopened: of no project, and open for nobody
+DELETE FROM files WHERE project_id IS NULL AND id NOT IN (SELECT file_id FROM agent_files);
 
 -- add_file: as it was read
 INSERT INTO files (id, project_id, path, content, sha256, created_at, updated_at)

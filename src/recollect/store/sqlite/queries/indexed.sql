@@ -10,8 +10,8 @@ SELECT t.id FROM messages t LEFT JOIN items i ON i.id = t.id
 -- block_ids: the same
 SELECT t.id FROM blocks t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
 
--- file_ids: the same
-SELECT t.id FROM files t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
+-- file_ids: the same, of projects; of others only that they are open is known
+SELECT t.id FROM files t LEFT JOIN items i ON i.id = t.id WHERE t.project_id IS NOT NULL ORDER BY i.seq, t.id;
 
 -- memory_texts: what is embedded of memories, given as a JSON list of ids
 SELECT t.id, t.title, t.content FROM json_each(:ids) j CROSS JOIN memories t ON t.id = j.value;
@@ -20,4 +20,5 @@ SELECT t.id, t.title, t.content FROM json_each(:ids) j CROSS JOIN memories t ON 
 SELECT t.id, t.agent_id, t.conversation_id, t.content, t.tool_calls, t.parts FROM json_each(:ids) j CROSS JOIN messages t ON t.id = j.value;
 
 -- file_texts: whose each file is, and its text
-SELECT t.id, t.project_id, t.path, t.content FROM json_each(:ids) j CROSS JOIN files t ON t.id = j.value;
+SELECT t.id, t.project_id, t.path, t.content FROM json_each(:ids) j CROSS JOIN files t ON t.id = j.value
+ WHERE t.project_id IS NOT NULL;

@@ -41,6 +41,8 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
+   AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
+        AND coalesce(c.project_id, :project_id) = :project_id))
  ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset;
 
 -- of_conversation: in a stretch of time, the last first
@@ -52,12 +54,9 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
+   AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
+        AND coalesce(c.project_id, :project_id) = :project_id))
  ORDER BY position DESC LIMIT :limit OFFSET :offset;
-
--- pinned: of a conversation, in order
-SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
-  FROM messages WHERE conversation_id = :conversation_id AND pinned = 1 ORDER BY position;
 
 -- standings: what ranking needs of items, given as a JSON list, that pass the filters
 SELECT i.seq, m.id, m.conversation_id, m.created_at
@@ -66,9 +65,11 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at
    AND m.role IN (SELECT value FROM json_each(:roles))
    AND (:conversation_id IS NULL OR m.conversation_id = :conversation_id)
    AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0)
-   AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0);
+   AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0)
+   AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
+        AND coalesce(c.project_id, :project_id) = :project_id));
 
--- few_of_agent: the items of a stretch of time, from the index alone; other filters come later
+-- few_of_agent: the items of a stretch of time; other filters come later
 SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
  WHERE m.agent_id = :agent_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :most;
 
@@ -86,7 +87,8 @@ UPDATE messages SET summary_id = NULL WHERE id = :id;
 UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json_each(:ids)) AND summary_id IS NULL;
 
 -- count: of a conversation: all, and those in context
-SELECT count(*), count(*) FILTER (WHERE summary_id IS NULL) FROM messages WHERE conversation_id = :conversation_id;
+SELECT (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id),
+       (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL);
 
 -- count_of_agent: what it ever said or heard in words, from the count its shelf keeps
 SELECT coalesce(sum(items), 0) FROM shelves WHERE kind = 'message' AND scope = 'agent' AND owner_id = :agent_id;
@@ -101,6 +103,8 @@ SELECT id, role FROM messages
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
+   AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
+        AND coalesce(c.project_id, :project_id) = :project_id))
  ORDER BY created_at, position;
 
 -- speakers_in: the same within a conversation
@@ -110,4 +114,6 @@ SELECT id, role FROM messages
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
+   AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
+        AND coalesce(c.project_id, :project_id) = :project_id))
  ORDER BY position;

@@ -1,0 +1,74 @@
+"""The small writes that every change of a block is made of: a birth, a version, the news of it."""
+
+from recollect.clock import Clock
+from recollect.domain.agent import DEFAULT_BLOCKS, Agent, DefaultBlock
+from recollect.domain.block import Block, BlockChange, BlockVersion, By
+from recollect.domain.scope import Owner, Scope
+from recollect.store.protocol import Tables
+
+EVERYBODY = Owner(Scope.GLOBAL, "")
+
+
+def add_block(tables: Tables, block: Block, *, by: By, reason: str) -> None:
+    """Keep a new block with the first line of its history."""
+    tables.blocks.add(block)
+    tables.blocks.add_version(_version(block, by, reason))
+
+
+def keep_version(tables: Tables, block: Block, *, by: By, reason: str) -> None:
+    """Keep a block as it is now, and that it was so in its history."""
+    tables.blocks.set(block)
+    tables.blocks.add_version(_version(block, by, reason))
+
+
+def change_of(block: Block, by: By) -> BlockChange:
+    """Return what listeners are told of a block as it is now."""
+    return BlockChange(
+        block_id=block.id,
+        label=block.label,
+        version=block.version,
+        by=by,
+        changed_at=block.updated_at,
+    )
+
+
+def default_block(default: DefaultBlock, owner: Owner, clock: Clock) -> Block:
+    """Return an empty block as every agent starts with."""
+    now = clock.now()
+    return Block(
+        id=clock.new_id(),
+        label=default.label,
+        description=default.description,
+        read_only=default.read_only,
+        scope=owner.scope,
+        owner_id=owner.id,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def give_default_blocks(tables: Tables, clock: Clock, agent: Agent) -> None:
+    """Attach those of agent and global scope it lacks; the others are made when first written."""
+    has = {block.label for block in tables.blocks.attached(agent.id)}
+    shared = {block.label: block for block in reversed(tables.blocks.of_owner(EVERYBODY))}
+    for default in DEFAULT_BLOCKS:
+        if default.label in has or default.scope not in (Scope.AGENT, Scope.GLOBAL):
+            continue
+        block = shared.get(default.label) if default.scope is Scope.GLOBAL else None
+        if block is None:
+            own = Owner(Scope.AGENT, agent.id)
+            owner = EVERYBODY if default.scope is Scope.GLOBAL else own
+            block = default_block(default, owner, clock)
+            add_block(tables, block, by=By.SYSTEM, reason="made with the agent")
+        tables.blocks.attach(agent.id, block)
+
+
+def _version(block: Block, by: By, reason: str) -> BlockVersion:
+    return BlockVersion(
+        block_id=block.id,
+        version=block.version,
+        value=block.value,
+        by=by,
+        reason=reason,
+        changed_at=block.updated_at,
+    )
