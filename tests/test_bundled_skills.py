@@ -30,7 +30,7 @@ def check(line: str) -> None:
     """Raise where *line* names a command, option or choice that does not exist."""
     words = shlex.split(line.partition("<<")[0])[1:]
     command: click.Command = main
-    context = click.Context(main, info_name="recollect")
+    context = click.Context(main, info_name="recollect", **main.context_settings)
     while isinstance(command, click.Group):
         if isinstance(command, DefaultGroup) and (not words or words[0] not in command.commands):
             words.insert(0, DEFAULT)

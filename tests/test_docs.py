@@ -90,7 +90,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
 def test_the_examples_of_every_help_text_run(tmp_path: Path) -> None:
     examples = []
     for command in [main, *commands(main).values()]:
-        text = command.get_help(Context(command))
+        text = command.get_help(Context(command, help_option_names=["-h", "--help"]))
         examples += re.findall(r"^\s+(recollect .+)$", text, flags=re.MULTILINE)
     assert len(examples) >= 10
 
