@@ -27,6 +27,7 @@ MAX_NAME = 200
 MAX_ALTERNATIVES = 32
 MAX_LIMIT = 1_000
 MAX_JSON = 10_000_000
+MAX_DEPTH = 200
 MAX_QUERY = 8_000  # a longer question is cut, not refused
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -101,7 +102,8 @@ def json_of(field: str, value: object) -> Any:
             return _redacted(json.loads(text))
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
-            f"{field} must be made of what JSON knows: text, numbers, lists and objects"
+            f"{field} must be made of what JSON knows (text, numbers, lists and objects), "
+            f"nested {MAX_DEPTH} deep at most"
         ) from None
     raise TooLarge(f"{field} has {len(text):,} characters of JSON; the limit is {MAX_JSON:,}")
 
@@ -116,13 +118,15 @@ def json_object_of(field: str, value: object) -> dict[str, Any]:
     return found
 
 
-def _redacted(value: Any) -> Any:
+def _redacted(value: Any, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise RecursionError  # the same on every version of Python, and known to the caller
     if isinstance(value, str):
         return redact(clean(value)).text
     if isinstance(value, list):
-        return [_redacted(one) for one in value]
+        return [_redacted(one, depth + 1) for one in value]
     if isinstance(value, dict):
-        return {redact(clean(name)).text: _redacted(one) for name, one in value.items()}
+        return {redact(clean(name)).text: _redacted(one, depth + 1) for name, one in value.items()}
     return value
 
 
