@@ -99,8 +99,15 @@ class SqliteFiles:
         return [_window(row) for row in found]
 
 
+def indexed_text(path: str, content: str) -> str:
+    """Return the words under which a file can be found: its name, its folder's, what it says."""
+    # Where the project lies on a machine says nothing about the file.
+    named = "/".join(path.replace("\\", "/").split("/")[-2:])
+    return f"{named}\n{content}"
+
+
 def _indexed(file: KeptFile) -> str:
-    return f"{file.path}\n{file.content}"
+    return indexed_text(file.path, file.content)
 
 
 def _window(row: Row) -> OpenWindow:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import apsw
 
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.sqlite import blocks, messages, queries
+from recollect.store.sqlite import blocks, files, messages, queries
 from recollect.store.sqlite.memories import SqliteMemories, indexed_text
 from recollect.store.sqlite.rows import rows, to_json
 from recollect.store.sqlite.words import SqliteWords
@@ -70,7 +70,7 @@ class IndexedRows:
             case ItemKind.FILE:
                 for file_id, project_id, path, content in self._texts(kind, ids):
                     owner = Owner(Scope.PROJECT, project_id)
-                    yield Indexed(kind, owner, file_id, f"{path}\n{content}")
+                    yield Indexed(kind, owner, file_id, files.indexed_text(path, content))
 
     def to_embed(self, kind: ItemKind, ids: Sequence[str]) -> dict[str, str]:
         """Return the text of each of some items that is to be embedded."""
