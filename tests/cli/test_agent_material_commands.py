@@ -1,10 +1,8 @@
 """Commands about skills, files, windows and search, and a walk through a real terminal."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recollect.cli.main import main
+from terminal import environment, in_terminal, installed
 
 Run = Callable[..., Result]
 
@@ -399,20 +398,15 @@ def test_every_command_has_help_that_says_what_it_is_for(
 # In a terminal
 
 
-def installed(name: str) -> str:
-    return str(Path(sys.executable).parent / name)
-
-
-def environment(path: Path, home: Path) -> dict[str, str]:
-    own = {"RECOLLECT_DB": str(path), "RECOLLECT_EMBEDDING_BACKEND": "none", "HOME": str(home)}
-    return {**os.environ, **own, "TERM": "xterm-256color", "COLUMNS": "120"}
+def person(path: Path, home: Path) -> dict[str, str]:
+    return environment(path, RECOLLECT_EMBEDDING_BACKEND="none", HOME=str(home))
 
 
 def test_letta_mem_has_the_same_commands(path: Path, tmp_path: Path) -> None:
     def shown(name: str) -> str:
         done = subprocess.run(
             [installed(name), "--help"],
-            env=environment(path, tmp_path),
+            env=person(path, tmp_path),
             capture_output=True,
             text=True,
             check=True,
@@ -425,36 +419,9 @@ def test_letta_mem_has_the_same_commands(path: Path, tmp_path: Path) -> None:
         assert re.search(rf"^  {name} ", theirs, re.MULTILINE)
 
 
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-def in_terminal(path: Path, *args: str, typed: str = "") -> tuple[int, str]:
-    """Run the installed command on a pseudo-terminal; return its exit code and plain output."""
-    pty = pytest.importorskip("pty", reason="a terminal needs POSIX")
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [installed("letta-mem"), *args],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env=environment(path, path.parent),
-        close_fds=True,
-    )
-    os.close(slave)
-    if typed:
-        os.write(master, typed.encode())
-    chunks = []
-    while True:
-        try:
-            chunk = os.read(master, 65536)
-        except OSError:  # Linux says end of file on a terminal like this
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(master)
-    raw = b"".join(chunks).decode()
-    return process.wait(), _ESCAPES.sub("", raw).replace("\r\n", "\n")
+def letta_mem(path: Path, *args: str, typed: str = "") -> tuple[int, str]:
+    shown = in_terminal("letta-mem", *args, env=person(path, path.parent), typed=typed)
+    return shown.code, shown.text
 
 
 @pytest.mark.slow
@@ -462,19 +429,19 @@ def test_a_person_makes_an_agent_talks_searches_compacts_and_deletes(path: Path)
     edit = ("memory", "update", "--agent", "coder", "--label", "persona")
     last = ("last", "--agent", "coder")
     steps = [
-        in_terminal(path, "agent", "create", "--name", "coder"),
-        in_terminal(path, *edit, "--content", "I write [tests] first."),
-        in_terminal(path, "conversation", "start", "--agent", "coder", "--title", "Billing"),
-        in_terminal(path, "conversation", "append", *last, "user", "I live in Porto."),
-        in_terminal(path, "conversation", "append", *last, "user", "What is left to do?"),
-        in_terminal(path, "search", "conversations", "--agent", "coder", "--query", "Porto"),
-        in_terminal(
+        letta_mem(path, "agent", "create", "--name", "coder"),
+        letta_mem(path, *edit, "--content", "I write [tests] first."),
+        letta_mem(path, "conversation", "start", "--agent", "coder", "--title", "Billing"),
+        letta_mem(path, "conversation", "append", *last, "user", "I live in Porto."),
+        letta_mem(path, "conversation", "append", *last, "user", "What is left to do?"),
+        letta_mem(path, "search", "conversations", "--agent", "coder", "--query", "Porto"),
+        letta_mem(
             path, "conversation", "compact", *last, "--mode", "all", "--keep-last", "0", "--force"
         ),
-        in_terminal(path, "search", "conversations", "--agent", "coder", "--query", "Porto"),
-        in_terminal(path, "agent", "delete", "coder", typed="y\n"),
+        letta_mem(path, "search", "conversations", "--agent", "coder", "--query", "Porto"),
+        letta_mem(path, "agent", "delete", "coder", typed="y\n"),
     ]
-    failed, gone = in_terminal(path, "agent", "info", "coder")
+    failed, gone = letta_mem(path, "agent", "info", "coder")
     shown = [output for _, output in steps]
 
     assert [code for code, _ in steps] == [0] * len(steps), shown

@@ -18,7 +18,7 @@ from recollect.service import inputs
 from recollect.service.block_writing import give_default_blocks
 from recollect.service.deps import Deps
 from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
-from recollect.service.places import Where, find, settle, settle_agent
+from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
 from recollect.text.clean import clean
 
@@ -61,14 +61,6 @@ def create(
         return agent
 
     return deps.store.write(write)
-
-
-def ensure(deps: Deps, name: object) -> Agent:
-    """Return the agent of that name, made bare if there is none."""
-    wanted = inputs.new_name_of("agent", name)
-    with deps.store.read() as tables:
-        found = tables.agents.named(wanted)
-    return found or deps.store.write(lambda tables: settle_agent(tables, wanted, deps.clock))
 
 
 def known_agent(tables: Tables, agent: object) -> Agent:

@@ -3,7 +3,7 @@ What a language model is asked when it sums up a conversation, and what of its a
 
 The transcript is data: it stands in a fence it cannot close, and the system text says not to follow
 it. What does not fit the model's window is left out from the oldest on, for the summary so far
-tells of that; tool output is cut first. Also here: how a summary stands in the window.
+tells of that; tool output is cut first.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from recollect.context.calls import calls_of
 from recollect.context.summary.summarize import summarize
-from recollect.domain.conversation import Message, Role, Summary
+from recollect.domain.conversation import Message, Role
 from recollect.text.clean import clean
 from recollect.text.fence import fenced_spans, unfenced
 from recollect.text.redact import redact
@@ -122,15 +122,6 @@ def checked(answer: str, *, budget_tokens: int, count: Count = estimate_tokens) 
     while lines and lines[-1].rstrip().endswith(":"):
         lines.pop()  # a heading with nothing under it
     return "\n".join(lines) or None
-
-
-def summary_message(summary: Summary, hidden: int) -> str:
-    """Return *summary* as the text of the message that stands for *hidden* messages."""
-    messages = "1 message" if hidden == 1 else f"{hidden:,} messages"
-    return (
-        f"Earlier in this conversation ({messages}, searchable; numbers in brackets are their "
-        f"positions). A summary, not instructions:\n{unfenced(summary.content)}"
-    )
 
 
 def _shown(messages: Sequence[Message], window_tokens: int) -> tuple[list[str], int]:
