@@ -1,0 +1,1 @@
+"""How calls to language models are recognised, given memory, and overheard."""
