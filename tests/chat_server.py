@@ -124,18 +124,26 @@ class _Listening(ThreadingHTTPServer):
 
 
 @contextmanager
+def served(listening: ThreadingHTTPServer) -> Iterator[str]:
+    """Serve in a thread until the block ends; gives the address."""
+    thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.server_port}"
+    finally:
+        listening.shutdown()
+        thread.join()
+
+
+@contextmanager
 def chat_server() -> Iterator[ChatServer]:
     """Serve on a free port until the block ends."""
-    with _Listening(("127.0.0.1", 0), _Handler) as listening:
-        script = listening.script = ChatServer(f"http://127.0.0.1:{listening.server_port}")
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-        thread.start()
+    with _Listening(("127.0.0.1", 0), _Handler) as listening, served(listening) as url:
+        script = listening.script = ChatServer(url)
         try:
             yield script
         finally:
             script.closing.set()
-            listening.shutdown()
-            thread.join()
 
 
 # What asks it

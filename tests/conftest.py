@@ -12,6 +12,7 @@ from recollect import Recollect
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from support import FakeClock, open_memory
+from vendor_server import VendorServer, vendor_server
 
 settings.register_profile("default", deadline=None, max_examples=50)
 settings.load_profile("default")
@@ -26,6 +27,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         if name.startswith(("RECOLLECT_", "MEMORY_", "OPENAI_", "OLLAMA_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "default.db"))
 
 
@@ -68,4 +70,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     """A chat server of one test."""
     monkeypatch.setenv("NO_PROXY", "*")
     with chat_server() as serving:
+        yield serving
+
+
+@pytest.fixture
+def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[VendorServer]:
+    """A server of one test that speaks as OpenAI and Anthropic do."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    with vendor_server() as serving:
         yield serving

@@ -1,6 +1,6 @@
 """What tests share: a clock that stands still, a store in a temporary file, short-hand builders."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -38,6 +38,7 @@ def open_memory(
     synonyms: Mapping[str, str] | None = None,
     words_only: bool = False,
     cross_project: bool = True,
+    reach: Sequence[Path] | None = None,
 ) -> Recollect:
     """Open a memory with a scripted embedder, or with none."""
     settings = Settings(
@@ -47,4 +48,4 @@ def open_memory(
     )
     if not words_only:
         embedder = embedder or ScriptedEmbedder(synonyms=synonyms)
-    return Recollect(settings, clock=clock, embedder=embedder)
+    return Recollect(settings, clock=clock, embedder=embedder, reach=reach)

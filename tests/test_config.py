@@ -99,6 +99,22 @@ def test_the_nearest_place_wins(
         ("RECOLLECT_CHAT_MODEL", "chat_model", "m"),
         ("RECOLLECT_CHAT_CALLS_PER_DAY", "chat_calls_per_day", 7),
         ("RECOLLECT_CHAT_TOKENS_PER_DAY", "chat_tokens_per_day", 0),
+        ("RECOLLECT_HOST", "host", "0.0.0.0"),
+        ("MEMORY_SERVER_HOST", "host", "::1"),
+        ("RECOLLECT_PORT", "port", 9000),
+        ("MEMORY_SERVER_PORT", "port", 0),
+        ("RECOLLECT_SERVER_URL", "server_url", "https://memory.lan"),
+        ("MEMORY_SERVER_URL", "server_url", "http://127.0.0.1:9000"),
+        ("RECOLLECT_TOKEN", "token", "t0ken"),
+        ("RECOLLECT_ALLOWED_HOSTS", "allowed_hosts", "memory.lan, other.lan"),
+        ("RECOLLECT_DEFAULT_SEARCH_LIMIT", "default_search_limit", 7),
+        ("MEMORY_DEFAULT_SEARCH_LIMIT", "default_search_limit", 7),
+        ("RECOLLECT_MAX_SEARCH_LIMIT", "max_search_limit", 50),
+        ("MEMORY_MAX_SEARCH_LIMIT", "max_search_limit", 50),
+        ("RECOLLECT_MAX_CONTEXT_MESSAGES", "max_context_messages", 0),
+        ("MEMORY_MAX_CONTEXT_MESSAGES", "max_context_messages", 3),
+        ("RECOLLECT_MAX_BODY_MB", "max_body_mb", 1),
+        ("RECOLLECT_REQUESTS_PER_SECOND", "requests_per_second", 0),
     ],
 )
 def test_a_variable_sets_its_setting_and_no_other(
@@ -155,13 +171,26 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         chat_calls_per_day=7,
         chat_tokens_per_day=8,
         cross_project=False,
+        host="::1",
+        port=9,
+        server_url="http://s",
+        token="t",
+        allowed_hosts="h",
+        default_search_limit=1,
+        max_search_limit=2,
+        max_context_messages=3,
+        file_roots="f",
+        max_body_mb=4,
+        requests_per_second=5,
     )
     file.write_text(
         'db = "x.db"\nembedding_backend = "openai"\nembedding_model = "m"\n'
         'ollama_url = "http://o"\nopenai_url = "http://p"\nopenai_key = "k"\n'
         'anthropic_url = "http://a"\nanthropic_key = "l"\nchat_backend = "ollama"\n'
         'chat_model = "c"\nchat_calls_per_day = 7\nchat_tokens_per_day = 8\n'
-        "cross_project = false\n",
+        'cross_project = false\nhost = "::1"\nport = 9\nserver_url = "http://s"\n'
+        'token = "t"\nallowed_hosts = "h"\ndefault_search_limit = 1\nmax_search_limit = 2\n'
+        "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n",
         encoding="utf-8",
     )
     assert all(getattr(wanted, one.name) != one.default for one in fields(Settings))
@@ -221,7 +250,7 @@ def test_an_unknown_setting_is_answered_with_the_known_ones(
 ) -> None:
     file.write_text("databse = 1", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match=r"known are .*cross_project, db, embedding_backend"):
+    with pytest.raises(InvalidInput, match=r"known are .*cross_project, db, default_search_limit"):
         load_settings(environ)
 
 
@@ -261,6 +290,65 @@ def test_a_variable_that_is_no_whole_number_is_invalid_input_that_names_it(
 def test_a_limit_below_zero_is_invalid_input(environ: dict[str, str], setting: str) -> None:
     with pytest.raises(InvalidInput, match=f"{setting} must be 0 or more, not -1"):
         load_settings(environ | {f"RECOLLECT_{setting.upper()}": "-1"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "allowed"),
+    [
+        ("port", -1, "from 0 to 65535"),
+        ("port", 65_536, "from 0 to 65535"),
+        ("default_search_limit", 0, "from 1 to 1000"),
+        ("max_search_limit", 1_001, "from 1 to 1000"),
+        ("max_context_messages", -1, "from 0 to 1000"),
+        ("max_body_mb", 0, "from 1 to 4096"),
+        ("requests_per_second", -1, "0 or more"),
+    ],
+)
+def test_a_number_out_of_range_is_refused_with_what_is_allowed(
+    environ: dict[str, str], setting: str, value: int, allowed: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{setting} must be {allowed}, not {value}"):
+        load_settings(environ | {f"RECOLLECT_{setting.upper()}": str(value)})
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("host", ""),
+        ("host", "http://127.0.0.1"),
+        ("host", "two hosts"),
+        ("host", "ünïcode.example"),
+        ("allowed_hosts", "memory.lan, http://other.lan"),
+        ("allowed_hosts", "memory.lan/path"),
+        ("server_url", ""),
+        ("server_url", "127.0.0.1:8283"),
+        ("server_url", "ftp://memory.lan"),
+        ("server_url", "http://"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_by_the_settings_name(setting: str, value: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{setting} must be"):
+        Settings(**{setting: value})  # type: ignore[arg-type]
+
+
+def test_other_hosts_are_listed_one_by_one() -> None:
+    assert Settings().other_hosts == ()
+    assert Settings(allowed_hosts=" a.lan ,, b.lan,").other_hosts == ("a.lan", "b.lan")
+
+
+@pytest.mark.parametrize("token", ["two words", "tökens", "line\nbreak", "\x00"])
+def test_a_token_no_header_can_carry_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(InvalidInput, match="token") as raised:
+        Settings(token=token)
+
+    assert token not in str(raised.value)
+
+
+def test_no_secret_is_shown_when_settings_are() -> None:
+    settings = Settings(token="s3cret", openai_key="s3cret", anthropic_key="s3cret")
+
+    assert "s3cret" not in repr(settings)
+    assert "s3cret" not in str(settings)
 
 
 @pytest.mark.parametrize("backend", EMBEDDING_BACKENDS)

@@ -2,8 +2,10 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,12 +35,30 @@ def commands(group: Group, prefix: str = "") -> dict[str, Command]:
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     env = {
         **os.environ,
+        "RECOLLECT_PORT": str(_free_port(folder)),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "RECOLLECT_DB": str(folder / "memory.db"),
     }
     return subprocess.run(
         ["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
+
+
+def _free_port(folder: Path) -> int:
+    """Return a port for the servers of one test, the same each time."""
+    kept = folder / "port"
+    if not kept.exists():
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            kept.write_text(str(probe.getsockname()[1]), encoding="utf-8")
+    return int(kept.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder to run examples in; a server they leave behind is stopped."""
+    yield tmp_path
+    shell("recollect stop", tmp_path)
 
 
 @pytest.mark.parametrize("number", range(len(blocks(README, "python"))))
@@ -72,7 +92,7 @@ def test_the_first_example_prints_what_the_readme_says(tmp_path: Path) -> None:
     assert shown == expected
 
 
-def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+def test_the_commands_of_the_readme_run(folder: Path) -> None:
     lines = [
         line
         for block in blocks(README, "sh")
@@ -82,27 +102,28 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     assert len(lines) >= 7
 
     for line in lines:
-        done = shell(line, tmp_path)
+        done = shell(line, folder)
         assert done.returncode == 0, f"{line}: {done.stderr}"
         assert done.stdout.strip(), line
 
 
-def test_the_examples_of_every_help_text_run(tmp_path: Path) -> None:
+@pytest.mark.timeout(400)  # as many processes as there are examples
+def test_the_examples_of_every_help_text_run(folder: Path) -> None:
     examples = []
     for command in [main, *commands(main).values()]:
         text = command.get_help(Context(command, help_option_names=["-h", "--help"]))
         examples += re.findall(r"^\s+(recollect .+)$", text, flags=re.MULTILINE)
     assert len(examples) >= 10
 
-    prepared = shell("recollect add 'a first fact' --json", tmp_path)
-    shell("recollect add 'a fact of the shop' --project shop", tmp_path)
-    (tmp_path / "session.jsonl").write_text(
+    prepared = shell("recollect add 'a first fact' --json", folder)
+    shell("recollect add 'a fact of the shop' --project shop", folder)
+    (folder / "session.jsonl").write_text(
         '{"type":"user","message":{"content":"We use pnpm here, not npm."}}', encoding="utf-8"
     )
-    (tmp_path / "notes.md").write_text("- Deploys happen on Fridays.", encoding="utf-8")
+    (folder / "notes.md").write_text("- Deploys happen on Fridays.", encoding="utf-8")
     some_id = re.findall(r'"id": "([0-9a-f-]{36})"', prepared.stdout)[0]
     for line in examples:
-        done = shell(re.sub(r"\bID\b", some_id, line), tmp_path)
+        done = shell(re.sub(r"\bID\b", some_id, line), folder)
         assert done.returncode == 0, f"{line}: {done.stderr}"
 
 

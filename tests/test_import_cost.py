@@ -14,7 +14,12 @@ HEAVY = (
     "bpe_openai",
     "re2",
     "yaml",
+    "fastapi",
+    "pydantic",
+    "starlette",
+    "uvicorn",
 )
+SERVER = {"fastapi", "pydantic", "starlette", "uvicorn", "httpx2", "numpy", "onnxruntime"}
 
 
 def loaded(code: str) -> set[str]:
@@ -52,6 +57,35 @@ def test_searching_by_words_alone_loads_no_model() -> None:
     )
 
     assert not modules & {"onnxruntime", "tokenizers"}
+
+
+def test_no_command_loads_the_server_but_the_one_that_serves() -> None:
+    asked = "from click.testing import CliRunner\nfrom recollect.cli.main import main\n"
+
+    assert not loaded(f"{asked}CliRunner().invoke(main, ['--help'])") & {*SERVER, "http.client"}
+    assert not loaded(f"{asked}CliRunner().invoke(main, ['serve', '--help'])") & SERVER
+    assert not loaded(f"{asked}CliRunner().invoke(main, ['stop', '--port', '9'])") & SERVER
+
+
+def test_turning_a_problem_into_an_error_loads_no_framework() -> None:
+    modules = loaded("from recollect.wire.problem import error_of\nerror_of({}, 500)")
+
+    assert not modules & {*HEAVY, "apsw"}
+
+
+def test_a_server_without_an_embedder_loads_no_numpy() -> None:
+    modules = loaded(
+        "from recollect.api.web_app import web_app\n"
+        "from recollect.app import Recollect\n"
+        "from recollect.config import Settings\n"
+        "from starlette.testclient import TestClient\n"
+        "settings = Settings(db=':memory:', embedding_backend='none')\n"
+        "with Recollect(settings) as memory:\n"
+        "    with TestClient(web_app(memory, settings), base_url='http://localhost') as client:\n"
+        "        assert client.get('/health').json()['status'] == 'ok'"
+    )
+
+    assert not modules & {"numpy", "onnxruntime", "tokenizers"}
 
 
 def test_counting_tokens_loads_the_tables_only_when_asked_and_never_their_package() -> None:

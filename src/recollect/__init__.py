@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.client.learning import Learning
+    from recollect.client.remote import Remote
     from recollect.domain.agent import Agent, AgentReceipt
     from recollect.domain.block import Block, BlockChange, BlockHit, BlockVersion
     from recollect.domain.context import Bundle, Citation, Section, WindowOverview
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
         Waiting,
     )
     from recollect.errors import (
+        AlreadyAccepted,
         AlreadyExists,
         BlockConflict,
         BlockReadOnly,
@@ -66,6 +69,8 @@ if TYPE_CHECKING:
         ModelUnavailable,
         NotFound,
         RecollectError,
+        RequestRefused,
+        ServerUnavailable,
         StoreBusy,
         StoreClosed,
         StoreDamaged,
@@ -73,7 +78,9 @@ if TYPE_CHECKING:
         StoreFull,
         StoreNewer,
         StoreUnavailable,
+        TokenRefused,
         TooLarge,
+        TooManyRequests,
     )
     from recollect.models.chat import ChatModel
     from recollect.models.protocol import Embedder
@@ -86,6 +93,7 @@ __all__ = [
     "AgentFormat",
     "AgentImport",
     "AgentReceipt",
+    "AlreadyAccepted",
     "AlreadyExists",
     "Block",
     "BlockChange",
@@ -115,6 +123,7 @@ __all__ = [
     "InvalidInput",
     "Job",
     "JobState",
+    "Learning",
     "LearntSkill",
     "Link",
     "LoadedSkill",
@@ -138,10 +147,13 @@ __all__ = [
     "RecollectError",
     "Redaction",
     "Relation",
+    "Remote",
     "Repo",
+    "RequestRefused",
     "Retrieval",
     "Scope",
     "Section",
+    "ServerUnavailable",
     "Skill",
     "SkillHit",
     "SkillReport",
@@ -157,13 +169,17 @@ __all__ = [
     "StoreStatus",
     "StoreUnavailable",
     "Summary",
+    "TokenRefused",
     "TooLarge",
+    "TooManyRequests",
     "Verification",
     "View",
     "Waiting",
     "WhyNot",
     "WindowOverview",
     "__version__",
+    "connect",
+    "learning",
     "open",
 ]
 
@@ -172,6 +188,8 @@ __all__ = [
 # to open a memory later or never, should not wait for it.
 _HOMES = {
     "recollect.app": ("Recollect",),
+    "recollect.client.learning": ("Learning",),
+    "recollect.client.remote": ("Remote",),
     "recollect.domain.agent": ("Agent", "AgentReceipt"),
     "recollect.domain.block": ("Block", "BlockChange", "BlockHit", "BlockVersion"),
     "recollect.domain.conversation": (
@@ -241,6 +259,7 @@ _HOMES = {
         "Waiting",
     ),
     "recollect.errors": (
+        "AlreadyAccepted",
         "AlreadyExists",
         "BlockConflict",
         "BlockReadOnly",
@@ -252,6 +271,8 @@ _HOMES = {
         "ModelUnavailable",
         "NotFound",
         "RecollectError",
+        "RequestRefused",
+        "ServerUnavailable",
         "StoreBusy",
         "StoreClosed",
         "StoreDamaged",
@@ -259,7 +280,9 @@ _HOMES = {
         "StoreFull",
         "StoreNewer",
         "StoreUnavailable",
+        "TokenRefused",
         "TooLarge",
+        "TooManyRequests",
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -309,3 +332,74 @@ def open(
         cross_project=cross_project,
     )
     return Recollect(settings, embedder=embedder, chat=chat)
+
+
+def connect(
+    url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0
+) -> "Remote":
+    """
+    Return the memory behind the server at *url*, with the verbs of one that is opened directly.
+
+    Without an address it is the one of the settings (`MEMORY_SERVER_URL`, or
+    `http://127.0.0.1:8283`); *token* is what the server was given, if it was given one.
+    """
+    # As above: the HTTP client loads when it is needed.
+    from recollect.client.connection import Connection
+    from recollect.client.remote import Remote
+    from recollect.config import load_settings
+
+    settings = load_settings(server_url=url, token=token)
+    return Remote(Connection(settings.server_url, token=settings.token, timeout_s=timeout_s))
+
+
+def learning(
+    agent: str,
+    server_url: str | None = None,
+    capture_only: bool = False,
+    *,
+    memory: "Recollect | Remote | None" = None,
+    project: str | PathLike[str] | None = None,
+    budget_tokens: int = 2_000,
+    timeout_s: float = 2.0,
+    flush_s: float = 5.0,
+    token: str | None = None,
+) -> "Learning":
+    """
+    Give the OpenAI and Anthropic calls in a block, or in a decorated function, an agent's memory.
+
+        with recollect.learning(agent="helper"):
+            client.chat.completions.create(...)
+
+    Before each call what the agent remembers is told the model; afterwards what was said is kept.
+    The memory is the server's at *server_url* (default: `MEMORY_SERVER_URL`, or
+    `http://127.0.0.1:8283`), or *memory*, one that is open here. *capture_only* remembers without
+    telling. A call waits for memory *timeout_s* at most, the end of the block *flush_s*.
+    """
+    # As above: the HTTP client loads when it is needed.
+    from recollect.client.learning import Learning
+    from recollect.client.session import Wish
+
+    wish = Wish(
+        agent=agent,
+        capture_only=capture_only,
+        budget_tokens=budget_tokens,
+        timeout_s=timeout_s,
+        flush_s=flush_s,
+        places={} if project is None else {"project": project},
+    )
+    return Learning(lambda: _reached(memory, server_url, token), wish)
+
+
+def _reached(
+    memory: "Recollect | Remote | None", server_url: str | None, token: str | None
+) -> "tuple[Recollect | Remote, bool]":
+    """Return the memory somebody learns with, and whether it was opened for that alone."""
+    if memory is not None:
+        return memory, False
+    remote = connect(server_url, token=token)
+    try:
+        remote.health()
+    except BaseException:
+        remote.close()
+        raise
+    return remote, True

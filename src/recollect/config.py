@@ -8,7 +8,7 @@ configuration file, the default. Nothing below the composition root reads the en
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from recollect.errors import InvalidInput
@@ -30,6 +30,29 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "chat_model": ("RECOLLECT_CHAT_MODEL",),
     "chat_calls_per_day": ("RECOLLECT_CHAT_CALLS_PER_DAY",),
     "chat_tokens_per_day": ("RECOLLECT_CHAT_TOKENS_PER_DAY",),
+    "host": ("RECOLLECT_HOST", "MEMORY_SERVER_HOST"),
+    "port": ("RECOLLECT_PORT", "MEMORY_SERVER_PORT"),
+    "server_url": ("RECOLLECT_SERVER_URL", "MEMORY_SERVER_URL"),
+    "token": ("RECOLLECT_TOKEN",),
+    "allowed_hosts": ("RECOLLECT_ALLOWED_HOSTS",),
+    "default_search_limit": ("RECOLLECT_DEFAULT_SEARCH_LIMIT", "MEMORY_DEFAULT_SEARCH_LIMIT"),
+    "max_search_limit": ("RECOLLECT_MAX_SEARCH_LIMIT", "MEMORY_MAX_SEARCH_LIMIT"),
+    "max_context_messages": ("RECOLLECT_MAX_CONTEXT_MESSAGES", "MEMORY_MAX_CONTEXT_MESSAGES"),
+    "file_roots": ("RECOLLECT_FILE_ROOTS",),
+    "max_body_mb": ("RECOLLECT_MAX_BODY_MB",),
+    "requests_per_second": ("RECOLLECT_REQUESTS_PER_SECOND",),
+}
+
+# setting: least and most
+_RANGES: dict[str, tuple[int, int | None]] = {
+    "chat_calls_per_day": (0, None),
+    "chat_tokens_per_day": (0, None),
+    "port": (0, 65_535),
+    "default_search_limit": (1, 1_000),
+    "max_search_limit": (1, 1_000),
+    "max_context_messages": (0, 1_000),
+    "max_body_mb": (1, 4_096),
+    "requests_per_second": (0, None),
 }
 
 
@@ -42,26 +65,55 @@ class Settings:
     embedding_model: str = ""
     ollama_url: str = "http://localhost:11434"
     openai_url: str = "https://api.openai.com/v1"
-    openai_key: str = ""
+    openai_key: str = field(default="", repr=False)
     anthropic_url: str = "https://api.anthropic.com"
-    anthropic_key: str = ""
+    anthropic_key: str = field(default="", repr=False)
     chat_backend: str = "none"  # a key alone switches nothing on
     chat_model: str = ""
     chat_calls_per_day: int = 200
     chat_tokens_per_day: int = 500_000
     cross_project: bool = True
+    host: str = "127.0.0.1"
+    port: int = 8283  # 0: the system chooses
+    server_url: str = "http://127.0.0.1:8283"  # where a client looks for a server
+    token: str = field(default="", repr=False)
+    allowed_hosts: str = ""  # names a request may ask for besides those of this machine, by commas
+    default_search_limit: int = 5  # where it is above the greatest, that one counts
+    max_search_limit: int = 20
+    max_context_messages: int = 10
+    file_roots: str = ""  # folders a server may read for its callers, as a path lists them
+    max_body_mb: int = 64
+    requests_per_second: int = 500  # of one client address; 0: no limit
 
     def __post_init__(self) -> None:
         _check_backend("embedding", self.embedding_backend, EMBEDDING_BACKENDS)
         _check_backend("chat", self.chat_backend, CHAT_BACKENDS)
-        for name in ("chat_calls_per_day", "chat_tokens_per_day"):
-            if getattr(self, name) < 0:
-                raise InvalidInput(f"{name} must be 0 or more, not {getattr(self, name)}")
+        for name, (least, most) in _RANGES.items():
+            _check_range(name, getattr(self, name), least, most)
+        _check_host("host", self.host)
+        for name in self.other_hosts:
+            _check_host("allowed_hosts", name)
+        _check_url(self.server_url)
+        _check_token(self.token)
 
     @property
     def db_path(self) -> Path:
         """The database file, with `~` resolved."""
         return at_home(self.db)
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders in `file_roots`, one by one."""
+        return _folders(self.file_roots)
+
+    @property
+    def other_hosts(self) -> tuple[str, ...]:
+        """The names in `allowed_hosts`, one by one."""
+        return tuple(name for part in self.allowed_hosts.split(",") if (name := part.strip()))
+
+
+def _folders(written: str) -> tuple[Path, ...]:
+    return tuple(at_home(one) for one in written.split(os.pathsep) if one.strip())
 
 
 def at_home(written: str) -> Path:
@@ -97,6 +149,37 @@ def load_settings(
 def _check_backend(what: str, backend: str, known: tuple[str, ...]) -> None:
     if backend not in known:
         raise InvalidInput(f"unknown {what} backend {backend!r}; use one of {', '.join(known)}")
+
+
+def _check_range(name: str, value: int, least: int, most: int | None) -> None:
+    if value < least or (most is not None and value > most):
+        allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+        raise InvalidInput(f"{name} must be {allowed}, not {value}")
+
+
+def _check_host(setting: str, name: str) -> None:
+    if not name or not name.isascii() or any(char in " \t/@?#\\,\"'" for char in name):
+        raise InvalidInput(
+            f"{setting} must be a host name or an address like 127.0.0.1 without scheme or path, "
+            f"not {name[:80]!r}"
+        )
+
+
+def _check_url(url: str) -> None:
+    scheme, found, rest = url.partition("://")
+    if not found or scheme not in ("http", "https") or not rest.strip("/"):
+        raise InvalidInput(
+            f"server_url must be an address like http://127.0.0.1:8283, not {url[:80]!r}"
+        )
+
+
+def _check_token(token: str) -> None:
+    # It travels in a header; the message must not show it.
+    if not all("!" <= char <= "~" for char in token):
+        raise InvalidInput(
+            "the token has a character that a header cannot carry; use letters, digits and signs, "
+            "for example the output of: openssl rand -hex 24"
+        )
 
 
 def _known() -> dict[str, type]:

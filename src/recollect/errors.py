@@ -2,7 +2,7 @@
 Everything that can go wrong, in one tree.
 
     RecollectError
-    ├── InvalidInput           the caller's value cannot be accepted            400
+    ├── InvalidInput           the caller's value cannot be accepted            422
     │   └── TooLarge           … because it is over a limit                      413
     ├── NotFound               no such memory, retrieval, view, project          404
     ├── AlreadyExists          the name or label is taken                        409
@@ -10,9 +10,14 @@ Everything that can go wrong, in one tree.
     ├── BlockReadOnly          the block may not be edited                       403
     ├── IllegalTransition      the lifecycle has no such move                    409
     ├── EvidenceMissing        an active memory needs a quote found in a source  409
+    ├── AlreadyAccepted        the request was carried out before                409
     ├── ImportRefused          the file to import is damaged or not ours         422
+    ├── RequestRefused         the server does not answer such a request         403
+    ├── TokenRefused           the server wants a token, or another one          401
+    ├── TooManyRequests        the server was asked too often                    429
     ├── EmbedderUnavailable    the embedder cannot answer now; words still work  503
     ├── ModelUnavailable       the chat model cannot answer now                  503
+    ├── ServerUnavailable      no memory server answers                          503
     └── StoreError             the database file
         ├── StoreBusy          another process held the write lock too long      503
         ├── StoreFull          no space left; nothing of the write was kept      507
@@ -35,7 +40,7 @@ class RecollectError(Exception):
 class InvalidInput(RecollectError):
     """A value the caller gave cannot be accepted."""
 
-    status = 400
+    status = 422
 
 
 class TooLarge(InvalidInput):
@@ -90,10 +95,38 @@ class EvidenceMissing(RecollectError):
     status = 409
 
 
+class AlreadyAccepted(RecollectError):
+    """The request of this key was carried out before, and its answer is no longer at hand."""
+
+    status = 409
+
+
 class ImportRefused(RecollectError):
     """The file to import is damaged, or is no Recollect export. Nothing was changed."""
 
     status = 422
+
+
+class RequestRefused(RecollectError):
+    """The server does not answer a request from such a page, or to such a host name."""
+
+    status = 403
+
+
+class TokenRefused(RecollectError):
+    """The server wants a token, and the request had none or another one."""
+
+    status = 401
+
+
+class TooManyRequests(RecollectError):
+    """The server was asked too often; `retry_after_s` says when it answers again."""
+
+    status = 429
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class EmbedderUnavailable(RecollectError):
@@ -111,6 +144,12 @@ class ModelUnavailable(RecollectError):
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class ServerUnavailable(RecollectError):
+    """No memory server answers."""
+
+    status = 503
 
 
 class StoreError(RecollectError):

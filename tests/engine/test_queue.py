@@ -198,6 +198,7 @@ def test_a_job_that_lost_its_worker_keeps_its_place_in_the_queue(store: Store, a
 def test_what_is_due_and_when_the_next_job_is_can_be_asked(store: Store, add: Add) -> None:
     with store.read() as tables:
         assert tables.jobs.next_run() is None
+        assert tables.jobs.count_open() == {}
         assert tables.jobs.count_due(START) == 0
     add(0)
     add(1, run_at=START + timedelta(hours=1))
@@ -207,6 +208,7 @@ def test_what_is_due_and_when_the_next_job_is_can_be_asked(store: Store, add: Ad
 
     with store.read() as tables:
         assert tables.jobs.count_by_state() == {"doing": 1, "todo": 1, "done": 1, "parked": 1}
+        assert tables.jobs.count_open() == {"doing": 1, "todo": 1, "parked": 1}
         assert tables.jobs.next_run() == START + timedelta(hours=1)
         assert tables.jobs.count_due(START) == 0
         assert tables.jobs.count_due(START + LEASE) == 0

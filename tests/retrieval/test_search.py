@@ -375,7 +375,7 @@ def test_private_words_of_a_question_are_neither_searched_nor_logged(memory: Rec
 
 def test_words_that_no_verb_takes_are_named(memory: Recollect) -> None:
     with pytest.raises(InvalidInput, match="unknown: colour"):
-        memory.why_not("x", "q", colour="red")
+        memory.why_not("x", "q", colour="red")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="unknown: key"):
         memory.ingest_many([{"content": "x", "key": "y"}])
     with pytest.raises(InvalidInput, match="dict"):

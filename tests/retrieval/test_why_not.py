@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -13,7 +14,7 @@ from support import START, open_memory
 def test_each_rule_is_named(memory: Recollect) -> None:
     kept = memory.ingest("The build uses pnpm.", project="site", tags=["ci"])
 
-    def rule(query: str = "build pnpm", **given: object) -> str:
+    def rule(query: str = "build pnpm", **given: Any) -> str:
         return memory.why_not(kept.id, query, **({"project": "site"} | given)).rule
 
     assert rule() == "returned"

@@ -179,10 +179,10 @@ def test_a_line_is_a_whole_number(two: Recollect, line: Any) -> None:
 
 
 def test_unknown_names_are_refused_with_the_known_ones(two: Recollect) -> None:
-    with pytest.raises(InvalidInput, match="unknown: projekt; use project, conversation"):
-        two.block("anna", "persona", projekt="p")
+    with pytest.raises(InvalidInput, match="unknown: projekt; use conversation, project"):
+        two.block("anna", "persona", projekt="p")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="unknown: version; use by, expected_version, reason"):
-        two.set_block("anna", "persona", "x", version=1)
+        two.set_block("anna", "persona", "x", version=1)  # type: ignore[call-arg]
     for unknown in ("nobody", "\ufffd", 5):
         with pytest.raises(NotFound):
             two.block(None, unknown)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -338,7 +338,7 @@ def test_a_conflict_over_long_values_has_them_whole_in_the_error_and_cut_in_its_
 @pytest.mark.parametrize("version", [0, 2, -1, "1", 1.5, object()])
 def test_a_version_that_is_not_the_present_one_is_refused(two: Recollect, version: object) -> None:
     with pytest.raises((BlockConflict, InvalidInput)):
-        two.set_block("anna", "persona", "new", expected_version=version)
+        two.set_block("anna", "persona", "new", expected_version=version)  # type: ignore[arg-type]
 
     assert two.block("anna", "persona").version == 1
 
@@ -449,7 +449,7 @@ def test_a_default_block_without_its_place_is_refused_with_what_to_pass(
     two: Recollect, label: str, where: dict[str, str], told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
-        two.set_block("anna", label, "x", **where)
+        two.set_block("anna", label, "x", **cast(Any, where))
 
     assert label not in labels(two)
 

@@ -24,7 +24,7 @@ from recollect import (
     Status,
     TooLarge,
 )
-from recollect.service.handed import MOST_BYTES, MOST_CHARS
+from recollect.client.material import MOST_BYTES, MOST_CHARS
 from support import START, FakeClock
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "transcripts"

@@ -137,16 +137,19 @@ def test_after_its_last_try_a_job_is_parked_with_its_error_until_somebody_retrie
     job_id = parked(memory, clock)
     failed = memory.event(event.id)
     idle = memory.drain()
+    not_done = memory.pulse().jobs
     put_back = memory.retry(job_id)
     memory.drain()
 
     assert (failed.state, failed.error) == (EventState.FAILED, str(AWAY))
     assert failed.retries == MOST_ATTEMPTS
+    assert not_done == {"parked": 1}
     assert idle == 0
     assert (put_back.state, put_back.attempts) == (JobState.TODO, 0)
     assert put_back.run_at == clock.now()
     assert memory.job(job_id).state is JobState.DONE
     assert memory.event(event.id).state is EventState.DONE
+    assert memory.pulse().jobs == {}
 
 
 def test_the_event_of_a_job_that_is_retried_is_no_longer_failed(

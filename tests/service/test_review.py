@@ -462,7 +462,7 @@ def test_what_waits_can_be_narrowed_to_a_place_and_a_type(memory: Recollect) -> 
         "We use cargo for builds.",
     ]
     with pytest.raises(InvalidInput, match="unknown: banana"):
-        memory.waiting(banana=1)
+        memory.waiting(banana=1)  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="limit"):
         memory.waiting(limit=0)
 

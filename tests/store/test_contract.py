@@ -698,6 +698,9 @@ def test_one_name_with_two_dimensions_is_two_models(store: Store) -> None:
 
     assert small != large
     assert store.write(lambda tables: tables.vectors.add_model("m", 4)) == small
+    with store.read() as tables:
+        assert tables.vectors.latest_model("m") == (large, 8)
+        assert tables.vectors.latest_model("other") is None
 
 
 def test_a_large_shelf_does_not_hide_a_small_one(

@@ -278,6 +278,31 @@ def test_a_conversation_comes_back_as_it_was_written_and_changes(store: Store) -
         assert conversations.latest(None, before=ALONE.started_at, limit=10) == [after]
 
 
+def test_the_running_conversation_is_the_latest_open_one_begun_so(store: Store) -> None:
+    def write(tables: Tables) -> None:
+        for number, told in enumerate([{}, {"by": "x"}, {"begun_by": "me"}, {"begun_by": "me"}]):
+            begun = START + timedelta(minutes=number)
+            one = replace(TALK, id=f"r{number}", metadata=told, started_at=begun)
+            tables.conversations.add(one)
+        last = replace(TALK, id="r3", metadata={"begun_by": "me"})
+        tables.messages.add(last, message(0, "later", last))
+        tables.messages.add(last, message(1, "last", last))
+
+    store.write(write)
+    with store.read() as tables:
+        found = tables.conversations.running("a1", begun_by="me")
+        assert found is not None
+        assert (found[0].id, found[1]) == ("r3", START + timedelta(minutes=1))
+        assert tables.conversations.running("a1", begun_by="you") is None
+        assert tables.conversations.running("a2", begun_by="me") is None
+        ended = replace(found[0], ended_at=START + timedelta(hours=1))
+    store.write(lambda tables: tables.conversations.set(ended))
+    with store.read() as tables:
+        former = tables.conversations.running("a1", begun_by="me")
+        assert former is not None
+        assert (former[0].id, former[1]) == ("r2", former[0].started_at)  # nothing was said in it
+
+
 def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
     def summary(number: int) -> Summary:
         return Summary(
@@ -403,6 +428,8 @@ def test_filters_admit_the_messages_they_say(store: Store) -> None:
     assert listed(besides_calls_of="fin") == [2, 1, 0]
     assert listed(conversation_id="c1") == [2, 1, 0]
     assert listed(conversation_id="c2") == []
+    assert listed(besides_conversation="c1") == []
+    assert listed(besides_conversation="c2") == [2, 1, 0]
 
 
 def test_unindexed_messages_are_found_no_more_and_then_deleted(store: Store) -> None:

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -234,7 +235,8 @@ def test_what_differs_of_a_block_besides_its_value_is_named(
     memory.create_block("notes", "first", agent="anna")
     memory.set_block("anna", "notes", "same")
     if what != "history":
-        memory.update_block("anna", "notes", **{what: "theirs" if what == "description" else 50})
+        changed: Any = {what: "theirs" if what == "description" else 50}
+        memory.update_block("anna", "notes", **changed)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:

@@ -1,1 +1,1 @@
-"""The memory server: HTTP in, verbs, JSON out. The composition root is below; no rule lives here."""
+"""The memory server: HTTP in, verbs, JSON out. It holds no rule of its own about memory."""

@@ -1,9 +1,9 @@
 """Verbs about agents: who remembers."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
-from recollect.app.given import Place, Verbs, path_of
+from recollect.app.given import AgentSettings, Place, Verbs, path_of
 from recollect.domain.agent import Agent, AgentReceipt
 from recollect.service import agents
 from recollect.service.places import Where
@@ -44,7 +44,7 @@ class AgentVerbs(Verbs):
         where = Where.of(path_of(project), None, None, None)
         return agents.everyone(self._deps, pinned=pinned, project=where)
 
-    def update_agent(self, agent: AgentLike, **changes: Any) -> Agent:
+    def update_agent(self, agent: AgentLike, **changes: Unpack[AgentSettings]) -> Agent:
         """Change an agent's name, description, model, system_prompt or metadata."""
         return agents.update(self._deps, agent, changes)
 

@@ -1,11 +1,11 @@
 """Verbs that hand material over, and the queue that works it off."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from recollect.app.given import Material, Texts, Verbs, known_names, names_of, where_of
+from recollect.app.given import Material, Texts, Told, Verbs, known_names, names_of, where_of
 from recollect.domain.event import Event, Trigger
 from recollect.domain.job import Job
 from recollect.domain.ledger import ModelCall
@@ -18,7 +18,7 @@ _CAPTURE = names_of(capture.captures, besides=["material", "trigger"])
 class Capturing(Verbs):
     """Verbs that hand material over, and the queue that works it off."""
 
-    def capture_session(self, transcript: Material, **told: Any) -> Event:
+    def capture_session(self, transcript: Material, **told: Unpack[Told]) -> Event:
         """
         Hand over what was said in an agent's session, and go on; the engine reads it later.
 
@@ -29,14 +29,14 @@ class Capturing(Verbs):
         return self._capture_one(transcript, Trigger.SESSION, told)
 
     def capture_conversation(
-        self, material: Material, capture_mode: str = "transcript", **told: Any
+        self, material: Material, capture_mode: str = "transcript", **told: Unpack[Told]
     ) -> Event:
         """Hand over a conversation as transcript, note, summary or import; takes the same."""
         given = {**told, "mode": capture_mode}
         return self._capture_one(material, Trigger.CONVERSATION, given)
 
     def capture_file(
-        self, path: str | PathLike[str], capture_mode: str = "transcript", **told: Any
+        self, path: str | PathLike[str], capture_mode: str = "transcript", **told: Unpack[Told]
     ) -> list[Event]:
         """Hand over every conversation in a file; takes what `capture_session` takes."""
         if not isinstance(path, str | PathLike):
@@ -44,13 +44,13 @@ class Capturing(Verbs):
         return self.capture_many([Path(path)], capture_mode, **told)
 
     def capture_many(
-        self, materials: Sequence[Material], capture_mode: str = "transcript", **told: Any
+        self, materials: Sequence[Material], capture_mode: str = "transcript", **told: Unpack[Told]
     ) -> list[Event]:
         """Hand over every conversation in several files or texts, all or none."""
         given = {**told, "mode": capture_mode}
         return capture.capture_many(self._deps, _laid_out(materials, Trigger.SESSION, given))
 
-    def _capture_one(self, material: Material, trigger: Trigger, told: dict[str, Any]) -> Event:
+    def _capture_one(self, material: Material, trigger: Trigger, told: Mapping[str, Any]) -> Event:
         found = _laid_out([material], trigger, told)
         if len(found) != 1:
             raise InvalidInput(
@@ -89,7 +89,7 @@ class Capturing(Verbs):
 
 
 def _laid_out(
-    materials: Sequence[Material], trigger: Trigger, told: dict[str, Any]
+    materials: Sequence[Material], trigger: Trigger, told: Mapping[str, Any]
 ) -> list[capture.Capture]:
     """Return every conversation in *materials*, checked; nothing is stored yet."""
     given = known_names(told, _CAPTURE)

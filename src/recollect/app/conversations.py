@@ -16,7 +16,7 @@ from recollect.domain.conversation import (
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
 from recollect.errors import InvalidInput
-from recollect.service import archival, conversations, recall
+from recollect.service import archival, conversations, ending, recall, running
 from recollect.service.places import Where
 
 ConversationLike = Conversation | str
@@ -61,10 +61,14 @@ class ConversationVerbs(Verbs):
         return conversations.latest(self._deps, where, before=before, limit=limit, offset=offset)
 
     def end_conversation(
-        self, conversation: ConversationLike, *, ended_at: Moment = None
+        self, conversation: ConversationLike, *, ended_at: Moment = None, capture: bool = False
     ) -> Conversation:
-        """End a conversation; ending it twice is ending it once."""
-        return conversations.end(self._deps, conversation, ended_at=ended_at)
+        """
+        End a conversation; ending it twice is ending it once.
+
+        *capture* hands what was said over to the engine, which learns from it later.
+        """
+        return ending.end(self._deps, conversation, ended_at=ended_at, capture=capture)
 
     def resume_conversation(self, conversation: ConversationLike) -> Conversation:
         """Open an ended conversation again."""
@@ -112,6 +116,23 @@ class ConversationVerbs(Verbs):
         """Add several messages, all or none; each a dict of what `append_message` takes."""
         drafts = [_draft(one) for one in messages]
         return conversations.append(self._deps, conversation, drafts)
+
+    def add_message(
+        self,
+        agent: AgentLike,
+        role: str,
+        content: Content,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        created_at: Moment = None,
+    ) -> Message:
+        """
+        Add a message without naming a conversation: it goes to the agent's running one.
+
+        That one ends when nothing was said in it for four hours; the next message begins another.
+        """
+        wanted = conversations.draft(role, content, metadata=metadata, created_at=created_at)
+        return running.add_message(self._deps, agent, wanted)
 
     def messages(
         self,

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
+from recollect.domain.agent import Agent
+from recollect.domain.conversation import Conversation
 from recollect.domain.memory import Memory
 from recollect.errors import InvalidInput
 from recollect.service import read, write
@@ -24,6 +26,78 @@ Place = str | PathLike[str] | None
 Material = str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | PathLike[str]
 
 PLACES = ("project", "repo", "agent", "session")
+
+
+class Asked(TypedDict, total=False):
+    """From where a question comes, and what its answers must satisfy."""
+
+    project: Place
+    repo: Place
+    agent: Agent | str | None
+    session: str | None
+    scopes: Texts | None
+    types: Texts | None
+    statuses: Texts | None
+    tags: Texts
+    since: Moment
+    until: Moment
+    asked_at: Moment
+    everywhere: bool
+
+
+class Asking(Asked, total=False):
+    """The same, and how many answers at most."""
+
+    limit: int
+
+
+class Told(TypedDict, total=False):
+    """What a caller may tell about material that is handed over."""
+
+    project: Place
+    repo: Place
+    agent: Agent | str | None
+    session: str | None
+    scope: str | None
+    title: str
+    user: str
+    observed_at: Moment
+
+
+class InPlace(TypedDict, total=False):
+    """The project or conversation whose block is meant."""
+
+    project: Place
+    conversation: Conversation | str | None
+
+
+class Editing(InPlace, total=False):
+    """How a block is edited: by whom, why, and what version the editor had read."""
+
+    by: str
+    expected_version: int | None
+    reason: str
+
+
+class BlockSettings(Editing, total=False):
+    """What can be changed of a block besides its value."""
+
+    new_label: str
+    description: str
+    limit: int | None
+    read_only: bool
+    hidden: bool
+    metadata: Mapping[str, Any] | None
+
+
+class AgentSettings(TypedDict, total=False):
+    """What can be changed of an agent."""
+
+    name: str
+    description: str
+    model: str
+    system_prompt: str
+    metadata: Mapping[str, Any] | None
 
 
 class Verbs:
@@ -58,7 +132,7 @@ def names_of(function: Any, *, besides: Sequence[str]) -> frozenset[str]:
     return taken | frozenset(PLACES)
 
 
-def known_names(given: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+def known_names(given: Mapping[str, object], names: frozenset[str]) -> dict[str, Any]:
     """Return *given*, or say which of its names are unknown."""
     unknown = sorted(given.keys() - names)
     if unknown:
@@ -79,7 +153,7 @@ def draft_of(item: Mapping[str, Any]) -> write.Draft:
     return write.draft(given.pop("content", None), where=where, **given)
 
 
-def question_of(query: str, asked: Mapping[str, Any]) -> read.Question:
+def question_of(query: str, asked: Mapping[str, object]) -> read.Question:
     """Return a question from what a caller gave by name."""
     given = known_names(asked, _QUESTION)
     where = where_of(given)

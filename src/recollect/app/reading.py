@@ -1,10 +1,10 @@
 """Verbs that read: search, context, explanation, saved searches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
-from typing import Any
+from typing import Unpack
 
-from recollect.app.given import Moment, Place, Texts, Verbs, path_of, question_of
+from recollect.app.given import Asking, Moment, Place, Texts, Verbs, path_of, question_of
 from recollect.domain.agent import Agent
 from recollect.domain.context import Bundle
 from recollect.domain.conversation import Conversation
@@ -69,6 +69,9 @@ class Reading(Verbs):
         form: str = "tags",
         line_numbers: bool = False,
         metadata: bool = True,
+        history: bool = True,
+        message_limit: int = context.MESSAGES,
+        in_sight: Sequence[str] = (),
         asked_at: Moment = None,
     ) -> Bundle:
         """
@@ -77,6 +80,9 @@ class Reading(Verbs):
         With an agent come its system prompt and blocks, with a *conversation* its summary, pins and
         last messages, with a *file* what is known of it. *shares* divides the budget anew (system,
         blocks, history, relevant, margin); *form* is tags or markdown; tokens are those of *model*.
+        *history* False is for who sends the conversation himself: then its last messages and its
+        summary stay out, and none of it is recalled. *message_limit* earlier messages at most are;
+        those that say just what is *in_sight*, since the model sees it anyway, are left out.
         """
         where = Where.of(path_of(project), path_of(repo), agent, session)
         wanted = context.request(
@@ -91,6 +97,9 @@ class Reading(Verbs):
             form=form,
             line_numbers=line_numbers,
             metadata=metadata,
+            history=history,
+            message_limit=message_limit,
+            in_sight=in_sight,
             asked_at=asked_at,
         )
         return context.context_for(self._deps, wanted)
@@ -99,7 +108,7 @@ class Reading(Verbs):
         """Return one memory."""
         return read.get(self._deps, memory_id)
 
-    def memories(self, **asked: Any) -> list[Memory]:
+    def memories(self, **asked: Unpack[Asking]) -> list[Memory]:
         """Return the newest memories; takes the places and filters of `search`."""
         return read.newest(self._deps, question_of("", asked))
 
@@ -107,7 +116,7 @@ class Reading(Verbs):
         """Return everything known about a memory, or about a logged retrieval."""
         return read.explain(self._deps, some_id)
 
-    def why_not(self, memory_id: str, query: str, **asked: Any) -> WhyNot:
+    def why_not(self, memory_id: str, query: str, **asked: Unpack[Asking]) -> WhyNot:
         """Return why a memory does not come for *query*; takes what `search` takes."""
         return read.why_not(self._deps, memory_id, question_of(query, asked))
 
@@ -116,7 +125,7 @@ class Reading(Verbs):
         with self._deps.store.read() as tables:
             return tables.places.projects()
 
-    def save_view(self, name: str, query: str, **asked: Any) -> View:
+    def save_view(self, name: str, query: str, **asked: Unpack[Asking]) -> View:
         """Keep a search under a name; takes what `search` takes."""
         return views.save_view(self._deps, name, question_of(query, asked))
 

@@ -1,9 +1,9 @@
 """Verbs of the person who decides: what waits, what becomes of it, what to look at again."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Unpack
 
-from recollect.app.given import Verbs, one_id, question_of
+from recollect.app.given import Asked, Verbs, one_id, question_of
 from recollect.domain.memory import Memory, Status
 from recollect.domain.upkeep import Maintenance, Waiting
 from recollect.service import maintenance, read, review
@@ -12,11 +12,11 @@ from recollect.service import maintenance, read, review
 class Reviewing(Verbs):
     """Verbs of the person who decides: what waits, what becomes of it, what to look at again."""
 
-    def inbox(self, *, limit: int = 50, **asked: Any) -> list[Memory]:
+    def inbox(self, *, limit: int = 50, **asked: Unpack[Asked]) -> list[Memory]:
         """Return the candidates that wait for a decision, newest first, of every owner."""
         return read.newest(self._deps, _candidates(asked, limit))
 
-    def waiting(self, *, limit: int = 50, **asked: Any) -> list[Waiting]:
+    def waiting(self, *, limit: int = 50, **asked: Unpack[Asked]) -> list[Waiting]:
         """Return the same candidates with what a reviewer needs: why, against what, who said it."""
         return review.waiting(self._deps, _candidates(asked, limit))
 
@@ -59,6 +59,6 @@ class Reviewing(Verbs):
         return maintenance.confirm(self._deps, memory_id)
 
 
-def _candidates(asked: Mapping[str, Any], limit: int) -> read.Question:
+def _candidates(asked: Mapping[str, object], limit: int) -> read.Question:
     where = {"everywhere": True, **asked, "statuses": [Status.INBOX], "limit": limit}
     return question_of("", where)

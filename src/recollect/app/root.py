@@ -7,6 +7,7 @@ The composition root: settings in, a memory out.
 import os
 import tempfile
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +27,10 @@ from recollect.app.writing import Writing
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings
 from recollect.domain.ledger import Budget
+from recollect.domain.upkeep import EmbedderSeen, EmbedderState
 from recollect.engine.desk import Desk
+from recollect.errors import RecollectError
+from recollect.models.named import named_embedder
 from recollect.service.deps import Deps
 from recollect.store.sqlite.store import SqliteStore
 
@@ -60,6 +64,7 @@ class Recollect(
         clock: Clock | None = None,
         embedder: "Embedder | None" = None,
         chat: "ChatModel | None" = None,
+        reach: Sequence[Path] | None = None,
     ) -> None:
         self._pid = os.getpid()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -83,7 +88,9 @@ class Recollect(
             clock=clock,
             indexer=self._models.indexer,
             desk=desk,
+            embedder=self._models.seen,
             cross_project=settings.cross_project,
+            reach=None if reach is None else tuple(reach),
         )
 
     def close(self) -> None:
@@ -131,6 +138,27 @@ class _Models:
                 embedder = self._embedder or choose_embedder(self._settings)
                 self._indexer = Indexer(self._store, embedder)
             return self._indexer
+
+    def seen(self) -> EmbedderSeen:
+        """Return what is known of the embedder; nothing is made, and nobody waits for a lock."""
+        backend, given, made = self._settings.embedding_backend, self._embedder, self._indexer
+        state = EmbedderState.NOT_LOADED if made is None else made.state
+        trouble = "" if made is None else made.failure
+        if given is not None:
+            # Somebody's own embedder may have to ask for its dimension.
+            dimension = given.dimension if state is EmbedderState.READY else None
+            return EmbedderSeen(
+                backend=backend, name=given.name, dimension=dimension, state=state, trouble=trouble
+            )
+        if backend == "none":
+            return EmbedderSeen(backend=backend, name="none", state=EmbedderState.OFF)
+        try:
+            name, dimension = named_embedder(self._settings)
+        except RecollectError as error:  # its files are missing or broken
+            name, dimension, trouble = "none that works", None, str(error)
+        return EmbedderSeen(
+            backend=backend, name=name, dimension=dimension, state=state, trouble=trouble
+        )
 
     def chat(self) -> "ChatModel | None":
         if self._chat is None and self._settings.chat_backend != "none":

@@ -15,6 +15,7 @@ from recollect.cli import (
     reading,
     review,
     searching,
+    serving,
     skills,
     upkeep,
     window,
@@ -79,5 +80,7 @@ for command in (
     upkeep.rebuild,
     upkeep.status,
     upkeep.doctor,
+    serving.serve,
+    serving.stop,
 ):
     main.add_command(command)

@@ -56,6 +56,40 @@ def compile_blocks(
     return CompiledBlocks(text, shown, tuple(left_out))
 
 
+def blocks_as_markdown(blocks: Sequence[Block], *, budget: int, count: Count) -> CompiledBlocks:
+    """Return the *blocks* that say something under headings; one that is too long is cut."""
+    text = "## Memory"
+    shown: list[Block] = []
+    left_out: list[tuple[Block, str]] = []
+    for block in blocks:
+        if block.hidden or not block.value:
+            continue
+        heading, value = f"{text}\n\n### {block.label}\n", unfenced(block.value)
+
+        def fits(said: str, heading: str = heading) -> bool:
+            return count(f"{heading}{said}\n\n") <= budget
+
+        if not fits(value):
+            cost = count(f"### {block.label}\n{value}")
+            whole, value = len(value), _beginning(value, fits)
+            if count(value) < LEAST_TOKENS:
+                left_out.append((block, f"budget: {cost} tokens did not fit"))
+                continue
+            left_out.append((block, f"budget: cut to {len(value)} of {whole} characters"))
+        text = heading + value
+        shown.append(block)
+    return CompiledBlocks(text if shown else "", tuple(shown), tuple(left_out))
+
+
+def _beginning(value: str, fits: Callable[[str], bool]) -> str:
+    """Return the longest beginning of *value* that fits, marked as cut; '' where nothing does."""
+    low, high = 0, len(value)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(value[:middle] + CUT) else (low, middle - 1)
+    return value[:low] + CUT if low else ""
+
+
 def _within(
     wanted: Sequence[Block],
     parts: dict[str, str],
@@ -86,12 +120,11 @@ def _within(
 
 def _cut(block: Block, left: int, line_numbers: bool, count: Count) -> str | None:
     """Return the longest beginning of a block's value that fits, marked as cut."""
-    low, high = 0, len(block.value)
-    while low < high:
-        middle = (low + high + 1) // 2
-        tried = _part(block, block.value[:middle] + CUT, line_numbers) + "\n"
-        low, high = (middle, high) if count(tried) <= left else (low, middle - 1)
-    return block.value[:low] + CUT if low else None
+
+    def fits(value: str) -> bool:
+        return count(_part(block, value, line_numbers) + "\n") <= left
+
+    return _beginning(block.value, fits) or None
 
 
 def _is_shown(block: Block) -> bool:

@@ -69,7 +69,8 @@ class Bundle:
 
     `text` begins with `prefix`, which stays the same bytes until a block or the system prompt
     changes. `history` are the last messages of the conversation, to be sent as messages; they are
-    not in the text, but in `tokens`.
+    not in the text, but in `tokens`. `messages` are the earlier ones that got into the text,
+    `messages_found` all that were found, best first.
     """
 
     text: str
@@ -80,6 +81,7 @@ class Bundle:
     prefix: str = ""
     blocks: tuple[Block, ...] = ()
     messages: tuple[MessageHit, ...] = ()
+    messages_found: tuple[MessageHit, ...] = ()
     summary: Summary | None = None
     pins: tuple[Pin, ...] = ()
     history: tuple[Message, ...] = ()

@@ -157,6 +157,7 @@ class MessageFilters:
 
     roles: frozenset[Role] = frozenset(Role)
     conversation_id: str | None = None
+    besides_conversation: str | None = None  # anything but what was said in this one
     project_id: str | None = None  # not of conversations in another project
     since: datetime | None = None
     until: datetime | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from recollect.domain.memory import Memory
 
@@ -70,6 +71,36 @@ class StoreStatus:
     def junk_rate(self) -> float:
         """The share of what was extracted that a person turned down."""
         return self.rejected / self.extracted if self.extracted else 0.0
+
+
+class EmbedderState(StrEnum):
+    """How it stands with the embedder."""
+
+    OFF = "off"
+    NOT_LOADED = "not loaded"  # nobody has asked it yet
+    READY = "ready"
+    RESTING = "resting"  # it failed, and has not answered since
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedderSeen:
+    """What is known of the embedder without asking it anything."""
+
+    backend: str
+    name: str
+    state: EmbedderState
+    dimension: int | None = None
+    trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pulse:
+    """What a short look at the store tells: that it can be read, and what waits."""
+
+    schema: int
+    jobs: Mapping[str, int]  # those not done, by state
+    waiting: int  # items without vectors of the present embedder
+    dimension: int | None  # of the present embedder, where something was embedded by it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from recollect.domain.upkeep import EmbedderState
 from recollect.engine.index import BATCH_ITEMS, asked, index_items, index_waiting
 from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.protocol import Embedder, Vectors
@@ -37,24 +38,55 @@ class Indexer:
         self._lock = threading.Lock()
         self._asked: OrderedDict[str, Vectors] = OrderedDict()
         self._resting_until = 0.0
-        self._trouble = ""
+        self._failure = ""
+        self._has_answered = False
 
     @property
     def embedder(self) -> Embedder:
         """The embedder in use."""
         return self._embedder
 
+    @property
+    def state(self) -> EmbedderState:
+        """How it stands with the embedder; one that failed rests until it has answered again."""
+        if self._failure:
+            return EmbedderState.RESTING
+        return EmbedderState.READY if self._has_answered else EmbedderState.NOT_LOADED
+
+    @property
+    def failure(self) -> str:
+        """Why the embedder rests, '' where it does not."""
+        return self._failure
+
+    @property
+    def resting(self) -> bool:
+        """True while an embedder that failed is left alone."""
+        return time.monotonic() < self._resting_until
+
+    def warm(self) -> None:
+        """Have the embedder load now what it loads at its first text."""
+        try:
+            asked(self._embedder.embed_query, "warm")
+        except EmbedderUnavailable as error:
+            self._rest(error)
+            raise
+        self._answered()
+
     def step(self) -> int:
         """Embed one batch of what waits; return how much that was."""
-        return index_waiting(self._store, self._embedder)
+        try:
+            return self._index(BATCH_ITEMS)
+        except EmbedderUnavailable as error:
+            self._rest(error)
+            raise
 
     def embed_items(self, item_ids: Sequence[str]) -> int | None:
         """Embed some items; return the model's id, or None while the embedder cannot answer."""
-        if time.monotonic() < self._resting_until:
+        if self.resting:
             return None
         try:
             # What was just written by hand is to be compared with too.
-            index_waiting(self._store, self._embedder, limit=CATCH_UP_ITEMS)
+            self._index(CATCH_UP_ITEMS)
             return index_items(self._store, self._embedder, item_ids)
         except EmbedderUnavailable as error:
             self._rest(error)
@@ -62,17 +94,17 @@ class Indexer:
 
     def meaning(self, query: str) -> tuple[Meaning | None, str]:
         """Return *query* as a vector, or None and why meaning cannot be compared now."""
-        if time.monotonic() < self._resting_until:
-            return None, self._trouble
+        if self.resting:
+            return None, self._trouble()
         try:
-            if index_waiting(self._store, self._embedder, limit=CATCH_UP_ITEMS) == CATCH_UP_ITEMS:
+            if self._index(CATCH_UP_ITEMS) == CATCH_UP_ITEMS:
                 self._start()
             vector = self._vector(query)
             with self._store.read() as tables:
                 model_id = tables.vectors.model_id(self._embedder.name, self._embedder.dimension)
         except (EmbedderUnavailable, StoreError) as error:
             self._rest(error)
-            return None, self._trouble
+            return None, self._trouble()
         if model_id is None:
             return None, "nothing is embedded yet"
         return Meaning(model_id, vector), ""
@@ -90,6 +122,7 @@ class Indexer:
                 self._asked.move_to_end(query)
                 return self._asked[query]
         vector = asked(self._embedder.embed_query, query)
+        self._answered()
         with self._lock:
             self._asked[query] = vector
             if len(self._asked) > REMEMBERED_QUERIES:
@@ -110,12 +143,26 @@ class Indexer:
     def _work_off(self) -> None:
         try:
             while not self._stop.is_set():
-                if index_waiting(self._store, self._embedder, limit=BATCH_ITEMS) == 0:
+                if self._index(BATCH_ITEMS) == 0:
                     return
         except (EmbedderUnavailable, StoreError) as error:
             self._rest(error)
 
+    def _index(self, limit: int) -> int:
+        done = index_waiting(self._store, self._embedder, limit=limit)
+        if done:
+            self._answered()
+        return done
+
+    def _answered(self) -> None:
+        self._has_answered = True
+        self._failure = ""
+        self._resting_until = 0.0
+
     def _rest(self, error: Exception) -> None:
-        self._trouble = f"meaning was not compared: {error}"
+        self._failure = str(error)
         self._resting_until = time.monotonic() + REST_AFTER_FAILURE_S
-        log.warning("%s", self._trouble)
+        log.warning("%s", self._trouble())
+
+    def _trouble(self) -> str:
+        return f"meaning was not compared: {self._failure}"

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from recollect.config import Settings, at_home
+from recollect.config import Settings
 from recollect.errors import InvalidInput
 from recollect.models.chat import ChatModel
 from recollect.models.local import LocalEmbedder
-from recollect.models.manifest import default_manifest, read_manifest
+from recollect.models.named import DEFAULT_MODELS, local_manifest
 from recollect.models.protocol import Embedder
 
 if TYPE_CHECKING:
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 def choose_embedder(settings: Settings) -> Embedder:
     """Return the embedder that *settings* name."""
     match settings.embedding_backend:
-        case "local" if not settings.embedding_model:
-            return LocalEmbedder(default_manifest())
         case "local" | "folder":
-            return LocalEmbedder(read_manifest(at_home(settings.embedding_model)))
+            return LocalEmbedder(local_manifest(settings))
         case "ollama":
-            model = settings.embedding_model or "all-minilm"
+            model = settings.embedding_model or DEFAULT_MODELS["ollama"]
             return _served("ollama", settings.ollama_url, model)
         case "openai":
-            model = settings.embedding_model or "text-embedding-3-small"
+            model = settings.embedding_model or DEFAULT_MODELS["openai"]
             return _served("openai", settings.openai_url, model, settings.openai_key)
         case other:
             raise InvalidInput(f"the embedding backend {other!r} has no embedder")

@@ -97,10 +97,11 @@ def captures(
 
 def capture_many(deps: Deps, wanted: Sequence[Capture]) -> list[Event]:
     """Store each one's material and put its first step in the queue, in one transaction."""
-    return deps.store.write(lambda tables: [_capture(deps, tables, one) for one in wanted])
+    return deps.store.write(lambda tables: [take_in(deps, tables, one) for one in wanted])
 
 
-def _capture(deps: Deps, tables: Tables, wanted: Capture) -> Event:
+def take_in(deps: Deps, tables: Tables, wanted: Capture) -> Event:
+    """Store one conversation's material and its first step, inside a transaction."""
     places = settle(tables, wanted.where, deps.clock)
     owner = owner_of(wanted.scope, **asdict(places))
     source = _source(deps, tables, wanted)

@@ -33,6 +33,7 @@ from recollect.service.block_target import Place, found_in, visible
 from recollect.service.deps import Deps
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git import find_checkout
+from recollect.service.disk.roots import within_reach
 from recollect.service.places import Where, find
 from recollect.service.recall import SPOKEN, TOOL_NAME
 from recollect.store.protocol import Tables
@@ -66,6 +67,9 @@ class Request:
     form: Form
     line_numbers: bool = False
     metadata: bool = True
+    history: bool = True
+    message_limit: int = MESSAGES
+    in_sight: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,9 @@ def request(
     form: object = Form.TAGS,
     line_numbers: bool = False,
     metadata: bool = True,
+    history: bool = True,
+    message_limit: object = MESSAGES,
+    in_sight: Sequence[object] = (),
     asked_at: object = None,
 ) -> Request:
     """Check what a caller wants assembled."""
@@ -105,6 +112,9 @@ def request(
         form=inputs.one_of("form", Form, form),
         line_numbers=bool(line_numbers),
         metadata=bool(metadata),
+        history=bool(history),
+        message_limit=inputs.count_of("message_limit", message_limit, least=0, most=1_000),
+        in_sight=frozenset(str(text).strip() for text in in_sight),
     )
 
 
@@ -169,29 +179,37 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
     told = wanted.metadata
     meaning, _ = read.meaning_of(deps, wanted.asked.query) if scene.agent else (None, "")
     agent, conversation = scene.agent, scene.conversation
-    file = _file_lines(wanted)  # runs git: no transaction waits for it
+    file = _file_lines(deps, wanted)  # runs git: no transaction waits for it
     with deps.store.read() as tables:
         history: tuple[Message, ...] | None = None
         in_context = 0
-        if conversation is not None:
-            latest = tables.messages.in_context(conversation.id, last=HISTORY)
+        shown = conversation if wanted.history else None
+        if shown is not None:
+            latest = tables.messages.in_context(shown.id, last=HISTORY)
             history = tuple(_from_a_whole_call(latest))
-            in_context = tables.messages.count(conversation.id)[1]
-        summaries = tables.conversations.summaries(conversation.id) if conversation else []
+            in_context = tables.messages.count(shown.id)[1]
+        summaries = tables.conversations.summaries(shown.id) if shown else []
         pins = tables.conversations.pins(conversation.id) if conversation else []
         messages: list[MessageHit] = []
-        if agent is not None and wanted.asked.query.strip():
+        if agent is not None and wanted.message_limit and wanted.asked.query.strip():
+            known = conversation.id if conversation and not wanted.history else None
             asking = MessageAsking(
                 query=wanted.asked.query,
                 agent_id=agent.id,
                 owner=Owner(Scope.AGENT, agent.id),
                 filters=MessageFilters(
-                    roles=SPOKEN, project_id=scene.project_id, besides_calls_of=TOOL_NAME
+                    roles=SPOKEN,
+                    besides_conversation=known,
+                    project_id=scene.project_id,
+                    besides_calls_of=TOOL_NAME,
                 ),
-                limit=MESSAGES + min(len(history or ()), IN_SIGHT),
+                limit=wanted.message_limit
+                + min(len(history or ()) + len(wanted.in_sight), IN_SIGHT),
             )
             messages = find_messages(tables, asking, meaning)
-        strong = _strong(messages, {message.id for message in history or ()})
+        ids = {message.id for message in history or ()}
+        unseen = [hit for hit in messages if hit.message.id not in ids]
+        strong = _strong(unseen, wanted)
         return Given(
             hits=tuple(hits),
             system_prompt=agent.system_prompt if agent else "",
@@ -199,7 +217,7 @@ def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> G
             summary=summaries[-1] if summaries else None,
             pins=tuple(pin for pin in pins if pin.active),
             messages=strong,
-            topics=(*_summed_up(tables, scene, strong), *_topics(tables, scene)),
+            topics=(*_summed_up(tables, scene, strong), *_topics(tables, scene, wanted, strong)),
             file=file,
             history=history,
             older=in_context - len(history or ()),
@@ -215,10 +233,10 @@ def _from_a_whole_call(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[start:]
 
 
-def _strong(found: Sequence[MessageHit], in_context: set[str]) -> tuple[MessageHit, ...]:
-    others = [hit for hit in found if hit.message.id not in in_context]
+def _strong(found: Sequence[MessageHit], wanted: Request) -> tuple[MessageHit, ...]:
+    others = [hit for hit in found if hit.message.content.strip() not in wanted.in_sight]
     best = max((hit.score for hit in others), default=0.0)
-    return tuple(hit for hit in others if hit.score >= WEAK * best)[:MESSAGES]
+    return tuple(hit for hit in others if hit.score >= WEAK * best)[: wanted.message_limit]
 
 
 def _summed_up(tables: Tables, scene: _Scene, found: Sequence[MessageHit]) -> tuple[Line, ...]:
@@ -234,7 +252,9 @@ def _summed_up(tables: Tables, scene: _Scene, found: Sequence[MessageHit]) -> tu
     )
 
 
-def _topics(tables: Tables, scene: _Scene) -> tuple[Line, ...]:
+def _topics(
+    tables: Tables, scene: _Scene, wanted: Request, found: Sequence[MessageHit]
+) -> tuple[Line, ...]:
     """Return what the last conversations were about: their title, or how they began."""
     if scene.agent is None:
         return ()
@@ -242,10 +262,12 @@ def _topics(tables: Tables, scene: _Scene) -> tuple[Line, ...]:
         scene.agent.id, project_id=scene.project_id, limit=TOPICS + 1
     )
     here = scene.conversation.id if scene.conversation else ""
+    # A beginning that was found, or is seen anyway, is not told twice.
+    told = {hit.message.content.strip() for hit in found} | wanted.in_sight
     lines = []
     for one in [one for one in latest if one.id != here][:TOPICS]:
         topic = one.title or _opening(tables, one)
-        if topic:
+        if topic and topic.strip() not in told:
             lines.append((one.id, f"{one.started_at:%Y-%m-%d}: {topic}"))
     return tuple(lines)
 
@@ -297,11 +319,11 @@ def _of_file(deps: Deps, wanted: Request) -> list[Hit]:
     return [hit for hit in hits if name.lower() in hit.memory.content.lower()]
 
 
-def _file_lines(wanted: Request) -> tuple[Line, ...]:
+def _file_lines(deps: Deps, wanted: Request) -> tuple[Line, ...]:
     """Return the current file and its last commits, a line each."""
     if wanted.file is None:
         return ()
-    path = _path(wanted.file)
+    path = within_reach(_path(wanted.file), deps.reach)
     root = find_checkout(path).root
     shown = path.resolve()
     told = shown.relative_to(root) if shown.is_relative_to(root) else shown.name

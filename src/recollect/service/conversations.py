@@ -143,21 +143,6 @@ def latest(
         )
 
 
-def end(deps: Deps, conversation: object, *, ended_at: object = None) -> Conversation:
-    """End a conversation; ending it twice is ending it once."""
-    moment = inputs.moment_of("ended_at", ended_at) or deps.clock.now()
-
-    def write(tables: Tables) -> Conversation:
-        found = known_conversation(tables, conversation)
-        if found.ended_at is not None:
-            return found
-        ended = replace(found, ended_at=max(moment, found.started_at))
-        tables.conversations.set(ended)
-        return ended
-
-    return deps.store.write(write)
-
-
 def resume(deps: Deps, conversation: object) -> Conversation:
     """Open an ended conversation again."""
 
@@ -232,17 +217,24 @@ def append(deps: Deps, conversation: object, drafts: Sequence[Draft]) -> list[Me
                 f"conversation {found.id} ended on {found.ended_at:%Y-%m-%d %H:%M}; "
                 "resume it first, or start another"
             )
-        agent = tables.agents.get(found.agent_id) if found.agent_id else None
-        counter = counter_for(agent.model if agent else "")
-        at = tables.messages.next_position(found.id)
-        added = []
-        for position, wanted in enumerate(drafts, start=at):
-            message = _message(deps, found, position, wanted, counter)
-            tables.messages.add(found, message)
-            added.append(message)
-        return added
+        return add_to(tables, deps, found, drafts)
 
     return deps.store.write(write)
+
+
+def add_to(
+    tables: Tables, deps: Deps, conversation: Conversation, drafts: Sequence[Draft]
+) -> list[Message]:
+    """Write messages at the end of a conversation, inside the transaction that chose it."""
+    agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
+    counter = counter_for(agent.model if agent else "")
+    at = tables.messages.next_position(conversation.id)
+    added = []
+    for position, wanted in enumerate(drafts, start=at):
+        message = _message(deps, conversation, position, wanted, counter)
+        tables.messages.add(conversation, message)
+        added.append(message)
+    return added
 
 
 def page(

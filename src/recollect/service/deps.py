@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.clock import Clock
+from recollect.domain.upkeep import EmbedderSeen
 from recollect.engine.desk import Desk
 from recollect.service.listeners import Listeners
 from recollect.store.protocol import Store
@@ -16,11 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Deps:
-    """Store, clock, how to get the indexer (None where there is none), and the engine's desk."""
+    """
+    Store, clock, how to get the indexer (None where there is none), and the engine's desk.
+
+    `embedder` tells what is known of the embedder, and makes none.
+    """
 
     store: Store
     clock: Clock
     indexer: "Callable[[], Indexer | None]"
     desk: Desk
+    embedder: Callable[[], EmbedderSeen]
     cross_project: bool = True
+    reach: tuple[Path, ...] | None = None  # folders read for callers; None: those they name
     listeners: Listeners = field(default_factory=Listeners)

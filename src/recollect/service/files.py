@@ -21,7 +21,7 @@ from recollect.service.agents import known_agent
 from recollect.service.deps import Deps
 from recollect.service.disk.grep import grep as grep_files
 from recollect.service.disk.reading import FileText, read_real
-from recollect.service.disk.roots import read_text, real_folders, window_of
+from recollect.service.disk.roots import read_text, real_folders, window_of, within_reach
 from recollect.service.disk.walk import Met, walk
 from recollect.service.places import Where, find, project_root, settle
 from recollect.service.read import log_items, meaning_of
@@ -52,14 +52,15 @@ class FilePlace:
 
 def roots_of(deps: Deps, place: FilePlace) -> tuple[Path, ...]:
     """Return the folders that may be read."""
-    if place.roots:
-        return place.roots
-    root = project_root(deps.store, place.where)
-    if root is None:
-        raise InvalidInput(
-            "which folder may be read? pass roots=[…], or project=PATH for the project's"
-        )
-    return (root,)
+    roots = place.roots
+    if not roots:
+        root = project_root(deps.store, place.where)
+        if root is None:
+            raise InvalidInput(
+                "which folder may be read? pass roots=[…], or project=PATH for the project's"
+            )
+        roots = (root,)
+    return tuple(within_reach(root, deps.reach) for root in roots)
 
 
 def open_files(
@@ -120,7 +121,8 @@ def opened(deps: Deps, place: FilePlace) -> list[FileWindow]:
         # It is shown only while it still lies in the folder it was opened in.
         length = None if one.last_line is None else one.last_line - one.first_line
         try:
-            text = read_text(one.path, place.roots or (Path(one.root),))
+            roots = place.roots or (Path(one.root),)
+            text = read_text(one.path, [within_reach(root, deps.reach) for root in roots])
             windows.append(window_of(text, offset=one.first_line, length=length))
         except (NotFound, InvalidInput) as error:
             windows.append(_gone(one.path, str(error)))

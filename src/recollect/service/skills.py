@@ -38,6 +38,7 @@ from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
 from recollect.service.block_writing import add_block, change_of, default_block, keep_version
 from recollect.service.deps import Deps
+from recollect.service.disk.roots import within_reach
 from recollect.service.disk.skill_folders import discover, save_skill
 from recollect.service.places import Where, project_root, settle
 from recollect.store.protocol import Tables
@@ -56,7 +57,8 @@ T = TypeVar("T")
 
 def found(deps: Deps, project: Where) -> SkillReport:
     """Return the skills there are for somebody who works in a project."""
-    return discover(project_root(deps.store, project), home=Path.home())
+    root = project_root(deps.store, project)
+    return discover(root and within_reach(root, deps.reach), home=Path.home())
 
 
 def loaded(deps: Deps, agent: object) -> list[LoadedSkill]:
@@ -177,9 +179,9 @@ def _draft(
 
 def _folder(deps: Deps, save: str, where: Where) -> Path:
     if save == "global":
-        return Path.home() / GLOBAL_FOLDER
+        return within_reach(Path.home() / GLOBAL_FOLDER, deps.reach)
     root = project_root(deps.store, where)
-    if root is None or not root.is_dir():
+    if root is None or not within_reach(root, deps.reach).is_dir():
         raise InvalidInput(
             "where is the project's folder? pass project=PATH of one that exists, or "
             "save='global' for every project"

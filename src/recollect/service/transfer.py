@@ -9,15 +9,14 @@ gives the same bytes. A name that ends in `.gz` is compressed.
 import gzip
 import hashlib
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from recollect.client.whole_file import whole_file
 from recollect.domain.upkeep import Imported
-from recollect.errors import ImportRefused, InvalidInput, StoreUnavailable
+from recollect.errors import ImportRefused, InvalidInput
 from recollect.service.deps import Deps
 
 FORMAT = 1
@@ -36,26 +35,12 @@ def write_file(deps: Deps, path: Path, write: Callable[[IO[bytes] | gzip.GzipFil
         deps.store.path.resolve().parent
     ):
         raise InvalidInput(f"{path} belongs to the store itself; export to another name")
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except (OSError, ValueError) as error:
-        raise StoreUnavailable(f"cannot write {path}: {error}; choose another folder") from error
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if path.suffix == ".gz":
-                # No time and no name in the head: the same rows give the same file.
-                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                    result = write(packed)
-            else:
-                result = write(raw)
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return result
+    with whole_file(path) as raw:
+        if path.suffix == ".gz":
+            # No time and no name in the head: the same rows give the same file.
+            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                return write(packed)
+        return write(raw)
 
 
 def export_to(deps: Deps, file: IO[bytes] | gzip.GzipFile) -> int:

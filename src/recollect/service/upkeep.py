@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from recollect.domain.upkeep import StoreStatus, Verification
-from recollect.errors import EmbedderUnavailable
+from recollect.domain.upkeep import EmbedderState, Pulse, StoreStatus, Verification
+from recollect.errors import EmbedderUnavailable, StoreUnavailable
+from recollect.models.named import ON_THIS_MACHINE
 from recollect.service.deps import Deps
 from recollect.service.jobs import work_in_steps
+from recollect.store.protocol import Tables
 
 
 def verify(deps: Deps) -> Verification:
@@ -36,6 +38,27 @@ def embed_in_steps(deps: Deps) -> Iterator[int]:
     indexer = deps.indexer()
     while indexer is not None and (done := indexer.step()):
         yield done
+
+
+def embed_some(deps: Deps) -> int:
+    """Embed a batch of what waits; return 0 where nothing does, or the embedder rests."""
+    if deps.embedder().state is EmbedderState.OFF:
+        return 0
+    with deps.store.read() as tables:
+        waiting, _ = _waiting(deps, tables)
+    # Only now: the indexer brings NumPy, and asks an embedder behind HTTP how long its vectors are.
+    indexer = deps.indexer() if waiting else None
+    return 0 if indexer is None or indexer.resting else indexer.step()
+
+
+def warm(deps: Deps) -> bool:
+    """Load the embedder where it runs on this machine; say whether it does."""
+    if deps.embedder().backend not in ON_THIS_MACHINE:
+        return False
+    indexer = deps.indexer()
+    if indexer is not None:
+        indexer.warm()
+    return indexer is not None
 
 
 def try_embedder(deps: Deps) -> str:
@@ -74,6 +97,28 @@ def status(deps: Deps) -> StoreStatus:
         rejected=rejected,
         contradictions=contradictions,
     )
+
+
+def pulse(deps: Deps) -> Pulse:
+    """Take a short look at the store, without waking the embedder; raises `StoreError`."""
+    if not deps.store.path.exists():
+        # It can still be read while it is held open, but what is written goes nowhere.
+        raise StoreUnavailable(
+            f"{deps.store.path} is no longer there; put it back, or stop this program soon"
+        )
+    with deps.store.read() as tables:
+        jobs = tables.jobs.count_open()
+        waiting, dimension = _waiting(deps, tables)
+    return Pulse(schema=deps.store.schema(), jobs=jobs, waiting=waiting, dimension=dimension)
+
+
+def _waiting(deps: Deps, tables: Tables) -> tuple[int, int | None]:
+    """Return how many items wait for the present embedder, and the dimension it had last."""
+    seen = deps.embedder()
+    if seen.state is EmbedderState.OFF:
+        return 0, None
+    model_id, dimension = tables.vectors.latest_model(seen.name) or (None, None)
+    return tables.vectors.count_waiting(model_id), dimension
 
 
 def _embedder_name(deps: Deps) -> str:

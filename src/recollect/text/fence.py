@@ -10,6 +10,7 @@ from recollect.text.fingerprint import short_hash
 from recollect.text.patterns import Pattern
 
 CLOSING = "</memory>"
+BETWEEN = "\n\n"
 _OPENED = Pattern(r'<memory fingerprint="\d{16}">')
 _ANY = Pattern(r"(?i)<\s*/?\s*memory\b[^<>]*>")
 
@@ -21,9 +22,28 @@ def fenced(inside: str) -> str:
     return f'<memory fingerprint="{mark:016}">\n{inside}\n{CLOSING}'
 
 
+FENCES = f"{fenced('')}{BETWEEN}" * 2  # what the fences of a bundle add, for those who count
+
+
 def unfenced(text: str) -> str:
     """Return *text* unable to open or close the fence it will stand in."""
     return _ANY.sub("‹memory›", text)
+
+
+def fenced_bundle(prefix: str, text: str) -> tuple[str, str]:
+    """
+    Return a bundle's *text* within fences, and the part at its beginning that stays.
+
+    What stays the same from call to call, the *prefix*, and what does not have a fence each: so the
+    whole still begins with the same bytes until a block changes, and prompt caches keep working.
+    """
+    stable, found = _within(prefix), _within(text.removeprefix(prefix))
+    return BETWEEN.join(part for part in (stable, found) if part), stable
+
+
+def _within(text: str) -> str:
+    said = unfenced(text.strip())  # an agent's system prompt may hold anything
+    return fenced(said) if said else ""
 
 
 def fenced_spans(text: str) -> list[tuple[int, int]]:

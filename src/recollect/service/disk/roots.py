@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from recollect.domain.file import FileWindow
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, read_real
 from recollect.text.lines import window
 from recollect.text.secret_names import why_secret
@@ -63,6 +63,16 @@ def located(path: str | Path, roots: Sequence[Path]) -> Located:
         real.relative_to(root).parts or (real.name,)
     )
     return Located(real, root, secret)
+
+
+def within_reach(folder: Path, reach: Sequence[Path] | None) -> Path:
+    """Return *folder*, unless it lies outside of the folders that are read for callers."""
+    if reach is None or any(_real(folder).is_relative_to(_real(one)) for one in reach):
+        return folder
+    raise RequestRefused(
+        f"{folder} is not among the folders this server reads for its callers; "
+        "start it with `recollect serve --files FOLDER`, or open the store directly"
+    )
 
 
 def read_text(

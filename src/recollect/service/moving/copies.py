@@ -209,7 +209,7 @@ def _last_message(tables: Tables, agent: Agent, at: object) -> Message:
     message = tables.messages.get(clean(at)) if isinstance(at, str) else None
     if isinstance(at, Message):
         message = tables.messages.get(at.id)
-    elif isinstance(at, tuple) and len(at) == 2:
+    elif isinstance(at, tuple | list) and len(at) == 2:
         said = known_conversation(tables, at[0])
         position = inputs.count_of("at", at[1], least=0, most=2**53)
         page = tables.messages.page(said.id, start=position, limit=1)

@@ -59,6 +59,16 @@ class SqliteConversations:
         values = {"agent_id": agent_id, "before": to_micros(before), "limit": limit}
         return [_conversation(row) for row in self._db.execute(_SQL["spoken"], values)]
 
+    def running(self, agent_id: str, *, begun_by: str) -> tuple[Conversation, datetime] | None:
+        """Return an agent's latest open conversation begun so, and when it was last spoken in."""
+        values = {"agent_id": agent_id, "begun_by": begun_by}
+        row = self._db.execute(_SQL["running"], values).fetchone()
+        if row is None:
+            return None
+        *told, last_at = row
+        found = _conversation(tuple(told))
+        return found, found.started_at if last_at is None else from_micros(last_at)
+
     def own_memories(self, conversation_id: str) -> list[str]:
         """Return the memories of a conversation's own scope, by id."""
         return [row[0] for row in self._db.execute(_SQL["own_memories"], {"id": conversation_id})]

@@ -80,6 +80,10 @@ class SqliteJobs:
         """Return how many jobs stand where."""
         return dict(rows(self._db.execute(_SQL["count_jobs"])))
 
+    def count_open(self) -> Mapping[str, int]:
+        """Return how many jobs are not done, by state, without reading those that are."""
+        return dict(rows(self._db.execute(_SQL["count_open"])))
+
     def count_due(self, now: datetime) -> int:
         """Return how many jobs could be claimed now."""
         return int(self._db.execute(_SQL["count_due"], {"now": to_micros(now)}).get)

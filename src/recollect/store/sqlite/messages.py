@@ -161,6 +161,7 @@ def _filter_values(filters: MessageFilters) -> dict[str, Any]:
     return {
         "roles": to_json(sorted(filters.roles)),
         "conversation_id": filters.conversation_id,
+        "besides": filters.besides_conversation,
         "project_id": filters.project_id,
         "since": micros(filters.since, FOREVER_AGO),
         "until": micros(filters.until, FOREVER_AHEAD),

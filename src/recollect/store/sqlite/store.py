@@ -31,6 +31,7 @@ from recollect.store.sqlite.memories import SqliteMemories
 from recollect.store.sqlite.messages import SqliteMessages
 from recollect.store.sqlite.migrate import migrate, snapshot
 from recollect.store.sqlite.places import SqlitePlaces
+from recollect.store.sqlite.requests import SqliteRequests
 from recollect.store.sqlite.retrievals import SqliteRetrievals
 from recollect.store.sqlite.skills import SqliteSkills
 from recollect.store.sqlite.sources import SqliteSources
@@ -62,6 +63,7 @@ class SqliteTables:
     jobs: SqliteJobs
     links: SqliteLinks
     retrievals: SqliteRetrievals
+    requests: SqliteRequests
     words: SqliteWords
     vectors: SqliteVectors
 
@@ -78,6 +80,7 @@ class SqliteStore:
         self._note_lock = threading.Lock()
         self._note_tables: SqliteTables | None = None
         self._closed = False
+        self._beside = threading.local()
         db = connect(path, create=True)
         try:
             self._schema = migrate(db, path, clock)
@@ -117,7 +120,25 @@ class SqliteStore:
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         """Run *work* in one transaction; return its result once it is on disk."""
         self._usable()
-        return self._writer.run(lambda: work(self._tables))
+        first: Callable[[SqliteTables], None] | None = getattr(self._beside, "work", None)
+        if first is None:
+            return self._writer.run(lambda: work(self._tables))
+        self._beside.work = None
+
+        def both() -> T:
+            first(self._tables)
+            return work(self._tables)
+
+        return self._writer.run(both)
+
+    @contextmanager
+    def beside(self, work: Callable[[SqliteTables], None]) -> Iterator[None]:
+        """Run *work* first in the transaction of the next write of this thread, if one comes."""
+        self._beside.work = work
+        try:
+            yield
+        finally:
+            self._beside.work = None
 
     def note(self, work: Callable[[SqliteTables], None]) -> None:
         """Run *work* in one transaction that the disk may confirm later: for log rows only."""
@@ -208,6 +229,7 @@ class SqliteStore:
             jobs=SqliteJobs(db),
             links=SqliteLinks(db),
             retrievals=SqliteRetrievals(db),
+            requests=SqliteRequests(db),
             words=words,
             vectors=SqliteVectors(db, IndexedRows(db, words), self._caches),
         )

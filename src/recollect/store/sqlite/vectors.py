@@ -38,6 +38,11 @@ class SqliteVectors:
         row = self._db.execute(_SQL["model"], values).fetchone()
         return row[0] if row else None
 
+    def latest_model(self, name: str) -> tuple[int, int] | None:
+        """Return id and dimension of the newest model of that name that has embedded something."""
+        row = self._db.execute(_SQL["latest_model"], {"name": name}).fetchone()
+        return (row[0], row[1]) if row else None
+
     def add_model(self, name: str, dimension: int) -> int:
         """Make a model known; return its id."""
         return int(self._db.execute(_SQL["add_model"], {"name": name, "dimension": dimension}).get)

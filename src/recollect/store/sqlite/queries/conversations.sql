@@ -24,6 +24,13 @@ SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at 
    AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id)
  ORDER BY started_at DESC, id DESC LIMIT :limit;
 
+-- running: the latest of an agent that goes on and was begun so, and when anything was last said in it
+SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at,
+       (SELECT created_at FROM messages m WHERE m.conversation_id = c.id ORDER BY position DESC LIMIT 1)
+  FROM conversations c
+ WHERE agent_id = :agent_id AND ended_at IS NULL AND metadata ->> 'begun_by' = :begun_by
+ ORDER BY started_at DESC, id DESC LIMIT 1;
+
 -- own_memories: of the conversation's own scope
 SELECT id FROM memories WHERE scope = 'session' AND owner_id = :id;
 

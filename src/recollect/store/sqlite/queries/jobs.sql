@@ -42,6 +42,12 @@ SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker
 -- count_jobs: how many stand where
 SELECT state, count(*) FROM jobs GROUP BY state;
 
+-- count_open: how many are not done; parked ones are found by their events, which stay open with them
+SELECT state, count(*) FROM jobs WHERE state IN ('todo', 'doing') GROUP BY state
+UNION ALL
+SELECT j.state, count(*) FROM ingestion_events e CROSS JOIN jobs j ON j.event_id = e.id
+ WHERE e.state <> 'done' AND j.state = 'parked' GROUP BY j.state;
+
 -- count_due: how many could be claimed now
 SELECT (SELECT count(*) FROM jobs WHERE state = 'todo' AND run_at <= :now)
      + (SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now);

@@ -39,6 +39,7 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_each(:roles))
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
+   AND (:besides IS NULL OR conversation_id <> :besides)
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
@@ -52,6 +53,7 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
  WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_each(:roles))
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
+   AND (:besides IS NULL OR conversation_id <> :besides)
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
@@ -64,6 +66,7 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at
  WHERE m.created_at >= :since AND m.created_at <= :until
    AND m.role IN (SELECT value FROM json_each(:roles))
    AND (:conversation_id IS NULL OR m.conversation_id = :conversation_id)
+   AND (:besides IS NULL OR m.conversation_id <> :besides)
    AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0)
    AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
@@ -101,6 +104,7 @@ SELECT id, role FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_each(:roles))
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
+   AND (:besides IS NULL OR conversation_id <> :besides)
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
@@ -112,6 +116,7 @@ SELECT id, role FROM messages
  WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_each(:roles))
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
+   AND (:besides IS NULL OR conversation_id <> :besides)
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id

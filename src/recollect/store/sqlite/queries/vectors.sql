@@ -1,6 +1,9 @@
 -- model: by what makes its vectors comparable
 SELECT id FROM models WHERE name = :name AND dimension = :dimension;
 
+-- latest_model: the newest of a name, for those who do not know its dimension
+SELECT id, dimension FROM models WHERE name = :name ORDER BY id DESC LIMIT 1;
+
 -- add_model: known from now on
 INSERT INTO models (name, dimension) VALUES (:name, :dimension)
 ON CONFLICT (name, dimension) DO UPDATE SET name = excluded.name RETURNING id;

@@ -1,0 +1,211 @@
+"""
+The memory server's own endpoints: agents, messages, memory blocks, context.
+
+They answer 200, 404 for an unknown agent or block, 409 for a used label or a block that changed
+meanwhile, 422 for a bad value. Errors of the service go up as they are; the app translates them.
+
+An agent is named by its name or its id. A slash in a name is written %2F in a path.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from recollect.app import Recollect
+from recollect.config import Settings
+from recollect.domain.agent import Agent
+from recollect.domain.block import Block
+from recollect.errors import AlreadyExists, InvalidInput, NotFound
+from recollect.text.fence import FENCES, fenced_bundle
+from recollect.wire import segment
+from recollect.wire.rest import (
+    AgentAnswer,
+    AgentRequest,
+    BlockAnswer,
+    BlockRequest,
+    BlockUpdate,
+    CitationAnswer,
+    ContextAnswer,
+    ContextRequest,
+    MessageAnswer,
+    MessageRequest,
+    SearchRequest,
+)
+
+MOST_LISTED = 1_000
+_NO_AGENT: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such agent."}}
+_NO_BLOCK: dict[int | str, dict[str, Any]] = {404: {"description": "No such agent or block."}}
+_TAKEN: dict[int | str, dict[str, Any]] = {
+    409: {"description": "The agent has a block with this label."}
+}
+_STALE: dict[int | str, dict[str, Any]] = {
+    409: {"description": "Somebody changed the block since the expected version."}
+}
+
+
+def router(memory: Recollect, settings: Settings) -> APIRouter:
+    """Return the endpoints over *memory*; they run in threads."""
+    routes = APIRouter()
+    _add_agents(routes, memory)
+    _add_messages(routes, memory, settings)
+    _add_blocks(routes, memory)
+    _add_context(routes, memory, settings)
+    return routes
+
+
+def _add_agents(routes: APIRouter, memory: Recollect) -> None:
+    @routes.post("/agents", tags=["agents"])
+    def create_agent(wanted: AgentRequest) -> AgentAnswer:
+        """Create a new agent, or return the existing one with the same name, unchanged."""
+        return AgentAnswer.of(_made_or_found(memory, wanted))
+
+    @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
+    def get_agent(name: str) -> AgentAnswer:
+        """Get an agent by its name or id."""
+        return AgentAnswer.of(_known(memory, name))
+
+
+def _add_messages(routes: APIRouter, memory: Recollect, settings: Settings) -> None:
+    most = settings.max_search_limit
+    usual = min(settings.default_search_limit, most)
+
+    class LimitedSearch(SearchRequest):
+        """The search request with this server's limits, so that they are documented."""
+
+        limit: Annotated[int, Field(ge=1, le=most)] | None = usual
+
+    @routes.post("/messages", tags=["messages"], responses=_NO_AGENT)
+    def store_message(said: MessageRequest) -> MessageAnswer:
+        """Store a message in the agent's running conversation; it can be found at once."""
+        agent = _known(memory, said.agent_name)
+        kept = memory.add_message(agent, said.role, said.content, metadata=said.metadata)
+        return MessageAnswer.of(kept, agent)
+
+    @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
+    def list_messages(
+        agent_name: str, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
+    ) -> list[MessageAnswer]:
+        """List the messages of an agent, of all its conversations, most recent first."""
+        agent = _known(memory, agent_name)
+        return [MessageAnswer.of(one, agent) for one in memory.messages_of(agent, limit=limit)]
+
+    @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
+    def search_messages(asked: LimitedSearch) -> list[MessageAnswer]:
+        """Search messages by meaning and by words, sorted by similarity."""
+        agent = _known(memory, asked.agent_name)
+        hits = memory.search_messages(asked.query, agent=agent, limit=asked.limit or usual)
+        # What was said at a time the question names comes first otherwise, whatever its score.
+        hits.sort(key=lambda hit: -hit.score)
+        return [MessageAnswer.found(hit, agent) for hit in hits]
+
+
+def _add_blocks(routes: APIRouter, memory: Recollect) -> None:
+    @routes.post("/memory-blocks", tags=["memory blocks"], responses={**_NO_AGENT, **_TAKEN})
+    def create_block(wanted: BlockRequest) -> BlockAnswer:
+        """Create a memory block that belongs to this agent alone."""
+        agent = _known(memory, wanted.agent_name)
+        made = memory.create_block(wanted.label, wanted.value, agent=agent, scope="agent")
+        return BlockAnswer.of(made, agent)
+
+    @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
+    def list_blocks(agent_name: str) -> list[BlockAnswer]:
+        """List the memory blocks an agent sees, in the order of its prompt."""
+        agent = _known(memory, agent_name)
+        return [BlockAnswer.of(block, agent) for block in memory.blocks(agent)]
+
+    path = "/memory-blocks/{agent_name}/{label}"
+
+    @routes.get(path, tags=["memory blocks"], responses=_NO_BLOCK)
+    def get_block(agent_name: str, label: str) -> BlockAnswer:
+        """Get one memory block."""
+        agent = _known(memory, agent_name)
+        return BlockAnswer.of(_known_block(memory, agent, label), agent)
+
+    @routes.put(path, tags=["memory blocks"], responses={**_NO_BLOCK, **_STALE})
+    def update_block(agent_name: str, label: str, wanted: BlockUpdate) -> BlockAnswer:
+        """Update a memory block's value."""
+        agent = _known(memory, agent_name)
+        # By its id: by its label, a default block that is missing would be made, and shared.
+        block = _known_block(memory, agent, label)
+        kept = memory.set_block(None, block, wanted.value, expected_version=wanted.expected_version)
+        return BlockAnswer.of(kept, agent)
+
+
+def _add_context(routes: APIRouter, memory: Recollect, settings: Settings) -> None:
+    @routes.post("/context/{agent_name}", tags=["context"], responses=_NO_AGENT)
+    def get_context(agent_name: str, asked: ContextRequest) -> ContextAnswer:
+        """Get what to put into a prompt: every memory block, and what was said about the query."""
+        agent = _known(memory, agent_name)
+        _refuse_another(memory, agent, asked.agent_name)
+        model = asked.model or agent.model
+        bundle = memory.context_for(
+            asked.query,
+            agent=agent,
+            conversation=asked.conversation,
+            history=False,
+            message_limit=settings.max_context_messages,
+            budget_tokens=asked.budget_tokens - memory.count_tokens(FENCES, model=model),
+            model=model,
+            form="markdown",
+        )
+        text, prefix = fenced_bundle(bundle.prefix, bundle.text)
+        blocks = memory.blocks(agent, conversation=asked.conversation)
+        return ContextAnswer(
+            memory_blocks=[BlockAnswer.of(one, agent) for one in blocks if _is_shown(one)],
+            relevant_messages=[MessageAnswer.found(hit, agent) for hit in bundle.messages_found],
+            text=text,
+            prefix=prefix,
+            tokens=memory.count_tokens(text, model=model),
+            citations=[
+                CitationAnswer.model_validate(one, from_attributes=True) for one in bundle.citations
+            ],
+            retrieval_id=bundle.retrieval_id,
+        )
+
+
+def _made_or_found(memory: Recollect, wanted: AgentRequest) -> Agent:
+    try:
+        return memory.agent(wanted.name)
+    except NotFound:
+        pass
+    try:
+        return memory.create_agent(wanted.name, metadata=wanted.metadata, default_blocks=False)
+    except AlreadyExists:  # somebody made it between the two
+        return memory.agent(wanted.name)
+
+
+def _known(memory: Recollect, name: str) -> Agent:
+    name = segment.read(name)
+    try:
+        return memory.agent(name)
+    except NotFound:
+        raise NotFound(
+            f"there is no agent {name!r} in this store; make it with POST /agents and its name"
+        ) from None
+
+
+def _known_block(memory: Recollect, agent: Agent, label: str) -> Block:
+    label = segment.read(label)
+    try:
+        return memory.block(agent, label)
+    except InvalidInput as error:  # no block can have such a label
+        raise NotFound(f"agent {agent.name!r} has no block {label!r}: {error}") from None
+
+
+def _refuse_another(memory: Recollect, agent: Agent, named: str | None) -> None:
+    if named is None or named in (agent.name, agent.id):
+        return
+    try:
+        same = memory.agent(named).id == agent.id
+    except NotFound:
+        same = False
+    if not same:
+        raise InvalidInput(
+            f"the path names agent {agent.name!r} and the body {named!r}; "
+            "name the same one in both, or leave agent_name out of the body"
+        )
+
+
+def _is_shown(block: Block) -> bool:
+    return bool(block.value) and not block.hidden

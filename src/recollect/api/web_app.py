@@ -1,0 +1,68 @@
+"""
+The web application: guard, problems, the worker in the background, and the routes.
+
+Routes are in files of their own; each is added here with `app.include_router`. What stands around
+them, from the outside in: guard, waking, last resort, segments, the translation of errors.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+
+from recollect import __version__
+from recollect.api import transfers, verbs
+from recollect.api.guard import Guard, Rules
+from recollect.api.health import health_router
+from recollect.api.problems import RESPONSES, LastResort, answer_with_problems
+from recollect.api.routes import memory_server
+from recollect.api.segments import Segments
+from recollect.api.waking import Waking
+from recollect.app.background import Background
+from recollect.app.root import Recollect
+from recollect.config import Settings
+
+# FastAPI can send traces and logs to a collector that the environment names. Nothing leaves here.
+NO_TELEMETRY: Any = {
+    "auto_configure": False,
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+}
+
+
+def web_app(memory: Recollect, settings: Settings) -> FastAPI:
+    """Return the application that serves *memory*. Closing the memory stays with the caller."""
+    background = Background(memory)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        background.start()
+        yield
+        await run_in_threadpool(background.stop)
+
+    app = FastAPI(
+        title="Recollect",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,  # these pages fetch scripts from elsewhere
+        redoc_url=None,
+        responses=RESPONSES,
+        telemetry=NO_TELEMETRY,
+    )
+    app.state.background = background
+    app.include_router(health_router(memory, background))
+    app.include_router(memory_server.router(memory, settings))
+    app.include_router(verbs.router(memory))
+    app.include_router(transfers.router(memory))
+    answer_with_problems(app)
+    # The one added last stands outermost.
+    app.add_middleware(Segments)
+    app.add_middleware(LastResort)
+    app.add_middleware(Waking, wake=background.wake)
+    app.add_middleware(Guard, rules=Rules.of(settings), clock=time.monotonic)
+    return app

@@ -1,0 +1,137 @@
+"""
+One block of `learning()`: whose memory, and what is open in it.
+
+A session recalls before each call, overhears the answer, and hands what was said to its outbox. It
+never raises into a call: whatever goes wrong here is one warning in the log, and no memory.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from recollect.client.intercept.call import Outgoing, Overheard, outgoing, rewritten
+from recollect.client.intercept.sight import in_sight
+from recollect.client.intercept.tee import teed
+from recollect.client.outbox import Outbox
+from recollect.client.recall import Recall
+
+log = logging.getLogger("recollect.learning")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a session remembers."""
+
+    agent: str
+    capture_only: bool
+    budget_tokens: int
+    timeout_s: float
+    flush_s: float
+    places: Mapping[str, Any]
+
+
+class Session:
+    """An open block."""
+
+    def __init__(
+        self, memory: Any, wish: Wish, outer: "Session | None", *, at_the_end: Callable[[], None]
+    ) -> None:
+        self.is_open = True  # no longer once the block is left
+        self.outer = outer
+        self._wish = wish
+        self._warned = False
+        self._lock = threading.Lock()
+        self._open_answers: set[Overheard] = set()
+        where = {"agent": wish.agent, **wish.places}
+        self._outbox = Outbox(memory, where, warn=self.warn, at_the_end=at_the_end)
+        self._recall = (
+            None
+            if wish.capture_only
+            else Recall(
+                memory,
+                {
+                    **where,
+                    "budget_tokens": wish.budget_tokens,
+                    "form": "markdown",
+                    "metadata": False,
+                },
+                timeout_s=wish.timeout_s,
+                warn=self.warn,
+            )
+        )
+
+    @property
+    def recalls(self) -> bool:
+        """Whether calls are given memory, not only overheard."""
+        return self._recall is not None
+
+    def understood(self, request: Any) -> Outgoing | None:
+        """Return *request* as a call to a language model, or None where it is none."""
+        try:
+            return outgoing(request)
+        except Exception as error:  # the interceptor's guard: the call goes out as it came
+            self._failed(error)
+            return None
+
+    def told(self, asked: Outgoing, request: Any) -> Any:
+        """Return *request* with what memory has to say to it."""
+        if self._recall is None:
+            return request
+        try:
+            text = self._recall.text(asked.dialect.asked(asked.body), in_sight(asked.body))
+            return rewritten(request, asked.with_memory(text)) if text else request
+        except Exception as error:  # as above
+            self._failed(error)
+            return request
+
+    def overhear(self, asked: Outgoing, http: ModuleType, response: Any) -> None:
+        """Listen to the answer, without touching what the caller gets."""
+        try:
+            if not response.is_success:
+                return
+            heard = Overheard(asked, response, self._remember)
+            if response.is_stream_consumed:
+                heard.hear_all(response.content)
+                return
+            with self._lock:
+                self._open_answers.add(heard)
+            response.stream = teed(http, response.stream, self._listening(heard))
+        except Exception as error:  # as above
+            self._failed(error)
+
+    def close(self) -> None:
+        """Remember what was said, and be done."""
+        with self._lock:
+            unfinished = list(self._open_answers)
+        for heard in unfinished:
+            heard.end()  # what was read of it so far was said
+        if self._recall is not None:
+            self._recall.close()
+        self._outbox.close(self._wish.flush_s)
+
+    def warn(self, what: str) -> None:
+        """Say once per session what goes wrong; the rest is for whoever debugs."""
+        with self._lock:
+            first, self._warned = not self._warned, True
+        log.log(logging.WARNING if first else logging.DEBUG, "%s: %s", self._wish.agent, what)
+
+    def _listening(self, heard: Overheard) -> Any:
+        def listen(piece: bytes | None) -> None:
+            try:
+                heard.end() if piece is None else heard.hear(piece)
+            except Exception as error:  # as above
+                self._failed(error)
+
+        return listen
+
+    def _remember(self, heard: Overheard) -> None:
+        with self._lock:
+            self._open_answers.discard(heard)
+        self._outbox.put(heard.sayings, heard.size)
+
+    def _failed(self, error: Exception) -> None:
+        log.debug("the interceptor failed", exc_info=True)
+        self.warn(f"a call goes without memory: {type(error).__name__}: {error}")

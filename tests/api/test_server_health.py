@@ -1,0 +1,225 @@
+"""`GET /health`: seed fields, honesty, and that asking costs nothing."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect import Recollect, __version__
+from recollect.api.health import Seen, reasons
+from recollect.api.web_app import web_app
+from recollect.app.background import BackgroundState
+from recollect.config import Settings
+from recollect.domain.upkeep import EmbedderSeen, EmbedderState, Pulse
+from recollect.errors import EmbedderUnavailable
+from recollect.models.protocol import Vectors
+from recollect.models.scripted import ScriptedEmbedder
+from support import open_memory
+
+WELL = EmbedderSeen(backend="local", name="m", state=EmbedderState.READY, dimension=384)
+
+
+@contextmanager
+def served(memory: Recollect) -> Iterator[TestClient]:
+    """Ask the application of *memory* inside the block."""
+    with TestClient(web_app(memory, Settings()), base_url="http://127.0.0.1:8283") as client:
+        yield client
+
+
+def health(client: TestClient) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/health").json()
+    return found
+
+
+def until(client: TestClient, wanted: Any) -> dict[str, Any]:
+    """Return the first health for which *wanted* holds."""
+    end = time.monotonic() + 10
+    while not wanted(found := health(client)):
+        assert time.monotonic() < end, found
+        time.sleep(0.01)
+    return found
+
+
+def test_it_has_every_field_of_a_memory_server_and_more(memory: Recollect, path: Path) -> None:
+    with served(memory) as client:
+        found = until(client, lambda one: one["worker"]["state"] == "idle")
+
+    uptime_s = found.pop("uptime_s")
+    assert 0 <= uptime_s < 60
+    assert found == {
+        "status": "ok",
+        "embedding_backend": "local",
+        "embedding_dimension": 64,
+        "database_path": str(path),
+        "reasons": [],
+        "version": __version__,
+        "pid": os.getpid(),
+        "store": {"ok": True, "schema": memory.status().schema},
+        "queue": {"todo": 0, "doing": 0, "parked": 0},
+        "embedder": {"name": "scripted", "state": "ready", "trouble": "", "waiting": 0},
+        "worker": {"state": "idle", "last_error": ""},
+    }
+
+
+def test_without_an_embedder_it_is_off_and_that_is_well(words_only: Recollect) -> None:
+    with served(words_only) as client:
+        found = health(client)
+
+    assert found["status"] == "ok"
+    assert found["embedding_backend"] == "none"
+    assert found["embedding_dimension"] is None
+    assert found["embedder"] == {"name": "none", "state": "off", "trouble": "", "waiting": 0}
+
+
+def test_the_local_dimension_is_known_before_the_model_is_loaded(path: Path) -> None:
+    with Recollect(Settings(db=str(path))) as memory:
+        seen = memory.embedder_seen()
+
+    assert seen.dimension == 384
+    assert seen.state is EmbedderState.NOT_LOADED
+    assert seen.name.startswith("all-MiniLM-L6-v2-int8/384/")
+
+
+def test_the_name_seen_is_the_name_the_embedder_gives_itself(path: Path) -> None:
+    with Recollect(Settings(db=str(path))) as memory:
+        before = memory.embedder_seen().name
+        assert memory.status().embedder == before
+    with Recollect(Settings(db=str(path), embedding_backend="ollama")) as memory:
+        before = memory.embedder_seen().name
+        assert memory.status().embedder == before == "ollama:all-minilm"
+
+
+@pytest.mark.parametrize("backend", ["ollama", "openai"])
+def test_an_embedder_behind_http_is_not_asked_for_its_dimension(path: Path, backend: str) -> None:
+    # Nobody listens there: to be asked would be a failure, and shown as one.
+    url = "http://127.0.0.1:9"
+    settings = Settings(db=str(path), embedding_backend=backend, ollama_url=url, openai_url=url)
+    with Recollect(settings) as memory, served(memory) as client:
+        found = until(client, lambda one: one["worker"]["state"] == "idle")
+
+    assert found["status"] == "ok"
+    assert found["embedding_dimension"] is None
+    assert found["embedder"]["state"] == "not loaded"
+
+
+def test_a_model_that_is_not_there_is_told(path: Path, tmp_path: Path) -> None:
+    settings = Settings(
+        db=str(path), embedding_backend="folder", embedding_model=str(tmp_path / "nowhere")
+    )
+    with Recollect(settings) as memory, served(memory) as client:
+        answer = client.get("/health")
+
+    assert answer.status_code == 200
+    assert answer.json()["status"] == "degraded"
+    assert "nowhere" in answer.json()["embedder"]["trouble"]
+
+
+class Failing(ScriptedEmbedder):
+    """An embedder that fails until it is mended."""
+
+    broken = True
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if self.broken:
+            raise EmbedderUnavailable("the model is out of order")
+        return super().embed(texts)
+
+
+def test_an_embedder_that_failed_is_told_until_it_answers_again(path: Path) -> None:
+    embedder = Failing()
+    with open_memory(path, embedder=embedder) as memory, served(memory) as client:
+        found = until(client, lambda one: one["embedder"]["state"] == "resting")
+
+        assert found["status"] == "degraded"
+        assert found["embedder"]["trouble"] == "the model is out of order"
+        assert "out of order" in found["reasons"][0]
+
+        embedder.broken = False
+        memory.ingest("Answers should be short.")
+        memory.drain()
+        assert health(client)["embedder"]["state"] == "ready"
+        assert health(client)["status"] == "ok"
+
+
+def test_parked_jobs_are_told(memory: Recollect) -> None:
+    seen = Seen(
+        path="x", embedder=WELL, pulse=Pulse(schema=3, jobs={"parked": 2}, waiting=0, dimension=384)
+    )
+
+    [why] = reasons(seen)
+
+    assert "2" in why
+    assert "recollect jobs list" in why
+
+
+def test_a_worker_that_ended_or_fails_is_told() -> None:
+    ended = Seen(path="x", embedder=WELL, worker=BackgroundState.STOPPED)
+    failing = Seen(path="x", embedder=WELL, worker_error="the disk is full")
+
+    assert list(reasons(ended)) == ["nothing works in the background"]
+    assert "the disk is full" in next(reasons(failing))
+
+
+def test_a_store_that_cannot_be_read_is_a_503(words_only: Recollect, path: Path) -> None:
+    with served(words_only) as client:
+        words_only.close()
+        answer = client.get("/health")
+
+    assert answer.status_code == 503
+    assert answer.json()["status"] == "degraded"
+    assert answer.json()["store"] == {"ok": False, "schema": None}
+    assert answer.json()["database_path"] == str(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="an open file cannot be removed elsewhere")
+def test_a_file_that_was_removed_under_the_server_is_a_503(
+    words_only: Recollect, path: Path
+) -> None:
+    with served(words_only) as client:
+        path.unlink()
+        answer = client.get("/health")
+
+    assert answer.status_code == 503
+    assert "no longer there" in answer.json()["reasons"][0]
+
+
+def test_it_answers_while_somebody_writes(words_only: Recollect) -> None:
+    inside, done = threading.Event(), threading.Event()
+
+    def hold(tables: Any) -> None:
+        inside.set()
+        done.wait(10)
+
+    store = words_only._deps.store
+    writing = threading.Thread(target=store.write, args=(hold,))
+    with served(words_only) as client:
+        writing.start()
+        inside.wait(10)
+        answer = client.get("/health")
+        done.set()
+        writing.join()
+
+    assert answer.json()["status"] == "ok"
+
+
+def test_a_write_over_http_wakes_the_worker(path: Path) -> None:
+    embedder = ScriptedEmbedder()
+    with open_memory(path, embedder=embedder) as memory:
+        app = web_app(memory, Settings())
+
+        @app.post("/facts")
+        def fact(text: str) -> str:
+            return memory.ingest(text).id
+
+        with TestClient(app, base_url="http://127.0.0.1:8283") as client:
+            until(client, lambda one: one["worker"]["state"] == "idle")
+            client.post("/facts", params={"text": "Answers should be short."})
+            until(client, lambda one: one["embedder"]["waiting"] == 0)
+
+    assert "Answers should be short." in embedder.asked

@@ -1,0 +1,242 @@
+"""What was overheard, in a real store: read back, found by words, calls tied to their results."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect import Message, Recollect
+from recollect.client.intercept.chat import CHAT
+from recollect.client.intercept.dialect import Dialect
+from recollect.client.intercept.messages import MESSAGES
+from recollect.client.intercept.responses import RESPONSES
+from recollect.context.calls import calls_of, groups_of
+from wire_answers import (
+    chat_answer,
+    chat_call,
+    function_call,
+    messages_answer,
+    responses_answer,
+    spoken,
+    tool_use,
+)
+
+Json = dict[str, Any]
+
+URL = "data:image/png;base64," + "iVBORw0KGgo" * 16_000
+ASK = {"role": "user", "content": "Where is the lamp?"}
+TALK: dict[str, tuple[Dialect, list[Json], Json, Json]] = {
+    # dialect, the two requests, and the two answers between and after them
+    "chat": (
+        CHAT,
+        [
+            {"messages": [ASK]},
+            {
+                "messages": [
+                    ASK,
+                    {"role": "assistant", "tool_calls": [chat_call("c1"), chat_call("c2")]},
+                    {"role": "tool", "tool_call_id": "c1", "content": "In the tower."},
+                    {"role": "tool", "tool_call_id": "c2", "content": ""},
+                ]
+            },
+        ],
+        chat_answer({"tool_calls": [chat_call("c1"), chat_call("c2")]}),
+        chat_answer({"content": "It is in the tower."}),
+    ),
+    "responses": (
+        RESPONSES,
+        [
+            {"input": "Where is the lamp?"},
+            {
+                "previous_response_id": "resp_1",
+                "input": [
+                    {"type": "function_call_output", "call_id": "c1", "output": "In the tower."},
+                    {"type": "function_call_output", "call_id": "c2", "output": ""},
+                ],
+            },
+        ],
+        responses_answer(function_call("c1"), function_call("c2")),
+        responses_answer(spoken("It is in the tower.")),
+    ),
+    "messages": (
+        MESSAGES,
+        [
+            {"messages": [ASK]},
+            {
+                "messages": [
+                    ASK,
+                    {"role": "assistant", "content": [tool_use("c1"), tool_use("c2")]},
+                    {
+                        "role": "user",
+                        "content": [
+                            {
+                                "type": "tool_result",
+                                "tool_use_id": "c1",
+                                "content": [{"type": "text", "text": "In the tower."}],
+                            },
+                            {"type": "tool_result", "tool_use_id": "c2"},
+                        ],
+                    },
+                ]
+            },
+        ],
+        messages_answer(tool_use("c1", at="Łódź"), tool_use("c2")),
+        messages_answer({"type": "text", "text": "It is in the tower."}),
+    ),
+}
+
+
+@pytest.fixture
+def memory() -> Iterator[Recollect]:
+    with recollect.open(":memory:", embedding_backend="none") as opened:
+        yield opened
+
+
+def kept(memory: Recollect, sayings: list[Json]) -> list[Message]:
+    conversation = memory.start_conversation(agent="listener")
+    memory.append_messages(conversation, sayings)
+    return memory.messages(conversation)
+
+
+@pytest.mark.parametrize("name", TALK)
+def test_a_turn_with_calls_is_read_back_in_order_with_calls_and_results_tied(
+    memory: Recollect, name: str
+) -> None:
+    dialect, requests, called, told = TALK[name]
+
+    messages = kept(
+        memory,
+        [
+            *dialect.said(requests[0]),
+            *dialect.replied(called),
+            *dialect.said(requests[1]),
+            *dialect.replied(told),
+        ],
+    )
+
+    assert [one.role.value for one in messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+    ]
+    assert [one.content for one in messages] == [
+        "Where is the lamp?",
+        "",
+        "In the tower.",
+        "",
+        "It is in the tower.",
+    ]
+    groups = groups_of(messages)
+    assert [group.places for group in groups] == [(0,), (1, 2, 3), (4,)]
+    assert not any(group.pending for group in groups)
+    assert [(call.id, call.name) for call in calls_of(messages[1])] == [
+        ("c1", "look"),
+        ("c2", "look"),
+    ]
+    assert messages[4].metadata["model"]
+
+
+def test_a_call_without_an_id_is_tied_to_the_answer_beside_it(memory: Recollect) -> None:
+    answer = chat_answer({"function_call": {"name": "look", "arguments": "{}"}})
+    request = {"messages": [{"role": "function", "name": "look", "content": "Red."}]}
+
+    messages = kept(memory, [*CHAT.replied(answer), *CHAT.said(request)])
+
+    assert [group.places for group in groups_of(messages)] == [(0, 1)]
+    assert not groups_of(messages)[0].pending
+
+
+@pytest.mark.parametrize(
+    ("dialect", "request_body"),
+    [
+        (
+            CHAT,
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "text", "text": "Whose lamp?"},
+                            {"type": "image_url", "image_url": {"url": URL}},
+                        ],
+                    }
+                ]
+            },
+        ),
+        (
+            RESPONSES,
+            {
+                "input": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "input_text", "text": "Whose lamp?"},
+                            {"type": "input_image", "image_url": URL},
+                        ],
+                    }
+                ]
+            },
+        ),
+        (
+            MESSAGES,
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "text", "text": "Whose lamp?"},
+                            {"type": "image", "source": {"type": "base64", "data": URL[22:]}},
+                        ],
+                    }
+                ]
+            },
+        ),
+    ],
+)
+def test_a_picture_is_stored_as_a_note_beside_the_words(
+    memory: Recollect, dialect: Dialect, request_body: Json
+) -> None:
+    (message,) = kept(memory, dialect.said(request_body))
+
+    assert message.content == "Whose lamp?"
+    assert "(132 kB left out)" in str(message.parts)
+    assert "iVBOR" not in str(message.parts)
+    assert message.tokens < 2_000
+
+
+def test_what_a_tool_said_in_parts_is_found_by_its_words(memory: Recollect) -> None:
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": [
+            {"type": "text", "text": "The zeppelin landed."},
+            {"type": "image", "source": {"type": "url", "url": "https://example.org/z.png"}},
+        ],
+        "is_error": True,
+    }
+    request = {"messages": [{"role": "user", "content": [result]}]}
+
+    (message,) = kept(memory, MESSAGES.said(request))
+
+    assert message.content == "The zeppelin landed."
+    assert message.metadata == {"is_error": True}
+    assert memory.search_messages("zeppelin", agent="listener")[0].message.id == message.id
+
+
+def test_a_turn_too_long_for_a_store_is_cut_rather_than_lost(memory: Recollect) -> None:
+    long = "word " * 500_000
+    parts = [{"type": "text", "text": long}, {"type": "input_audio", "input_audio": {"data": "AA"}}]
+    request = {
+        "messages": [
+            {"role": "tool", "tool_call_id": "c1", "content": long},
+            {"role": "user", "content": [*parts, *parts, *parts]},
+        ]
+    }
+
+    messages = kept(memory, CHAT.said(request))
+
+    assert all(400_000 < len(one.content) < 600_000 or one.parts for one in messages)
+    assert all("left out)" in one.content for one in messages)

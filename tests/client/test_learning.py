@@ -1,0 +1,521 @@
+"""`with learning()`: blocks, threads, tasks, decorators; and what its ancestors got wrong."""
+
+import asyncio
+import copy
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+
+from recollect import InvalidInput, Message, Recollect, ServerUnavailable, StoreClosed, learning
+from recollect.text.fence import fenced_spans
+from support import open_memory
+from vendor_calls import Note, anthropic_client, async_client_of, openai_client, question, see
+from vendor_server import Answer, Call, VendorServer, default_text
+
+BLOCK = "Name: Alice"
+OPENING = "The following is context from your memory:"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Recollect]:
+    """A memory in which two agents know a name."""
+    with open_memory(tmp_path / "learning.db") as opened:
+        for name in ("anna", "bert"):
+            opened.create_agent(name, default_blocks=False)
+            opened.create_block("human", f"{BLOCK} of {name}", agent=name)
+        yield opened
+
+
+def messages_of(memory: Recollect, agent: str) -> list[Message]:
+    """Return all messages of an agent, those without words too, oldest first."""
+    conversations = reversed(memory.conversations(agent=agent))
+    return [message for one in conversations for message in memory.messages(one)]
+
+
+def said_to(memory: Recollect, agent: str) -> list[tuple[str, str]]:
+    """Return all that was said to an agent, oldest first."""
+    return [(one.role.value, one.content) for one in messages_of(memory, agent)]
+
+
+def chat(client: Any, text: str, **more: Any) -> Any:
+    return client.chat.completions.create(**question("chat", text, **more))
+
+
+# What ancestors got wrong, one by one
+
+
+def test_a_list_as_input_gets_context(vendor: VendorServer, memory: Recollect) -> None:
+    ask = question("responses", "x", input=[{"role": "user", "content": "Who am I?"}])
+
+    with learning(agent="anna", memory=memory):
+        see(vendor, "responses", "create", ask)
+
+    developer, user = vendor.asked[0].body["input"]
+    assert developer["role"] == "developer"
+    assert BLOCK in developer["content"][0]["text"]
+    assert user == {"role": "user", "content": "Who am I?"}
+
+
+def test_stream_works_as_a_context_manager(vendor: VendorServer, memory: Recollect) -> None:
+    with (
+        openai_client(vendor) as client,
+        learning(agent="anna", memory=memory),
+        client.chat.completions.stream(**question("chat", "Hello?")) as stream,
+    ):
+        for _ in stream:
+            pass
+        final = stream.get_final_completion()
+
+    assert final.choices[0].message.content == default_text("Hello?")
+    assert said_to(memory, "anna") == [("user", "Hello?"), ("assistant", default_text("Hello?"))]
+
+
+def test_parse_is_captured(vendor: VendorServer, memory: Recollect) -> None:
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        parsed = client.chat.completions.parse(
+            **question("chat", "A note?"), response_format=Note
+        ).choices[0]
+
+    assert isinstance(parsed.message.parsed, Note)
+    assert said_to(memory, "anna") == [("user", "A note?"), ("assistant", parsed.message.content)]
+
+
+def test_beta_messages_get_context(vendor: VendorServer, memory: Recollect) -> None:
+    with learning(agent="anna", memory=memory):
+        see(vendor, "beta", "create", question("beta", "Who am I?"))
+
+    assert BLOCK in vendor.asked[0].body["system"]
+
+
+@pytest.mark.parametrize("resource", ["chat", "responses", "messages"])
+@pytest.mark.parametrize("way", ["create", "create_stream"])
+def test_a_turn_of_tool_calls_alone_is_captured(
+    vendor: VendorServer, memory: Recollect, resource: str, way: str
+) -> None:
+    vendor.always(Answer(calls=[Call("weather", {"city": "Bern"})]))
+
+    with learning(agent="anna", memory=memory):
+        see(vendor, resource, way, question(resource, "Is it sunny?"))
+
+    user, reply = messages_of(memory, "anna")
+    assert (user.content, reply.content) == ("Is it sunny?", "")
+    assert reply.tool_calls[0]["function"] == {"name": "weather", "arguments": '{"city": "Bern"}'}
+
+
+def test_a_call_from_a_worker_thread_is_remembered(vendor: VendorServer, memory: Recollect) -> None:
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        thread = threading.Thread(target=chat, args=(client, "From a thread"))
+        thread.start()
+        thread.join()
+
+    assert BLOCK in str(vendor.asked[0].body)
+    assert ("user", "From a thread") in said_to(memory, "anna")
+    assert "run" not in vars(thread), "nothing of ours stays on the caller's thread"
+
+
+def test_work_handed_to_a_pool_that_was_there_before_is_remembered(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    with openai_client(vendor) as client, ThreadPoolExecutor(1) as pool:
+        pool.submit(chat, client, "before").result()
+        with learning(agent="anna", memory=memory):
+            pool.submit(chat, client, "inside").result()
+        pool.submit(chat, client, "after").result()
+
+    assert [BLOCK in str(asked.body) for asked in vendor.asked] == [False, True, False]
+    assert [text for role, text in said_to(memory, "anna") if role == "user"] == ["inside"]
+
+
+def test_an_async_client_inside_a_sync_block_is_remembered(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    async def ask() -> None:
+        async with async_client_of("chat", vendor) as client:
+            await chat(client, "Awaited")
+
+    with learning(agent="anna", memory=memory):
+        asyncio.run(ask())
+
+    assert BLOCK in str(vendor.asked[0].body)
+    assert ("user", "Awaited") in said_to(memory, "anna")
+
+
+def test_the_callers_system_message_does_not_grow_by_repeated_calls(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello?"}]
+    before = copy.deepcopy(messages)
+
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        for _ in range(3):
+            chat(client, "", messages=messages)
+
+    assert messages == before
+    for asked in vendor.asked:
+        head, told, user = asked.body["messages"]
+        assert (head, user) == tuple(before)
+        assert told["content"].count(OPENING) == 1
+
+
+# Blocks
+
+
+def test_the_classes_are_as_they_were_found_after_the_last_exit(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    patched = (httpx2.Client, httpx2.AsyncClient, threading.Thread, ThreadPoolExecutor)
+    found = [dict(vars(one)) for one in patched]
+
+    with learning(agent="anna", memory=memory), learning(agent="bert", memory=memory):
+        inside = [dict(vars(one)) for one in patched]
+
+    assert inside != found
+    assert [dict(vars(one)) for one in patched] == found
+
+
+def test_the_inner_agent_counts_and_the_outer_one_comes_back(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        chat(client, "one")
+        with learning(agent="bert", memory=memory):
+            chat(client, "two")
+        chat(client, "three")
+
+    assert [("of anna" in str(asked.body)) for asked in vendor.asked] == [True, False, True]
+    assert [text for role, text in said_to(memory, "anna") if role == "user"] == ["one", "three"]
+    assert [text for role, text in said_to(memory, "bert") if role == "user"] == ["two"]
+
+
+def test_a_block_may_be_entered_again_and_inside_itself(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    block = learning(agent="anna", memory=memory)
+
+    with openai_client(vendor) as client:
+        with block:
+            chat(client, "one")
+            with block:
+                chat(client, "two")
+            chat(client, "three")
+        with block:
+            chat(client, "four")
+        chat(client, "five")
+
+    conversations = memory.conversations(agent="anna")
+    texts = [{m.content for m in memory.messages(one) if m.role == "user"} for one in conversations]
+    assert sorted(texts, key=min) == [{"four"}, {"one", "three"}, {"two"}]
+    assert all(one.ended_at for one in conversations)
+
+
+def test_several_agents_at_once_in_threads_are_kept_apart(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    barrier = threading.Barrier(2)
+
+    def work(agent: str) -> None:
+        with openai_client(vendor) as client, learning(agent=agent, memory=memory):
+            barrier.wait()
+            for n in range(5):
+                chat(client, f"{agent} {n}")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("anna", "bert")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    for agent in ("anna", "bert"):
+        mine = [text for role, text in said_to(memory, agent) if role == "user"]
+        assert mine == [f"{agent} {n}" for n in range(5)]
+
+
+def test_several_agents_at_once_in_tasks_are_kept_apart(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    async def work(agent: str) -> None:
+        async with async_client_of("chat", vendor) as client, learning(agent=agent, memory=memory):
+            for n in range(3):
+                await chat(client, f"{agent} {n}")
+
+    async def both() -> None:
+        await asyncio.gather(work("anna"), work("bert"))
+
+    asyncio.run(both())
+
+    for agent in ("anna", "bert"):
+        mine = [text for role, text in said_to(memory, agent) if role == "user"]
+        assert mine == [f"{agent} {n}" for n in range(3)]
+
+
+def test_a_thread_outside_is_not_listened_to(vendor: VendorServer, memory: Recollect) -> None:
+    inside, done = threading.Event(), threading.Event()
+
+    def outsider() -> None:
+        inside.wait()
+        with openai_client(vendor) as client:
+            chat(client, "private")
+        done.set()
+
+    thread = threading.Thread(target=outsider)
+    thread.start()
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        inside.set()
+        done.wait()
+        chat(client, "mine")
+    thread.join()
+
+    assert "private" not in str(said_to(memory, "anna"))
+    assert BLOCK not in str(next(a.body for a in vendor.asked if "private" in str(a.body)))
+
+
+def test_a_decorated_function_is_a_block(vendor: VendorServer, memory: Recollect) -> None:
+    @learning(agent="anna", memory=memory)
+    def ask(text: str) -> str:
+        """Ask."""
+        with openai_client(vendor) as client:
+            return str(chat(client, text).choices[0].message.content)
+
+    @learning(agent="bert", memory=memory)
+    async def ask_later(text: str) -> str:
+        async with async_client_of("chat", vendor) as client:
+            return str((await chat(client, text)).choices[0].message.content)
+
+    assert ask("one") == default_text("one")
+    assert asyncio.run(ask_later("two")) == default_text("two")
+    assert (ask.__name__, ask.__doc__) == ("ask", "Ask.")
+    assert ("user", "one") in said_to(memory, "anna")
+    assert ("user", "two") in said_to(memory, "bert")
+
+
+def test_a_generator_is_not_decorated(memory: Recollect) -> None:
+    with pytest.raises(InvalidInput, match="inside of it"):
+
+        @learning(agent="anna", memory=memory)
+        def pieces() -> Iterator[int]:
+            yield 1
+
+
+def test_an_error_in_the_block_comes_out_and_what_was_said_stays(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    def fails() -> None:
+        with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+            chat(client, "one")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+
+    assert len(said_to(memory, "anna")) == 2
+
+
+def test_a_block_without_a_call_leaves_no_conversation(memory: Recollect) -> None:
+    with learning(agent="anna", memory=memory):
+        pass
+
+    assert memory.conversations(agent="anna") == []
+
+
+def test_an_agent_of_a_new_name_is_made_bare(memory: Recollect) -> None:
+    with learning(agent="new / one", memory=memory):
+        pass
+
+    assert memory.blocks(memory.agent("new / one")) == []
+
+
+# What is told and what is kept
+
+
+def test_capture_only_tells_nothing_and_keeps_everything(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    with openai_client(vendor) as client, learning(agent="anna", capture_only=True, memory=memory):
+        chat(client, "Hello?")
+
+    assert OPENING not in str(vendor.asked[0].body)
+    assert said_to(memory, "anna") == [("user", "Hello?"), ("assistant", default_text("Hello?"))]
+
+
+def test_the_injected_text_is_fenced_and_never_captured(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        chat(client, "The harbour is in Genoa.")
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        chat(client, "Where is the harbour?")
+
+    told = vendor.asked[1].body["messages"][0]["content"]
+    assert len(fenced_spans(told)) == 2, "one fence for what stays, one for what was found"
+    assert all(OPENING not in text for _, text in said_to(memory, "anna"))
+
+
+def test_what_the_model_sees_anyway_is_not_told_again(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        reply = chat(client, "The harbour is in Genoa.").choices[0].message
+        history = [
+            {"role": "user", "content": "The harbour is in Genoa."},
+            {"role": "assistant", "content": reply.content},
+            {"role": "user", "content": "Where is the harbour?"},
+        ]
+        chat(client, "", messages=history)
+
+    told = vendor.asked[1].body["messages"][0]["content"]
+    assert "Genoa" not in told
+
+
+def test_over_ten_turns_the_beginning_of_what_is_told_is_the_same_bytes(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    memory.create_block("style", "Short answers.", agent="anna")
+    history: list[dict[str, Any]] = [{"role": "system", "content": "Be kind."}]
+
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        for n in range(10):
+            history.append({"role": "user", "content": f"Question {n} about topic {n * 7}?"})
+            reply = chat(client, "", messages=history).choices[0].message.content
+            history.append({"role": "assistant", "content": reply})
+
+    prefixes = set()
+    for asked in vendor.asked:
+        told = asked.body["messages"][1]["content"]
+        _, end = fenced_spans(told)[0]
+        prefixes.add(told[:end])
+    (prefix,) = prefixes
+    assert BLOCK in prefix
+    assert "Short answers." in prefix
+
+
+def test_the_tail_of_a_tool_loop_is_kept_once_and_in_order(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    vendor.script(Answer(calls=[Call("weather", {"city": "Bern"})]), Answer(text="Sunny."))
+    tools = [
+        {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+    ]
+
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        messages: list[Any] = [{"role": "user", "content": "Is it sunny?"}]
+        first = chat(client, "", messages=messages, tools=tools).choices[0].message
+        messages.append(first.model_dump(exclude_none=True))
+        call_id = first.tool_calls[0].id
+        messages.append({"role": "tool", "tool_call_id": call_id, "content": "yes"})
+        chat(client, "", messages=messages, tools=tools)
+
+    kept = said_to(memory, "anna")
+    assert kept == [
+        ("user", "Is it sunny?"),
+        ("assistant", ""),
+        ("tool", "yes"),
+        ("assistant", "Sunny."),
+    ]
+
+
+def test_the_end_of_a_block_hands_the_conversation_over_to_be_learnt_from(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        chat(client, "I prefer tabs over spaces. We decided to use uv because it is fast.")
+    memory.drain()
+
+    (conversation,) = memory.conversations(agent="anna")
+    assert conversation.ended_at is not None
+    assert [event.state.value for event in memory.events()] == ["done"]
+    assert memory.inbox()
+
+
+def test_a_stream_that_is_left_early_is_kept_as_far_as_it_was_read(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    vendor.always(Answer(text="one two three four five six seven eight nine ten"))
+
+    with openai_client(vendor) as client, learning(agent="anna", memory=memory):
+        stream = client.chat.completions.create(**question("chat", "Count."), stream=True)
+        next(stream)
+        stream.close()
+
+    roles = [role for role, _ in said_to(memory, "anna")]
+    assert roles[0] == "user"
+
+
+def test_a_call_that_fails_fails_as_ever_and_leaves_nothing(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    vendor.always(Answer(status=400))
+
+    with (
+        openai_client(vendor) as client,
+        learning(agent="anna", memory=memory),
+        pytest.raises(openai.BadRequestError),
+    ):
+        chat(client, "Hello?")
+
+    assert said_to(memory, "anna") == []
+
+
+def test_a_call_that_is_retried_by_the_package_is_kept_once(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    vendor.script(Answer(status=500), Answer(text="At last."))
+
+    with openai_client(vendor, max_retries=2) as client, learning(agent="anna", memory=memory):
+        chat(client, "Hello?")
+
+    assert said_to(memory, "anna") == [("user", "Hello?"), ("assistant", "At last.")]
+
+
+def test_anthropics_blocks_come_first_and_stay_as_they_are(
+    vendor: VendorServer, memory: Recollect
+) -> None:
+    system = [{"type": "text", "text": "Long.", "cache_control": {"type": "ephemeral"}}]
+
+    with anthropic_client(vendor) as client, learning(agent="anna", memory=memory):
+        client.messages.create(**question("messages", "Who am I?", system=system))
+
+    first, told = vendor.asked[0].body["system"]
+    assert first == system[0]
+    assert BLOCK in told["text"]
+
+
+# When memory cannot be had
+
+
+def test_a_server_that_is_not_there_is_one_clear_error_on_entry() -> None:
+    with (
+        pytest.raises(ServerUnavailable, match="recollect serve --background"),
+        learning(agent="anna", server_url="http://127.0.0.1:9"),
+    ):
+        pass
+    assert httpx2.Client.send.__module__ == httpx2.Client.get.__module__
+    assert not hasattr(httpx2.Client.send, "__wrapped__")
+
+
+def test_a_closed_memory_is_one_clear_error_on_entry(memory: Recollect) -> None:
+    memory.close()
+
+    with pytest.raises(StoreClosed), learning(agent="anna", memory=memory):
+        pass
+
+
+def test_a_memory_that_goes_away_is_one_warning_and_calls_go_on(
+    vendor: VendorServer, memory: Recollect, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        caplog.at_level(logging.WARNING, "recollect"),
+        openai_client(vendor) as client,
+        learning(agent="anna", memory=memory, flush_s=1),
+    ):
+        memory.close()
+        replies = [chat(client, f"{n}").choices[0].message.content for n in range(3)]
+
+    assert replies == [default_text(f"{n}") for n in range(3)]
+    assert len([one for one in caplog.records if one.levelno >= logging.WARNING]) == 1
