@@ -12,6 +12,8 @@ import pytest
 from click import Command, Context, Group
 
 from recollect.cli.main import main
+from served import serving
+from vendor_server import VendorServer
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -61,13 +63,26 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     shell("recollect stop", tmp_path)
 
 
+@pytest.fixture
+def around(tmp_path: Path, vendor: VendorServer) -> Iterator[dict[str, str]]:
+    """An environment as the reader has it: a vendor that answers, and a server of their own."""
+    with serving(tmp_path / "served.db") as server:
+        yield {
+            **os.environ,
+            "OPENAI_BASE_URL": vendor.openai_url,
+            "OPENAI_API_KEY": "test",
+            "RECOLLECT_SERVER_URL": server.url,
+        }
+
+
 @pytest.mark.parametrize("number", range(len(blocks(README, "python"))))
-def test_the_code_of_the_readme_runs(number: int, tmp_path: Path) -> None:
+def test_the_code_of_the_readme_runs(number: int, tmp_path: Path, around: dict[str, str]) -> None:
     code = blocks(README, "python")[number]
 
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         cwd=tmp_path,
+        env=around,
         capture_output=True,
         text=True,
         check=False,
