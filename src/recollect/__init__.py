@@ -353,7 +353,7 @@ def connect(
 
 
 def learning(
-    agent: str,
+    agent: "Agent | str",
     server_url: str | None = None,
     capture_only: bool = False,
     *,
@@ -380,7 +380,7 @@ def learning(
     from recollect.client.session import Wish
 
     wish = Wish(
-        agent=agent,
+        agent=getattr(agent, "name", agent),
         capture_only=capture_only,
         budget_tokens=budget_tokens,
         timeout_s=timeout_s,

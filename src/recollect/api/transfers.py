@@ -6,16 +6,15 @@ goes when the answer is sent.
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
-from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import FileResponse
+from starlette.responses import StreamingResponse
 
 from recollect.app import Recollect
 from recollect.errors import RecollectError
@@ -23,6 +22,7 @@ from recollect.wire import segment
 from recollect.wire.routes import EXPORTS, IMPORTS, PREFIX, RESULT_HEADER, SENT_FILE, Route
 
 OCTETS = "application/octet-stream"
+PIECE = 1_000_000
 _FILE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 
 
@@ -81,12 +81,15 @@ def _sent(route: Route, compress: bool, write: Callable[[Path], Any]) -> Respons
         raise
     # JSON without characters beyond ASCII: it has to stand in a header.
     told = TypeAdapter(route.returns).dump_json(result, ensure_ascii=True).decode("ascii")
-    return FileResponse(
-        path,
-        media_type=OCTETS,
-        headers={RESULT_HEADER: told},
-        background=BackgroundTask(folder.cleanup),
-    )
+    headers = {RESULT_HEADER: told, "content-length": str(path.stat().st_size)}
+    return StreamingResponse(_pieces(path, folder), media_type=OCTETS, headers=headers)
+
+
+def _pieces(path: Path, folder: tempfile.TemporaryDirectory[str]) -> Iterator[bytes]:
+    """Yield a file's bytes and remove its folder, also where the reader goes away."""
+    with folder, path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece
 
 
 async def _received(route: Route, request: Request, read: Callable[[Path], Any]) -> Response:

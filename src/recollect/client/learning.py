@@ -105,7 +105,7 @@ class Learning:
         )
         session, token = self._entered.pop(at)
         current.leave(session, token)
-        session.is_open = False
+        session.leave()
         patch.uninstall()
         return session.close
 

@@ -6,6 +6,7 @@ never raises into a call: whatever goes wrong here is one warning in the log, an
 """
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ class Session:
     def __init__(
         self, memory: Any, wish: Wish, outer: "Session | None", *, at_the_end: Callable[[], None]
     ) -> None:
-        self.is_open = True  # no longer once the block is left
+        self._left = False
+        self._pid = os.getpid()
         self.outer = outer
         self._wish = wish
         self._warned = False
@@ -62,6 +64,15 @@ class Session:
                 warn=self.warn,
             )
         )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the block goes on. In a forked process it does not: its threads stayed behind."""
+        return not self._left and self._pid == os.getpid()
+
+    def leave(self) -> None:
+        """Take no more calls; the block is over."""
+        self._left = True
 
     @property
     def recalls(self) -> bool:
@@ -104,6 +115,8 @@ class Session:
 
     def close(self) -> None:
         """Remember what was said, and be done."""
+        if self._pid != os.getpid():
+            return
         with self._lock:
             unfinished = list(self._open_answers)
         for heard in unfinished:
