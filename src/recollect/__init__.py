@@ -380,7 +380,7 @@ def learning(
     from recollect.client.session import Wish
 
     wish = Wish(
-        agent=getattr(agent, "name", agent),
+        agent=agent if isinstance(agent, str) else agent.name,
         capture_only=capture_only,
         budget_tokens=budget_tokens,
         timeout_s=timeout_s,

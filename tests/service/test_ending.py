@@ -82,7 +82,7 @@ def test_what_is_said_while_it_ends_is_not_missed(memory: Recollect) -> None:
 
     last = memory.messages(talk, newest_first=True, limit=1)[0].content
     with memory._deps.store.read() as tables:
-        source = tables.sources.get(memory.events()[-1].source_id)
+        source = tables.sources.get(memory.events()[-1].source_id or "")
     assert source is not None
     assert last in source.content
 
