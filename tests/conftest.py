@@ -8,6 +8,8 @@ import pytest
 from hypothesis import settings
 
 from chat_server import ChatServer, chat_server
+from gate import Gate
+from learning_scenes import BLOCK, gated
 from recollect import Recollect
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
@@ -56,6 +58,23 @@ def memory(path: Path, clock: FakeClock) -> Iterator[Recollect]:
     """A memory with a scripted embedder and a fixed clock."""
     with open_memory(path, clock=clock) as opened:
         yield opened
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Iterator[Recollect]:
+    """A memory in which two agents know a name; words only, so that it is quick."""
+    with open_memory(tmp_path / "known.db", words_only=True) as opened:
+        for name in ("anna", "bert"):
+            opened.create_agent(name, default_blocks=False)
+            opened.create_block("human", f"{BLOCK} of {name}", agent=name)
+        yield opened
+
+
+@pytest.fixture
+def before(known: Recollect) -> Iterator[Gate]:
+    """A gate before a server of the memory that two agents know a name in."""
+    with gated(known) as standing:
+        yield standing
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ def hosted(memory: Recollect, *, worker: bool = False, **settings: Any) -> Itera
     # With its protocol named, or asyncio leaves Nagle's delay of 40 ms on every answer.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
         bound.bind(("127.0.0.1", 0))
+        bound.listen(128)  # at once: who asks before the server runs waits for it
         config = uvicorn.Config(app, lifespan="on" if worker else "off", log_level="error")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})

@@ -28,16 +28,22 @@ def without_embedder(**more: str) -> dict[str, str]:
 
 
 @contextmanager
-def serving(db: Path, *options: str, env: Mapping[str, str] | None = None) -> Iterator[Served]:
-    """Run `recollect serve` on *db* inside the block."""
+def serving(
+    db: Path, *options: str, env: Mapping[str, str] | None = None, log: Path | None = None
+) -> Iterator[Served]:
+    """Run `recollect serve` on *db* inside the block; *log* takes what it says of its errors."""
     command = [installed("recollect"), "serve", "--db", str(db), "--port", "0", "--json", *options]
-    with subprocess.Popen(
-        command,
-        env=dict(without_embedder() if env is None else env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with (
+        open(log or os.devnull, "a") as written,
+        subprocess.Popen(
+            command,
+            env=dict(without_embedder() if env is None else env),
+            stdout=subprocess.PIPE,
+            # A pipe that nobody reads would be full one day, and the server would stand still.
+            stderr=written if log else subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
         try:
             assert process.stdout is not None
             lines = iter(process.stdout.readline, "")

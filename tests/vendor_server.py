@@ -81,6 +81,11 @@ class VendorServer:
         with self._arrived:
             return list(self._asked)
 
+    def forget(self) -> None:
+        """Keep nothing of what was asked so far."""
+        with self._arrived:
+            self._asked.clear()
+
     def script(self, *answers: Answer) -> None:
         """Give *answers* to the next requests, one each, after those scripted before."""
         with self._arrived:

@@ -1,11 +1,12 @@
 """The table of routes and the Python door say the same."""
 
 from inspect import Parameter, isfunction, signature
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 import pytest
 
 from recollect import Recollect, Remote
+from recollect.api.taken import taken_by
 from recollect.client.remote import NOT_OVER_HTTP, bound
 from recollect.wire.routes import EXPORTS, IMPORTS, ROUTES, Route
 
@@ -48,6 +49,14 @@ def test_a_route_returns_what_the_verb_does(route: Route) -> None:
 @pytest.mark.parametrize("route", EVERY.values(), ids=EVERY)
 def test_what_a_path_names_is_given_by_position(route: Route) -> None:
     assert set(route.in_path) <= set(route.positional)
+
+
+@pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
+def test_lists_without_a_limit_are_wanted_whole(route: Route) -> None:
+    taken = {one.name for one in taken_by(getattr(Recollect, route.verb))}
+    listed = route.method == "GET" and get_origin(route.returns) is list
+
+    assert route.whole == (listed and "limit" not in taken)
 
 
 def test_no_two_routes_are_the_same() -> None:

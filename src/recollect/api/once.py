@@ -10,13 +10,16 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from fastapi import Request, Response
+from fastapi import Header, Request, Response
 
 from recollect.app import Recollect
 from recollect.errors import InvalidInput
 from recollect.text.fingerprint import sha256_hex
+
+Key = Annotated[str | None, Header(max_length=200)]
 
 MOST_BYTES = 16_000_000  # of answers kept
 WAIT_S = 60.0
@@ -36,8 +39,8 @@ class Once:
         self, key: str, request: Request, values: Mapping[str, Any], run: Callable[[], Response]
     ) -> Response:
         """Return the answer of *run*, or the one that was given to this key before."""
-        if not key.strip():
-            raise InvalidInput("the Idempotency-Key is empty; leave it out or make one up")
+        if not key.strip() or len(request.headers.getlist("idempotency-key")) > 1:
+            raise InvalidInput("a request has one Idempotency-Key; leave it out or make one up")
         asked = json.dumps([request.method, request.url.path, values], sort_keys=True, default=str)
         fingerprint = sha256_hex(asked)
         first = self._begin(key)
@@ -45,13 +48,23 @@ class Once:
             try:
                 response = self._memory.once(key, fingerprint, run)
                 if request.method == "DELETE":
-                    self._drop()  # what was deleted is not handed out again
+                    self.forget()
                 self._keep(key, fingerprint, bytes(response.body))
                 return response
             finally:
                 self._end(key)
         first.wait(WAIT_S)
         return self._again(key, fingerprint, run)
+
+    def given(self, key: str | None, values: Mapping[str, Any]) -> "Keyed":
+        """Return how a request with or without a *key* is answered."""
+        return Keyed(self, key, values)
+
+    def forget(self) -> None:
+        """Keep no answers: something was deleted, and they may quote it."""
+        with self._lock:
+            self._kept.clear()
+            self._size = 0
 
     def _begin(self, key: str) -> threading.Event | None:
         """Return None for whoever comes first, otherwise what tells that the first is done."""
@@ -88,7 +101,17 @@ class Once:
                 _, (_, oldest) = self._kept.popitem(last=False)
                 self._size -= len(oldest)
 
-    def _drop(self) -> None:
-        with self._lock:
-            self._kept.clear()
-            self._size = 0
+
+@dataclass(frozen=True)
+class Keyed:
+    """A request that may carry a key: with one it is carried out once."""
+
+    once: Once
+    key: str | None
+    values: Mapping[str, Any]
+
+    def answer(self, request: Request, asked: str, run: Callable[[], Response]) -> Response:
+        """Return the answer of *run*; *asked* tells what else was asked, beside the values."""
+        if self.key is None:
+            return run()
+        return self.once.answer(self.key, request, {**self.values, "": asked}, run)

@@ -15,17 +15,18 @@ from recollect.api.taken import Taken
 from recollect.wire.routes import Route
 
 MOST = 1_000
+USUAL = 50
 _LIMIT = Taken("limit", Annotated[int, Field(ge=1, le=MOST)], required=False, default=MOST)
 _OFFSET = Taken("offset", Annotated[int, Field(ge=0, le=2**53)], required=False, default=0)
 
 
 @dataclass(frozen=True)
 class Paging:
-    """How a verb's list is cut: which of the two it takes itself, and by default how many."""
+    """How a verb's list is cut: which of the two it takes itself, and its usual limit if known."""
 
     takes_limit: bool
     takes_offset: bool
-    default_limit: int
+    usual: int | None
 
     @property
     def added(self) -> tuple[Taken, ...]:
@@ -39,8 +40,8 @@ def paging_of(route: Route, taken: Sequence[Taken]) -> Paging | None:
     by_name = {one.name: one for one in taken}
     if route.method != "GET" or get_origin(route.returns) is not list or "start" in by_name:
         return None
-    limit = by_name.get("limit", _LIMIT)
-    return Paging("limit" in by_name, "offset" in by_name, limit.default or MOST)
+    usual = by_name.get("limit", _LIMIT).default
+    return Paging("limit" in by_name, "offset" in by_name, usual)
 
 
 def page_of(
@@ -48,22 +49,22 @@ def page_of(
 ) -> tuple[list[Any], int | None]:
     """Return one page, and the offset of the next one if there may be one."""
     given = dict(values)
-    limit = given.pop("limit", paging.default_limit)
-    offset = given.pop("offset", 0)
+    limit: int | None = given.pop("limit", paging.usual)
+    offset: int = given.pop("offset", 0)
+    if limit is None and not offset:
+        return verb(**given), None  # as many as the verb gives by itself
+    limit = USUAL if limit is None else limit
     if paging.takes_offset:
         found = verb(**given, limit=limit, offset=offset)
         return found, offset + limit if len(found) == limit else None
-    if paging.takes_limit:
-        if offset:
-            given["limit"] = min(offset + limit, max(MOST, limit))
-        else:
-            given["limit"] = limit
+    end = offset + limit
+    if not paging.takes_limit:
         found = verb(**given)
-        more = len(found) == given["limit"] and offset + limit < MOST
-        return found[offset : offset + limit], offset + limit if more else None
-    found = verb(**given)
-    more = len(found) > offset + limit
-    return found[offset : offset + limit], offset + limit if more else None
+        return found[offset:end], end if len(found) > end else None
+    # Such a verb gives so many at most; beyond that its filters lead further.
+    found = verb(**given, limit=min(end, MOST) if 1 <= limit <= MOST else limit)
+    more = len(found) == end and end < MOST
+    return found[offset:end], end if more else None
 
 
 def link_to(request: Request, offset: int, limit: int | None) -> str:

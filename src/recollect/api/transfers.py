@@ -5,8 +5,10 @@ The caller's files are the caller's: the server writes to and reads from a folde
 goes when the answer is sent.
 """
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +16,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
+from recollect.api.once import Key, Keyed, Once
 from recollect.app import Recollect
+from recollect.domain.portability import AgentExport
 from recollect.errors import RecollectError
 from recollect.wire import segment
 from recollect.wire.routes import EXPORTS, IMPORTS, PREFIX, RESULT_HEADER, SENT_FILE, Route
@@ -26,7 +32,7 @@ PIECE = 1_000_000
 _FILE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 
 
-def router(memory: Recollect) -> APIRouter:
+def router(memory: Recollect, once: Once) -> APIRouter:
     """Return the routes of the verbs that move files."""
     routes = APIRouter(prefix=PREFIX, tags=["transfers"])
 
@@ -46,23 +52,32 @@ def router(memory: Recollect) -> APIRouter:
 
     def export_agent(agent: str, format: str = "recollect", compress: bool = False) -> Response:
         named = segment.read(agent)
-        return _sent(
-            EXPORTS["export_agent"],
-            compress,
-            lambda path: memory.export_agent(named, path, format=format),
-        )
 
-    async def import_(request: Request) -> Response:
-        return await _received(IMPORTS["import_"], request, memory.import_)
+        def write(path: Path) -> AgentExport:
+            # Where it lies is the caller's affair.
+            return replace(memory.export_agent(named, path, format=format), path="")
+
+        return _sent(EXPORTS["export_agent"], compress, write)
+
+    async def import_(request: Request, idempotency_key: Key = None) -> Response:
+        return await _received(
+            IMPORTS["import_"], request, memory.import_, once.given(idempotency_key, {})
+        )
 
     async def import_agent(
-        request: Request, name: Annotated[str | None, Query()] = None
+        request: Request,
+        name: Annotated[str | None, Query()] = None,
+        idempotency_key: Key = None,
     ) -> Response:
         return await _received(
-            IMPORTS["import_agent"], request, lambda path: memory.import_agent(path, name)
+            IMPORTS["import_agent"],
+            request,
+            lambda path: memory.import_agent(path, name),
+            once.given(idempotency_key, {"name": name}),
         )
 
-    file = {200: {"content": {OCTETS: _FILE}}}
+    result = {"description": "What the verb returns, as JSON.", "schema": {"type": "string"}}
+    file = {200: {"content": {OCTETS: _FILE}, "headers": {RESULT_HEADER: result}}}
     body = {"requestBody": {"required": True, "content": {OCTETS: _FILE}}}
     add(EXPORTS["export"], export, response_class=Response, responses=file)
     add(EXPORTS["export_agent"], export_agent, response_class=Response, responses=file)
@@ -76,31 +91,58 @@ def _sent(route: Route, compress: bool, write: Callable[[Path], Any]) -> Respons
     path = Path(folder.name) / ("export.jsonl.gz" if compress else "export.jsonl")
     try:
         result = write(path)
+        # JSON without characters beyond ASCII: it has to stand in a header.
+        told = TypeAdapter(route.returns).dump_json(result, ensure_ascii=True).decode("ascii")
     except BaseException:
         folder.cleanup()
         raise
-    # JSON without characters beyond ASCII: it has to stand in a header.
-    told = TypeAdapter(route.returns).dump_json(result, ensure_ascii=True).decode("ascii")
     headers = {RESULT_HEADER: told, "content-length": str(path.stat().st_size)}
-    return StreamingResponse(_pieces(path, folder), media_type=OCTETS, headers=headers)
+    return _Sent(_pieces(path), folder, media_type=OCTETS, headers=headers)
 
 
-def _pieces(path: Path, folder: tempfile.TemporaryDirectory[str]) -> Iterator[bytes]:
-    """Yield a file's bytes and remove its folder, also where the reader goes away."""
-    with folder, path.open("rb") as file:
+class _Sent(StreamingResponse):
+    """A file on its way; its folder goes with the last byte, or with a reader who goes away."""
+
+    def __init__(
+        self, pieces: Iterator[bytes], folder: tempfile.TemporaryDirectory[str], **how: Any
+    ) -> None:
+        super().__init__(pieces, **how)
+        self._folder = folder
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._folder.cleanup()
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
         while piece := file.read(PIECE):
             yield piece
 
 
-async def _received(route: Route, request: Request, read: Callable[[Path], Any]) -> Response:
+async def _received(
+    route: Route, request: Request, read: Callable[[Path], Any], keyed: Keyed
+) -> Response:
+    digest = hashlib.sha256()
     with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
         path = Path(folder) / "import"
-        with path.open("wb") as file:
-            async for piece in request.stream():
-                file.write(piece)
         try:
-            result = await run_in_threadpool(read, path)
-        except RecollectError as error:
-            error.args = (str(error).replace(str(path), SENT_FILE),)
-            raise
-    return Response(TypeAdapter(route.returns).dump_json(result), media_type="application/json")
+            with path.open("wb") as file:
+                async for piece in request.stream():
+                    digest.update(piece)
+                    file.write(piece)
+        except ClientDisconnect:
+            return Response(status_code=499)  # nobody is there to read it
+
+        def run() -> Response:
+            try:
+                result = read(path)
+            except RecollectError as error:
+                error.args = (str(error).replace(str(path), SENT_FILE),)
+                raise
+            body = TypeAdapter(route.returns).dump_json(result)
+            return Response(body, media_type="application/json")
+
+        return await run_in_threadpool(keyed.answer, request, digest.hexdigest(), run)

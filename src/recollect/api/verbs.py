@@ -11,10 +11,10 @@ from functools import cache
 from inspect import Parameter, Signature, cleandoc
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, TypeAdapter
 
-from recollect.api.once import Once
+from recollect.api.once import Key, Once
 from recollect.api.paging import Paging, link_to, page_of, paging_of
 from recollect.api.taken import Taken, model_of, taken_by
 from recollect.app import Recollect
@@ -25,10 +25,9 @@ JSON = "application/json"
 Verb = Callable[..., Any]
 
 
-def router(memory: Recollect) -> APIRouter:
+def router(memory: Recollect, once: Once) -> APIRouter:
     """Return the routes of every verb of *memory*."""
     routes = APIRouter(prefix=PREFIX)
-    once = Once(memory)
     for group, in_group in GROUPS.items():
         for route in in_group:
             verb = getattr(Recollect, route.verb)
@@ -62,9 +61,12 @@ def _endpoint(
         values |= {name: segment.read(value) for name, value in received.items()}
         if paging is not None:
             return _one_page(route, verb, paging, values, request)
-        if key is None:
-            return _written(route, verb(**values))
-        return once.answer(key, request, values, lambda: _written(route, verb(**values)))
+        if key is not None:
+            return once.answer(key, request, values, lambda: _written(route, verb(**values)))
+        response = _written(route, verb(**values))
+        if route.method == "DELETE":
+            once.forget()
+        return response
 
     answer.__signature__ = _signature(route, shown)  # type: ignore[attr-defined]
     answer.__name__ = route.verb
@@ -99,7 +101,7 @@ def _signature(route: Route, taken: Sequence[Taken]) -> Signature:
         model = model_of(f"{name}Request", taken, in_query=not route.has_body)
         wanted["given"] = model if route.has_body else Annotated[model, Query()]
     if route.method != "GET":
-        wanted["idempotency_key"] = Annotated[str | None, Header(max_length=200)]
+        wanted["idempotency_key"] = Key
     optional = {"idempotency_key": None}
     return Signature(
         [

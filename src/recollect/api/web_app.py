@@ -17,6 +17,7 @@ from recollect import __version__
 from recollect.api import transfers, verbs
 from recollect.api.guard import Guard, Rules
 from recollect.api.health import health_router
+from recollect.api.once import Once
 from recollect.api.problems import RESPONSES, LastResort, answer_with_problems
 from recollect.api.routes import memory_server
 from recollect.api.segments import Segments
@@ -51,14 +52,16 @@ def web_app(memory: Recollect, settings: Settings) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # these pages fetch scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # another address is no answer
         responses=RESPONSES,
         telemetry=NO_TELEMETRY,
     )
     app.state.background = background
     app.include_router(health_router(memory, background))
-    app.include_router(memory_server.router(memory, settings))
-    app.include_router(verbs.router(memory))
-    app.include_router(transfers.router(memory))
+    once = Once(memory)
+    app.include_router(memory_server.router(memory, settings, once))
+    app.include_router(verbs.router(memory, once))
+    app.include_router(transfers.router(memory, once))
     answer_with_problems(app)
     # The one added last stands outermost.
     app.add_middleware(Segments)

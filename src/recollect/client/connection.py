@@ -22,6 +22,7 @@ from recollect.errors import (
     RecollectError,
     ServerUnavailable,
     StoreBusy,
+    StoreClosed,
     TooManyRequests,
 )
 from recollect.wire.problem import error_of
@@ -79,7 +80,7 @@ class Connection:
         query: Mapping[str, Any] | None = None,
     ) -> httpx2.Response:
         """Send a request, again where that is safe; return the answer or raise what it says."""
-        headers = {} if method == "GET" else {"idempotency-key": _KEY.get() or _CLOCK.new_id()}
+        headers = {} if method == "GET" else self.key()
         how: dict[str, Any] = {"headers": headers, "params": _query(query)}
         if body is not None:
             how["json"] = body
@@ -93,6 +94,10 @@ class Connection:
                     raise
                 time.sleep(_pause(attempt, error))
         raise AssertionError  # the last attempt returns or raises
+
+    def key(self) -> dict[str, str]:
+        """Return the header under which a write is carried out once."""
+        return {"idempotency-key": _KEY.get() or _CLOCK.new_id()}
 
     def send_once(self, method: str, path: str, **how: Any) -> httpx2.Response:
         """Send a request as httpx takes it; return the answer or raise what it says."""
@@ -115,12 +120,20 @@ class Connection:
 
     @contextmanager
     def _told_apart(self) -> Iterator[None]:
+        if self._http.is_closed:
+            raise StoreClosed(
+                f"the connection to {self.url} was closed; open it again with recollect.connect(…)"
+            )
         try:
             yield
         except httpx2.TimeoutException as error:
             raise ServerUnavailable(
                 f"the memory server at {self.url} did not answer in time; it may be busy, "
                 "its log says with what"
+            ) from error
+        except httpx2.InvalidURL as error:
+            raise InvalidInput(
+                f"a name in the request is too long for an address: {error}"
             ) from error
         except httpx2.HTTPError as error:
             raise ServerUnavailable(
@@ -131,6 +144,11 @@ class Connection:
     def close(self) -> None:
         """Let go of the connection."""
         self._http.close()
+
+
+def is_passing(error: RecollectError) -> bool:
+    """Say whether trying again later may help."""
+    return (error.status == 429 or error.status >= 500) and not isinstance(error, StoreClosed)
 
 
 def _checked(url: str) -> str:
@@ -160,7 +178,20 @@ def _error(response: httpx2.Response, url: str) -> RecollectError:
     except ValueError:
         problem = None
     if not isinstance(problem, Mapping):
-        return ServerUnavailable(
-            f"what answers at {url} is no memory server (status {response.status_code})"
-        )
+        return no_memory(url, response.status_code)
     return error_of(problem, response.status_code)
+
+
+def no_memory(url: str, status: int) -> ServerUnavailable:
+    """Return the error for an answer that no memory server gives."""
+    return ServerUnavailable(
+        f"what answers at {url} is no memory server (status {status}); "
+        "check the address, or start one with `recollect serve --background`"
+    )
+
+
+def next_page(response: httpx2.Response) -> int | None:
+    """Return where the next page of a list begins, None at its end."""
+    link = response.links.get("next")
+    offset = httpx2.URL(link["url"]).params.get("offset", "") if link else ""
+    return int(offset) if offset.isdecimal() else None

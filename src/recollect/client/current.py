@@ -10,7 +10,7 @@ thread belongs to no session, however many are open elsewhere.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
@@ -27,20 +27,16 @@ def current() -> "Session | None":
     return session
 
 
-def enter(session: "Session") -> Token[Any]:
-    """Make *session* the current one; return what `leave` needs."""
-    return _CURRENT.set(session)
+def enter(session: "Session") -> None:
+    """Make *session* the current one."""
+    _CURRENT.set(session)
 
 
-def leave(session: "Session", token: Token[Any]) -> None:
-    """Make the session before *session* the current one again."""
-    try:
-        _CURRENT.reset(token)
-    except ValueError:
-        # Left in another context than it was entered in, as some event loops do. There the block
-        # is over as soon as the session is closed.
-        if _CURRENT.get() is session:
-            _CURRENT.set(session.outer)
+def leave(session: "Session") -> None:
+    """Make the session around *session* the current one again, if it is current here."""
+    # Elsewhere, or where blocks are left in another order, it is enough that it is closed.
+    if _CURRENT.get() is session:
+        _CURRENT.set(session.outer)
 
 
 @contextmanager
@@ -50,24 +46,34 @@ def outside() -> Iterator[None]:
         yield
 
 
-def adopt(thread: threading.Thread) -> None:
-    """Let a thread that is about to start run in the session it is started in."""
+@contextmanager
+def adopting(thread: threading.Thread) -> Iterator[None]:
+    """Let a thread that is started in this block run in the session it is started in."""
     session = current()
     if session is None:
+        yield
         return
     former = thread.__dict__.get("run")
+
+    def restore() -> None:
+        if former is None:
+            thread.__dict__.pop("run", None)
+        else:
+            thread.__dict__["run"] = former
 
     def run() -> None:
         # Only the thread's own context is told: a pool that runs its work in the contexts of those
         # who hand it over, as AnyIO does, must not lend this session to all of them.
-        if former is None:
-            del thread.__dict__["run"]
-        else:
-            thread.__dict__["run"] = former
+        restore()
         _CURRENT.set(session)
         thread.run()
 
     thread.__dict__["run"] = run
+    try:
+        yield
+    except BaseException:
+        restore()  # it was not started
+        raise
 
 
 def carried(work: Callable[..., Any]) -> Callable[..., Any]:

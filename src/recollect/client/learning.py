@@ -8,20 +8,25 @@ counts), entered again, and open in several threads and tasks at once.
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from contextvars import Token
 from types import TracebackType
 from typing import Any, TypeVar
 
-from anyio import to_thread
+from anyio.lowlevel import checkpoint
 
 from recollect.client import current
 from recollect.client.intercept import patch
+from recollect.client.recall import within
+from recollect.client.remote import Remote
 from recollect.client.session import Session, Wish
+from recollect.client.waiting import seen_through
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+ENTER_WITHIN_S = 5.0
 
 
 class Learning:
@@ -30,7 +35,7 @@ class Learning:
     def __init__(self, connect: Callable[[], tuple[Any, bool]], wish: Wish) -> None:
         self._connect = connect  # gives the memory, and whether it is ours to close
         self._wish = wish
-        self._entered: list[tuple[Session, Token[Any]]] = []
+        self._entered: list[Session] = []
 
     def __enter__(self) -> "Learning":
         self._opened(*self._reached())
@@ -45,7 +50,15 @@ class Learning:
         self._left()()
 
     async def __aenter__(self) -> "Learning":
-        self._opened(*await to_thread.run_sync(self._reached))
+        reached: list[tuple[Any, Callable[[], None]]] = []
+        try:
+            await seen_through(lambda: reached.append(self._reached()))
+            await checkpoint()  # where a caller in a cancelled scope is told so
+        except BaseException:
+            for _, close in reached:
+                close()
+            raise
+        self._opened(*reached[0])
         return self
 
     async def __aexit__(
@@ -54,7 +67,7 @@ class Learning:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await to_thread.run_sync(self._left())
+        await seen_through(self._left())
 
     def __call__(self, function: F) -> F:
         """Let every call of *function* be a block of its own."""
@@ -72,10 +85,16 @@ class Learning:
 
             return run_async  # type: ignore[return-value]
 
+        async def awaited(result: Awaitable[Any]) -> Any:
+            async with Learning(self._connect, self._wish):
+                return await result
+
         @functools.wraps(function)
         def run(*args: Any, **named: Any) -> Any:
             with Learning(self._connect, self._wish):
-                return function(*args, **named)
+                result = function(*args, **named)
+            # What is only awaited later runs later, and has its block then.
+            return awaited(result) if inspect.isawaitable(result) else result
 
         return run  # type: ignore[return-value]
 
@@ -85,7 +104,7 @@ class Learning:
         close: Callable[[], None] = memory.close if ours else _nothing
         try:
             with current.outside():
-                _ensure(memory, self._wish.agent)
+                _ensure(within(memory, ENTER_WITHIN_S), self._wish.agent)
         except BaseException:
             close()
             raise
@@ -94,23 +113,23 @@ class Learning:
     def _opened(self, memory: Any, close: Callable[[], None]) -> None:
         session = Session(memory, self._wish, current.current(), at_the_end=close)
         patch.install()
-        self._entered.append((session, current.enter(session)))
+        current.enter(session)
+        self._entered.append(session)
 
     def _left(self) -> Callable[[], None]:
         """Leave the innermost block of this context; return what is left to do, which may wait."""
         here = current.current()
-        at = next(
-            (i for i, entered in enumerate(self._entered) if entered[0] is here),
-            len(self._entered) - 1,
-        )
-        session, token = self._entered.pop(at)
-        current.leave(session, token)
+        session = here if here in self._entered else self._entered[-1]
+        self._entered.remove(session)
         session.leave()
+        current.leave(session)
         patch.uninstall()
         return session.close
 
 
 def _ensure(memory: Any, agent: str) -> None:
+    if isinstance(memory, Remote):
+        memory.health()
     try:
         memory.agent(agent)
     except NotFound:

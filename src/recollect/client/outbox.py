@@ -16,15 +16,19 @@ from functools import partial
 from typing import Any
 
 from recollect.client import current
-from recollect.client.connection import keyed
+from recollect.client.connection import is_passing, keyed
+from recollect.client.remote import Remote
 from recollect.clock import SystemClock
-from recollect.errors import AlreadyAccepted, InvalidInput, RecollectError
+from recollect.errors import AlreadyAccepted, NotFound, RecollectError
 
 log = logging.getLogger("recollect.learning")
 
 MOST_TURNS = 1_000
 MOST_BYTES = 64_000_000
-BATCH_MESSAGES = 100
+BATCH_TURNS = 50
+BATCH_BYTES = 4_000_000
+GIVE_UP_S = 30.0  # after the deadline at the end of a block
+BEGINNINGS = 3  # of a conversation that a memory lost
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)  # between tries; the last one again and again
 
 Saying = Mapping[str, Any]
@@ -51,7 +55,9 @@ class Outbox:
         self._conversation: Any = None
         self._closing = False
         self._changed = threading.Condition()
+        self._hurried = threading.Event()
         self._done = threading.Event()
+        self._give_up_at: float | None = None
         self._thread: threading.Thread | None = None
 
     def put(self, turn: Turn, size: int) -> None:
@@ -76,8 +82,10 @@ class Outbox:
         """Store what is left and end the conversation; wait for that until the deadline."""
         with self._changed:
             self._closing = True
+            self._give_up_at = time.monotonic() + deadline_s + GIVE_UP_S
             self._changed.notify()
             started = self._thread is not None
+        self._hurried.set()
         if not started:
             self._at_the_end()
         elif not self._done.wait(deadline_s):
@@ -87,29 +95,43 @@ class Outbox:
             )
 
     def _run(self) -> None:
-        with current.outside():
-            while (batch := self._next_batch()) is not None:
-                if batch:
-                    self._store(batch)
-            if self._conversation is not None:
-                self._insist(
-                    lambda: self._memory.end_conversation(self._conversation, capture=True)
-                )
+        try:
+            with current.outside():
+                self._work_off()
+        except (
+            Exception
+        ) as error:  # the thread's boundary: a fault must not hold up the block's end
+            log.debug("the outbox failed", exc_info=True)
+            self._warn(f"what is said is not remembered any more ({type(error).__name__}: {error})")
+        finally:
             self._at_the_end()
-        self._done.set()
+            self._done.set()
 
-    def _next_batch(self) -> list[Saying] | None:
-        """Return what waits, read; an empty list where nothing was said, None at the end."""
+    def _work_off(self) -> None:
+        while (taken := self._next_turns()) is not None:
+            turns, size = taken
+            batch = [saying for turn in turns for saying in self._read(turn)]
+            if batch:
+                self._store(batch)
+                self._embed()
+            with self._changed:
+                self._bytes -= size  # held until now
+        if self._conversation is not None:
+            self._insist(lambda: self._memory.end_conversation(self._conversation, capture=True))
+
+    def _next_turns(self) -> tuple[list[Turn], int] | None:
+        """Return turns that wait, and their size; None at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._turns or self._closing)
             if not self._turns:
                 return None
             taken: list[Turn] = []
-            while self._turns and len(taken) < BATCH_MESSAGES // 2:
+            total = 0
+            while self._turns and len(taken) < BATCH_TURNS and total < BATCH_BYTES:
                 turn, size = self._turns.popleft()
-                self._bytes -= size
                 taken.append(turn)
-        return [saying for turn in taken for saying in self._read(turn)]
+                total += size
+        return taken, total
 
     def _read(self, turn: Turn) -> Sequence[Saying]:
         try:
@@ -120,46 +142,73 @@ class Outbox:
             return ()
 
     def _store(self, batch: Sequence[Saying]) -> None:
-        if self._conversation is None:
-            self._insist(self._start)
-            if self._conversation is None:
-                return
-        if self._insist(lambda: self._memory.append_messages(self._conversation, batch)):
+        if self._appended(batch) or len(batch) == 1:
             return
-        for saying in batch if len(batch) > 1 else ():
+        for saying in batch:
             # One of them was refused; the others are not to blame.
-            self._insist(partial(self._memory.append_messages, self._conversation, [saying]))
+            self._appended([saying])
+
+    def _appended(self, batch: Sequence[Saying]) -> bool:
+        for _ in range(BEGINNINGS):
+            if self._conversation is None and not self._insist(self._start):
+                return False
+            if self._conversation is None:
+                continue  # it was begun, but nobody knows as which one
+            if self._insist(partial(self._append, self._conversation, batch)):
+                return True
+            if self._conversation is not None:
+                return False
+        return False
+
+    def _embed(self) -> None:
+        """Let an open memory embed what is new, or the next question would wait for that."""
+        if isinstance(self._memory, Remote):
+            return  # a server does so by itself
+        try:
+            self._memory.embed_some()
+        except RecollectError:
+            log.debug("what is new could not be embedded", exc_info=True)
 
     def _start(self) -> None:
         self._conversation = self._memory.start_conversation(**self._where)
+
+    def _append(self, conversation: Any, batch: Sequence[Saying]) -> None:
+        try:
+            self._memory.append_messages(conversation, batch)
+        except NotFound:
+            self._conversation = None  # the memory lost it; what is said goes on in another
+            raise
 
     def _insist(self, work: Callable[[], Any]) -> bool:
         """Do *work*, again while the memory cannot be reached; say whether it was done."""
         key = _CLOCK.new_id()  # one key however often it is sent: it is carried out once
         tries = 0
-        while True:
+        while not self._given_up():
             try:
                 with keyed(key):
                     work()
                 return True
             except AlreadyAccepted:
                 return True
-            except InvalidInput as error:
-                self._warn(f"something said was refused and is not remembered: {error}")
-                return False
             except RecollectError as error:
-                self._warn(f"what is said cannot be stored now: {error}")
-                if not _is_passing(error):
+                if not is_passing(error):
+                    self._warn(f"something said is not remembered: {error}")
                     return False
+                self._warn(f"what is said cannot be stored now: {error}")
                 self._pause(PAUSES_S[min(tries, len(PAUSES_S) - 1)])
                 tries += 1
+        self._warn("what was said is not stored: the memory did not come back")
+        return False
 
     def _pause(self, pause_s: float) -> None:
-        time.sleep(pause_s)
+        """Wait a while; the end of the block is a reason to try at once."""
+        if not self._hurried.is_set():
+            self._hurried.wait(pause_s)
+        else:
+            time.sleep(pause_s)
+
+    def _given_up(self) -> bool:
+        return self._give_up_at is not None and time.monotonic() > self._give_up_at
 
 
 _CLOCK = SystemClock()
-
-
-def _is_passing(error: RecollectError) -> bool:
-    return error.status in (429, 503)

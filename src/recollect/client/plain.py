@@ -6,6 +6,8 @@ themselves, paths as paths, moments as moments. This file turns them into names 
 made whole here, where it means something: the server may work in another folder.
 """
 
+import json
+import math
 import os
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -29,7 +31,10 @@ _WHERE = ("project", "repo")
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a verb is given as JSON values."""
-    return {name: _plain(name, value, values) for name, value in values.items()}
+    try:
+        return {name: _plain(name, value, values) for name, value in values.items()}
+    except RecursionError:
+        raise InvalidInput("what was given is nested too deep, or contains itself") from None
 
 
 def _plain(name: str, value: Any, among: Mapping[str, Any]) -> Any:
@@ -38,6 +43,8 @@ def _plain(name: str, value: Any, among: Mapping[str, Any]) -> Any:
             return value.value
         case str():
             return _whole(clean(value)) if name in _WHERE else clean(value)
+        case float() if not math.isfinite(value):
+            raise InvalidInput(f"{name or 'a value'} must be a number, not {value}")
         case bool() | int() | float() | None:
             return value
         case datetime():
@@ -47,7 +54,7 @@ def _plain(name: str, value: Any, among: Mapping[str, Any]) -> Any:
         case Block():
             return value.label if _in_a_place(name, among) else value.id
         case Mapping():
-            return {str(key): _plain("", one, {}) for key, one in value.items()}
+            return {_key(key): _plain("", one, {}) for key, one in value.items()}
         case _ if isinstance(value, _KNOWN_BY_ID):
             return value.id
         case bytes() | bytearray():
@@ -55,6 +62,11 @@ def _plain(name: str, value: Any, among: Mapping[str, Any]) -> Any:
         case Iterable():
             return [_plain("", one, {}) for one in value]
     raise InvalidInput(f"{name or 'a value'} cannot be a {type(value).__name__}")
+
+
+def _key(key: Any) -> str:
+    """Return a key of an object as JSON writes it."""
+    return clean(key if isinstance(key, str) else json.dumps(key, default=str))
 
 
 def _in_a_place(name: str, among: Mapping[str, Any]) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, get_origin
+from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
-from recollect.client.connection import Connection
+from recollect.client.connection import Connection, next_page, no_memory
 from recollect.client.material import sendable
 from recollect.client.plain import plain
 from recollect.client.transfers import Transfers
@@ -54,8 +54,12 @@ class Remote(Verbs):
 
     def health(self) -> Mapping[str, Any]:
         """Return how the server is; raises `ServerUnavailable` where there is none."""
-        answer: Mapping[str, Any] = self._connection.send("GET", "/health").json()
-        return answer
+        found: Mapping[str, Any] = self._read(
+            Mapping[str, Any], response := self._connection.send("GET", "/health")
+        )
+        if "database_path" not in found:
+            raise no_memory(self.url, response.status_code)
+        return found
 
     def within(self, timeout_s: float) -> "Remote":
         """Return the same memory for somebody in a hurry: late is unavailable, and asked once."""
@@ -72,6 +76,12 @@ class Remote(Verbs):
         if not isinstance(path, str | PathLike):
             raise InvalidInput(f"name a file by its path, not by {type(path).__name__}")
         return self.capture_many([sendable(path)], capture_mode, **told)
+
+    def _read(self, kind: Any, response: Any) -> Any:
+        try:
+            return _adapter(kind).validate_json(response.content)
+        except ValidationError as error:
+            raise no_memory(self.url, response.status_code) from error
 
     def close(self) -> None:
         """Let go of the connection. Closing twice is closing once."""
@@ -95,15 +105,14 @@ def _method(route: Route) -> Callable[..., Any]:
         path = PREFIX + filled(route.path, {name: _name(values, name) for name in route.in_path})
         rest = {name: value for name, value in values.items() if name not in route.in_path}
         if route.has_body:
-            response = self._connection.send(route.method, path, body=rest)
-            return _read(route.returns, response.content)
+            return self._read(route.returns, self._connection.send(route.method, path, body=rest))
         response = self._connection.send(route.method, path, query=rest)
-        found = _read(route.returns, response.content)
-        while (
-            get_origin(route.returns) is list and "limit" not in rest and "next" in response.links
-        ):
-            response = self._connection.send("GET", response.links["next"]["url"])
-            found += _read(route.returns, response.content)
+        found, known = self._read(route.returns, response), 0
+        while route.whole and (offset := next_page(response) or 0) > known:
+            # By its offset alone: wherever a link may lead, this is the server to ask.
+            known = offset
+            response = self._connection.send("GET", path, query={**rest, "offset": offset})
+            found += self._read(route.returns, response)
         return found
 
     call.__name__ = route.verb
@@ -161,10 +170,6 @@ def _name(values: Mapping[str, Any], name: str) -> str:
     if not isinstance(values[name], str):
         raise InvalidInput(f"name {name.replace('_', ' ')} by its name or id")
     return str(values[name])
-
-
-def _read(kind: Any, content: bytes) -> Any:
-    return _adapter(kind).validate_json(content)
 
 
 @cache

@@ -18,6 +18,9 @@ from recollect.client.intercept.sight import in_sight
 from recollect.client.intercept.tee import teed
 from recollect.client.outbox import Outbox
 from recollect.client.recall import Recall
+from recollect.errors import InvalidInput
+
+LONGEST_S = 3_600.0
 
 log = logging.getLogger("recollect.learning")
 
@@ -32,6 +35,16 @@ class Wish:
     timeout_s: float
     flush_s: float
     places: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        for name, least in (("timeout_s", 0.001), ("flush_s", 0.0)):
+            value: object = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InvalidInput(f"{name} must be a number of seconds, not {value!r}")
+            if not least <= value <= LONGEST_S:
+                raise InvalidInput(
+                    f"{name} must be {least:g} to {LONGEST_S:g} seconds, not {value}"
+                )
 
 
 class Session:

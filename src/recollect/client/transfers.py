@@ -5,9 +5,9 @@ from dataclasses import replace
 from os import PathLike
 from typing import IO, Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
-from recollect.client.connection import Connection
+from recollect.client.connection import Connection, no_memory
 from recollect.client.material import path_of
 from recollect.client.plain import plain
 from recollect.client.whole_file import whole_file
@@ -55,11 +55,14 @@ class Transfers:
         url = PREFIX + filled(route.path, {name: values.pop(name) for name in route.in_path})
         query = {**values, "compress": target.suffix == ".gz"}
         with self._connection.streamed("GET", url, query=query) as response:
+            try:
+                result = TypeAdapter(route.returns).validate_json(response.headers[RESULT_HEADER])
+            except (KeyError, ValidationError) as error:
+                raise no_memory(self._connection.url, response.status_code) from error
             with whole_file(target) as file:
                 for piece in response.iter_bytes(PIECE):
                     file.write(piece)
-            result = response.headers[RESULT_HEADER]
-        return TypeAdapter(route.returns).validate_json(result)
+        return result
 
     def _hand_over(self, route: Route, path: str | PathLike[str], given: dict[str, Any]) -> Any:
         source = path_of(path)
@@ -72,7 +75,7 @@ class Transfers:
                         name: value for name, value in plain(given).items() if value is not None
                     },
                     content=_pieces(file),
-                    headers={"content-type": "application/octet-stream"},
+                    headers={"content-type": "application/octet-stream", **self._connection.key()},
                 )
         except (OSError, ValueError) as error:
             raise InvalidInput(f"cannot read {source}: {error}") from error

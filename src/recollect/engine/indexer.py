@@ -36,6 +36,7 @@ class Indexer:
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._lock = threading.Lock()
+        self._embedding = threading.Lock()  # held by whoever embeds what waits
         self._asked: OrderedDict[str, Vectors] = OrderedDict()
         self._resting_until = 0.0
         self._failure = ""
@@ -97,8 +98,7 @@ class Indexer:
         if self.resting:
             return None, self._trouble()
         try:
-            if self._index(CATCH_UP_ITEMS) == CATCH_UP_ITEMS:
-                self._start()
+            self._catch_up()
             vector = self._vector(query)
             with self._store.read() as tables:
                 model_id = tables.vectors.model_id(self._embedder.name, self._embedder.dimension)
@@ -108,6 +108,19 @@ class Indexer:
         if model_id is None:
             return None, "nothing is embedded yet"
         return Meaning(model_id, vector), ""
+
+    def _catch_up(self) -> None:
+        """Embed the few items that wait, unless somebody is at it: not everybody the same ones."""
+        if not self._embedding.acquire(blocking=False):
+            return
+        try:
+            done = index_waiting(self._store, self._embedder, limit=CATCH_UP_ITEMS)
+        finally:
+            self._embedding.release()
+        if done:
+            self._answered()
+        if done == CATCH_UP_ITEMS:
+            self._start()
 
     def close(self) -> None:
         """Stop the thread after its present batch."""
@@ -149,7 +162,8 @@ class Indexer:
             self._rest(error)
 
     def _index(self, limit: int) -> int:
-        done = index_waiting(self._store, self._embedder, limit=limit)
+        with self._embedding:
+            done = index_waiting(self._store, self._embedder, limit=limit)
         if done:
             self._answered()
         return done

@@ -21,6 +21,8 @@ from typing import Any, Self
 
 import httpx2
 
+from recollect.wire.mark import OURS
+
 CONNECT_S = 10.0  # for each address of a host: several that do not answer would add up
 SHOWN = 300  # how much of a server's words a message repeats
 
@@ -176,7 +178,7 @@ def _post(
         json=body,
         headers=headers,
         timeout=httpx2.Timeout(deadline.left_s, connect=min(deadline.left_s, CONNECT_S)),
-        extensions={"trace": deadline.trace},
+        extensions={"trace": deadline.trace, OURS: True},
     ) as response:
         deadline.watch(response.extensions["network_stream"])
         read = bytearray()

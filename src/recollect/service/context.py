@@ -26,6 +26,7 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput, NotFound
+from recollect.retrieval.candidates import Meaning
 from recollect.retrieval.messages import MessageAsking, find_messages
 from recollect.service import inputs, read
 from recollect.service.agents import known_agent
@@ -121,7 +122,8 @@ def request(
 def context_for(deps: Deps, wanted: Request) -> Bundle:
     """Return what an agent should know for a task, within a token budget."""
     wanted, scene = _scene(deps, wanted)
-    hits, notes = read.answer(deps, wanted.asked)
+    meaning = read.meaning_of(deps, wanted.asked.query)
+    hits, notes = read.answer(deps, wanted.asked, meaning)
     best = max((hit.parts.relevance for hit in hits), default=0.0)
     strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
     weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
@@ -131,7 +133,7 @@ def context_for(deps: Deps, wanted: Request) -> Bundle:
     always = [hit for hit in _always(deps, scene) if hit.memory.id not in seen]
     chosen = (*strong, *about_file, *always)
     counter = counter_for(wanted.model or (scene.agent.model if scene.agent else ""))
-    given = _given(deps, wanted, scene, chosen)
+    given = _given(deps, wanted, scene, chosen, meaning[0])
     wish = Wish(
         budget_tokens=wanted.budget_tokens,
         count=cache(counter.count),  # the same lines are weighed again and again
@@ -174,10 +176,11 @@ def _is_known(tables: Tables, agent: object) -> bool:
     return True
 
 
-def _given(deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit]) -> Given:
+def _given(
+    deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit], meaning: Meaning | None
+) -> Given:
     asked_at = wanted.asked.asked_at or deps.clock.now()
     told = wanted.metadata
-    meaning, _ = read.meaning_of(deps, wanted.asked.query) if scene.agent else (None, "")
     agent, conversation = scene.agent, scene.conversation
     file = _file_lines(deps, wanted)  # runs git: no transaction waits for it
     with deps.store.read() as tables:

@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, to_close
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.retrieval.plain import rank_plain
 from recollect.service import inputs
 from recollect.service.agents import known_agent
@@ -124,7 +124,7 @@ def opened(deps: Deps, place: FilePlace) -> list[FileWindow]:
             roots = place.roots or (Path(one.root),)
             text = read_text(one.path, [within_reach(root, deps.reach) for root in roots])
             windows.append(window_of(text, offset=one.first_line, length=length))
-        except (NotFound, InvalidInput) as error:
+        except (NotFound, InvalidInput, RequestRefused) as error:
             windows.append(_gone(one.path, str(error)))
     return windows
 

@@ -169,11 +169,13 @@ def newest(deps: Deps, asked: Question) -> list[Memory]:
         return tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
 
 
-def answer(deps: Deps, asked: Question) -> tuple[Sequence[Hit], list[str]]:
-    """Return the hits of a question, and notes for the log."""
+def answer(
+    deps: Deps, asked: Question, known: tuple[Meaning | None, str] | None = None
+) -> tuple[Sequence[Hit], list[str]]:
+    """Return the hits of a question, and notes for the log; its meaning may be *known* already."""
     if not asked.query.strip():
         return (), ["the question is empty"]
-    meaning, trouble = meaning_of(deps, asked.query)
+    meaning, trouble = known or meaning_of(deps, asked.query)
     with deps.store.read() as tables:
         found = retrieve(tables, _asking(deps, tables, asked), meaning)
     notes = [f"{found.weighed} candidates above the bar"]

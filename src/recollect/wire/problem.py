@@ -19,6 +19,7 @@ from recollect.errors import BlockConflict, ModelUnavailable, RecollectError, To
 
 MEDIA_TYPE = "application/problem+json"
 MOST_WAIT_S = 1e9  # a longer wait is no number a server means
+MOST_DETAIL = 1_500  # characters; a message may quote what was given
 MOST_NAMED = 3  # refused values that are told in `detail`; all of them stand in `errors`
 
 _CLASSES: dict[str, type[RecollectError]] = {
@@ -63,7 +64,7 @@ def problem(
         "type": "about:blank",
         "title": _title(status),
         "status": status,
-        "detail": detail,
+        "detail": detail if len(detail) <= MOST_DETAIL else f"{detail[:MOST_DETAIL]}…",
         "error": error.__name__,
         **{name: value for name, value in more.items() if value is not None},
     }

@@ -57,6 +57,7 @@ class Route:
     path: str
     takes: str  # by position, in order
     returns: Any
+    whole: bool = False  # a list without a limit of its own: all pages of it are wanted
 
     @cached_property
     def positional(self) -> tuple[str, ...]:
@@ -93,8 +94,8 @@ _READING = (
     Route("search", "POST", "/search", "query", list[Hit]),
     Route("context_for", "POST", "/context", "task", Bundle),
     Route("explain", "GET", "/explain/{some_id}", "some_id", MemoryExplanation | Retrieval),
-    Route("projects", "GET", "/projects", "", list[Project]),
-    Route("views", "GET", "/views", "", list[View]),
+    Route("projects", "GET", "/projects", "", list[Project], whole=True),
+    Route("views", "GET", "/views", "", list[View], whole=True),
     Route("save_view", "PUT", "/views/{name}", "name query", View),
     Route("delete_view", "DELETE", "/views/{name}", "name", NoneType),
     Route("run_view", "POST", "/views/{name}/run", "name", list[Hit]),
@@ -113,7 +114,7 @@ _CAPTURING = (
     Route("capture_conversation", "POST", "/captures/conversation", "material capture_mode", Event),
     Route("capture_many", "POST", "/captures/batch", "materials capture_mode", list[Event]),
     Route("event", "GET", "/events/{event_id}", "event_id", Event),
-    Route("events", "GET", "/events", "", list[Event]),
+    Route("events", "GET", "/events", "", list[Event], whole=True),
     Route("jobs", "GET", "/jobs", "", list[Job]),
     Route("job", "GET", "/jobs/{job_id}", "job_id", Job),
     Route("retry", "POST", "/jobs/{job_id}/retry", "job_id", Job),
@@ -121,7 +122,7 @@ _CAPTURING = (
 )
 _AGENTS = (
     Route("create_agent", "POST", "/agents", "name", Agent),
-    Route("agents", "GET", "/agents", "", list[Agent]),
+    Route("agents", "GET", "/agents", "", list[Agent], whole=True),
     Route("agent", "GET", "/agents/{agent}", "agent", Agent),
     Route("update_agent", "PATCH", "/agents/{agent}", "agent", Agent),
     Route("pin_agent", "PUT", "/agents/{agent}/pin", "agent where", Agent),
@@ -132,7 +133,7 @@ _AGENTS = (
 )
 _BLOCKS = (
     Route("create_block", "POST", "/blocks", "label value", Block),
-    Route("blocks", "GET", "/blocks", "agent", list[Block]),
+    Route("blocks", "GET", "/blocks", "agent", list[Block], whole=True),
     Route("search_blocks", "POST", "/blocks/search", "query", list[BlockHit]),
     Route("block", "GET", "/blocks/{label}", "agent label", Block),
     Route("set_block", "PUT", "/blocks/{label}", "agent label value", Block),
@@ -142,9 +143,16 @@ _BLOCKS = (
     Route("replace_in_block", "POST", "/blocks/{label}/replace", "agent label old new", Block),
     Route("insert_in_block", "POST", "/blocks/{label}/insert", "agent label text line", Block),
     Route("rollback_block", "POST", "/blocks/{label}/rollback", "agent label version", Block),
-    Route("block_history", "GET", "/blocks/{label}/history", "agent label", list[BlockVersion]),
+    Route(
+        "block_history",
+        "GET",
+        "/blocks/{label}/history",
+        "agent label",
+        list[BlockVersion],
+        whole=True,
+    ),
     Route("block_diff", "GET", "/blocks/{label}/diff", "agent label older newer", str),
-    Route("block_changes", "GET", "/block-changes", "agent since", list[BlockChange]),
+    Route("block_changes", "GET", "/block-changes", "agent since", list[BlockChange], whole=True),
     Route("blocks_mark", "GET", "/blocks-mark", "agent", str),
     Route("attach_block", "POST", "/agents/{agent}/blocks", "agent block", Block),
     Route("detach_block", "DELETE", "/agents/{agent}/blocks/{label}", "agent label", Block),
@@ -168,12 +176,13 @@ _CONVERSATIONS = (
     Route("append_messages", "POST", "/conversations/{conversation}/messages/batch",
           "conversation messages", list[Message]),
     Route("messages_in_context", "GET", "/conversations/{conversation}/context", "conversation",
-          list[Message]),
+          list[Message], whole=True),
     Route("summaries", "GET", "/conversations/{conversation}/summaries", "conversation",
-          list[Summary]),
+          list[Summary], whole=True),
     Route("compact", "POST", "/conversations/{conversation}/compact", "conversation",
           Compacted | None),
-    Route("pins", "GET", "/conversations/{conversation}/pins", "conversation", list[Pin]),
+    Route("pins", "GET", "/conversations/{conversation}/pins", "conversation", list[Pin],
+          whole=True),
     Route("pin", "POST", "/conversations/{conversation}/pins", "conversation content", Pin),
     Route("unpin", "DELETE", "/pins/{pin}", "pin", Pin),
     Route("pin_message", "PUT", "/messages/{message}/pin", "message", Message),
@@ -190,7 +199,7 @@ _CONVERSATIONS = (
 _SKILLS = (
     Route("discover_skills", "GET", "/skills", "", SkillReport),
     Route("search_skills", "POST", "/skills/search", "query", list[SkillHit]),
-    Route("loaded_skills", "GET", "/agents/{agent}/skills", "agent", list[LoadedSkill]),
+    Route("loaded_skills", "GET", "/agents/{agent}/skills", "agent", list[LoadedSkill], whole=True),
     Route("load_skill", "PUT", "/agents/{agent}/skills/{name}", "agent name", LoadedSkill),
     Route("unload_skill", "DELETE", "/agents/{agent}/skills/{name}", "agent name", LoadedSkill),
     Route("refresh_skills", "POST", "/agents/{agent}/skills/refresh", "agent", SkillReport),
@@ -199,7 +208,7 @@ _SKILLS = (
 )  # fmt: skip
 _FILES = (
     Route("open_files", "POST", "/agents/{agent}/files", "agent requests", list[FileWindow]),
-    Route("opened_files", "GET", "/agents/{agent}/files", "agent", list[FileWindow]),
+    Route("opened_files", "GET", "/agents/{agent}/files", "agent", list[FileWindow], whole=True),
     Route("close_files", "POST", "/agents/{agent}/files/close", "agent paths", list[str]),
     Route("grep_files", "POST", "/files/grep", "pattern", GrepPage),
     Route("index_files", "POST", "/files/index", "", int),

@@ -2,8 +2,8 @@
 Names in the paths of requests: any name an agent, a label or a key may have fits into one segment.
 
 A slash inside a name is written `%2F`. Servers decode paths before they look for the route, and
-would see two segments; so ours first puts a stand-in for it, a control character that no name can
-contain, and takes it out again where the name is read. An empty name has a stand-in too.
+would see two segments; so ours first puts a stand-in for it, a control character, and takes it out
+again where the name is read. An empty name has a stand-in too; stand-ins themselves are escaped.
 """
 
 import re
@@ -11,6 +11,8 @@ from urllib.parse import quote, unquote
 
 SLASH = "\x1f"
 NOTHING = "\x1e"
+ESCAPE = "\x1d"
+_ESCAPED = {ESCAPE: f"{ESCAPE}0", NOTHING: f"{ESCAPE}1", SLASH: f"{ESCAPE}2"}
 _NAME = re.compile(r"{(\w+)}")
 _WRITTEN_SLASH = re.compile("%2f", re.IGNORECASE)
 
@@ -30,7 +32,8 @@ def written(name: str) -> str:
     if name in (".", ".."):
         return name.replace(".", "%2E")  # or it would be taken for a way up
     # An empty segment would be another path.
-    return quote(name or NOTHING, safe="", errors="surrogatepass")
+    escaped = "".join(_ESCAPED.get(char, char) for char in name)
+    return quote(escaped or NOTHING, safe="", errors="surrogatepass")
 
 
 def decoded(raw_path: str) -> str:
@@ -40,4 +43,9 @@ def decoded(raw_path: str) -> str:
 
 def read(segment: str) -> str:
     """Return the name a decoded segment stands for."""
-    return "" if segment == NOTHING else segment.replace(SLASH, "/")
+    if segment == NOTHING:
+        return ""
+    name = segment.replace(SLASH, "/")
+    for char in (SLASH, NOTHING, ESCAPE):
+        name = name.replace(_ESCAPED[char], char)
+    return name

@@ -7,11 +7,13 @@ meanwhile, 422 for a bad value. Errors of the service go up as they are; the app
 An agent is named by its name or its id. A slash in a name is written %2F in a path.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from pydantic import Field
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 
+from recollect.api.once import Key, Once
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.domain.agent import Agent
@@ -44,21 +46,27 @@ _STALE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(memory: Recollect, settings: Settings) -> APIRouter:
+def router(memory: Recollect, settings: Settings, once: Once) -> APIRouter:
     """Return the endpoints over *memory*; they run in threads."""
     routes = APIRouter()
-    _add_agents(routes, memory)
-    _add_messages(routes, memory, settings)
-    _add_blocks(routes, memory)
+    _add_agents(routes, memory, once)
+    _add_messages(routes, memory, settings, once)
+    _add_blocks(routes, memory, once)
     _add_context(routes, memory, settings)
     return routes
 
 
-def _add_agents(routes: APIRouter, memory: Recollect) -> None:
-    @routes.post("/agents", tags=["agents"])
-    def create_agent(wanted: AgentRequest) -> AgentAnswer:
+def _add_agents(routes: APIRouter, memory: Recollect, once: Once) -> None:
+    @routes.post("/agents", tags=["agents"], response_model=AgentAnswer)
+    def create_agent(
+        wanted: AgentRequest, request: Request, idempotency_key: Key = None
+    ) -> Response:
         """Create a new agent, or return the existing one with the same name, unchanged."""
-        return AgentAnswer.of(_made_or_found(memory, wanted))
+
+        def run() -> AgentAnswer:
+            return AgentAnswer.of(_made_or_found(memory, wanted))
+
+        return _answered(once, idempotency_key, request, wanted, run)
 
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
     def get_agent(name: str) -> AgentAnswer:
@@ -66,7 +74,7 @@ def _add_agents(routes: APIRouter, memory: Recollect) -> None:
         return AgentAnswer.of(_known(memory, name))
 
 
-def _add_messages(routes: APIRouter, memory: Recollect, settings: Settings) -> None:
+def _add_messages(routes: APIRouter, memory: Recollect, settings: Settings, once: Once) -> None:
     most = settings.max_search_limit
     usual = min(settings.default_search_limit, most)
 
@@ -75,12 +83,18 @@ def _add_messages(routes: APIRouter, memory: Recollect, settings: Settings) -> N
 
         limit: Annotated[int, Field(ge=1, le=most)] | None = usual
 
-    @routes.post("/messages", tags=["messages"], responses=_NO_AGENT)
-    def store_message(said: MessageRequest) -> MessageAnswer:
+    @routes.post("/messages", tags=["messages"], responses=_NO_AGENT, response_model=MessageAnswer)
+    def store_message(
+        said: MessageRequest, request: Request, idempotency_key: Key = None
+    ) -> Response:
         """Store a message in the agent's running conversation; it can be found at once."""
-        agent = _known(memory, said.agent_name)
-        kept = memory.add_message(agent, said.role, said.content, metadata=said.metadata)
-        return MessageAnswer.of(kept, agent)
+
+        def run() -> MessageAnswer:
+            agent = _known(memory, said.agent_name)
+            kept = memory.add_message(agent, said.role, said.content, metadata=said.metadata)
+            return MessageAnswer.of(kept, agent)
+
+        return _answered(once, idempotency_key, request, said, run)
 
     @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
     def list_messages(
@@ -100,13 +114,24 @@ def _add_messages(routes: APIRouter, memory: Recollect, settings: Settings) -> N
         return [MessageAnswer.found(hit, agent) for hit in hits]
 
 
-def _add_blocks(routes: APIRouter, memory: Recollect) -> None:
-    @routes.post("/memory-blocks", tags=["memory blocks"], responses={**_NO_AGENT, **_TAKEN})
-    def create_block(wanted: BlockRequest) -> BlockAnswer:
+def _add_blocks(routes: APIRouter, memory: Recollect, once: Once) -> None:
+    @routes.post(
+        "/memory-blocks",
+        tags=["memory blocks"],
+        responses={**_NO_AGENT, **_TAKEN},
+        response_model=BlockAnswer,
+    )
+    def create_block(
+        wanted: BlockRequest, request: Request, idempotency_key: Key = None
+    ) -> Response:
         """Create a memory block that belongs to this agent alone."""
-        agent = _known(memory, wanted.agent_name)
-        made = memory.create_block(wanted.label, wanted.value, agent=agent, scope="agent")
-        return BlockAnswer.of(made, agent)
+
+        def run() -> BlockAnswer:
+            agent = _known(memory, wanted.agent_name)
+            made = memory.create_block(wanted.label, wanted.value, agent=agent, scope="agent")
+            return BlockAnswer.of(made, agent)
+
+        return _answered(once, idempotency_key, request, wanted, run)
 
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
     def list_blocks(agent_name: str) -> list[BlockAnswer]:
@@ -122,14 +147,31 @@ def _add_blocks(routes: APIRouter, memory: Recollect) -> None:
         agent = _known(memory, agent_name)
         return BlockAnswer.of(_known_block(memory, agent, label), agent)
 
-    @routes.put(path, tags=["memory blocks"], responses={**_NO_BLOCK, **_STALE})
-    def update_block(agent_name: str, label: str, wanted: BlockUpdate) -> BlockAnswer:
+    @routes.put(
+        path,
+        tags=["memory blocks"],
+        responses={**_NO_BLOCK, **_STALE},
+        response_model=BlockAnswer,
+    )
+    def update_block(
+        agent_name: str,
+        label: str,
+        wanted: BlockUpdate,
+        request: Request,
+        idempotency_key: Key = None,
+    ) -> Response:
         """Update a memory block's value."""
-        agent = _known(memory, agent_name)
-        # By its id: by its label, a default block that is missing would be made, and shared.
-        block = _known_block(memory, agent, label)
-        kept = memory.set_block(None, block, wanted.value, expected_version=wanted.expected_version)
-        return BlockAnswer.of(kept, agent)
+
+        def run() -> BlockAnswer:
+            agent = _known(memory, agent_name)
+            # By its id: by its label, a default block that is missing would be made, and shared.
+            block = _known_block(memory, agent, label)
+            kept = memory.set_block(
+                None, block, wanted.value, expected_version=wanted.expected_version
+            )
+            return BlockAnswer.of(kept, agent)
+
+        return _answered(once, idempotency_key, request, wanted, run)
 
 
 def _add_context(routes: APIRouter, memory: Recollect, settings: Settings) -> None:
@@ -162,6 +204,17 @@ def _add_context(routes: APIRouter, memory: Recollect, settings: Settings) -> No
             ],
             retrieval_id=bundle.retrieval_id,
         )
+
+
+def _answered(
+    once: Once, key: str | None, request: Request, asked: BaseModel, run: Callable[[], BaseModel]
+) -> Response:
+    """Return what a write gives; one that carries a key is carried out once."""
+
+    def written() -> Response:
+        return Response(run().model_dump_json(), media_type="application/json")
+
+    return once.given(key, asked.model_dump()).answer(request, "", written)
 
 
 def _made_or_found(memory: Recollect, wanted: AgentRequest) -> Agent:

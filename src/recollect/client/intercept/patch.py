@@ -13,6 +13,7 @@ Everything that is ours is guarded: if it fails, the call goes out as it came.
 
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -21,9 +22,9 @@ from types import ModuleType
 from typing import Any
 
 import httpx2
-from anyio import to_thread
 
 from recollect.client import current
+from recollect.client.waiting import waiting
 
 Original = Callable[..., Any]
 
@@ -58,6 +59,16 @@ def uninstall() -> None:
                 setattr(owner, name, found)
 
 
+def _begin_anew() -> None:
+    """In a forked process: the lock may have been held by a thread that is not there."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 def _libraries() -> list[ModuleType]:
     """Return HTTPX2, and HTTPX where it is installed: earlier versions of the packages use it."""
     found: list[ModuleType] = [httpx2]
@@ -80,7 +91,9 @@ def _sending(http: ModuleType) -> Callable[[Original], Original]:
             asked = session and session.understood(request)
             if not session or not asked:
                 return found(self, request, **how)
-            response = found(self, session.told(asked, request), **how)
+            request = session.told(asked, request)
+            with current.outside():  # once is enough, should we stand here twice
+                response = found(self, request, **how)
             session.overhear(asked, http, response)
             return response
 
@@ -98,10 +111,9 @@ def _sending_async(http: ModuleType) -> Callable[[Original], Original]:
                 return await found(self, request, **how)
             if session.recalls:
                 # Asking memory blocks; the event loop must not wait for it.
-                request = await to_thread.run_sync(
-                    session.told, asked, request, abandon_on_cancel=True
-                )
-            response = await found(self, request, **how)
+                request = await waiting(session.told, asked, request)
+            with current.outside():  # as above
+                response = await found(self, request, **how)
             session.overhear(asked, http, response)
             return response
 
@@ -112,8 +124,8 @@ def _sending_async(http: ModuleType) -> Callable[[Original], Original]:
 
 def _starting(found: Original) -> Original:
     def start(self: threading.Thread) -> None:
-        current.adopt(self)
-        found(self)
+        with current.adopting(self):
+            found(self)
 
     return _as(found, start)
 

@@ -11,10 +11,7 @@ from recollect.client.intercept.chat import CHAT
 from recollect.client.intercept.dialect import Dialect
 from recollect.client.intercept.messages import MESSAGES
 from recollect.client.intercept.responses import RESPONSES
-from recollect.text.transcripts.fields import is_record
-
-# Any of them makes a body one of the Responses API; which are needed depends on the others.
-_ASKS = frozenset({"model", "input", "instructions", "prompt", "conversation"})
+from recollect.text.transcripts.fields import Record, is_record
 
 
 def dialect_of(path: str, headers: Mapping[str, str], body: object) -> Dialect | None:
@@ -26,9 +23,16 @@ def dialect_of(path: str, headers: Mapping[str, str], body: object) -> Dialect |
     match segments:
         case [*_, "chat", "completions"] if talk:
             return CHAT
-        case [*_, "responses"] if not _ASKS.isdisjoint(body):
+        case [*_, "responses"] if _asks_a_model(body):
             return RESPONSES
         case [*_, "messages"] if talk and any(h.lower() == "anthropic-version" for h in headers):
             return MESSAGES
         case _:
             return None
+
+
+def _asks_a_model(body: Record) -> bool:
+    """Say whether a body is one of the Responses API: it names a model, or a prompt that does."""
+    prompt = body.get("prompt")
+    named = isinstance(body.get("model"), str) or (is_record(prompt) and "id" in prompt)
+    return named and isinstance(body.get("input", ""), str | list)

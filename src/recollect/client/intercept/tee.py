@@ -30,6 +30,9 @@ class _Tee:
         finally:
             self._listen(None)
 
+    def __del__(self) -> None:
+        self._listen(None)  # dropped unread: no more will come
+
 
 class _AsyncTee:
     def __init__(self, inner: Any, listen: Listening) -> None:
@@ -47,6 +50,9 @@ class _AsyncTee:
             await self._inner.aclose()
         finally:
             self._listen(None)
+
+    def __del__(self) -> None:
+        self._listen(None)  # as above
 
 
 def teed(http: ModuleType, stream: Any, listen: Listening) -> Any:

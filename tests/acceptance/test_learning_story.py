@@ -1,0 +1,67 @@
+"""
+The story that `learning()` is for, with real processes: what is told to one program, another knows.
+
+The memory server runs as its user starts it, with the embedder of this machine. The only thing that
+is not real is the model.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from served import serving
+from vendor_server import VendorServer
+
+PROGRAM = """
+import sys
+from openai import OpenAI
+from recollect import learning
+
+client = OpenAI()
+
+with learning(agent=sys.argv[1]):
+    response = client.chat.completions.create(
+        model="gpt-4", messages=[{"role": "user", "content": sys.argv[2]}]
+    )
+    print(response.choices[0].message.content)
+"""
+
+
+@pytest.mark.slow
+def test_a_second_program_is_told_the_name_and_the_language_that_the_first_one_heard(
+    vendor: VendorServer, tmp_path: Path
+) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "RECOLLECT_DB"}
+
+    def program(agent: str, text: str) -> str:
+        told = {
+            "OPENAI_API_KEY": "test",
+            "OPENAI_BASE_URL": vendor.openai_url,
+            "MEMORY_SERVER_URL": served.url,
+            "NO_PROXY": "*",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, agent, text],
+            env=env | told,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    with serving(tmp_path / "story.db", env=env) as served:
+        first = program("my_agent", "My name is Alice and I prefer Python.")
+        program("my_agent", "What programming language should I use?")
+        program("another_agent", "What programming language should I use?")
+
+    assert first == "You said: My name is Alice and I prefer Python. ✓\n"
+    second, stranger = (str(asked.body["messages"]) for asked in vendor.asked[1:])
+    assert "Alice" in second
+    assert "Python" in second
+    assert "What programming language should I use?" in second
+    assert "Alice" not in stranger
+    assert "Python" not in stranger

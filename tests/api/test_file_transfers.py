@@ -1,0 +1,220 @@
+"""Exports and imports over HTTP: large, broken off, compressed, refused; nothing is left."""
+
+import gzip
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+import recollect
+from hosted import hosted
+from raw_http import empty, request, sent
+from recollect import Recollect
+from recollect.errors import ImportRefused, TooLarge
+from served import serving, without_embedder
+from support import open_memory
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where this process puts temporary folders, for this test alone."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+    """A memory with enough in it that an export does not fit into a socket's buffers."""
+    path = tmp_path_factory.mktemp("transfers") / "memory.db"
+    with open_memory(path, words_only=True, reach=[]) as memory:
+        memory.create_agent("ben")
+        said = memory.start_conversation(agent="ben")
+        noise = [os.urandom(3_000).hex() for _ in range(2_000)]
+        memory.append_messages(said, [{"role": "user", "content": text} for text in noise])
+        yield memory
+
+
+def get(url: str, target: str, *lines: str) -> bytes:
+    port = int(url.rpartition(":")[2])
+    return request("GET", target, f"Host: 127.0.0.1:{port}", *lines)
+
+
+def test_an_export_that_was_fetched_leaves_no_folder(
+    filled: Recollect, temporary: Path, tmp_path: Path
+) -> None:
+    with hosted(filled) as url, recollect.connect(url) as remote:
+        remote.export(tmp_path / "all.jsonl")
+        remote.export(tmp_path / "all.jsonl.gz")
+        remote.export_agent("ben", tmp_path / "ben.json")
+
+        assert empty(temporary)
+
+
+def test_an_export_that_nobody_waits_for_leaves_no_folder(
+    filled: Recollect, temporary: Path
+) -> None:
+    with hosted(filled) as url:
+        port = int(url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), 10) as leaving:
+            leaving.sendall(get(url, "/api/export"))
+            assert leaving.recv(1_000)
+
+        assert empty(temporary)
+
+
+@pytest.mark.parametrize("asked", ["bytes=zz", "bytes=999999999-"])
+def test_an_export_asked_for_in_impossible_parts_leaves_no_folder(
+    filled: Recollect, temporary: Path, asked: str
+) -> None:
+    with hosted(filled) as url:
+        sent(int(url.rpartition(":")[2]), get(url, "/api/export", f"Range: {asked}"))
+
+        assert empty(temporary)
+
+
+@pytest.mark.slow
+def test_an_export_under_way_when_the_server_ends_leaves_no_folder(
+    filled: Recollect, tmp_path: Path
+) -> None:
+    """A reader that stalls holds its answer until the server's grace is over."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    env = without_embedder(TMPDIR=str(folder), PYTHONWARNINGS="always::ResourceWarning")
+    log = tmp_path / "log"
+    with (
+        serving(filled.path, env=env, log=log) as served,
+        socket.create_connection(("127.0.0.1", served.port), 10) as stalled,
+    ):
+        stalled.sendall(get(served.url, "/api/export"))
+        assert stalled.recv(1_000)
+        served.process.terminate()
+        served.process.wait(30)
+
+    said_at_the_end = log.read_text()
+    assert "Implicitly cleaning up" not in said_at_the_end
+    assert list(folder.iterdir()) == []
+
+
+def test_an_import_that_breaks_off_leaves_nothing_and_is_no_fault_of_the_server(
+    filled: Recollect, temporary: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    filled.export(tmp_path / "all.jsonl")
+    content = (tmp_path / "all.jsonl").read_bytes()
+    with open_memory(tmp_path / "other.db", words_only=True) as memory, hosted(memory) as url:
+        port = int(url.rpartition(":")[2])
+        for end in (0, 10, len(content) // 2, len(content) - 1):
+            lines = (f"Host: 127.0.0.1:{port}", f"Content-Length: {len(content)}")
+            with socket.create_connection(("127.0.0.1", port), 10) as leaving:
+                leaving.sendall(request("POST", "/api/import", *lines, body=content[:end]))
+        assert empty(temporary)
+        kept = memory.status().counts
+
+    assert not any(kept.values())
+    assert not any(record.exc_info for record in caplog.records)
+
+
+@pytest.mark.parametrize("shape", ["cut", "gz", "cut gz", "flipped gz", "twice", "html", "empty"])
+def test_an_import_is_taken_whole_or_refused_whole(
+    filled: Recollect, temporary: Path, tmp_path: Path, shape: str
+) -> None:
+    source = tmp_path / "all.jsonl"
+    filled.export(source)
+    content = source.read_bytes()
+    packed = gzip.compress(content, 1)
+    middle = len(packed) // 2
+    source.write_bytes(
+        {
+            "cut": content[: len(content) // 2],
+            "gz": packed,
+            "cut gz": packed[:middle],
+            "flipped gz": packed[:middle] + bytes([packed[middle] ^ 255]) + packed[middle + 1 :],
+            "twice": content + content,
+            "html": b"<html></html>",
+            "empty": b"",
+        }[shape]
+    )
+    with (
+        open_memory(tmp_path / "other.db", words_only=True) as memory,
+        hosted(memory) as url,
+        recollect.connect(url) as remote,
+    ):
+        if shape == "gz":
+            remote.import_(source)
+            assert memory.status().counts["messages"] == 2_000
+        else:
+            with pytest.raises(ImportRefused) as told:
+                remote.import_(source)
+            assert str(source) in str(told.value)
+            assert not any(memory.status().counts.values())
+        assert empty(temporary)
+
+
+def test_an_import_over_the_limit_is_refused_as_too_large(
+    words_only: Recollect, temporary: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "large.jsonl"
+    source.write_bytes(b"x" * 30_000_000)
+    with hosted(words_only, max_body_mb=1) as url, recollect.connect(url) as remote:
+        with pytest.raises(TooLarge):
+            remote.import_(source)
+        assert empty(temporary)
+
+
+def test_the_result_of_an_export_tells_no_path_of_the_server(filled: Recollect) -> None:
+    with hosted(filled) as url, httpx2.Client(base_url=url, trust_env=False) as client:
+        answer = client.get("/api/agents/ben/export")
+
+    assert tempfile.gettempdir() not in answer.headers["recollect-result"]
+
+
+PEAK = """
+import resource, sys, recollect
+verb, url, path = sys.argv[1:]
+with recollect.connect(url) as remote:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    getattr(remote, verb)(path)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def _peak_mb(pid: int) -> float:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1_000
+    raise AssertionError
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_hundred_megabytes_go_out_and_in_without_being_held(tmp_path: Path) -> None:
+    assert resource.RUSAGE_SELF == 0
+    source = tmp_path / "all.jsonl"
+    with open_memory(tmp_path / "memory.db", words_only=True) as memory:
+        said = memory.start_conversation(agent="ben")
+        for _ in range(10):
+            noise = [os.urandom(5_000).hex() for _ in range(1_000)]
+            memory.append_messages(said, [{"role": "user", "content": text} for text in noise])
+    env = without_embedder(RECOLLECT_MAX_BODY_MB="500", RECOLLECT_REQUESTS_PER_SECOND="0")
+
+    def grown(db: str, verb: str) -> tuple[float, float]:
+        with serving(tmp_path / db, env=env, log=tmp_path / "log") as served:
+            before = _peak_mb(served.pid)
+            command = [sys.executable, "-c", PEAK, verb, served.url, str(source)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            return _peak_mb(served.pid) - before, int(done.stdout) / 1_000
+
+    out: Any = grown("memory.db", "export")
+    assert source.stat().st_size > 100_000_000
+    back: Any = grown("other.db", "import_")
+
+    assert max(*out, *back) < 80, (out, back)  # MB, of a file of more than 100

@@ -1,0 +1,93 @@
+"""Writes with keys against servers that end, politely or not: acknowledged is there once."""
+
+import random
+import socket
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.client.connection import keyed
+from recollect.errors import AlreadyAccepted, ServerUnavailable
+from served import serving, without_embedder
+from support import open_memory
+
+WRITERS = 8
+KILLS = 5
+
+
+def free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
+
+
+def test_a_key_holds_across_a_restart(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    with serving(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
+        with keyed("first"):
+            remote.create_agent("ada")
+        with keyed("second"):
+            remote.add_message("ada", "user", "hello")
+    with serving(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
+        with keyed("second"), pytest.raises(AlreadyAccepted):
+            remote.within(10).add_message("ada", "user", "hello")
+        with keyed("second"), pytest.raises(recollect.InvalidInput):
+            remote.within(10).add_message("ada", "user", "something else")
+
+        assert len(remote.messages_of("ada", limit=10)) == 1
+
+
+@pytest.mark.slow
+def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_dies(
+    tmp_path: Path,
+) -> None:
+    db, port = tmp_path / "memory.db", free_port()
+    options = ("--port", str(port))
+    env = without_embedder(RECOLLECT_REQUESTS_PER_SECOND="0")
+    stop = threading.Event()
+    with open_memory(db, words_only=True) as memory:
+        memory.create_agent("ada")
+
+    def write(writer: int) -> list[str]:
+        done: list[str] = []
+        with recollect.connect(f"http://127.0.0.1:{port}") as remote:
+            for number in range(100_000):
+                if stop.is_set():
+                    return done
+                text = f"writer {writer} message {number}"
+                with keyed(text):
+                    while True:
+                        try:
+                            remote.within(10).add_message("ada", "user", text)
+                        except AlreadyAccepted:
+                            pass
+                        except ServerUnavailable:
+                            time.sleep(0.02)
+                            continue
+                        break
+                done.append(text)
+        return done
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        written = [pool.submit(write, number) for number in range(WRITERS)]
+        try:
+            for _ in range(KILLS):
+                with serving(db, *options, env=env, log=tmp_path / "log") as served:
+                    time.sleep(random.uniform(0.3, 1.5))  # the moment is the test
+                    served.process.kill()
+        finally:
+            with serving(db, *options, env=env, log=tmp_path / "log"):
+                stop.set()
+                acknowledged = [text for one in written for text in one.result(60)]
+
+    with open_memory(db, words_only=True) as memory:
+        kept = Counter(one.content for one in memory.messages_of("ada", limit=10_000))
+        assert memory.verify().ok
+    assert len(acknowledged) > WRITERS
+    assert set(acknowledged) <= kept.keys()
+    assert {text: n for text, n in kept.items() if n > 1} == {}

@@ -1,0 +1,91 @@
+"""Requests as bytes, for what no client would send; answers taken apart again."""
+
+import json
+import socket
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came back: status, headers by lower-case name, and the body."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def problem(self) -> Any:
+        """The body, which must be a problem."""
+        assert self.headers.get("content-type") == "application/problem+json", self
+        found = json.loads(self.body)
+        assert found["status"] == self.status
+        assert {"type", "title", "detail", "error"} <= found.keys()
+        return found
+
+
+def request(
+    method: str, target: str, *lines: str, body: bytes = b"", version: str = "HTTP/1.1"
+) -> bytes:
+    """Return a request of exactly these header lines."""
+    head = "\r\n".join([f"{method} {target} {version}", *lines])
+    return head.encode() + b"\r\n\r\n" + body
+
+
+def sent(port: int, *pieces: bytes, timeout_s: float = 20.0) -> Answered | None:
+    """Send bytes and return the first answer, None where the connection was closed without one."""
+    with socket.create_connection(("127.0.0.1", port), timeout_s) as connection:
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+        except ConnectionError:
+            pass  # refused while we were still talking; the answer may be there all the same
+        return _read(connection)
+
+
+def _read(connection: socket.socket) -> Answered | None:
+    raw = b""
+    try:
+        while not _is_whole(raw):
+            piece = connection.recv(65_536)
+            if not piece:
+                break
+            raw += piece
+    except ConnectionError:
+        pass
+    if not raw:
+        return None
+    head, _, body = raw.partition(b"\r\n\r\n")
+    first, *rest = head.decode("latin-1").split("\r\n")
+    headers = _headers(rest)
+    if "content-length" in headers:
+        body = body[: int(headers["content-length"])]
+    return Answered(int(first.split()[1]), headers, body)
+
+
+def _is_whole(raw: bytes) -> bool:
+    head, end, body = raw.partition(b"\r\n\r\n")
+    if not end:
+        return False
+    headers = _headers(head.decode("latin-1").split("\r\n")[1:])
+    if "content-length" in headers:
+        return len(body) >= int(headers["content-length"])
+    return body.endswith(b"0\r\n\r\n")
+
+
+def _headers(lines: Iterable[str]) -> dict[str, str]:
+    pairs = (line.partition(":") for line in lines)
+    return {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+def empty(folder: Path) -> bool:
+    """Say whether *folder* is empty, at the latest in a few seconds."""
+    end = time.monotonic() + 5
+    while list(folder.iterdir()):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
