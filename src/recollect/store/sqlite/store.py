@@ -17,7 +17,7 @@ import apsw
 
 from recollect.clock import Clock
 from recollect.domain.upkeep import Imported, Problem
-from recollect.errors import StoreClosed
+from recollect.errors import StoreBusy, StoreClosed
 from recollect.store.sqlite import health, transfer
 from recollect.store.sqlite.agents import SqliteAgents
 from recollect.store.sqlite.blocks import SqliteBlocks
@@ -143,6 +143,15 @@ class SqliteStore:
     def note(self, work: Callable[[SqliteTables], None]) -> None:
         """Run *work* in one transaction that the disk may confirm later: for log rows only."""
         self._usable()
+        try:
+            self._noted(work)
+        except StoreBusy:
+            if not self._writer.is_busy:
+                raise  # another process writes; a log row is not worth waiting for that
+            # Writers of this process leave no gap: then it takes its turn among them.
+            self.write(work)
+
+    def _noted(self, work: Callable[[SqliteTables], None]) -> None:
         with self._note_lock, translated(self._path):
             if self._note_tables is None:
                 self._note_tables = self._open_notes()

@@ -61,6 +61,11 @@ class Writer:
             raise ticket.error
         return ticket.result  # type: ignore[return-value]  # done without error has its result
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a write of this process is under way."""
+        return self._leader.locked()
+
     def close(self) -> None:
         """Close the connection once no write is under way; later writes are refused."""
         with self._leader:

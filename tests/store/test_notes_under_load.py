@@ -1,0 +1,27 @@
+"""Log rows while the same process writes: they take their turn, none is lost."""
+
+import threading
+import time
+
+from recollect import Recollect
+from recollect.store.protocol import Tables
+
+
+def test_a_question_is_logged_though_a_write_of_the_same_process_takes_long(
+    words_only: Recollect,
+) -> None:
+    words_only.ingest("The build uses pnpm.")
+    begun = threading.Event()
+
+    def long_write(tables: Tables) -> None:
+        begun.set()
+        time.sleep(0.6)  # longer than a log row waits for the file
+
+    thread = threading.Thread(target=words_only._deps.store.write, args=(long_write,))
+    thread.start()
+    begun.wait()
+    hit = words_only.search("which build?")[0]
+    thread.join()
+
+    assert hit.retrieval_id is not None
+    assert words_only.explain(hit.retrieval_id)
