@@ -7,7 +7,6 @@ cannot be reached. When the outbox closes it stores what is left and ends the co
 hands it over for learning; a deadline keeps the caller from waiting for a memory that is gone.
 """
 
-import logging
 import threading
 import time
 from collections import deque
@@ -17,11 +16,10 @@ from typing import Any
 
 from recollect.client import current
 from recollect.client.connection import is_passing, keyed
+from recollect.client.guard import Guarded, log
 from recollect.client.remote import Remote
 from recollect.clock import SystemClock
 from recollect.errors import AlreadyAccepted, NotFound, RecollectError
-
-log = logging.getLogger("recollect.learning")
 
 MOST_TURNS = 1_000
 MOST_BYTES = 64_000_000
@@ -95,17 +93,11 @@ class Outbox:
             )
 
     def _run(self) -> None:
-        try:
-            with current.outside():
-                self._work_off()
-        except (
-            Exception
-        ) as error:  # the thread's boundary: a fault must not hold up the block's end
-            log.debug("the outbox failed", exc_info=True)
-            self._warn(f"what is said is not remembered any more ({type(error).__name__}: {error})")
-        finally:
-            self._at_the_end()
-            self._done.set()
+        # A fault must not hold up the end of the block.
+        with Guarded(self._warn, "what is said is not remembered any more"), current.outside():
+            self._work_off()
+        self._at_the_end()
+        self._done.set()
 
     def _work_off(self) -> None:
         while (taken := self._next_turns()) is not None:
@@ -134,12 +126,9 @@ class Outbox:
         return taken, total
 
     def _read(self, turn: Turn) -> Sequence[Saying]:
-        try:
+        with Guarded(self._warn, "a turn could not be read and is not remembered"):
             return turn()
-        except Exception as error:  # whatever a vendor sent: it must not end the outbox
-            log.debug("a turn could not be read", exc_info=True)
-            self._warn(f"a turn could not be read and is not remembered ({error})")
-            return ()
+        return ()
 
     def _store(self, batch: Sequence[Saying]) -> None:
         if self._appended(batch) or len(batch) == 1:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from recollect.client.guard import Guarded, log
 from recollect.client.intercept.call import Outgoing, Overheard, outgoing, rewritten
 from recollect.client.intercept.sight import in_sight
 from recollect.client.intercept.tee import teed
@@ -21,8 +22,6 @@ from recollect.client.recall import Recall
 from recollect.errors import InvalidInput
 
 LONGEST_S = 3_600.0
-
-log = logging.getLogger("recollect.learning")
 
 
 @dataclass(frozen=True)
@@ -94,26 +93,22 @@ class Session:
 
     def understood(self, request: Any) -> Outgoing | None:
         """Return *request* as a call to a language model, or None where it is none."""
-        try:
+        with self._guarded():
             return outgoing(request)
-        except Exception as error:  # the interceptor's guard: the call goes out as it came
-            self._failed(error)
-            return None
+        return None
 
     def told(self, asked: Outgoing, request: Any) -> Any:
         """Return *request* with what memory has to say to it."""
         if self._recall is None:
             return request
-        try:
+        with self._guarded():
             text = self._recall.text(asked.dialect.asked(asked.body), in_sight(asked.body))
             return rewritten(request, asked.with_memory(text)) if text else request
-        except Exception as error:  # as above
-            self._failed(error)
-            return request
+        return request
 
     def overhear(self, asked: Outgoing, http: ModuleType, response: Any) -> None:
         """Listen to the answer, without touching what the caller gets."""
-        try:
+        with self._guarded():
             if not response.is_success:
                 return
             heard = Overheard(asked, response, self._remember)
@@ -123,8 +118,6 @@ class Session:
             with self._lock:
                 self._open_answers.add(heard)
             response.stream = teed(http, response.stream, self._listening(heard))
-        except Exception as error:  # as above
-            self._failed(error)
 
     def close(self) -> None:
         """Remember what was said, and be done."""
@@ -146,10 +139,8 @@ class Session:
 
     def _listening(self, heard: Overheard) -> Any:
         def listen(piece: bytes | None) -> None:
-            try:
+            with self._guarded():
                 heard.end() if piece is None else heard.hear(piece)
-            except Exception as error:  # as above
-                self._failed(error)
 
         return listen
 
@@ -158,6 +149,5 @@ class Session:
             self._open_answers.discard(heard)
         self._outbox.put(heard.sayings, heard.size)
 
-    def _failed(self, error: Exception) -> None:
-        log.debug("the interceptor failed", exc_info=True)
-        self.warn(f"a call goes without memory: {type(error).__name__}: {error}")
+    def _guarded(self) -> Guarded:
+        return Guarded(self.warn, "a call goes without memory")

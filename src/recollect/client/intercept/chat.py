@@ -7,6 +7,7 @@ stay next to each other. Streams are in `chat_stream.py`.
 
 from recollect.client.intercept.chat_stream import assembled
 from recollect.client.intercept.dialect import Dialect, Json, Saying
+from recollect.client.intercept.head import last_asked, orders_before
 from recollect.client.intercept.saying import call_of, model_says, tool_says, user_says
 from recollect.client.intercept.tail import since_answer, without_prefill
 from recollect.text.message import text_in
@@ -19,16 +20,12 @@ from recollect.text.transcripts.fields import (
     text_at,
 )
 
-_ORDERS = ("system", "developer")
 _TOOLS = ("tool", "function")  # the latter is how tools answered before 2023 ended
 
 
 def asked(body: object) -> str:
     """Return the words of the last user message that has any."""
-    for message in reversed(_messages(body)):
-        if message.get("role") == "user" and (words := _words(message)).strip():
-            return words
-    return ""
+    return last_asked(_messages(body), _words)
 
 
 def with_memory(body: object, text: str) -> Json:
@@ -37,9 +34,8 @@ def with_memory(body: object, text: str) -> Json:
     messages = request.get("messages")
     if not isinstance(messages, list) or not text.strip():
         return request
-    roles = [one.get("role") if is_record(one) else None for one in messages]
-    head = next((at for at, role in enumerate(roles) if role not in _ORDERS), len(roles))
-    role = roles[0] if head else "system"
+    head = orders_before(messages)
+    role = messages[0]["role"] if head else "system"
     memory = {"role": role, "content": text}
     return {**request, "messages": [*messages[:head], memory, *messages[head:]]}
 

@@ -9,6 +9,7 @@ itself, and like its reasoning they are not kept. Streams are in `responses_stre
 from collections.abc import Sequence
 
 from recollect.client.intercept.dialect import Dialect, Json, Saying
+from recollect.client.intercept.head import last_asked, orders_before
 from recollect.client.intercept.responses_stream import assembled
 from recollect.client.intercept.saying import call_of, model_says, tool_says, user_says
 from recollect.client.intercept.tail import since_answer
@@ -22,7 +23,6 @@ from recollect.text.transcripts.fields import (
     text_at,
 )
 
-_ORDERS = ("system", "developer")
 # Items that come from the model, besides its messages and its calls. A reference nearly always
 # means one of them: what users said has no id on their side.
 _ANSWERS = (
@@ -38,10 +38,7 @@ _ARGUMENTS = ("arguments", "input", "action", "actions", "operation")
 
 def asked(body: object) -> str:
     """Return the words of the last user message that has any."""
-    for item in reversed(_items(body)):
-        if item.get("role") == "user" and (words := _words(item)).strip():
-            return words
-    return ""
+    return last_asked(_items(body), _words)
 
 
 def with_memory(body: object, text: str) -> Json:
@@ -51,8 +48,7 @@ def with_memory(body: object, text: str) -> Json:
     if not text.strip():
         return request
     if isinstance(items, list) and not _is_held(request):
-        roles = [one.get("role") if is_record(one) else None for one in items]
-        head = next((at for at, role in enumerate(roles) if role not in _ORDERS), len(roles))
+        head = orders_before(items)
         part = {"type": "input_text", "text": text}
         memory = {"type": "message", "role": "developer", "content": [part]}
         return {**request, "input": [*items[:head], memory, *items[head:]]}
