@@ -1,27 +1,38 @@
 """
 Put a task to Recollect through its Python door, and keep what it answers.
 
-Every item is an episode of a project; each question is asked in its project, with the door to
-other projects shut (`cross_project=False`), so that nothing outside its scope can be returned.
-Nothing but text, time and project is handed over: no category, no gold. The time of a search
-includes embedding the question. This file does not score.
+The task is stored once, and its questions are asked under each configuration: with embeddings or
+by words only, with some constants of the pipeline set otherwise. The time of a search includes
+embedding the question. How items are handed over is as_memories.py's and as_messages.py's; this
+file does not score.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import recollect
-from benchmarks.metrics import DEPTH
-from benchmarks.rounds import Placed, Round, rounds
+from benchmarks.as_memories import AsMemories
+from benchmarks.as_messages import AsMessages
+from benchmarks.overrides import Override, applied
+from benchmarks.rounds import Asked, Placed, Round, rounds
 from benchmarks.tasks import Query, Task
 from recollect.models.protocol import Embedder
 from recollect.service.inputs import MAX_CONTENT
 
-BATCH = 500
+BOTH, WORDS = "both", "words"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    """A way to ask: both legs or words only, and what is set otherwise."""
+
+    leg: str
+    overrides: tuple[Override, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """All answers of a task, and what storing it cost."""
+    """All answers of a task under one configuration, and what storing it cost."""
 
     answers: tuple[Answer, ...]
     stored: int
@@ -44,65 +55,88 @@ class Answers:
     embed_s: float
 
 
-def answer(task: Task, *, embedder: Embedder | None) -> Answers:
-    """Store *task* in a new memory and ask its questions; without *embedder* by words only."""
-    with TemporaryDirectory(prefix="recollect-bench-") as folder:
+class Way(Protocol):
+    """How items go in and come back."""
+
+    def store(self, memory: recollect.Recollect, placed: Sequence[Placed]) -> None: ...
+
+    def ask(self, memory: recollect.Recollect, asked: Asked) -> Any: ...
+
+    def items(self, hits: Any) -> tuple[str, ...]: ...
+
+
+def answer(
+    task: Task,
+    configurations: Sequence[Configuration],
+    *,
+    embedder: Embedder | None,
+    messages: bool = False,
+) -> list[Answers]:
+    """
+    Store *task* in a new memory and ask its questions under each configuration.
+
+    Overrides that change the store are up to the caller: they must hold already. Without *embedder*
+    there are words only.
+    """
+    way: Way = AsMessages() if messages else AsMemories()
+    with _opened(configurations, embedder) as (writer, readers):
+        return _answer(way, writer, readers, configurations, rounds(task))
+
+
+@contextmanager
+def _opened(
+    configurations: Sequence[Configuration], embedder: Embedder | None
+) -> Iterator[tuple[recollect.Recollect, dict[str, recollect.Recollect]]]:
+    """Yield the memory to write to, and one for each leg: all are doors to the same file."""
+    legs = {one.leg for one in configurations}
+    with ExitStack() as open_until_then:
+        folder = open_until_then.enter_context(TemporaryDirectory(prefix="recollect-bench-"))
         path = Path(folder) / "memory.db"
-        if embedder is None:
-            memory = recollect.open(path, embedding_backend="none", cross_project=False)
-        else:
+        readers = {}
+        if WORDS in legs or embedder is None:
+            plain = recollect.open(path, embedding_backend="none", cross_project=False)
+            readers[WORDS] = open_until_then.enter_context(plain)
+        if BOTH in legs and embedder is not None:
             embedder.embed_query("warm up")  # loading the model is no part of a search
-            memory = recollect.open(path, embedder=embedder, cross_project=False)
-        with memory:
-            return _answer(memory, rounds(task))
+            whole = recollect.open(path, embedder=embedder, cross_project=False)
+            readers[BOTH] = open_until_then.enter_context(whole)
+        yield readers.get(BOTH) or readers[WORDS], readers
 
 
-def _answer(memory: recollect.Recollect, plan: Sequence[Round]) -> Answers:
-    item_of: dict[str, str] = {}
-    answers: list[Answer] = []
+def _answer(
+    way: Way,
+    writer: recollect.Recollect,
+    readers: dict[str, recollect.Recollect],
+    configurations: Sequence[Configuration],
+    plan: Sequence[Round],
+) -> list[Answers]:
+    answers: list[list[Answer]] = [[] for _ in configurations]
     ingest_s = embed_s = 0.0
     for one in plan:
         started = perf_counter()
-        for batch in _batches(one.stored):
-            written = memory.ingest_many([_draft(placed) for placed in batch])
-            ids = (placed.item.id for placed in batch)
-            item_of.update(zip((kept.id for kept in written), ids, strict=True))
+        way.store(writer, one.stored)
         stored = perf_counter()
-        memory.drain()
+        writer.drain()
         ingest_s += stored - started
         embed_s += perf_counter() - stored
-        answers += [_ask(memory, asked.project, asked.query, item_of) for asked in one.asked]
+        for configuration, got in zip(configurations, answers, strict=True):
+            with applied(configuration.overrides):
+                got += [_ask(way, readers[configuration.leg], asked) for asked in one.asked]
     placed = [placed for one in plan for placed in one.stored]
-    return Answers(
-        answers=tuple(answers),
-        stored=len(placed),
-        cut=sum(len(one.item.text) > MAX_CONTENT for one in placed),
-        ingest_s=ingest_s,
-        embed_s=embed_s,
-    )
+    return [
+        Answers(
+            answers=tuple(got),
+            stored=len(placed),
+            cut=sum(len(one.item.text) > MAX_CONTENT for one in placed),
+            ingest_s=ingest_s,
+            embed_s=embed_s,
+        )
+        for got in answers
+    ]
 
 
-def _ask(
-    memory: recollect.Recollect, project: str, query: Query, item_of: dict[str, str]
-) -> Answer:
+def _ask(way: Way, memory: recollect.Recollect, asked: Asked) -> Answer:
     started = perf_counter()
-    hits = memory.search(query.text, project=project, asked_at=query.asked_at, limit=DEPTH)
+    hits = way.ask(memory, asked)
     took = perf_counter() - started
-    return Answer(query, tuple(item_of[hit.memory.id] for hit in hits), 1000 * took)
-
-
-def _draft(placed: Placed) -> dict[str, Any]:
-    item = placed.item
-    return {
-        "content": item.text[:MAX_CONTENT],
-        "type": "episode",
-        "scope": "project",
-        "project": placed.project,
-        "title": "",
-        "observed_at": item.at,
-    }
-
-
-def _batches(placed: Sequence[Placed]) -> Iterator[Sequence[Placed]]:
-    for start in range(0, len(placed), BATCH):
-        yield placed[start : start + BATCH]
+    return Answer(asked.query, way.items(hits), 1000 * took)

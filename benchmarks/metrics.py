@@ -3,6 +3,8 @@ Score one ranking, and many. Shares between 0 and 1 for one question, per cent f
 
 Pure functions on ids. R@k is the share of gold among the first k, any@k says whether one of them
 is there, all@k whether every one is. nDCG is binary. MRR looks at what was returned, 50 at most.
+P@k is the share of gold among what was returned, k at most: who returns less when less is known is
+more precise. Nothing returned is a precision of 0, since every question here has an answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +12,12 @@ from math import ceil, log2
 
 DEPTH = 50
 METRICS = ("R@1", "R@5", "R@10", "any@5", "all@5", "all@10", "nDCG@10", "MRR")
+PRECISION = ("P@5", "P@10")
 STALE = "stale above"
 
 
 def scores(ranked: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
-    """Return every metric of METRICS for one question."""
+    """Return every metric of METRICS and PRECISION for one question."""
     return {
         "R@1": recall(ranked, gold, 1),
         "R@5": recall(ranked, gold, 5),
@@ -24,12 +27,20 @@ def scores(ranked: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
         "all@10": float(recall(ranked, gold, 10) == 1),
         "nDCG@10": ndcg(ranked, gold, 10),
         "MRR": reciprocal_rank(ranked, gold),
+        "P@5": precision(ranked, gold, 5),
+        "P@10": precision(ranked, gold, 10),
     }
 
 
 def recall(ranked: Sequence[str], gold: frozenset[str], k: int) -> float:
     """Return the share of *gold* among the first *k*."""
     return len(gold.intersection(ranked[:k])) / len(gold)
+
+
+def precision(ranked: Sequence[str], gold: frozenset[str], k: int) -> float:
+    """Return the share of *gold* among what was returned, *k* at most."""
+    returned = ranked[:k]
+    return len(gold.intersection(returned)) / len(returned) if returned else 0.0
 
 
 def ndcg(ranked: Sequence[str], gold: frozenset[str], k: int) -> float:
@@ -61,7 +72,7 @@ def first_place(ranked: Sequence[str], wanted: frozenset[str]) -> int | None:
 def in_per_cent(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the mean of every metric over the questions that have it, in per cent."""
     means = {}
-    for name in (*METRICS, STALE):
+    for name in (*METRICS, *PRECISION, STALE):
         values = [one[name] for one in each if name in one]
         if values:
             means[name] = 100 * sum(values) / len(values)

@@ -1,147 +1,156 @@
 """
 How well Recollect finds: `python -m benchmarks.quality`.
 
-Reads the tasks, puts them to Recollect with embeddings, by words only, or both, scores the answers
-and prints a table beside the floor. Answers come from answers.py, scores from metrics.py, the
-table from quality_table.py; this file is the run and what it saves.
+Reads the tasks, puts them to Recollect under each configuration that was asked for, and prints a
+table beside the floor. Answers come from answers.py, scores from measured.py, the table from
+quality_table.py; this file is the run and what it saves.
 """
 
 import argparse
 import json
 import platform
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import recollect
-from benchmarks.answers import Answer, Answers, answer
+from benchmarks.answers import BOTH, WORDS, Configuration, answer
+from benchmarks.as_messages import has_sessions
 from benchmarks.cached import CachedEmbedder
-from benchmarks.metrics import STALE, in_per_cent, percentile, scores, stale_above
-from benchmarks.quality_table import Result, render
-from benchmarks.tasks import (
-    Task,
-    TasksMissing,
-    default_folder,
-    read_task,
-    task_names,
-    thinned,
-)
+from benchmarks.halves import ALL, HALVES, only, split
+from benchmarks.measured import Asking, Measured, measured
+from benchmarks.overrides import NotAConstant, Override, applied, parse_override
+from benchmarks.quality_table import render, title_of
+from benchmarks.tasks import Task, TasksMissing, default_folder, read_task, task_names, thinned
 from recollect.config import load_settings
+from recollect.errors import InvalidInput
 from recollect.models.choose import choose_embedder
 
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = RESULTS / "embeddings.cache"
 WHOLE = RESULTS / "quality.json"
-PART = RESULTS / "quality-part.json"  # so that trying one task leaves the kept summary alone
+PART = RESULTS / "quality-part.json"  # so that trying one thing leaves the kept summary alone
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """The result of a task, and each of its questions with its scores."""
+class Run:
+    """What is measured, whatever the task."""
 
-    result: Result
-    questions: tuple[dict[str, Any], ...]
+    configurations: tuple[Configuration, ...]
+    half: str
+    messages: bool
+    model: Path | None
+    limit: int
 
 
 def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
-    legs = ["words"] if given.words_only else ["both", "words"] if given.legs else ["both"]
-    out = given.out or (PART if given.only or given.limit_queries else WHOLE)
+    done: list[Measured] = []
     try:
+        run = _run(given)
+        out = given.out or (WHOLE if _is_whole(given) else PART)
         names = given.only.split(",") if given.only else task_names(given.tasks)
-        tasks = (read_task(given.tasks, name) for name in names)
-        measured: list[Measured] = []
-        for task in tasks:
-            asked = thinned(task, given.limit_queries) if given.limit_queries else task
-            for leg in legs:
-                measured.append(_measure(asked, leg))
-                _save(measured, out)  # as it goes: an interrupted run keeps what it has
-    except TasksMissing as missing:
-        print(f"quality: {missing}", file=sys.stderr)
+        for name in names:
+            done += _measure(read_task(given.tasks, name), run)
+            if done:
+                _save(done, out)  # as it goes: an interrupted run keeps what it has
+    except (TasksMissing, NotAConstant, InvalidInput) as error:
+        print(f"quality: {error}", file=sys.stderr)
         return 2
-    print(render([one.result for one in measured]))
-    print(f"Saved as {out.name} and {out.with_suffix('.md').name}.", file=sys.stderr)
+    if not done:
+        print("quality: there is nothing to measure", file=sys.stderr)
+        return 2
+    print(render([one.result for one in done]))
+    _say(f"Saved as {out} and {out.with_suffix('.md').name}.")
     return 0
 
 
-def _measure(task: Task, leg: str) -> Measured:
-    _say(f"{task.name} ({leg}): {len(task.items)} items, {len(task.queries)} questions …")
-    if leg == "words":
-        return _scored(task, leg, answer(task, embedder=None), known=0)
-    embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
-    try:
-        answers = answer(task, embedder=embedder)
-    finally:
-        embedder.close()
-    return _scored(task, leg, answers, known=embedder.known)
-
-
-def _scored(task: Task, leg: str, answers: Answers, *, known: int) -> Measured:
-    each = [_scores(one) for one in answers.answers]
-    categories = sorted({one.query.category for one in answers.answers})
-    by_category = {
-        category: [
-            found
-            for one, found in zip(answers.answers, each, strict=True)
-            if one.query.category == category
-        ]
-        for category in categories
-    }
-    times = [one.search_ms for one in answers.answers]
-    result = Result(
-        task=task.name,
-        leg=leg,
-        questions=len(each),
-        reached=in_per_cent(each),
-        by_category={name: (len(found), in_per_cent(found)) for name, found in by_category.items()},
-        search_p50_ms=percentile(times, 50),
-        search_p95_ms=percentile(times, 95),
-        stored=answers.stored,
-        cut=answers.cut,
-        ingest_per_s=answers.stored / answers.ingest_s,
-        embed_s=answers.embed_s,
-        known_texts=known,
+def _run(given: argparse.Namespace) -> Run:
+    legs = [WORDS] if given.words_only else [BOTH, WORDS] if given.legs else [BOTH]
+    overrides = tuple(parse_override(written) for written in given.set)
+    ways: list[tuple[Override, ...]] = [(), overrides] if given.beside else [overrides]
+    return Run(
+        configurations=tuple(Configuration(leg=leg, overrides=way) for way in ways for leg in legs),
+        half=given.half,
+        messages=given.messages,
+        model=given.model,
+        limit=given.limit_queries,
     )
-    _say(
-        f"  R@5 {result.reached['R@5']:.1f}, search p50 {result.search_p50_ms:.1f} ms, "
-        f"{result.ingest_per_s:.0f} items/s stored, {result.embed_s:.0f} s embedding"
-    )
-    rows = zip(answers.answers, each, strict=True)
-    return Measured(result=result, questions=tuple(_row(one, found) for one, found in rows))
 
 
-def _scores(one: Answer) -> dict[str, float]:
-    found = scores(one.ranked, one.query.gold)
-    stale = stale_above(one.ranked, one.query.gold, one.query.stale)
-    return found if stale is None else found | {STALE: stale}
+def _is_whole(given: argparse.Namespace) -> bool:
+    narrowed = given.only or given.limit_queries or given.half != ALL or given.messages
+    return not (narrowed or given.set or given.model or given.tasks != default_folder())
 
 
-def _row(one: Answer, found: dict[str, float]) -> dict[str, Any]:
-    return {
-        "id": one.query.id,
-        "category": one.query.category,
-        "text": one.query.text,
-        "gold": sorted(one.query.gold),
-        "stale": sorted(one.query.stale),
-        "ranked": one.ranked,
-        "search_ms": round(one.search_ms, 3),
-        "scores": {name: round(value, 6) for name, value in found.items()},
-    }
+def _measure(task: Task, run: Run) -> list[Measured]:
+    if run.messages and not has_sessions(task):
+        _say(f"{task.name}: left out, its items are no turns of sessions")
+        return []
+    halves = split(task)
+    asked = only(task, run.half, halves=halves)
+    asked = thinned(asked, run.limit) if run.limit else asked
+    _say(f"{task.name}: {len(asked.queries)} questions, halves split by {halves.by} …")
+    done = []
+    for same_store in _by_store(run.configurations):
+        embedder = _embedder(run) if any(one.leg == BOTH for one in same_store) else None
+        try:
+            with applied([o for o in same_store[0].overrides if o.changes_the_store]):
+                got = answer(asked, same_store, embedder=embedder, messages=run.messages)
+        finally:
+            if embedder is not None:
+                embedder.close()
+        asking = Asking(
+            model=embedder.name if embedder else "none",
+            messages=run.messages,
+            half=run.half,
+            halves=halves,
+            known_texts=embedder.known if embedder else 0,
+        )
+        for configuration, answers in zip(same_store, got, strict=True):
+            done.append(measured(task, configuration, answers, asking))
+            _say_one(done[-1])
+    return done
 
 
-def _save(measured: list[Measured], out: Path) -> None:
+def _by_store(configurations: Sequence[Configuration]) -> Iterator[tuple[Configuration, ...]]:
+    """Yield the configurations that one stored memory serves, together."""
+    groups: dict[tuple[str, ...], list[Configuration]] = {}
+    for one in configurations:
+        changes = tuple(repr(o) for o in one.overrides if o.changes_the_store)
+        groups.setdefault(changes, []).append(one)
+    yield from map(tuple, groups.values())
+
+
+def _embedder(run: Run) -> CachedEmbedder:
+    if run.model is None:
+        return CachedEmbedder(choose_embedder(load_settings()), CACHE)
+    settings = load_settings(embedding_backend="folder", embedding_model=str(run.model))
+    return CachedEmbedder(choose_embedder(settings), CACHE)
+
+
+def _save(done: Sequence[Measured], out: Path) -> None:
     whole = {
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "recollect": recollect.__version__,
         "python": platform.python_version(),
-        "results": [vars(one.result) | {"each": one.questions} for one in measured],
+        "results": [vars(one.result) | {"each": one.questions} for one in done],
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
-    table = render([one.result for one in measured])
+    table = render([one.result for one in done])
     out.with_suffix(".md").write_text(table, encoding="utf-8")
+
+
+def _say_one(one: Measured) -> None:
+    result = one.result
+    _say(
+        f"  {title_of(result)}: R@5 {result.reached['R@5']:.1f}, "
+        f"search p50 {result.search_p50_ms:.1f} ms, {result.ingest_per_s:.0f} items/s stored, "
+        f"{result.embed_s:.0f} s embedding"
+    )
 
 
 def _say(line: str) -> None:
@@ -152,8 +161,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
     parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
     parser.add_argument("--only", default="", help="names of tasks, with commas between")
+    parser.add_argument("--half", choices=(*HALVES, ALL), default=ALL, help="which questions")
     parser.add_argument("--words-only", action="store_true", help="without embeddings")
     parser.add_argument("--legs", action="store_true", help="with embeddings, then without")
+    parser.add_argument("--model", type=Path, help="folder of another embedder, with its manifest")
+    parser.add_argument("--messages", action="store_true", help="tell items as conversations")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a constant, repeatable"
+    )
+    parser.add_argument("--beside", action="store_true", help="first once more without --set")
     parser.add_argument("--limit-queries", type=int, default=0, help="so many a task at most")
     parser.add_argument("--out", type=Path, help="the JSON file; the table goes beside it")
     return parser

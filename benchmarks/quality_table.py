@@ -4,32 +4,49 @@ Show the results of the quality run as Markdown. Knows how numbers look, not whe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from benchmarks.floor import FLOOR, worst_margin
-from benchmarks.metrics import METRICS, STALE
+from benchmarks.floor import floor_of, worst_margin
+from benchmarks.metrics import METRICS, PRECISION, STALE
 
 COLUMNS = (*METRICS, STALE)
-CATEGORY_COLUMNS = ("R@5", "R@10", "all@5", "all@10", "nDCG@10", STALE)
+PART_COLUMNS = ("R@5", "R@10", "all@5", "all@10", "nDCG@10", STALE)
 LEGS = {"both": "words and meaning", "words": "words only"}
 
 INTRODUCTION = """\
 Shares in per cent, the floor (plain SQLite FTS5) in brackets. *Worst* is the metric that stands
 worst against the floor, in points. Everything went through the Python door, each scope as a
-project, with no language model. A search returns 50 items; its time includes embedding the
-question, which is never cached. *Items/s* is `ingest_many` in batches of 500, found by words when
-it returns; item embeddings are made afterwards and come from a cache on a second run.
+project (told as messages: as an agent), with no language model. A search returns 50 items; its time
+includes embedding the question, which is never cached. *Items/s* is `ingest_many` in batches of 500
+(of messages: `append_messages` by session), found by words when it returns; item embeddings are
+made afterwards and come from a cache on a second run.
+"""
+SIZE = """\
+P@k is the share of gold among what was returned, k at most. *Returned* is how many items a question
+got on the average, *tokens* what the first five of them take (o200k).
+"""
+HALVES = """\
+One half is to choose settings by, the other to confirm them. *By* says what was split.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What one task came to, with or without embeddings."""
+    """What one task came to under one configuration."""
 
     task: str
     leg: str
+    model: str
+    told_as: str  # memories or messages
+    settings: Mapping[str, Any]  # constants that were set otherwise
+    half: str
+    split_by: str
     questions: int
     reached: Mapping[str, float]
     by_category: Mapping[str, tuple[int, Mapping[str, float]]]
+    by_half: Mapping[str, tuple[int, Mapping[str, float]]]
+    returned: float
+    tokens_5: float
     search_p50_ms: float
     search_p95_ms: float
     stored: int
@@ -39,18 +56,37 @@ class Result:
     known_texts: int
 
 
+def title_of(result: Result) -> str:
+    """Return what sets a configuration apart, as one line."""
+    parts = [LEGS[result.leg].capitalize()]
+    if result.told_as == "messages":
+        parts.append("told as messages")
+    if result.half != "all":
+        parts.append(f"half to {result.half}")
+    # Of a constant's name the module and its own are enough to know it by.
+    set_to = (f"{'.'.join(name.split('.')[-2:])} = {v}" for name, v in result.settings.items())
+    return ", ".join([*parts, *set_to])
+
+
 def render(results: Sequence[Result]) -> str:
-    """Return the whole report: a table per leg, then the categories."""
+    """Return the whole report: for each configuration its tables, then the categories."""
+    titles = list(dict.fromkeys(title_of(result) for result in results))
+    groups = {title: [one for one in results if title_of(one) == title] for title in titles}
     parts = ["# Retrieval quality", "", INTRODUCTION]
-    for leg, title in LEGS.items():
-        of_leg = [result for result in results if result.leg == leg]
-        if of_leg:
-            parts += [f"## {title.capitalize()}", "", *_main_table(of_leg), ""]
-            parts += [*_notes(of_leg)]
-    for leg, title in LEGS.items():
-        of_leg = [result for result in results if result.leg == leg and len(result.by_category) > 1]
-        if of_leg:
-            parts += [f"## By category, {title}", "", *_category_table(of_leg), ""]
+    for title, group in groups.items():
+        models = ", ".join(dict.fromkeys(one.model for one in group))
+        parts += [f"## {title}", "", f"Embeddings: {models}.", "", *_main_table(group), ""]
+        parts += _notes(group)
+    parts += ["## How much is returned", "", SIZE]
+    parts += [*_size_table(results), ""]
+    split = [one for one in results if len(one.by_half) > 1]
+    if split:
+        parts += ["## Halves", "", HALVES, *_half_table(split), ""]
+    for title, group in groups.items():
+        several = [result for result in group if len(result.by_category) > 1]
+        if several:
+            by = f"By category, {title[0].lower()}{title[1:]}"
+            parts += [f"## {by}", "", *_category_table(several), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -60,8 +96,8 @@ def _main_table(results: Sequence[Result]) -> list[str]:
 
 
 def _main_row(result: Result) -> list[str]:
-    floor = FLOOR.get(result.task, {})
-    worst = worst_margin(result.task, result.reached)
+    floor = floor_of(result.task, result.questions)
+    worst = worst_margin(floor, result.reached)
     return [
         result.task,
         str(result.questions),
@@ -78,13 +114,40 @@ def _notes(results: Sequence[Result]) -> list[str]:
     return [f"Too long for the door and cut to its limit: {', '.join(cut)}.", ""] if cut else []
 
 
+def _size_table(results: Sequence[Result]) -> list[str]:
+    rows = [
+        [
+            result.task,
+            title_of(result),
+            f"{result.returned:.1f}",
+            *(_one(result.reached.get(name)) for name in PRECISION),
+            f"{result.tokens_5:,.0f}",
+        ]
+        for result in results
+    ]
+    return _table(["task", "asked by", "returned", *PRECISION, "tokens"], rows)
+
+
+def _half_table(results: Sequence[Result]) -> list[str]:
+    rows = [
+        [result.task, title_of(result), result.split_by, half, str(count), *_part(reached)]
+        for result in results
+        for half, (count, reached) in result.by_half.items()
+    ]
+    return _table(["task", "asked by", "by", "half", "n", *PART_COLUMNS], rows)
+
+
 def _category_table(results: Sequence[Result]) -> list[str]:
     rows = [
-        [result.task, category, str(count), *(_one(reached.get(name)) for name in CATEGORY_COLUMNS)]
+        [result.task, category, str(count), *_part(reached)]
         for result in results
         for category, (count, reached) in result.by_category.items()
     ]
-    return _table(["task", "category", "n", *CATEGORY_COLUMNS], rows)
+    return _table(["task", "category", "n", *PART_COLUMNS], rows)
+
+
+def _part(reached: Mapping[str, float]) -> list[str]:
+    return [_one(reached.get(name)) for name in PART_COLUMNS]
 
 
 def _beside(reached: float | None, floor: float | None) -> str:

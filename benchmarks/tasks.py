@@ -16,6 +16,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 VARIABLE = "RECOLLECT_BENCH_TASKS"
+ITEMS = "items.jsonl.gz"
+QUERIES = "queries.jsonl.gz"
 FIRST_AT = datetime(2024, 1, 1, tzinfo=UTC)  # the moment of order number 0
 
 
@@ -66,7 +68,7 @@ def default_folder() -> Path:
 
 def task_names(folder: Path) -> list[str]:
     """Return the names of the tasks in *folder*."""
-    names = sorted(path.parent.name for path in folder.glob("*/queries.jsonl.gz"))
+    names = sorted(path.parent.name for path in folder.glob(f"*/{QUERIES}"))
     if not names:
         raise TasksMissing(
             f"there are no tasks in {folder}; name their folder with --tasks or {VARIABLE}"
@@ -76,11 +78,11 @@ def task_names(folder: Path) -> list[str]:
 
 def read_task(folder: Path, name: str) -> Task:
     """Read one task. Gold that is not among the items is dropped, and questions without any."""
-    if not (folder / name / "queries.jsonl.gz").is_file():
+    if not (folder / name / QUERIES).is_file():
         raise TasksMissing(f"there is no task {name!r} in {folder}")
-    items = tuple(_item(row) for row in _rows(folder / name / "items.jsonl.gz"))
+    items = tuple(_item(row) for row in _rows(folder / name / ITEMS))
     known = frozenset(item.id for item in items)
-    queries = (_query(row, known) for row in _rows(folder / name / "queries.jsonl.gz"))
+    queries = (_query(row, known) for row in _rows(folder / name / QUERIES))
     return Task(name=name, items=items, queries=tuple(query for query in queries if query.gold))
 
 

@@ -1,5 +1,6 @@
 """The formulas, as tables of numbers: fusion, the bar, the order, and the reasons given."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -8,9 +9,9 @@ from recollect import MemoryType, Scope, Status
 from recollect.domain.scope import Owner
 from recollect.retrieval.candidates import Candidate
 from recollect.retrieval.explain import explain
-from recollect.retrieval.fuse import NEARNESS_POWER, PIECE_PENALTY, WORDS_SHARE, fuse, similarity
+from recollect.retrieval.fuse import BEFORE, MEANING, PIECE_PENALTY, WORDS, fuse
 from recollect.retrieval.rank import above_bar, rank
-from recollect.store.values import Near, Standing, WordMatch
+from recollect.store.values import Backdrop, Near, Standing, WordMatch
 from support import START
 
 
@@ -44,29 +45,56 @@ def candidate(
     )
 
 
+HERE = Backdrop(mean=0.2, spread=0.1)
+
+
 @pytest.mark.parametrize(
     ("scores", "cosines", "expected"),
     [
         ([4.0, 2.0], [None, None], [1.0, 0.5]),
-        ([None, None], [1.0, 0.5], [0.7, 0.175]),
-        ([4.0, 2.0], [0.5, 1.0], [0.3 + 0.175, 0.15 + 0.7]),
-        ([4.0, None], [0.0, 1.0], [0.3, 0.7]),
-        ([4.0, 2.0], [-0.5, 2.0], [0.3, 0.15 + 0.7]),
+        ([None, None], [0.6, 0.4], [4 * MEANING, 2 * MEANING]),
+        ([4.0, 2.0], [0.2, 0.5], [WORDS, WORDS / 2 + 3 * MEANING]),
+        ([4.0, None], [0.0, 0.5], [WORDS - 2 * MEANING, 3 * MEANING]),
+        ([None, None], [-0.5, 5.0], [0.0, 1.0]),
         ([None, 2.0], [None, None], [0.0, 1.0]),
         ([], [], []),
     ],
     ids=str,
 )
-def test_relevance_is_words_as_a_share_of_the_best_and_squared_nearness(
+def test_relevance_is_words_as_a_share_of_the_best_and_nearness_in_spreads(
     scores: list[float | None], cosines: list[float | None], expected: list[float]
 ) -> None:
-    assert (WORDS_SHARE, NEARNESS_POWER) == (0.3, 2.0)
     candidates = [
         candidate(seq, score=score, cosine=cosine)
         for seq, (score, cosine) in enumerate(zip(scores, cosines, strict=True))
     ]
 
-    assert [one.fused for one in fuse(candidates)] == pytest.approx(expected)
+    assert [one.fused for one in fuse(candidates, HERE)] == pytest.approx(expected)
+
+
+def test_words_count_for_less_where_many_items_match_about_as_well() -> None:
+    alone = [candidate(1, score=4.0, cosine=0.2)]
+    crowd = [candidate(seq, score=3.0, cosine=0.2) for seq in range(2, 12)]
+
+    assert fuse([*alone, *crowd[:8]], HERE)[0].fused == pytest.approx(WORDS)
+    assert fuse([*alone, *crowd], HERE)[0].fused == pytest.approx(WORDS / 4)
+    assert fuse(crowd, HERE)[0].fused == 0
+
+
+def test_what_was_said_just_before_an_item_speaks_for_it() -> None:
+    question, answer = candidate(1, score=4.0, cosine=0.2), candidate(2, cosine=0.2)
+
+    _, alone = fuse([question, answer], HERE)
+    _, follows = fuse([question, replace(answer, before=4.0)], HERE)
+
+    assert alone.fused == 0
+    assert follows.fused == pytest.approx(BEFORE)
+
+
+def test_a_lift_adds_to_the_relevance_of_its_candidate() -> None:
+    [lifted, plain] = fuse([candidate(1, cosine=0.4)] * 2, HERE, lifts=[0.1, 0.0])
+
+    assert lifted.fused - plain.fused == pytest.approx(0.1)
 
 
 def test_an_item_not_embedded_yet_counts_as_average_in_meaning_and_shows_none() -> None:
@@ -77,7 +105,7 @@ def test_an_item_not_embedded_yet_counts_as_average_in_meaning_and_shows_none() 
         candidate(4, cosine=0.9),
     ]
 
-    waiting, near, far, _ = fuse(candidates)
+    waiting, near, far, _ = fuse(candidates, HERE)
 
     assert far.fused < waiting.fused < near.fused
     assert waiting.semantic == 0
@@ -86,9 +114,9 @@ def test_an_item_not_embedded_yet_counts_as_average_in_meaning_and_shows_none() 
 def test_many_pieces_are_not_an_advantage() -> None:
     one, four = candidate(1, cosine=0.6), candidate(2, cosine=0.6, chunks=4)
 
-    assert similarity(one) == 0.6
-    assert similarity(four) == pytest.approx(0.6 - 2 * PIECE_PENALTY)
-    assert similarity(candidate(3, score=1.0)) is None
+    whole, pieces = fuse([one, four], HERE)
+
+    assert whole.fused - pieces.fused == pytest.approx(2 * PIECE_PENALTY * MEANING)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +155,7 @@ def test_relevance_decides_and_scope_age_and_confidence_lift_only_among_equals()
     elsewhere = candidate(6, score=2.0, reached="linked")
     candidates = [strong, weak, worldwide, unsure, old, elsewhere]
 
-    ranked = rank(candidates, fuse(candidates), START)
+    ranked = rank(candidates, fuse(candidates, HERE), START)
 
     order = [one.candidate.standing.seq for one in ranked]
     assert order[:2] == [1, 2]
@@ -139,7 +167,7 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     same = [candidate(1, score=1.0), candidate(2, score=1.0)]
     later = candidate(0, score=1.0, observed_at=START + timedelta(seconds=1))
 
-    ranked = rank([*same, later], fuse([*same, later]), START + timedelta(days=1))
+    ranked = rank([*same, later], fuse([*same, later], HERE), START + timedelta(days=1))
 
     assert [one.candidate.standing.seq for one in ranked] == [0, 2, 1]
 
@@ -180,14 +208,14 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     ids=["words", "near", "close", "everything", "crossing"],
 )
 def test_the_reasons_are_a_sentence(given: Candidate[Standing], expected: str) -> None:
-    [ranked] = rank([given], fuse([given]), START)
+    [ranked] = rank([given], fuse([given], HERE), START)
 
     assert explain(ranked, asked_at=START, conflicts=0) == expected
 
 
 def test_conflicts_are_part_of_the_sentence() -> None:
     given = candidate(1, score=1.0)
-    [ranked] = rank([given], fuse([given]), START)
+    [ranked] = rank([given], fuse([given], HERE), START)
 
     assert "in conflict with 1 other." in explain(ranked, asked_at=START, conflicts=1)
     assert "in conflict with 2 others." in explain(ranked, asked_at=START, conflicts=2)

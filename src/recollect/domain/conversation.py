@@ -172,3 +172,4 @@ class MessageStanding:
     id: str
     conversation_id: str
     created_at: datetime
+    role: Role

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from recollect.store.protocol import Tables
-from recollect.store.values import Near, Shelf, WordMatch, WordMatches
+from recollect.store.values import Backdrop, Near, Shelf, WordMatch, WordMatches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +38,8 @@ LEAST_WANTED = 100  # candidates of each leg that pass the filters, however few 
 SPARE = 1.2  # so many more are asked for at once, since some may not pass
 LEAST_GROWTH, MOST_GROWTH = 1.5, 20.0  # of what is asked for, from one round to the next
 MOST = 100_000
+NOBODY = -1  # the number of no item
+NOTHING_NEAR = Backdrop(0.0, 1.0)  # where meaning is not compared
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,15 @@ class Candidate(Generic[S]):
     near: Near | None
     coverage: float = 0.0  # share of the question's weight in words that it matches
     reached: str = "visible"
+    before: float = 0.0  # BM25 of what was said or written just before it
+
+
+@dataclass(frozen=True)
+class Gathered(Generic[S]):
+    """What the legs found, and how near items here usually are to the question."""
+
+    candidates: list[Candidate[S]]
+    backdrop: Backdrop
 
 
 def gather(
@@ -68,20 +79,35 @@ def gather(
     *,
     limit: int,
     among: Sequence[int] | None = None,
-) -> list[Candidate[S]]:
-    """Return what either leg finds on *shelves*, enough to rank the best *limit* of them."""
+    before: Callable[[Iterable[int]], Mapping[int, int]] | None = None,
+) -> Gathered[S]:
+    """
+    Return what either leg finds on *shelves*, enough to rank the best *limit* of them.
+
+    *before* names, of some items, those that stand just before them.
+    """
     standings: dict[int, S] = {}
     door = _Admission(admit, max(LEAST_WANTED, limit), standings)
-    by_words, weight = _word_leg(tables, query, shelves, door, among)
+    by_words, told = _word_leg(tables, query, shelves, door, among)
     near: dict[int, Near] = {}
+    backdrop = NOTHING_NEAR
     if meaning is not None:
         near = _meaning_leg(tables, meaning, shelves, door, among)
         unseen = [seq for seq in by_words if seq not in near]
         near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen)
-    return [
-        Candidate(standing, by_words.get(seq), near.get(seq), coverage(by_words.get(seq), weight))
+        backdrop = tables.vectors.backdrop(meaning.model_id, meaning.vector, shelves)
+    earlier = before(standings) if before is not None and told.scores else {}
+    candidates = [
+        Candidate(
+            standing,
+            by_words.get(seq),
+            near.get(seq),
+            coverage(by_words.get(seq), told.question_weight),
+            before=told.scores.get(earlier.get(seq, NOBODY), 0.0),
+        )
         for seq, standing in sorted(standings.items())
     ]
+    return Gathered(candidates, backdrop)
 
 
 def coverage(match: WordMatch | None, question_weight: float) -> float:
@@ -132,7 +158,7 @@ def _word_leg(
     shelves: Sequence[Shelf],
     door: "_Admission[S]",
     among: Sequence[int] | None,
-) -> tuple[dict[int, WordMatch], float]:
+) -> tuple[dict[int, WordMatch], WordMatches]:
     told = WordMatches((), 0.0, 0)
 
     def ask(most: int) -> Mapping[int, WordMatch]:
@@ -141,7 +167,7 @@ def _word_leg(
         return {match.seq: match for match in told.matches}
 
     found = door.until_enough(ask, lambda: told.matching)
-    return found, told.question_weight
+    return found, told
 
 
 def _meaning_leg(

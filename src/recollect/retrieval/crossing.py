@@ -16,7 +16,6 @@ from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Asking
 from recollect.domain.scope import ItemKind, Scope
 from recollect.retrieval.candidates import Candidate, Meaning, coverage
-from recollect.retrieval.fuse import similarity
 from recollect.store.protocol import Tables
 from recollect.store.values import Shelf, Standing
 
@@ -96,5 +95,4 @@ def relevant_candidates(
 
 
 def _near_enough(candidate: Candidate[Standing]) -> bool:
-    cosine = similarity(candidate)
-    return cosine is None or cosine >= LEAST_SIMILARITY
+    return candidate.near is None or candidate.near.similarity >= LEAST_SIMILARITY

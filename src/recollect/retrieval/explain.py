@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from recollect.domain.scope import Scope
-from recollect.retrieval.fuse import similarity
 from recollect.retrieval.rank import Ranked
 
 _SHOWN_WORDS = 6
@@ -17,8 +16,8 @@ def explain(ranked: Ranked, *, asked_at: datetime, conflicts: int) -> str:
         shown = ", ".join(f"“{word}”" for word in candidate.words.words[:_SHOWN_WORDS])
         more = len(candidate.words.words) - _SHOWN_WORDS
         reasons.append(f"matches {shown}" + (f" and {more} more words" if more > 0 else ""))
-    cosine = similarity(candidate)
-    if cosine is not None and cosine > 0:
+    cosine = candidate.near.similarity if candidate.near else 0.0
+    if cosine > 0:
         reasons.append(f"its meaning is {_closeness(cosine)} (similarity {cosine:.2f})")
     standing = candidate.standing
     told = [

@@ -2,12 +2,15 @@
 Fuse the two legs into one relevance between 0 and 1.
 
 Ranks throw away how sure a leg is, and equal-weight rank fusion drifts to the mean of its legs
-(docs/retrieval.md). Scores are fused instead, each brought to a scale on which a difference means
-something:
+(docs/retrieval.md). Scores are fused instead, each on a scale on which a difference means
+something, and each leg says how far it can be trusted:
 
-words    BM25 as a share of the best match there is.
-meaning  cosine of the nearest piece, less what having many pieces gives by chance, squared:
-         differences between near items matter, those between far ones do not.
+meaning  by how many spreads an item's nearest piece is nearer than items here usually are. What is
+         near for one model or one store is far for another; the spread says which. An item of many
+         pieces has to be nearer, since the best of many is near by chance.
+words    BM25 as a share of the best match, times how far the best match stands out: where ten
+         items match about equally well, words do not tell them apart.
+before   the same for what was said just before an item: an answer leaves out what was asked.
 """
 
 from collections.abc import Sequence
@@ -16,10 +19,14 @@ from math import log2
 from typing import Any
 
 from recollect.retrieval.candidates import Candidate
+from recollect.store.values import Backdrop
 
-WORDS_SHARE = 0.3  # of relevance; meaning has the rest
-NEARNESS_POWER = 2.0
-PIECE_PENALTY = 0.04  # per doubling of pieces: the best of many is high by chance
+# Chosen on one half of the tasks' scopes, confirmed on the other (docs/retrieval.md).
+MEANING = 0.05  # for each spread
+WORDS = 0.4
+BEFORE = 0.145
+PIECE_PENALTY = 0.35  # spreads for each doubling of pieces
+STANDS_OUT_FROM = 10  # the best match is compared with the one at this place
 
 
 @dataclass(frozen=True)
@@ -31,37 +38,52 @@ class Relevance:
     fused: float
 
 
-def fuse(candidates: Sequence[Candidate[Any]]) -> list[Relevance]:
-    """Return the relevance of each candidate, in order."""
-    words = _word_scores(candidates)
-    nearness = [_nearness(candidate) for candidate in candidates]
+def fuse(
+    candidates: Sequence[Candidate[Any]],
+    backdrop: Backdrop,
+    *,
+    lifts: Sequence[float] | None = None,
+) -> list[Relevance]:
+    """Return the relevance of each candidate, in order; *lifts* add to it."""
+    words, best, trust = _words(candidates)
+    told = [
+        trust * (WORDS * keyword + BEFORE * (one.before / best if best else 0.0))
+        for one, keyword in zip(candidates, words, strict=True)
+    ]
+    if lifts is not None:
+        told = [value + lift for value, lift in zip(told, lifts, strict=True)]
+    nearness = [_nearness(candidate, backdrop) for candidate in candidates]
     known = [value for value in nearness if value is not None]
     if not known:
-        return [Relevance(keyword, 0.0, keyword) for keyword in words]
+        highest = max(told, default=0.0)
+        scale = 1 / highest if highest > 0 else 0.0
+        return [Relevance(w, 0.0, t * scale) for w, t in zip(words, told, strict=True)]
     # An item not embedded yet is neither near nor far: it gets what matching items have on average.
     matching = [n for n, w in zip(nearness, words, strict=True) if n is not None and w > 0]
     unknown = sum(matching or known) / len(matching or known)
-    fused = []
-    for keyword, near in zip(words, nearness, strict=True):
-        semantic = unknown if near is None else near
-        value = WORDS_SHARE * keyword + (1 - WORDS_SHARE) * semantic
-        fused.append(Relevance(keyword, 0.0 if near is None else near, value))
-    return fused
+    return [
+        Relevance(
+            keyword,
+            min(max(one.near.similarity, 0.0), 1.0) if one.near else 0.0,
+            min(max(value + MEANING * (unknown if near is None else near), 0.0), 1.0),
+        )
+        for one, keyword, value, near in zip(candidates, words, told, nearness, strict=True)
+    ]
 
 
-def _word_scores(candidates: Sequence[Candidate[Any]]) -> list[float]:
+def _words(candidates: Sequence[Candidate[Any]]) -> tuple[list[float], float, float]:
+    """Return the share of the best match each has, the best, and how far it stands out."""
     scores = [candidate.words.score if candidate.words else 0.0 for candidate in candidates]
-    best = max(scores, default=0.0)
-    return [score / best if best > 0 else 0.0 for score in scores]
+    in_order = sorted(scores, reverse=True)
+    best = in_order[0] if in_order else 0.0
+    if best <= 0:
+        return [0.0] * len(scores), 0.0, 0.0
+    others = in_order[STANDS_OUT_FROM - 1] if len(in_order) >= STANDS_OUT_FROM else 0.0
+    return [score / best for score in scores], best, 1 - others / best
 
 
-def similarity(candidate: Candidate[Any]) -> float | None:
-    """Return the cosine of the nearest piece, made fair to items of one piece."""
+def _nearness(candidate: Candidate[Any], backdrop: Backdrop) -> float | None:
     if candidate.near is None:
         return None
-    return candidate.near.similarity - PIECE_PENALTY * log2(max(candidate.near.chunks, 1))
-
-
-def _nearness(candidate: Candidate[Any]) -> float | None:
-    cosine = similarity(candidate)
-    return None if cosine is None else min(max(cosine, 0.0), 1.0) ** NEARNESS_POWER
+    spreads = (candidate.near.similarity - backdrop.mean) / backdrop.spread
+    return spreads - PIECE_PENALTY * log2(max(candidate.near.chunks, 1))

@@ -23,8 +23,10 @@ from recollect.retrieval.candidates import Candidate, Meaning, gather
 from recollect.retrieval.fuse import Relevance, fuse
 from recollect.retrieval.rank import above_bar
 from recollect.store.protocol import Tables
+from recollect.text.whose import whose_words
 
 RRF_K = 60
+SAID_BY_WHOM = 0.16  # for what was said by the one the question asks about
 FEW = 5_000  # messages a filter leaves over: the legs are told which, instead of searching all
 
 
@@ -108,10 +110,23 @@ def _ranked(
 
     query = asking.query if asking.by_words else ""
     among = tables.messages.few(asking.agent_id, filters, most=FEW)
-    candidates = gather(tables, query, shelves, admit, meaning, limit=asking.limit, among=among)
+    gathered = gather(
+        tables,
+        query,
+        shelves,
+        admit,
+        meaning,
+        limit=asking.limit,
+        among=among,
+        before=tables.messages.before,
+    )
+    candidates = gathered.candidates
+    whose = whose_words(asking.query)
+    lifts = [SAID_BY_WHOM if one.standing.role == whose else 0.0 for one in candidates]
+    relevances = fuse(candidates, gathered.backdrop, lifts=lifts)
     scored = [
         (candidate, relevance)
-        for candidate, relevance in zip(candidates, fuse(candidates), strict=True)
+        for candidate, relevance in zip(candidates, relevances, strict=True)
         # At the time asked for, a word in common is enough: the time says as much.
         if above_bar(candidate) or (in_time and candidate.words is not None)
     ]

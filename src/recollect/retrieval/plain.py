@@ -19,10 +19,11 @@ def rank_plain(
     limit: int,
 ) -> list[tuple[float, Candidate[S]]]:
     """Return the best *limit* items with their scores, best first, the newest of equals first."""
-    candidates = gather(tables, query, shelves, admit, meaning, limit=limit)
+    gathered = gather(tables, query, shelves, admit, meaning, limit=limit)
+    relevances = fuse(gathered.candidates, gathered.backdrop)
     scored = [
         (round(relevance.fused, 6), candidate)
-        for candidate, relevance in zip(candidates, fuse(candidates), strict=True)
+        for candidate, relevance in zip(gathered.candidates, relevances, strict=True)
         if above_bar(candidate)
     ]
     scored.sort(key=lambda pair: (-pair[0], -pair[1].standing.seq))

@@ -78,14 +78,16 @@ def visible_shelves(tables: Tables, asking: Asking) -> list[Shelf]:
 def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ranked]:
     """Return every candidate above the bar, best first."""
     shelves = visible_shelves(tables, asking)
-    candidates = gather(
+    gathered = gather(
         tables,
         asking.query,
         shelves,
         lambda seqs: tables.memories.standings(seqs, asking.filters),
         meaning,
         limit=asking.limit,
+        before=tables.memories.before,
     )
+    candidates = gathered.candidates
     if asking.owners is not None:
         known = {candidate.standing.seq for candidate in candidates}
         for candidate in (
@@ -95,5 +97,5 @@ def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ra
             if candidate.standing.seq not in known:
                 known.add(candidate.standing.seq)
                 candidates.append(candidate)
-    ranked = rank(candidates, fuse(candidates), asking.asked_at)
+    ranked = rank(candidates, fuse(candidates, gathered.backdrop), asking.asked_at)
     return renew(tables, ranked, asking.query, meaning)

@@ -3,7 +3,7 @@ What a store hands over that is no record of the domain: shelves, matches, what 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -39,6 +39,7 @@ class WordMatches:
     matches: tuple[WordMatch, ...]
     question_weight: float
     matching: int  # how many items match at all
+    scores: Mapping[int, float] = field(default_factory=dict)  # of those and of lesser ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,14 @@ class Near:
 
     similarity: float
     chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backdrop:
+    """How near items here usually are to the question: against this, near is near."""
+
+    mean: float
+    spread: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import sqrt
 
 import apsw
 import numpy as np
@@ -20,11 +21,13 @@ from numpy.typing import NDArray
 
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.rows import rows, to_json
-from recollect.store.values import Near
+from recollect.store.values import Backdrop, Near
 
 _SQL = queries.load("vectors")
 
 READ_AT_ONCE = 4_000
+USUALLY = Backdrop(0.15, 0.1)  # what is assumed of vectors before any is seen
+GUESSES = 4  # so many vectors is the assumption worth
 WORTH_READING_ANEW = 20_000  # embeddings since a shelf was read: cheaper to read it again
 
 
@@ -137,6 +140,16 @@ def rescore(
         if seq not in best or similarity > best[seq].similarity:
             best[seq] = Near(similarity, chunks)
     return best
+
+
+def backdrop(found: Sequence[bytes], query: NDArray[np.float32]) -> Backdrop:
+    """Return mean and spread of the similarity of some vectors to *query*."""
+    cosines = [USUALLY.mean - USUALLY.spread, USUALLY.mean + USUALLY.spread] * (GUESSES // 2)
+    if found:
+        stored = np.frombuffer(b"".join(found), dtype="<f2").reshape(len(found), -1)
+        cosines += (stored.astype(np.float32) @ query).tolist()
+    mean = sum(cosines) / len(cosines)
+    return Backdrop(mean, sqrt(sum((one - mean) ** 2 for one in cosines) / len(cosines)))
 
 
 def pairwise(found: list[tuple[int, bytes]]) -> dict[tuple[int, int], float]:

@@ -160,6 +160,10 @@ class SqliteMemories:
         values = filter_values(filters) | {"seqs": to_json(list(seqs))}
         return [_standing(row) for row in self._db.execute(_SQL["standings"], values)]
 
+    def before(self, seqs: Iterable[int]) -> Mapping[int, int]:
+        """Return, for memories of a session, the one written there just before them."""
+        return dict(rows(self._db.execute(_SQL["before"], {"seqs": to_json(list(seqs))})))
+
     def ids_with_status(self, status: Status) -> list[str]:
         """Return every memory of that status, by id."""
         found = self._db.execute(_SQL["ids_with_status"], {"status": status.value})

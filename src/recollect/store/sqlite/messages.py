@@ -1,7 +1,7 @@
 """Messages in SQLite. Adding one makes it findable by words at once."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -85,11 +85,15 @@ class SqliteMessages:
         """Return what ranking needs of those items that are messages and pass *filters*."""
         values = _filter_values(filters) | {"seqs": to_json(list(seqs))}
         return [
-            MessageStanding(seq, message_id, conversation_id, from_micros(created_at))
-            for seq, message_id, conversation_id, created_at in self._db.execute(
+            MessageStanding(seq, message_id, conversation_id, from_micros(at), _ROLES[role])
+            for seq, message_id, conversation_id, at, role in self._db.execute(
                 _SQL["standings"], values
             )
         ]
+
+    def before(self, seqs: Iterable[int]) -> Mapping[int, int]:
+        """Return, for some messages, the one said just before them in their conversation."""
+        return dict(rows(self._db.execute(_SQL["before"], {"seqs": to_json(list(seqs))})))
 
     def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
         """Return the id and role of every message that passes *filters*, in order of time."""

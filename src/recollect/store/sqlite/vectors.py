@@ -9,7 +9,7 @@ from recollect.domain.scope import ItemKind
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.indexed import IndexedRows
 from recollect.store.sqlite.rows import Row, rows, to_json
-from recollect.store.values import Near, Shelf, Unembedded, Vector
+from recollect.store.values import Backdrop, Near, Shelf, Unembedded, Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.codes import CodeCache
 
 _SQL = queries.load("vectors")
+SAMPLE = 64  # vectors that show how near items here usually are
+MOST_SAMPLED_SHELVES = 8
 NOBODY = -1  # a model id no model has
 LEAST_RESCORED = 400  # embeddings compared exactly: the best ten are among them 98 times in 100
 
@@ -146,6 +148,21 @@ class SqliteVectors:
     def _ids_of(self, model_id: int, seqs: Sequence[int]) -> list[int]:
         values = {"model_id": model_id, "seqs": to_json(list(seqs))}
         return [row_id for (row_id,) in rows(self._db.execute(_SQL["ids_of"], values))]
+
+    def backdrop(
+        self, model_id: int, query: "NDArray[np.float32]", shelves: Sequence[Shelf]
+    ) -> Backdrop:
+        """Return how near the oldest items on the largest of *shelves* are to *query*."""
+        # As above: NumPy only when meaning is asked for.
+        from recollect.store.sqlite.codes import backdrop
+
+        largest = sorted(shelves, key=lambda shelf: (-shelf.items, shelf.id))[:MOST_SAMPLED_SHELVES]
+        limit = SAMPLE // max(len(largest), 1)
+        found: list[bytes] = []
+        for shelf in largest:
+            values = {"model_id": model_id, "shelf_id": shelf.id, "limit": limit}
+            found += [blob for (blob,) in self._db.execute(_SQL["oldest"], values)]
+        return backdrop(found, query)
 
     def alike(self, model_id: int, seqs: Sequence[int]) -> Mapping[tuple[int, int], float]:
         """Return the similarity of each two of some items, by their first pieces."""

@@ -292,7 +292,7 @@ def _matches(words: "list[_Word]", tally: _Tally, seqs: list[int]) -> WordMatche
         spelled = tuple(word.text for word in matched)
         matches.append(WordMatch(seq, tally.scores[seq], spelled, weight))
     weight = sum(word.idf for word in words)
-    return WordMatches(tuple(matches), weight, len(tally.masks))
+    return WordMatches(tuple(matches), weight, len(tally.masks), tally.scores)
 
 
 def _shelf(row: Row) -> Shelf:

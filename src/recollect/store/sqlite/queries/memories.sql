@@ -80,6 +80,12 @@ SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.obser
    AND (:any_tags = '[]' OR EXISTS (
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value));
 
+-- before: of memories of a session, given as a JSON list of items, the one written there just before
+SELECT i.seq, b.seq
+  FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN memories m ON m.id = i.id
+  CROSS JOIN items b ON b.seq = i.seq - 1 AND b.shelf_id = i.shelf_id CROSS JOIN memories p ON p.id = b.id
+ WHERE p.session_id = m.session_id AND p.status = m.status;
+
 -- newest: the latest of one owner, type and status that pass the other filters
 SELECT m.observed_at, m.id FROM memories m
  WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status

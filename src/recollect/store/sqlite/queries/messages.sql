@@ -61,7 +61,7 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
  ORDER BY position DESC LIMIT :limit OFFSET :offset;
 
 -- standings: what ranking needs of items, given as a JSON list, that pass the filters
-SELECT i.seq, m.id, m.conversation_id, m.created_at
+SELECT i.seq, m.id, m.conversation_id, m.created_at, m.role
   FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
  WHERE m.created_at >= :since AND m.created_at <= :until
    AND m.role IN (SELECT value FROM json_each(:roles))
@@ -71,6 +71,12 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at
    AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
         AND coalesce(c.project_id, :project_id) = :project_id));
+
+-- before: the message before each of some items, given as a JSON list
+SELECT i.seq, b.seq
+  FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
+  CROSS JOIN messages p ON p.conversation_id = m.conversation_id AND p.position = m.position - 1
+  CROSS JOIN items b ON b.id = p.id;
 
 -- few_of_agent: the items of a stretch of time; other filters come later
 SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id

@@ -67,5 +67,9 @@ SELECT e.id FROM json_each(:seqs) j CROSS JOIN embeddings e ON e.seq = j.value A
 SELECT e.seq, e.vector FROM json_each(:seqs) j
  CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0;
 
+-- oldest: the first vectors of the oldest items of a shelf
+SELECT e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
+ WHERE i.shelf_id = :shelf_id ORDER BY i.seq LIMIT :limit;
+
 -- by_seq: the vectors of some items, given as a JSON list
 SELECT e.seq, e.chunks, e.vector FROM json_each(:seqs) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;

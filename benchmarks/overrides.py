@@ -1,0 +1,134 @@
+"""
+Set constants of the retrieval pipeline for one run, and put them back: `--set NAME=VALUE`.
+
+A constant is named with its module, `recollect.retrieval.fuse.WORDS_SHARE`. Modules that took it
+over with `from … import` get the new value too. What was worked out from it when a module was
+loaded does not change; name that constant instead.
+"""
+
+import ast
+import importlib
+import inspect
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+KINDS = (bool, int, float, str, tuple, frozenset)
+# Only these read: whatever is set in them, the store holds the same.
+READING = ("recollect.retrieval.", "recollect.service.read.", "recollect.service.recall.")
+
+
+class NotAConstant(Exception):
+    """The name is of no constant, or the value does not fit it."""
+
+
+@dataclass(frozen=True)
+class Override:
+    """One constant and the value it is to have."""
+
+    name: str
+    value: Any
+
+    @property
+    def changes_the_store(self) -> bool:
+        """Whether items must be stored anew under it."""
+        return not self.name.startswith(READING)
+
+
+def parse_override(written: str) -> Override:
+    """Return what `NAME=VALUE` asks for; raise `NotAConstant` with what is wrong."""
+    name, sign, literal = (part.strip() for part in written.partition("="))
+    if not sign:
+        raise NotAConstant(f"{written!r} has no value; write NAME=VALUE")
+    module, constant = _resolve(name)
+    try:
+        value = ast.literal_eval(literal)
+    except (ValueError, SyntaxError) as error:
+        raise NotAConstant(f"the value of {name} is no Python literal: {literal!r}") from error
+    return Override(name, _fitting(name, value, getattr(module, constant)))
+
+
+@contextmanager
+def applied(overrides: Sequence[Override]) -> Iterator[None]:
+    """Let *overrides* hold inside of the `with`."""
+    before = {one.name: getattr(*_resolve(one.name)) for one in overrides}
+    try:
+        for one in overrides:
+            _set(one.name, one.value)
+        yield
+    finally:
+        for name, value in before.items():
+            _set(name, value)
+
+
+def settings_of(overrides: Sequence[Override]) -> Mapping[str, Any]:
+    """Return names and values as JSON can hold them."""
+    return {
+        one.name: sorted(one.value) if isinstance(one.value, frozenset) else one.value
+        for one in overrides
+    }
+
+
+def _resolve(name: str) -> tuple[ModuleType, str]:
+    path, _, constant = name.rpartition(".")
+    if path.partition(".")[0] != "recollect":
+        raise NotAConstant(
+            f"{name!r} is not in recollect; name a constant with its module, "
+            "for example recollect.retrieval.fuse.WORDS_SHARE"
+        )
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        raise NotAConstant(f"there is no module {error.name}") from error
+    if not isinstance(vars(module).get(constant), KINDS) or not constant.isupper():
+        known = [key for key, value in vars(module).items() if _is_constant(key, value)]
+        raise NotAConstant(
+            f"{path} has no constant {constant!r}; it has {', '.join(known) or 'none'}"
+        )
+    return module, constant
+
+
+def _is_constant(name: str, value: object) -> bool:
+    return name.isupper() and isinstance(value, KINDS)
+
+
+def _fitting(name: str, value: Any, now: Any) -> Any:
+    wanted = type(now)
+    if wanted is float and type(value) is int:
+        return float(value)
+    if wanted is frozenset and isinstance(value, set | tuple | list):
+        return frozenset(value)
+    if wanted is tuple and isinstance(value, list):
+        return tuple(value)
+    if type(value) is not wanted:  # not isinstance: True is no number of anything
+        raise NotAConstant(
+            f"{name} is a {wanted.__name__} ({now!r}); {value!r} is a {type(value).__name__}"
+        )
+    return value
+
+
+def _set(name: str, value: Any) -> None:
+    home, constant = _resolve(name)
+    for module in [home, *_takers(home.__name__, constant)]:
+        setattr(module, constant, value)
+
+
+def _takers(home: str, constant: str) -> Iterator[ModuleType]:
+    """Yield the loaded modules that import *constant* from *home* under its own name."""
+    for module in list(sys.modules.values()):
+        named = getattr(module, "__name__", "")
+        if named.startswith("recollect.") and named != home and constant in vars(module):
+            tree = ast.parse(inspect.getsource(module))
+            if any(_takes(node, home, constant) for node in ast.walk(tree)):
+                yield module
+
+
+def _takes(node: ast.AST, home: str, constant: str) -> bool:
+    return (
+        isinstance(node, ast.ImportFrom)
+        and node.module == home
+        and any(one.name == constant and one.asname is None for one in node.names)
+    )

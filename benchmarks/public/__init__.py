@@ -1,0 +1,1 @@
+"""Public benchmark files as their authors publish them, made into tasks."""
