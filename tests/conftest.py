@@ -31,6 +31,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "default.db"))
+    monkeypatch.setenv("RECOLLECT_MODELS_FOLDER", str(tmp_path / "models"))
 
 
 @pytest.fixture

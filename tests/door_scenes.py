@@ -312,6 +312,10 @@ def skills_and_files(door: Played) -> None:
 def keeping(door: Played) -> None:
     door.ingest("The build uses pnpm.")
     door.try_embedder()
+    door.models()
+    door.use_model("default")
+    door.use_model("no such model")
+    door.reembed()
     door.verify()
     door.rebuild_indexes()
     exported = door.folder / "all.jsonl.gz"

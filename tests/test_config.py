@@ -86,6 +86,7 @@ def test_the_nearest_place_wins(
         ("MEMORY_EMBEDDING_BACKEND", "embedding_backend", "none"),
         ("RECOLLECT_EMBEDDING_MODEL", "embedding_model", "m"),
         ("MEMORY_EMBEDDING_MODEL", "embedding_model", "m"),
+        ("RECOLLECT_MODELS_FOLDER", "models_folder", "n"),
         ("OLLAMA_BASE_URL", "ollama_url", "http://gpu:11434"),
         ("RECOLLECT_OPENAI_BASE_URL", "openai_url", "http://x/v1"),
         ("OPENAI_BASE_URL", "openai_url", "http://x/v1"),
@@ -150,6 +151,43 @@ def test_an_empty_variable_counts_as_not_set(environ: dict[str, str]) -> None:
     assert settings.db == "memory.db"
 
 
+@pytest.mark.parametrize(
+    ("in_file", "variables", "argument", "named"),
+    [
+        ("", {}, None, False),
+        ('embedding_backend = "ollama"', {}, None, False),
+        ("", {"RECOLLECT_EMBEDDING_BACKEND": "local"}, None, True),
+        ("", {"MEMORY_EMBEDDING_MODEL": "m"}, None, True),
+        ("", {}, "local", True),
+    ],
+    ids=["nobody", "file", "variable", "other variable", "argument"],
+)
+def test_an_embedder_is_named_by_the_caller_or_the_environment(
+    file: Path,
+    environ: dict[str, str],
+    in_file: str,
+    variables: dict[str, str],
+    argument: str | None,
+    named: bool,
+) -> None:
+    file.write_text(in_file, encoding="utf-8")
+
+    settings = load_settings(environ | variables, embedding_backend=argument)
+
+    assert settings.names_embedder is named
+    assert Settings(embedding_backend="ollama").names_embedder
+    assert not Settings().names_embedder
+
+
+def test_where_the_embedder_was_named_is_no_setting_of_a_file(
+    file: Path, environ: dict[str, str]
+) -> None:
+    file.write_text("embedder_named = true", encoding="utf-8")
+
+    with pytest.raises(InvalidInput, match="unknown setting 'embedder_named'"):
+        load_settings(environ)
+
+
 def test_an_argument_of_false_is_an_argument(file: Path, environ: dict[str, str]) -> None:
     file.write_text("cross_project = true", encoding="utf-8")
 
@@ -161,6 +199,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         db="x.db",
         embedding_backend="openai",
         embedding_model="m",
+        models_folder="n",
         ollama_url="http://o",
         openai_url="http://p",
         openai_key="k",
@@ -185,6 +224,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
     )
     file.write_text(
         'db = "x.db"\nembedding_backend = "openai"\nembedding_model = "m"\n'
+        'models_folder = "n"\n'
         'ollama_url = "http://o"\nopenai_url = "http://p"\nopenai_key = "k"\n'
         'anthropic_url = "http://a"\nanthropic_key = "l"\nchat_backend = "ollama"\n'
         'chat_model = "c"\nchat_calls_per_day = 7\nchat_tokens_per_day = 8\n'
@@ -193,7 +233,8 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n",
         encoding="utf-8",
     )
-    assert all(getattr(wanted, one.name) != one.default for one in fields(Settings))
+    settings = [one for one in fields(Settings) if one.name != "embedder_named"]
+    assert all(getattr(wanted, one.name) != one.default for one in settings)
 
     assert load_settings(environ) == wanted
 

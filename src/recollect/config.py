@@ -21,6 +21,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "db": ("RECOLLECT_DB", "MEMORY_SERVER_DB_PATH"),
     "embedding_backend": ("RECOLLECT_EMBEDDING_BACKEND", "MEMORY_EMBEDDING_BACKEND"),
     "embedding_model": ("RECOLLECT_EMBEDDING_MODEL", "MEMORY_EMBEDDING_MODEL"),
+    "models_folder": ("RECOLLECT_MODELS_FOLDER",),
     "ollama_url": ("OLLAMA_BASE_URL",),
     "openai_url": ("RECOLLECT_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
     "openai_key": ("RECOLLECT_OPENAI_API_KEY", "OPENAI_API_KEY"),
@@ -63,6 +64,7 @@ class Settings:
     db: str = "~/.local-memory/memory.db"
     embedding_backend: str = "local"
     embedding_model: str = ""
+    models_folder: str = "~/.local-memory/models"  # where `recollect models add` keeps models
     ollama_url: str = "http://localhost:11434"
     openai_url: str = "https://api.openai.com/v1"
     openai_key: str = field(default="", repr=False)
@@ -84,6 +86,8 @@ class Settings:
     file_roots: str = ""  # folders a server may read for its callers, as a path lists them
     max_body_mb: int = 64
     requests_per_second: int = 500  # of one client address; 0: no limit
+    # No setting of its own: whether the embedder was named nearer than in the configuration file.
+    embedder_named: bool | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_backend("embedding", self.embedding_backend, EMBEDDING_BACKENDS)
@@ -100,6 +104,13 @@ class Settings:
     def db_path(self) -> Path:
         """The database file, with `~` resolved."""
         return at_home(self.db)
+
+    @property
+    def names_embedder(self) -> bool:
+        """Whether the caller or the environment names an embedder: it comes before a store's."""
+        if self.embedder_named is None:
+            return (self.embedding_backend, self.embedding_model) != ("local", "")
+        return self.embedder_named
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -138,11 +149,14 @@ def load_settings(
     """Return the settings from arguments, environment and configuration file, in that order."""
     environ = os.environ if environ is None else environ
     values: dict[str, str | bool | int] = dict(_from_file(config_path(environ)))
+    nearer: set[str] = {name for name, value in given.items() if value is not None}
     for name, variables in _VARIABLES.items():
         variable = next((v for v in variables if environ.get(v)), None)
         if variable is not None:
             values[name] = _from_variable(name, variable, environ[variable])
+            nearer.add(name)
     values.update({name: value for name, value in given.items() if value is not None})
+    values["embedder_named"] = not nearer.isdisjoint(("embedding_backend", "embedding_model"))
     return Settings(**values)  # type: ignore[arg-type]  # checked field by field in _from_file
 
 
@@ -183,7 +197,9 @@ def _check_token(token: str) -> None:
 
 
 def _known() -> dict[str, type]:
-    return {field.name: type(field.default) for field in fields(Settings)}
+    known = {field.name: type(field.default) for field in fields(Settings)}
+    del known["embedder_named"]
+    return known
 
 
 def _from_variable(name: str, variable: str, written: str) -> str | int:

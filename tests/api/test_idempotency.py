@@ -94,6 +94,8 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "index_files": {"project": "$folder"},
     "forget_files": {"project": "$folder"},
     "search_files": {"query": "hello", "project": "$folder"},
+    "use_model": {"name": "default"},
+    "reembed": {},
     "drain": {},
     "try_embedder": {},
     "verify": {},
@@ -101,7 +103,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
 }
 WRITES = [route for route in ROUTES.values() if route.method != "GET"]
 # They need something that the furnished memory does not have, and are refused alike both times.
-REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422}
+REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422, "reembed": 503}
 
 
 class Asked:

@@ -108,10 +108,13 @@ OPERATIONS = """
 /api/memories/{memory_id}/why-not POST
 /api/messages/search POST
 /api/messages/{message}/pin PUT
+/api/models GET
+/api/models/in-use PUT
 /api/pins/{pin} DELETE
 /api/profile/{key} PUT
 /api/projects GET
 /api/rebuild POST
+/api/reembed POST
 /api/search POST
 /api/skills GET
 /api/skills/search POST

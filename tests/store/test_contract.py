@@ -40,7 +40,7 @@ from recollect.store.protocol import Store, Tables
 from recollect.store.sqlite import words
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.writer import Writer, _Ticket
-from recollect.store.values import Vector
+from recollect.store.values import InUse, KnownModel, Vector, Waiters
 from recollect.text.fingerprint import sha256_hex, short_hash
 from support import START, FakeClock
 
@@ -525,7 +525,10 @@ def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
 
     with store.read() as tables:
-        assert {item.text for item in tables.vectors.waiting(one, 10)} == {"near", "far"}
+        assert {item.text for item in tables.vectors.waiting(one, 10, Waiters.ALL)} == {
+            "near",
+            "far",
+        }
         assert tables.vectors.count_waiting(one) == 2
     put(store, one, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
 
@@ -539,8 +542,10 @@ def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
         assert set(tables.vectors.nearness(one, query, [near])) == {near}
         assert tables.vectors.alike(one, [near, far])[near, far] == pytest.approx(0.0)
         assert tables.vectors.alike(one, [near]) == {}
-        assert tables.vectors.waiting(one, 10) == []
-        assert len(tables.vectors.waiting(two, 10)) == 2
+        assert tables.vectors.waiting(one, 10, Waiters.ALL) == []
+        assert len(tables.vectors.waiting(two, 10, Waiters.ALL)) == 2
+        assert len(tables.vectors.waiting(two, 10, Waiters.CHANGING)) == 2
+        assert tables.vectors.waiting(two, 10, Waiters.NEW) == []
         assert tables.vectors.count_by_model() == {"one": 2}
         assert tables.vectors.model_id("one", 4) == one
         assert tables.vectors.model_id("one", 5) is None
@@ -578,7 +583,21 @@ def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, k
     put(store, old, {one: [1, 0, 0, 0]})
     put(store, new, {one: [0, 1, 0, 0]})
 
-    store.write(lambda tables: tables.vectors.drop_others(new))
+    with store.read() as tables:
+        assert tables.vectors.in_use() == InUse(None, None)
+    store.write(lambda tables: tables.vectors.want(new))
+    store.write(lambda tables: tables.vectors.serve(old))
+    store.write(lambda tables: tables.vectors.drop_others())
+    with store.read() as tables:
+        assert tables.vectors.in_use() == InUse(
+            KnownModel(new, "new", 4), KnownModel(old, "old", 4)
+        )
+        assert tables.vectors.count_vectors() == {("old", 4): 1, ("new", 4): 1}
+        assert not tables.vectors.has_others()
+    store.write(lambda tables: tables.vectors.serve(new))
+    with store.read() as tables:
+        assert tables.vectors.has_others()
+    store.write(lambda tables: tables.vectors.drop_others())
 
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
     with store.read() as tables:

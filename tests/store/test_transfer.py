@@ -249,7 +249,7 @@ def test_the_export_is_json_lines_a_person_can_read(memory: Recollect, tmp_path:
     rows = [json.loads(line) for line in exported.read_text(encoding="utf-8").splitlines()]
 
     assert len(rows) == count + 2
-    assert rows[0] == {"recollect": "export", "format": 1, "schema": 4}
+    assert rows[0] == {"recollect": "export", "format": 1, "schema": 5}
     assert "Café au lait ☕" in exported.read_text(encoding="utf-8")
     assert exported.stat().st_mode & 0o777 == 0o600
 

@@ -17,6 +17,7 @@ from recollect.app.agents import AgentVerbs
 from recollect.app.capturing import Capturing
 from recollect.app.files import FileVerbs
 from recollect.app.keeping import Keeping
+from recollect.app.models import ModelVerbs
 from recollect.app.portability import PortabilityVerbs
 from recollect.app.reading import Reading
 from recollect.app.reviewing import Reviewing
@@ -29,10 +30,11 @@ from recollect.config import Settings
 from recollect.domain.ledger import Budget
 from recollect.domain.upkeep import EmbedderSeen, EmbedderState
 from recollect.engine.desk import Desk
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StoreError
 from recollect.models.named import named_embedder
 from recollect.service.deps import Deps
 from recollect.store.sqlite.store import SqliteStore
+from recollect.store.values import KnownModel
 
 if TYPE_CHECKING:
     # For the checker only: embedders bring NumPy, which a write never needs.
@@ -52,6 +54,7 @@ class Recollect(
     SkillVerbs,
     FileVerbs,
     PortabilityVerbs,
+    ModelVerbs,
     Keeping,
     AbstractContextManager["Recollect"],
 ):
@@ -89,6 +92,7 @@ class Recollect(
             indexer=self._models.indexer,
             desk=desk,
             embedder=self._models.seen,
+            settings=settings,
             cross_project=settings.cross_project,
             reach=None if reach is None else tuple(reach),
         )
@@ -133,10 +137,9 @@ class _Models:
             if self._indexer is None:
                 # NumPy, onnxruntime and the HTTP client load here, not with `import recollect`.
                 from recollect.engine.indexer import Indexer
-                from recollect.models.choose import choose_embedder
+                from recollect.models.choice import Choice
 
-                embedder = self._embedder or choose_embedder(self._settings)
-                self._indexer = Indexer(self._store, embedder)
+                self._indexer = Indexer(self._store, Choice(self._settings, self._embedder))
             return self._indexer
 
     def seen(self) -> EmbedderSeen:
@@ -153,12 +156,24 @@ class _Models:
         if backend == "none":
             return EmbedderSeen(backend=backend, name="none", state=EmbedderState.OFF)
         try:
-            name, dimension = named_embedder(self._settings)
+            name, dimension = self._named()
         except RecollectError as error:  # its files are missing or broken
             name, dimension, trouble = "none that works", None, str(error)
         return EmbedderSeen(
             backend=backend, name=name, dimension=dimension, state=state, trouble=trouble
         )
+
+    def _named(self) -> tuple[str, int | None]:
+        """Return name and dimension of the wanted embedder: the settings' or the store's."""
+        wanted = None if self._settings.names_embedder else self._wanted_by_store()
+        return (wanted.name, wanted.dimension) if wanted else named_embedder(self._settings)
+
+    def _wanted_by_store(self) -> KnownModel | None:
+        try:
+            with self._store.read() as tables:
+                return tables.vectors.in_use().wanted
+        except StoreError:
+            return None  # whoever asks how the store is hears it from the store
 
     def chat(self) -> "ChatModel | None":
         if self._chat is None and self._settings.chat_backend != "none":

@@ -107,10 +107,12 @@ def status(memory: Recollect, *, as_json: bool) -> None:
     by_status = ", ".join(f"{count} {name}" for name, count in found.memories_by_status.items())
     say(f"{total} memories" + (f": {by_status}" if by_status else ""))
     say(f"{found.counts['projects']} projects, {found.counts['retrievals']} logged retrievals")
-    embedded = sum(found.embedded.values())
+    embedded = found.embedded.get(found.embedder, 0)
     if found.jobs:
         say("jobs: " + ", ".join(f"{count} {state}" for state, count in found.jobs.items()))
     say(f"embedder {shown(found.embedder)}: {embedded} embedded, {found.waiting} waiting")
+    if found.serving not in ("", found.embedder):
+        say(f"{shown(found.serving)} answers until then")
 
 
 @click.command()

@@ -35,6 +35,8 @@ NOT_OVER_HTTP = {
     "work_in_steps": "use `drain`; the server works its queue off by itself",
     "once": "every write carries a key of its own already",
     "warm": "the server does that when it starts",
+    "add_model": "run `recollect models add` on the server's machine",
+    "reembed_in_steps": "use `reembed`; the server embeds by itself, and `models` says how far",
     "embed_some": "the server does that by itself",
     "pulse": "ask `health`",
     "embedder_seen": "ask `health`",

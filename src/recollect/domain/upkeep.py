@@ -58,7 +58,8 @@ class StoreStatus:
     bytes: int
     counts: Mapping[str, int]
     memories_by_status: Mapping[str, int]
-    embedder: str
+    embedder: str  # by which everything is to be embedded
+    serving: str  # whose vectors answer questions; '' before anything is embedded
     embedded: Mapping[str, int]
     waiting: int
     jobs: Mapping[str, int]

@@ -14,31 +14,70 @@ import numpy as np
 from recollect.errors import EmbedderUnavailable
 from recollect.models.protocol import Embedder, Vectors
 from recollect.store.protocol import Store, Tables
-from recollect.store.values import Unembedded, Vector
+from recollect.store.values import InUse, Unembedded, Vector, Waiters
 from recollect.text.chunks import chunks
 from recollect.text.fingerprint import short_hash
 
 BATCH_ITEMS = 64
 
 T = TypeVar("T")
+MayServe = Callable[[InUse, int], bool]  # whether a model may take over, as the store is now
 
 
-def index_waiting(store: Store, embedder: Embedder, *, limit: int = BATCH_ITEMS) -> int:
-    """Embed up to *limit* waiting items; return how many there were."""
+def index_waiting(
+    store: Store,
+    embedder: Embedder,
+    *,
+    limit: int = BATCH_ITEMS,
+    which: Waiters = Waiters.ALL,
+    may_serve: MayServe | None = None,
+) -> int:
+    """
+    Embed up to *limit* waiting items; return how many there were.
+
+    Once nothing waits any more, and where *may_serve* allows it, the model's vectors answer.
+    """
     with store.read() as tables:
         model_id = tables.vectors.model_id(embedder.name, embedder.dimension)
-        waiting = tables.vectors.waiting(model_id, limit)
+        waiting = tables.vectors.waiting(model_id, limit, which)
     if waiting:
-        _embed(store, embedder, model_id, waiting, may_be_all=len(waiting) < limit)
+        may_be_all = len(waiting) < limit
+        _embed(store, embedder, model_id, waiting, may_serve if may_be_all else None)
     return len(waiting)
 
 
-def index_items(store: Store, embedder: Embedder, item_ids: Sequence[str]) -> int:
+def index_items(
+    store: Store, embedder: Embedder, item_ids: Sequence[str], *, which: Waiters = Waiters.ALL
+) -> int:
     """Embed those of some items that wait; return the id of the model."""
     with store.read() as tables:
+        vectors = tables.vectors
+        model_id = vectors.model_id(embedder.name, embedder.dimension)
+        if which is Waiters.NEW:
+            waiting = vectors.new_among(item_ids)
+        else:
+            waiting = vectors.waiting_among(model_id, item_ids)
+    return _embed(store, embedder, model_id, waiting, None)
+
+
+def serve_if_complete(store: Store, embedder: Embedder, may_serve: MayServe) -> bool:
+    """Let the vectors of *embedder* answer, if it has embedded everything; say whether they do."""
+    with store.read() as tables:
         model_id = tables.vectors.model_id(embedder.name, embedder.dimension)
-        waiting = tables.vectors.waiting_among(model_id, item_ids)
-    return _embed(store, embedder, model_id, waiting, may_be_all=False)
+        if model_id is None or tables.vectors.count_waiting(model_id):
+            return False
+        if _serves(tables, model_id):
+            return True
+    return store.write(lambda tables: _serve_if_complete(tables, model_id, may_serve))
+
+
+def drop_others(store: Store) -> None:
+    """Remove the vectors of models that nobody needs any more, a few at a time."""
+    while True:
+        with store.read() as tables:
+            if not tables.vectors.has_others():
+                return
+        store.write(lambda tables: tables.vectors.drop_others())
 
 
 def asked(embed: Callable[[T], Vectors], given: T) -> Vectors:
@@ -56,8 +95,7 @@ def _embed(
     embedder: Embedder,
     model_id: int | None,
     waiting: Sequence[Unembedded],
-    *,
-    may_be_all: bool,
+    may_serve: MayServe | None,
 ) -> int:
     if model_id is None:
         name, dimension = embedder.name, embedder.dimension
@@ -67,12 +105,29 @@ def _embed(
 
     def put(tables: Tables) -> None:
         tables.vectors.put(chosen, [item.seq for item in waiting], vectors)
-        if may_be_all and tables.vectors.count_waiting(chosen) == 0:
-            tables.vectors.drop_others(chosen)
+        if tables.vectors.in_use().serving is None:
+            tables.vectors.serve(chosen)  # the first ever
+        elif may_serve is not None:
+            _serve_if_complete(tables, chosen, may_serve)
 
     if waiting:
         store.write(put)
     return chosen
+
+
+def _serve_if_complete(tables: Tables, model_id: int, may_serve: MayServe) -> bool:
+    if _serves(tables, model_id):
+        return True
+    # Looked at again inside of the write: somebody may have chosen another model meanwhile.
+    if not may_serve(tables.vectors.in_use(), model_id) or tables.vectors.count_waiting(model_id):
+        return False
+    tables.vectors.serve(model_id)
+    return True
+
+
+def _serves(tables: Tables, model_id: int) -> bool:
+    serving = tables.vectors.in_use().serving
+    return serving is not None and serving.id == model_id
 
 
 def _vectors(

@@ -4,7 +4,12 @@ What an embedder is called, without making one: no NumPy, no model, no call to a
 The names are those the embedders give themselves (`LocalEmbedder.name`, `HttpEmbedder.name`).
 """
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 from recollect.config import Settings, at_home
+from recollect.errors import EmbedderUnavailable, InvalidInput, NotFound
+from recollect.models.kept import DEFAULT, kept_manifest, kept_names
 from recollect.models.manifest import Manifest, default_manifest, read_manifest
 
 # backend: the model it uses unless told otherwise
@@ -28,3 +33,39 @@ def local_manifest(settings: Settings) -> Manifest:
     if settings.embedding_backend == "local" and not settings.embedding_model:
         return default_manifest()
     return read_manifest(at_home(settings.embedding_model))
+
+
+def manifest_of(settings: Settings, name: str) -> Manifest:
+    """Return the manifest of the default model or of a kept one, by the name it is used by."""
+    if name == DEFAULT:
+        return default_manifest()
+    return kept_manifest(at_home(settings.models_folder), name)
+
+
+def manifest_called(settings: Settings, identity: str) -> Manifest | None:
+    """Return the manifest of the model of that identity; None where this machine has none."""
+    return next((one for one in _manifests(settings) if one.identity == identity), None)
+
+
+def not_here(identity: str) -> EmbedderUnavailable:
+    """Return what to say of a store's model that this machine does not have."""
+    return EmbedderUnavailable(
+        f"this store uses the embedding model {identity}, which is not on this machine; add it "
+        "with `recollect models add FOLDER`, or choose another with `recollect models use default`"
+    )
+
+
+def _manifests(settings: Settings) -> Iterator[Manifest]:
+    yield from _if_whole(default_manifest)
+    if settings.embedding_backend in ON_THIS_MACHINE:
+        yield from _if_whole(partial(local_manifest, settings))
+    below = at_home(settings.models_folder)
+    for name in kept_names(below):
+        yield from _if_whole(partial(kept_manifest, below, name))
+
+
+def _if_whole(find: Callable[[], Manifest]) -> Iterator[Manifest]:
+    try:
+        yield find()
+    except (EmbedderUnavailable, InvalidInput, NotFound):
+        return  # not installed, damaged or gone: then it is none that could be used

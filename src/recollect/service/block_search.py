@@ -9,7 +9,7 @@ from recollect.retrieval.plain import rank_plain
 from recollect.service import inputs
 from recollect.service.block_target import Place, found_in, visible
 from recollect.service.deps import Deps
-from recollect.service.read import log_items, meaning_of
+from recollect.service.read import log_items, meaning_of, still
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ def search(deps: Deps, query: object, place: Place, *, limit: object = 10) -> li
         return []
     meaning, _ = meaning_of(deps, asked)
     with deps.store.read() as tables:
+        meaning = still(deps, tables, asked, meaning)
         seen = visible(tables, *found_in(tables, place))
         numbered = {
             seq: _Numbered(seq, block)

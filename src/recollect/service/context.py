@@ -209,6 +209,7 @@ def _given(
                 limit=wanted.message_limit
                 + min(len(history or ()) + len(wanted.in_sight), IN_SIGHT),
             )
+            meaning = read.still(deps, tables, asking.query, meaning)
             messages = find_messages(tables, asking, meaning)
         ids = {message.id for message in history or ()}
         unseen = [hit for hit in messages if hit.message.id not in ids]

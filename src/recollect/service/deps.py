@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.clock import Clock
+from recollect.config import Settings, at_home
 from recollect.domain.upkeep import EmbedderSeen
 from recollect.engine.desk import Desk
 from recollect.service.listeners import Listeners
@@ -29,6 +30,12 @@ class Deps:
     indexer: "Callable[[], Indexer | None]"
     desk: Desk
     embedder: Callable[[], EmbedderSeen]
+    settings: Settings = field(default_factory=Settings)
     cross_project: bool = True
     reach: tuple[Path, ...] | None = None  # folders read for callers; None: those they name
     listeners: Listeners = field(default_factory=Listeners)
+
+    @property
+    def models_folder(self) -> Path:
+        """Where models are kept on this machine."""
+        return at_home(self.settings.models_folder)

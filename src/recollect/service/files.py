@@ -24,7 +24,7 @@ from recollect.service.disk.reading import FileText, read_real
 from recollect.service.disk.roots import read_text, real_folders, window_of, within_reach
 from recollect.service.disk.walk import Met, walk
 from recollect.service.places import Where, find, project_root, settle
-from recollect.service.read import log_items, meaning_of
+from recollect.service.read import log_items, meaning_of, still
 from recollect.store.protocol import Tables
 from recollect.store.values import KeptFile, OpenWindow
 from recollect.text.fingerprint import sha256_hex
@@ -225,6 +225,7 @@ def search(deps: Deps, place: FilePlace, query: object, *, limit: object = 5) ->
     _refuse_nowhere(place)
     meaning, _ = meaning_of(deps, asked)
     with deps.store.read() as tables:
+        meaning = still(deps, tables, asked, meaning)
         owner = Owner(Scope.PROJECT, find(tables, place.where).project_id or "")
         shelves = tables.words.shelves(ItemKind.FILE, [owner])
 

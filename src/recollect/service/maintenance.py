@@ -80,9 +80,7 @@ def _twins(deps: Deps, tables: Tables, most: int) -> tuple[Twins, ...]:
     from recollect.engine.settle import neighbours
 
     indexer = deps.indexer()
-    model_id = None
-    if indexer is not None:
-        model_id = tables.vectors.model_id(indexer.embedder.name, indexer.embedder.dimension)
+    model_id = None if indexer is None else indexer.model_id(tables)
     newest = tables.memories.newest(None, Filters(statuses=frozenset({Status.ACTIVE})), most)
     found: dict[frozenset[str], Twins] = {}
     for memory in newest:

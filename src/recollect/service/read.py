@@ -121,6 +121,7 @@ def why_not(deps: Deps, memory_id: object, asked: Question) -> WhyNot:
     """Return why a memory does not come for a question."""
     meaning, _ = meaning_of(deps, asked.query)
     with deps.store.read() as tables:
+        meaning = still(deps, tables, asked.query, meaning)
         memory = known(tables, memory_id)
         return find_why_not(tables, _asking(deps, tables, asked), meaning, memory)
 
@@ -177,6 +178,7 @@ def answer(
         return (), ["the question is empty"]
     meaning, trouble = known or meaning_of(deps, asked.query)
     with deps.store.read() as tables:
+        meaning = still(deps, tables, asked.query, meaning)
         found = retrieve(tables, _asking(deps, tables, asked), meaning)
     notes = [f"{found.weighed} candidates above the bar"]
     return found.hits, [*notes, trouble] if trouble else notes
@@ -188,6 +190,12 @@ def meaning_of(deps: Deps, query: str) -> tuple[Meaning | None, str]:
     if indexer is None or not query.strip():
         return None, "meaning was not compared: embeddings are switched off" if query else ""
     return indexer.meaning(query)
+
+
+def still(deps: Deps, tables: Tables, query: str, meaning: Meaning | None) -> Meaning | None:
+    """Return the meaning of *query* by the model that answers in *tables*."""
+    indexer = deps.indexer() if meaning is not None else None
+    return None if indexer is None else indexer.still(tables, query, meaning)
 
 
 def _asking(deps: Deps, tables: Tables, asked: Question) -> Asking:

@@ -20,7 +20,7 @@ from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
 from recollect.service.deps import Deps
-from recollect.service.read import keep_log, meaning_of
+from recollect.service.read import keep_log, meaning_of, still
 from recollect.store.protocol import Tables
 from recollect.text.message import sent_text
 from recollect.text.time_question import TimeAsked, is_only_about_time, time_asked
@@ -87,6 +87,7 @@ def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> lis
         query = ""
     meaning, trouble = meaning_of(deps, query) if asked.mode != "fts" else (None, "")
     with deps.store.read() as tables:
+        meaning = still(deps, tables, query, meaning)
         agent_id, owner, filters = _walls(tables, asked)
         present = _present(tables, asked, filters)
         then, note = _then(tables, when, agent_id, filters, present, asked_at)

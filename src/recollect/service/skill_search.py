@@ -41,8 +41,9 @@ def _nearness(deps: Deps, query: str, texts: Sequence[str]) -> Sequence[float | 
     from recollect.engine.index import asked
 
     try:
-        vector = asked(indexer.embedder.embed_query, query)
-        rows = asked(indexer.embedder.embed, list(texts))
+        embedder = indexer.answering()
+        vector = asked(embedder.embed_query, query)
+        rows = asked(embedder.embed, list(texts))
     except EmbedderUnavailable:
         return [None] * len(texts)
     found: list[float | None] = (rows @ vector).tolist()

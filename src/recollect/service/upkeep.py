@@ -46,8 +46,11 @@ def embed_some(deps: Deps) -> int:
         return 0
     with deps.store.read() as tables:
         waiting, _ = _waiting(deps, tables)
+        serving = tables.vectors.in_use().serving
+    # What waited for a new model may have been forgotten: then it only has to take over.
+    is_changing = serving is not None and serving.name != deps.embedder().name
     # Only now: the indexer brings NumPy, and asks an embedder behind HTTP how long its vectors are.
-    indexer = deps.indexer() if waiting else None
+    indexer = deps.indexer() if waiting or is_changing else None
     return 0 if indexer is None or indexer.resting else indexer.step()
 
 
@@ -66,8 +69,8 @@ def try_embedder(deps: Deps) -> str:
     indexer = deps.indexer()
     if indexer is None:
         return "switched off; search goes by words"
-    vector = indexer.embedder.embed_query("test")
-    return f"{indexer.embedder.name}, {len(vector)} dimensions"
+    embedder = indexer.wanted()
+    return f"{embedder.name}, {len(embedder.embed_query('test'))} dimensions"
 
 
 def status(deps: Deps) -> StoreStatus:
@@ -80,6 +83,7 @@ def status(deps: Deps) -> StoreStatus:
         next_job_at = tables.jobs.next_run()
         extracted, rejected = tables.memories.count_extracted()
         contradictions = tables.links.count_conflicts()
+        serving = tables.vectors.in_use().serving
     items = sum(embedded.values())
     embedded.pop("", None)
     return StoreStatus(
@@ -89,6 +93,7 @@ def status(deps: Deps) -> StoreStatus:
         counts=deps.store.counts(),
         memories_by_status=by_status,
         embedder=embedder,
+        serving=serving.name if serving else "",
         embedded=embedded,
         waiting=items - embedded.get(embedder, 0),
         jobs=jobs,
@@ -124,6 +129,6 @@ def _waiting(deps: Deps, tables: Tables) -> tuple[int, int | None]:
 def _embedder_name(deps: Deps) -> str:
     try:
         indexer = deps.indexer()
+        return "none" if indexer is None else indexer.wanted().name
     except EmbedderUnavailable:
         return "none that works"
-    return "none" if indexer is None else indexer.embedder.name

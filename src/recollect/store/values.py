@@ -5,6 +5,7 @@ What a store hands over that is no record of the domain: shelves, matches, what 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 from typing import Any
 
 from recollect.domain.memory import MemoryType, Status
@@ -72,6 +73,31 @@ class Vector:
     chunks: int
     hash: bytes
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """An embedding model as a store knows it."""
+
+    id: int
+    name: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """Which model a store wants (None: the settings decide), and whose vectors answer questions."""
+
+    wanted: KnownModel | None
+    serving: KnownModel | None
+
+
+class Waiters(Enum):
+    """Which of the items that wait for a model."""
+
+    ALL = "all"
+    NEW = "new"  # those that no model has embedded
+    CHANGING = "changing"  # those that another model has embedded
 
 
 @dataclass(frozen=True, slots=True)

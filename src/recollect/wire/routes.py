@@ -25,6 +25,7 @@ from recollect.domain.conversation import (
     Pin,
     Summary,
 )
+from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
 from recollect.domain.event import Event
 from recollect.domain.file import FileHit, FileWindow, GrepPage
 from recollect.domain.job import Job
@@ -215,6 +216,11 @@ _FILES = (
     Route("forget_files", "POST", "/files/forget", "paths", int),
     Route("search_files", "POST", "/files/search", "query", list[FileHit]),
 )
+_MODELS = (
+    Route("models", "GET", "/models", "", list[EmbeddingModel], whole=True),
+    Route("use_model", "PUT", "/models/in-use", "name", ModelChosen),
+    Route("reembed", "POST", "/reembed", "", Reembedded),
+)
 _KEEPING = (
     Route("drain", "POST", "/drain", "", int),
     Route("try_embedder", "POST", "/embedder/try", "", str),
@@ -233,6 +239,7 @@ GROUPS: Mapping[str, tuple[Route, ...]] = {
     "conversations": _CONVERSATIONS,
     "skills": _SKILLS,
     "files": _FILES,
+    "models": _MODELS,
     "keeping": _KEEPING,
 }
 ROUTES: Mapping[str, Route] = {route.verb: route for routes in GROUPS.values() for route in routes}

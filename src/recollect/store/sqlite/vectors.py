@@ -9,7 +9,16 @@ from recollect.domain.scope import ItemKind
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.indexed import IndexedRows
 from recollect.store.sqlite.rows import Row, rows, to_json
-from recollect.store.values import Backdrop, Near, Shelf, Unembedded, Vector
+from recollect.store.values import (
+    Backdrop,
+    InUse,
+    KnownModel,
+    Near,
+    Shelf,
+    Unembedded,
+    Vector,
+    Waiters,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +30,14 @@ _SQL = queries.load("vectors")
 SAMPLE = 64  # vectors that show how near items here usually are
 MOST_SAMPLED_SHELVES = 8
 NOBODY = -1  # a model id no model has
+DROPPED_AT_ONCE = 2_000  # a fraction of a second: others write between two of these
 LEAST_RESCORED = 400  # embeddings compared exactly: the best ten are among them 98 times in 100
+
+_WAITING: Mapping[Waiters, tuple[str, ...]] = {
+    Waiters.ALL: ("never_embedded", "embedded_before", "embedded_after"),
+    Waiters.NEW: ("never_embedded",),
+    Waiters.CHANGING: ("embedded_before", "embedded_after"),
+}
 
 
 class SqliteVectors:
@@ -49,11 +65,26 @@ class SqliteVectors:
         """Make a model known; return its id."""
         return int(self._db.execute(_SQL["add_model"], {"name": name, "dimension": dimension}).get)
 
-    def waiting(self, model_id: int | None, limit: int) -> list[Unembedded]:
+    def in_use(self) -> InUse:
+        """Return which model the store wants, and whose vectors answer."""
+        [row] = self._db.execute(_SQL["in_use"])
+        wanted = None if row[0] is None else KnownModel(*row[:3])
+        return InUse(wanted, None if row[3] is None else KnownModel(*row[3:]))
+
+    def want(self, model_id: int) -> None:
+        """Choose a model: programs whose settings name none embed with it from now on."""
+        self._db.execute(_SQL["want"], {"model_id": model_id})
+
+    def serve(self, model_id: int) -> None:
+        """Let the vectors of a model answer questions from now on."""
+        self._db.execute(_SQL["serve"], {"model_id": model_id})
+        self._db.execute(_SQL["mark_back"], {"model_id": model_id})
+
+    def waiting(self, model_id: int | None, limit: int, which: Waiters) -> list[Unembedded]:
         """Return items without vectors of that model, the newest first."""
         values = {"model_id": NOBODY if model_id is None else model_id, "limit": limit}
         found: list[Row] = []
-        for kind_of_waiting in ("never_embedded", "embedded_before", "embedded_after"):
+        for kind_of_waiting in _WAITING[which]:
             values["limit"] = limit - len(found)
             found += rows(self._db.execute(_SQL[kind_of_waiting], values))
         return self._with_texts(found)
@@ -65,6 +96,11 @@ class SqliteVectors:
             "ids": to_json(list(item_ids)),
         }
         return self._with_texts(rows(self._db.execute(_SQL["waiting_among"], values)))
+
+    def new_among(self, item_ids: Sequence[str]) -> list[Unembedded]:
+        """Return which of some items no model has embedded."""
+        values = {"ids": to_json(list(item_ids))}
+        return self._with_texts(rows(self._db.execute(_SQL["new_among"], values)))
 
     def _with_texts(self, found: list[Row]) -> list[Unembedded]:
         by_kind: dict[str, list[str]] = {}
@@ -83,6 +119,11 @@ class SqliteVectors:
     def count_by_model(self) -> Mapping[str, int]:
         """Return how many items each model has embedded; '' counts those that wait."""
         return dict(rows(self._db.execute(_SQL["count_by_model"])))
+
+    def count_vectors(self) -> Mapping[tuple[str, int], int]:
+        """Return of how many items each model has vectors, by its name and dimension."""
+        found = rows(self._db.execute(_SQL["count_vectors"]))
+        return {(name, dimension): count for name, dimension, count in found}
 
     def known(self, model_id: int, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
         """Return the vectors of texts that were embedded before, by the texts' hashes."""
@@ -107,9 +148,13 @@ class SqliteVectors:
             self._db.execute(_SQL["put"], values)
         self._db.execute(_SQL["mark"], {"model_id": model_id, "seqs": to_json(list(seqs))})
 
-    def drop_others(self, model_id: int) -> None:
-        """Remove the vectors of every other model."""
-        self._db.execute(_SQL["drop_others"], {"model_id": model_id})
+    def has_others(self) -> bool:
+        """Say whether there are vectors of models that are neither wanted nor serving."""
+        return bool(self._db.execute(_SQL["has_others"]).get)
+
+    def drop_others(self) -> None:
+        """Remove some of these."""
+        self._db.execute(_SQL["drop_others"], {"limit": DROPPED_AT_ONCE})
 
     def near(
         self,
@@ -130,6 +175,7 @@ class SqliteVectors:
 
         cache = self._caches.get(model_id)
         if cache is None:
+            self._caches.clear()  # one model answers at a time
             cache = self._caches.setdefault(model_id, CodeCache(model_id))
         shelf_ids = [shelf.id for shelf in shelves]
         most = max(LEAST_RESCORED, 2 * limit)

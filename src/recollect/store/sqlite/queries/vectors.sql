@@ -24,6 +24,10 @@ SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_i
 SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL OR i.embedded_by <> :model_id;
 
+-- new_among: … that no model has embedded
+SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
+ CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL;
+
 -- count_waiting: all three of these
 SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
      + (SELECT count(*) FROM items WHERE embedded_by < :model_id)
@@ -43,8 +47,36 @@ ON CONFLICT (seq, model_id, chunk) DO NOTHING;
 -- mark: these items are embedded by this model
 UPDATE items SET embedded_by = :model_id WHERE seq IN (SELECT value FROM json_each(:seqs));
 
--- drop_others: once every item has this model's vectors, the others go
-DELETE FROM embeddings WHERE model_id <> :model_id;
+-- in_use: which model is wanted, and whose vectors answer
+SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension
+  FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
+
+-- want: chosen from now on
+UPDATE embedder SET wanted = :model_id;
+
+-- serve: its vectors answer from now on
+UPDATE embedder SET serving = :model_id;
+
+-- mark_back: items that were on their way to another model and have this one's vectors still
+UPDATE items SET embedded_by = :model_id
+ WHERE seq IN (SELECT seq FROM items WHERE embedded_by < :model_id
+               UNION ALL SELECT seq FROM items WHERE embedded_by > :model_id)
+   AND EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = items.seq AND e.model_id = :model_id);
+
+-- drop_others: some vectors of models that are neither wanted nor serving
+DELETE FROM embeddings WHERE id IN (
+    SELECT e.id FROM models m CROSS JOIN embeddings e ON e.model_id = m.id
+     WHERE m.id NOT IN (SELECT wanted FROM embedder WHERE wanted IS NOT NULL)
+       AND m.id NOT IN (SELECT serving FROM embedder WHERE serving IS NOT NULL) LIMIT :limit);
+
+-- has_others: whether there are such
+SELECT EXISTS (SELECT 1 FROM models m CROSS JOIN embeddings e ON e.model_id = m.id
+     WHERE m.id NOT IN (SELECT wanted FROM embedder WHERE wanted IS NOT NULL)
+       AND m.id NOT IN (SELECT serving FROM embedder WHERE serving IS NOT NULL));
+
+-- count_vectors: of how many items each model has vectors (an item has a first piece, if any)
+SELECT m.name, m.dimension, count(*) FROM embeddings e JOIN models m ON m.id = e.model_id
+ WHERE e.chunk = 0 GROUP BY m.id;
 
 -- last_id: up to where a cache has read
 SELECT coalesce(max(id), 0) FROM embeddings;

@@ -1,0 +1,148 @@
+"""
+The models of a store: list them, add one to this machine, choose one, embed everything by it.
+
+Choosing writes one row. Embedding takes its time, by whoever does it: a question's thread, a server
+in the background, `reembed`. Until it is done the former model's vectors answer.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
+from recollect.domain.upkeep import EmbedderState
+from recollect.errors import EmbedderUnavailable, InvalidInput, RecollectError
+from recollect.models.kept import DEFAULT, keep, kept_names
+from recollect.models.manifest import Manifest
+from recollect.models.named import manifest_of
+from recollect.service.deps import Deps
+from recollect.store.protocol import Tables
+
+
+def models(deps: Deps) -> list[EmbeddingModel]:
+    """Return the default model, those kept on this machine, and any other the store knows."""
+    with deps.store.read() as tables:
+        seen = _Seen(deps, tables)
+    found = [_listed(deps, seen, name) for name in (DEFAULT, *kept_names(deps.models_folder))]
+    listed = {one.identity for one in found}
+    others = dict.fromkeys((seen.wanted, *(name for name, _ in seen.vectors), seen.serving))
+    return found + [seen.model("", one) for one in others if one and one not in listed]
+
+
+def add_model(
+    deps: Deps, folder: Path, *, name: object = None, in_place: object = False
+) -> EmbeddingModel:
+    """Copy a model folder to those kept on this machine, proved to work."""
+    if name is not None and not isinstance(name, str):
+        raise InvalidInput(f"the name of a model is text, not {type(name).__name__}")
+    kept = keep(folder, deps.models_folder, name=name, replace=bool(in_place))
+    with deps.store.read() as tables:
+        return _listed(deps, _Seen(deps, tables), kept)
+
+
+def use_model(deps: Deps, name: object) -> ModelChosen:
+    """Choose the model of a store; every program that opens it follows at its next question."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"name a model by its name, not by {type(name).__name__}")
+    manifest = manifest_of(deps.settings, name)
+    deps.store.write(lambda tables: _choose(tables, manifest))
+    with deps.store.read() as tables:
+        seen = _Seen(deps, tables)
+    return ModelChosen(model=_listed(deps, seen, name), note=_note(seen, manifest.identity))
+
+
+def reembed(deps: Deps) -> Reembedded:
+    """Embed everything by the wanted model; return how far that came."""
+    *_, last = reembed_in_steps(deps)
+    return last
+
+
+def reembed_in_steps(deps: Deps) -> Iterator[Reembedded]:
+    """Do the same in steps, yielding how far it has come, for whoever shows progress."""
+    indexer = deps.indexer()
+    if indexer is None:
+        raise EmbedderUnavailable(
+            "embeddings are switched off (embedding_backend = none); name another backend first"
+        )
+    identity = indexer.wanted().name
+    yield _progress(deps, identity)
+    while indexer.step():
+        yield _progress(deps, identity)
+    yield _progress(deps, identity)
+
+
+def _choose(tables: Tables, manifest: Manifest) -> None:
+    vectors = tables.vectors
+    model_id = vectors.add_model(manifest.identity, manifest.dimension)
+    vectors.want(model_id)
+    serving = vectors.in_use().serving
+    # Back to the one that serves: what was on its way to another is here still.
+    if serving is not None and (serving.id == model_id or not vectors.count_waiting(model_id)):
+        vectors.serve(model_id)
+
+
+class _Seen:
+    """What a store and this program say of models, read at once."""
+
+    def __init__(self, deps: Deps, tables: Tables) -> None:
+        in_use = tables.vectors.in_use()
+        self.vectors = tables.vectors.count_vectors()
+        self.items = sum(tables.vectors.count_by_model().values())
+        self.embedder = deps.embedder()
+        self.wanted = "" if self.embedder.state is EmbedderState.OFF else self.embedder.name
+        self.serving = in_use.serving.name if in_use.serving else ""
+        latest = tables.vectors.latest_model(self.wanted)
+        self.waiting = tables.vectors.count_waiting(latest[0] if latest else None)
+
+    def model(
+        self, name: str, identity: str, *, folder: str = "", trouble: str = ""
+    ) -> EmbeddingModel:
+        known = dict(self.vectors.keys())
+        embedded = sum(count for (model, _), count in self.vectors.items() if model == identity)
+        is_wanted = identity == self.wanted
+        return EmbeddingModel(
+            name=name,
+            identity=identity,
+            dimension=known.get(identity),
+            folder=folder,
+            wanted=is_wanted,
+            serving=identity == self.serving,
+            embedded=embedded,
+            waiting=self.waiting if is_wanted else self.items - embedded,
+            trouble=trouble or (self.embedder.trouble if is_wanted else ""),
+        )
+
+
+def _listed(deps: Deps, seen: _Seen, name: str) -> EmbeddingModel:
+    folder = "" if name == DEFAULT else str(deps.models_folder / name)
+    try:
+        manifest = manifest_of(deps.settings, name)
+    except RecollectError as error:  # damaged or not installed: it is listed with what is wrong
+        return seen.model(name, "", folder=folder, trouble=str(error))
+    found = seen.model(name, manifest.identity, folder=folder)
+    return replace(found, dimension=manifest.dimension)
+
+
+def _note(seen: _Seen, identity: str) -> str:
+    if not seen.wanted:
+        return "embeddings are switched off here (embedding_backend = none); search goes by words"
+    if seen.wanted != identity:
+        return (
+            f"this program is told to use {seen.wanted} (RECOLLECT_EMBEDDING_BACKEND or "
+            "RECOLLECT_EMBEDDING_MODEL, or an argument), and that comes before the store's choice"
+        )
+    return ""
+
+
+def _progress(deps: Deps, identity: str) -> Reembedded:
+    with deps.store.read() as tables:
+        latest = tables.vectors.latest_model(identity)
+        waiting = tables.vectors.count_waiting(latest[0] if latest else None)
+        items = sum(tables.vectors.count_by_model().values())
+        serving = tables.vectors.in_use().serving
+    return Reembedded(
+        identity=identity,
+        done=items - waiting,
+        waiting=waiting,
+        serving=serving is not None and serving.name == identity,
+    )
