@@ -86,6 +86,13 @@ def read_task(folder: Path, name: str) -> Task:
     return Task(name=name, items=items, queries=tuple(query for query in queries if query.gold))
 
 
+def write_task(folder: Path, task: Task) -> None:
+    """Write *task* as a folder that `read_task` reads."""
+    (folder / task.name).mkdir(parents=True, exist_ok=True)
+    _write(folder / task.name / "items.jsonl.gz", (_item_row(item) for item in task.items))
+    _write(folder / task.name / "queries.jsonl.gz", (_query_row(one) for one in task.queries))
+
+
 def thinned(task: Task, most: int) -> Task:
     """Return *task* with at most *most* of its questions, taken evenly."""
     step = max(-(-len(task.queries) // most), 1)
@@ -108,6 +115,25 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
+
+
+def _write(path: Path, rows: Iterator[dict[str, Any]]) -> None:
+    # No name and no time in the header: the same task gives the same bytes.
+    with gzip.GzipFile(path, "wb", mtime=0) as lines:
+        for row in rows:
+            lines.write((json.dumps(row, ensure_ascii=False) + "\n").encode())
+
+
+def _item_row(item: Item) -> dict[str, Any]:
+    at = item.at.isoformat() if item.at else ""
+    return vars(item) | {"at": at}
+
+
+def _query_row(query: Query) -> dict[str, Any]:
+    row = vars(query) | {"gold": sorted(query.gold), "stale": sorted(query.stale)}
+    if query.candidates is None:
+        return row | {"candidates": None}
+    return row | {"candidates": sorted(query.candidates)}
 
 
 def _item(row: dict[str, Any]) -> Item:

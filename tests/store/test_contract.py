@@ -318,6 +318,20 @@ def test_filters_admit_what_they_say(store: Store, keep: Keep) -> None:
     assert [standing.id for standing in standings] == [new.id]
 
 
+def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, keep: Keep) -> None:
+    new = keep("new", type=MemoryType.EPISODE)
+    old = keep("old", observed_at=START - timedelta(days=10))
+    keep("waiting", status=Status.INBOX)
+
+    with store.read() as tables:
+        both = tables.memories.timeline([GLOBAL], Filters(), most=2)
+        late = tables.memories.timeline(None, Filters(since=START), most=2)
+        too_many = tables.memories.timeline([GLOBAL], Filters(), most=1)
+
+    in_order = [(one.observed_at, seq(store, one)) for one in (old, new)]
+    assert (both, late, too_many) == (in_order, in_order[1:], None)
+
+
 def test_shelves_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock) -> None:
     a, b = project(store, clock, "a"), project(store, clock, "b")
     in_a = keep("shared word", scope=Scope.PROJECT, project_id=a.id)

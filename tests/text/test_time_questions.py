@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.session_words import find_sessions_back
+from recollect.text.session_words import Count, find_sessions
 from recollect.text.time_question import TimeAsked, is_only_about_time, time_asked
 
 NOW = datetime(2026, 6, 17, 15, 30, tzinfo=UTC)  # a Wednesday
@@ -149,7 +149,7 @@ def test_a_count_of_sessions_goes_before_a_date() -> None:
     asked = time_asked("what did I say last session about the trip in May?", asked_at=NOW)
 
     assert asked == TimeAsked(
-        "last session", "what did I say about the trip in May?", None, None, 1
+        "last session", "what did I say about the trip in May?", None, None, Count(1)
     )
 
 
@@ -166,24 +166,50 @@ def test_a_count_of_sessions_goes_before_a_date() -> None:
     ],
 )
 def test_sessions_are_counted_back(text: str, sessions: list[int]) -> None:
-    assert [found.sessions for found in find_sessions_back(text)] == sessions
+    assert [found.which for found in find_sessions(text)] == [Count(one) for one in sessions]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("our first conversation", Count(1, from_first=True)),
+        ("the very first session", Count(1, from_first=True)),
+        ("our earliest chat", Count(1, from_first=True)),
+        ("my third session", Count(3, from_first=True)),
+        ("the first time we talked", Count(1, from_first=True)),
+        ("the second time we spoke", Count(2, from_first=True)),
+        ("when we first talked", Count(1, from_first=True)),
+        ("our first two chats", Count(1, from_first=True, many=2)),
+        ("the last three sessions", Count(3, many=3)),
+        ("the past 12 conversations", Count(12, many=12)),
+        ("the next session", Count(1, from_first=True, in_a_time=True)),
+    ],
+)
+def test_sessions_are_counted_from_the_first_or_several_at_once(text: str, count: Count) -> None:
+    assert [found.which for found in find_sessions(text)] == [count]
+
+
+def test_a_next_session_without_a_time_is_none_in_the_past() -> None:
+    assert time_asked("what do we plan for the next session?", asked_at=NOW) is None
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "when was the last time we talked?",
+        "our previous conversation about data privacy, the last chat regarding Ann",
+        "a second conversation, first sessions, the first session of the course",
         "last time we talked about the garden, what did I say",
         "for the last time, the last time we deployed, it will last time and again",
         "my last chat with Ann, the last session of the course, the last talk at the fair",
         "last_session, last-session, docs/last session, last session(), the last session id",
         "before the last session, until our previous chat",
-        "0 sessions ago, 5000 sessions ago, the last three sessions, three sessions a day",
+        "0 sessions ago, 5000 sessions ago, the last thousand sessions, three sessions a day",
         "",
     ],
 )
 def test_other_sessions_and_last_times_are_left_alone(text: str) -> None:
-    assert find_sessions_back(text) == ()
+    assert find_sessions(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +271,6 @@ def test_whatever_is_asked_raises_nothing_and_has_a_length(query: str, asked_at:
     assert asked.text
     assert len(asked.rest) <= len(query)
     assert asked.start is None or asked.end is None or asked.start < asked.end
-    assert asked.sessions_ago is None or asked.start is asked.end is None
     is_only_about_time(asked.rest)
 
 

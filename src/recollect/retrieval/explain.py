@@ -21,10 +21,12 @@ def explain(ranked: Ranked, *, asked_at: datetime, conflicts: int) -> str:
         reasons.append(f"its meaning is {_closeness(cosine)} (similarity {cosine:.2f})")
     standing = candidate.standing
     told = [
-        " and ".join(reasons) or "is linked",
+        " and ".join(reasons) or ("is of the time asked for" if ranked.in_time else "is linked"),
         _place(standing.owner.scope, candidate.reached),
         f"observed {_age((asked_at - standing.observed_at).days)}",
     ]
+    if ranked.in_time and reasons:
+        told.append("at the time asked for")
     if standing.confidence < 1:
         told.append(f"confidence {standing.confidence:.2f}")
     if conflicts:

@@ -7,8 +7,7 @@ said then, in order. Reads only; the same store and the same question give the s
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 
 from recollect.domain.conversation import (
     Message,
@@ -22,32 +21,13 @@ from recollect.domain.scope import ItemKind, Owner
 from recollect.retrieval.candidates import Candidate, Meaning, gather
 from recollect.retrieval.fuse import Relevance, fuse
 from recollect.retrieval.rank import above_bar
+from recollect.retrieval.temporal import Then, spread
 from recollect.store.protocol import Tables
 from recollect.text.whose import whose_words
 
 RRF_K = 60
 SAID_BY_WHOM = 0.16  # for what was said by the one the question asks about
 FEW = 5_000  # messages a filter leaves over: the legs are told which, instead of searching all
-
-
-@dataclass(frozen=True, kw_only=True)
-class Then:
-    """The time a question names: a stretch, or one conversation."""
-
-    start: datetime | None = None
-    end: datetime | None = None  # not included
-    conversation_id: str | None = None
-
-    def narrow(self, filters: MessageFilters) -> MessageFilters:
-        """Return *filters* that admit only what was said then."""
-        since, until = filters.since, filters.until
-        if self.start is not None:
-            since = max(since, self.start) if since else self.start
-        if self.end is not None:
-            last = self.end - timedelta(microseconds=1)
-            until = min(until, last) if until else last
-        conversation_id = filters.conversation_id or self.conversation_id
-        return replace(filters, since=since, until=until, conversation_id=conversation_id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +40,7 @@ class MessageAsking:
     filters: MessageFilters
     limit: int
     then: Then | None = None
+    whole: bool = False  # all that was said then is wanted, also what shares no word
     by_words: bool = True
 
 
@@ -73,6 +54,9 @@ def find_messages(
     if asking.then is not None:
         narrowed = asking.then.narrow(asking.filters)
         hits = _ranked(tables, asking, narrowed, meaning, in_time=True)
+        if asking.whole:
+            known = {hit.message.id for hit in hits}
+            hits += [hit for hit in _listed(tables, asking) if hit.message.id not in known]
     if len(hits) < asking.limit:
         known = {hit.message.id for hit in hits}
         others = _ranked(tables, asking, asking.filters, meaning, in_time=False)
@@ -86,9 +70,8 @@ def _listed(tables: Tables, asking: MessageAsking) -> list[MessageHit]:
     said = tables.messages.speakers(asking.agent_id, filters)
     if len(said) > asking.limit:
         said = [one for one in said if one[1] is Role.USER] or said
-    if len(said) > asking.limit:
-        said = [said[i * len(said) // asking.limit] for i in range(asking.limit)]
-    found = tables.messages.get_many([message_id for message_id, _ in said])
+    chosen = spread(said, asking.limit)
+    found = tables.messages.get_many([message_id for message_id, _ in chosen])
     parts = MessageParts(search_mode="time", in_time=asking.then is not None)
     return [
         MessageHit(message=one, score=1.0, parts=parts, explanation=_when(one)) for one in found

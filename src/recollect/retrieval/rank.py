@@ -32,6 +32,7 @@ class Ranked:
     score: float
     relevance: Relevance
     recency: float
+    in_time: bool = False  # observed at the time the question names
 
     @property
     def parts(self) -> Parts:

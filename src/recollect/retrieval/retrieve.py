@@ -1,7 +1,7 @@
 """
 The pipeline: a question in, ranked and explained hits out.
 
-filters → words → meaning → other projects' doors → fuse → bar → rank → renew → explain
+filters → words → meaning → other projects' doors → fuse → bar → rank → time → renew → explain
 
 Everything here reads; writing the log is the service's work. The same store and the same question
 give the same hits in the same order.
@@ -16,6 +16,7 @@ from recollect.retrieval.candidates import Meaning, gather
 from recollect.retrieval.crossing import linked_candidates, relevant_candidates
 from recollect.retrieval.explain import explain
 from recollect.retrieval.fuse import fuse
+from recollect.retrieval.past import past_of
 from recollect.retrieval.rank import Ranked, rank
 from recollect.retrieval.renew import renew
 from recollect.store.protocol import Tables
@@ -78,6 +79,7 @@ def visible_shelves(tables: Tables, asking: Asking) -> list[Shelf]:
 def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ranked]:
     """Return every candidate above the bar, best first."""
     shelves = visible_shelves(tables, asking)
+    past = past_of(tables, asking, shelves)
     gathered = gather(
         tables,
         asking.query,
@@ -97,5 +99,7 @@ def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ra
             if candidate.standing.seq not in known:
                 known.add(candidate.standing.seq)
                 candidates.append(candidate)
-    ranked = rank(candidates, fuse(candidates, gathered.backdrop), asking.asked_at)
+    candidates += past.more(meaning, candidates)
+    relevances = fuse(candidates, gathered.backdrop)
+    ranked = past.preferred(rank(candidates, relevances, asking.asked_at))
     return renew(tables, ranked, asking.query, meaning)

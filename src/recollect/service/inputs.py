@@ -179,6 +179,14 @@ def moment_of(field: str, value: object, *, end_of_day: bool = False) -> datetim
         raise InvalidInput(f"{field} {value} is outside the calendar") from None
 
 
+def local_moment_of(field: str, value: object) -> datetime | None:
+    """Return a moment in its own zone: the days of a question are those of whoever asks."""
+    found = moment_of(field, value)
+    if isinstance(value, str) and found is not None:
+        value = datetime.fromisoformat(value.strip())
+    return value if isinstance(value, datetime) and value.tzinfo is not None else found
+
+
 def share_of(field: str, value: object) -> float:
     """Return a number between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:

@@ -104,7 +104,7 @@ def question(
         filters=filters,
         scopes=None if scopes is None else inputs.some_of("scope", Scope, scopes),
         everywhere=everywhere,
-        asked_at=inputs.moment_of("asked_at", asked_at),
+        asked_at=inputs.local_moment_of("asked_at", asked_at),
         limit=inputs.count_of("limit", limit, most=inputs.MAX_LIMIT),
     )
 

@@ -6,7 +6,7 @@ of Letta know, without tool messages and without calls of itself, so that a sear
 earlier search.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +15,9 @@ from recollect.domain.conversation import Conversation, Message, MessageFilters,
 from recollect.domain.retrieval import LoggedItem, Retrieval
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
-from recollect.retrieval.messages import MessageAsking, Then, find_messages
+from recollect.retrieval.candidates import Meaning
+from recollect.retrieval.messages import MessageAsking, find_messages
+from recollect.retrieval.temporal import Stretch, Then, Timed, counted, spanning, timed
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
@@ -23,11 +25,13 @@ from recollect.service.deps import Deps
 from recollect.service.read import keep_log, meaning_of, still
 from recollect.store.protocol import Tables
 from recollect.text.message import sent_text
-from recollect.text.time_question import TimeAsked, is_only_about_time, time_asked
+from recollect.text.time_question import TimeAsked
 
 TOOL_NAME = "conversation_search"
 SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
 MODES = ("hybrid", "fts", "vector")
+MOST_SESSIONS = 10_000  # of an agent, the latest: sessions before them are not counted
+_INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +76,7 @@ def question(
             since=inputs.moment_of("since", since),
             until=inputs.moment_of("until", until, end_of_day=True),
         ),
-        asked_at=_local_moment(asked_at),
+        asked_at=inputs.local_moment_of("asked_at", asked_at),
         mode=str(mode),
         limit=inputs.count_of("limit", limit, most=inputs.MAX_LIMIT),
     )
@@ -81,27 +85,27 @@ def question(
 def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> list[MessageHit]:
     """Return the messages that answer a question, best first, each with its reasons."""
     asked_at = asked.asked_at or deps.clock.now()
-    when = time_asked(asked.query, asked_at=asked_at)
-    query = asked.query if when is None else when.rest
-    if when is not None and is_only_about_time(query):
-        query = ""
+    time = timed(asked.query, asked_at=asked_at)
+    query = asked.query if time is None else time.query
     meaning, trouble = meaning_of(deps, query) if asked.mode != "fts" else (None, "")
     with deps.store.read() as tables:
         meaning = still(deps, tables, query, meaning)
         agent_id, owner, filters = _walls(tables, asked)
         present = _present(tables, asked, filters)
-        then, note = _then(tables, when, agent_id, filters, present, asked_at)
-        if when is not None and then is None:
-            query = asked.query  # the time means nothing here: its words may still match
         asking = MessageAsking(
-            query=query,
+            query=asked.query,
             agent_id=agent_id,
             owner=owner,
             filters=filters,
             limit=asked.limit,
-            then=then,
             by_words=asked.mode != "vector",
         )
+        then, note = _then(tables, time, asking, meaning, present, asked_at)
+        if then is not None:
+            query = "" if time is not None and time.beside else query
+            asking = replace(asking, query=query, then=then, whole=time is not None and time.whole)
+        else:
+            query = asked.query  # a time that means nothing here: its words may still match
         may_list = then is not None or _has_range(filters)
         hits = find_messages(tables, asking, meaning) if query.strip() or may_list else []
     told = {
@@ -156,23 +160,31 @@ def _walls(tables: Tables, asked: Question) -> tuple[str | None, Owner, MessageF
 
 def _then(
     tables: Tables,
-    when: TimeAsked | None,
-    agent_id: str | None,
-    filters: MessageFilters,
+    time: Timed | None,
+    asking: MessageAsking,
+    meaning: Meaning | None,
     present: Conversation | None,
     asked_at: datetime,
 ) -> tuple[Then | None, str]:
-    if when is None:
+    if time is None:
         return None, ""
-    if when.sessions_ago is None:
+    when = time.when
+    if when is not None and when.count is None:
         told = f"{when.text!r} is {when.start} to {when.end}"
         return Then(start=when.start, end=when.end), told
-    if filters.conversation_id is not None:
-        return None, f"{when.text!r} is not looked for inside of one conversation"
-    session = _session_ago(tables, agent_id, when.sessions_ago, present, asked_at)
-    if session is None:
-        return None, f"there are not {when.sessions_ago} earlier sessions"
-    return Then(conversation_id=session.id), f"{when.text!r} is conversation {session.id}"
+    if asking.filters.conversation_id is not None:
+        return None, "sessions are not looked for inside of one conversation"
+    if when is None:
+        best = find_messages(tables, replace(asking, limit=1), meaning)
+        then = _beside(tables, best, asking.agent_id, time.beside, asked_at) if best else None
+        return then, f"{'before' if time.beside < 0 else 'after'} the session that matches best"
+    meant = _sessions_meant(tables, asking.agent_id, when, present, asked_at)
+    if not meant:
+        return None, f"{when.text!r}: there are not so many sessions"
+    if len(meant) == 1:
+        return Then(conversation_id=meant[0].id), f"{when.text!r} is conversation {meant[0].id}"
+    told = f"{when.text!r} is conversations {meant[0].id} to {meant[-1].id}"
+    return spanning([Stretch(one.started_at, one.ended_at or asked_at) for one in meant]), told
 
 
 def _present(tables: Tables, asked: Question, filters: MessageFilters) -> Conversation | None:
@@ -182,21 +194,39 @@ def _present(tables: Tables, asked: Question, filters: MessageFilters) -> Conver
     return known_conversation(tables, asked.asked_in)
 
 
-def _session_ago(
+def _sessions_meant(
     tables: Tables,
     agent_id: str | None,
-    count: int,
+    when: TimeAsked,
     present: Conversation | None,
     asked_at: datetime,
-) -> Conversation | None:
-    """Return the *count*th conversation in which anything was said before the present one."""
-    if agent_id is None:
-        return None
-    before = present.started_at if present else asked_at + timedelta(microseconds=1)
-    found = tables.conversations.spoken(agent_id, before=before, limit=count + 1)
+) -> Sequence[Conversation]:
+    """Return the conversations that *when* counts to, of those in which anything was said."""
+    count = when.count
+    if agent_id is None or count is None:
+        return ()
+    then = Then(start=when.start, end=when.end)
+    is_short = not count.from_first and when.start is None and when.end is None
+    before = present.started_at if present else asked_at + _INSTANT
+    most = count.number + 1 if is_short else MOST_SESSIONS
+    found = tables.conversations.spoken(agent_id, before=before, limit=most)
     if present is None and found and found[0].ended_at is None:
         found = found[1:]  # the one that still goes on is where the question is asked
-    return found[count - 1] if len(found) >= count else None
+    return counted(count, [one for one in reversed(found) if then.holds(one.started_at)])
+
+
+def _beside(
+    tables: Tables, best: list[MessageHit], agent_id: str | None, step: int, asked_at: datetime
+) -> Then | None:
+    """Return the conversation *step* places from the one of the best hit."""
+    if agent_id is None:
+        return None
+    before = asked_at + _INSTANT
+    found = tables.conversations.spoken(agent_id, before=before, limit=MOST_SESSIONS)
+    ids = [one.id for one in reversed(found)]
+    said_in = best[0].message.conversation_id
+    place = ids.index(said_in) + step if said_in in ids else -1
+    return Then(conversation_id=ids[place]) if 0 <= place < len(ids) else None
 
 
 def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
@@ -237,13 +267,6 @@ def time_ago(age: timedelta) -> str:
 
 def _has_range(filters: MessageFilters) -> bool:
     return filters.since is not None or filters.until is not None
-
-
-def _local_moment(asked_at: object) -> datetime | None:
-    """Return the moment of asking in its own zone: days are those of whoever asks."""
-    if isinstance(asked_at, datetime) and asked_at.tzinfo is not None:
-        return asked_at
-    return inputs.moment_of("asked_at", asked_at)
 
 
 def _log(

@@ -2,7 +2,8 @@
 Which time a question about the past asks about, and what is left of the question without it.
 
 Rule 1: a count of sessions ("two chats ago") goes before any date; the dates then are what was
-spoken about, and stay in the rest.
+spoken about, and stay in the rest. Only a date right behind it belongs to it: "our first session in
+July", "the last chat before June 3rd".
 Rule 2: what has not begun when the question is asked cannot have been spoken of then: "what did we
 plan for next Friday" asks for no time.
 Rule 3: of several dates, all that overlap mean what they share ("last week … on Tuesday", "since
@@ -23,7 +24,7 @@ from datetime import UTC, datetime, timedelta
 from recollect.text.date_calendar import Span
 from recollect.text.date_words import MONTHS
 from recollect.text.dates import FIRST, When, find_dates
-from recollect.text.session_words import find_sessions_back
+from recollect.text.session_words import Count, SessionsCounted, find_sessions
 
 _SEVERAL = " … "
 _JOINTS = ("and", "but", "or", "and also", "to", "with")  # of two expressions
@@ -44,30 +45,45 @@ _EDGES = " ,;:–-"
 
 # Words of questions and of talking: nothing that could be searched for.
 _FILLERS = """
-a about again agree agreed all also am an and any anything are ask asked asking been brief briefly
-came can catch chat chats chatted come conclude concluded conversation conversations conversed could
-cover covered d decide decided decision decisions did didn discuss discussed discussion do does
-doing don done everything exactly far find for from get give go going got had happen happened
-happening has have hear i in is it know last leave left list ll look m made make me mention
-mentioned messages my of off on our out over please quick quickly re recall recap remember remind s
-said saw say saying see session sessions show so some something speak spoke stuff sum summarise
-summarize summary t talk talked talking tell that the then there they thing things think this
-through to told topic topics up upon us ve was we went were what whatever when where which who will
-with work worked working would yet you your
+a about again agenda agree agreed all also am an and any anything are ask asked asking back been
+brief briefly bring came can catch caught chat chats chatted come conclude concluded content
+contents conversation conversations conversed could cover covered d dated dealt decide decided
+decision decisions did didn discuss discussed discussion do does doing don done during entire
+essence everybody everything exactly far find for forget forgot forgotten from full get gist give go
+going got had happen happened happening has have hear held highlights hit how i in is issue issues
+it key know last leave left list ll look m made main make matter matters me meet mention mentioned
+messages met my of off on one ones open our out over overview pick please point points pull quick
+quickly ran re recall recap refresh remember remind review roughly s said saw say saying see session
+sessions show so some something speak spoke stuff subject subjects sum summarise summarize summary t
+take talk talked talking talks tell that the theme themes then there they thing things think this
+through to told topic topics touch touched toward towards two up upon us ve walk was we went were
+what whatever when where which who whole will with work worked working would yet you your
 """
 _FILLER = frozenset(_FILLERS.split())
 _WORD = re.compile(r"\w+")
+_ASKING = re.compile(r"\b(?:what|whatever|which|everything|anything|all)\b", re.IGNORECASE)
+_TALK = re.compile(
+    r"\b(?:talk(?:ed|ing|s)?|discuss(?:ed|ing|ions?)?|spoken?|speak(?:ing)?|chat(?:s|ted|ting)?|said"
+    r"|say|sessions?|conversations?|exchange|cover(?:ed)?)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class TimeAsked:
-    """The time a question asks about: a stretch of time, or a number of sessions back."""
+    """The time a question asks about: a stretch of time, sessions counted, or both at once."""
 
     text: str  # the expression as written; several are joined by " … "
     rest: str  # the question without it, to be searched for by words
     start: datetime | None = None  # aware UTC, inclusive; None: from the beginning
     end: datetime | None = None  # exclusive; None: until now
-    sessions_ago: int | None = None  # 1: the session before the present one
+    count: Count | None = None  # of sessions: of all, or of those in that stretch
+
+    @property
+    def sessions_ago(self) -> int | None:
+        """How many sessions back, where one is meant: 1 is the one before the present one."""
+        count = self.count
+        return None if count is None or count.from_first or count.many > 1 else count.number
 
 
 def time_asked(query: str, *, asked_at: datetime) -> TimeAsked | None:
@@ -76,16 +92,18 @@ def time_asked(query: str, *, asked_at: datetime) -> TimeAsked | None:
 
     Days are those of the time zone of *asked_at* (UTC if it has none).
     """
-    sessions = find_sessions_back(query)
-    if sessions:
-        first = sessions[0]
-        text = query[first.at : first.to]
-        rest = _without(query, [(first.at, first.to)])
-        return TimeAsked(text, rest, sessions_ago=first.sessions)
+    sessions = find_sessions(query)
     found = find_dates(query, asked_at=asked_at)
     if not found:
-        return None
+        alone = [one for one in sessions if not one.which.in_a_time]
+        return _counted(query, alone[0]) if alone else None
     now = asked_at.astimezone(UTC) if asked_at.tzinfo else asked_at.replace(tzinfo=UTC)
+    for counted in sessions:
+        within = _right_behind(query, counted, found, now)
+        if within is not None:
+            return _counted(query, counted, within.to, _joined([within], now))
+        if not counted.which.in_a_time:
+            return _counted(query, counted)
     dates = [when for when in found if when.start < now and not _names_a_thing(when)]
     dates = _before_about(query, dates)
     if not dates:
@@ -95,9 +113,48 @@ def time_asked(query: str, *, asked_at: datetime) -> TimeAsked | None:
     return TimeAsked(text, _without(query, [(w.at, w.to) for w in dates]), start, end)
 
 
+def _right_behind(
+    query: str, counted: SessionsCounted, found: Sequence[When], now: datetime
+) -> When | None:
+    """Return the date that says among which sessions is counted."""
+    for when in found:
+        gap = query[counted.to : when.at].strip().lower() if when.at >= counted.to else None
+        if gap in ("", "of") and when.start < now:
+            return when
+    return None
+
+
+def _counted(
+    query: str,
+    counted: SessionsCounted,
+    to: int | None = None,
+    within: tuple[datetime | None, datetime | None] = (None, None),
+) -> TimeAsked:
+    to = to or counted.to
+    rest = _without(query, [(counted.at, to)])
+    return TimeAsked(query[counted.at : to], rest, *within, counted.which)
+
+
 def is_only_about_time(rest: str) -> bool:
     """Return whether *rest* holds nothing to search for: "what did we talk about", "recap"."""
     return all(match.group().lower() in _FILLER for match in _WORD.finditer(rest))
+
+
+def asks_what_was_said(asked: TimeAsked) -> bool:
+    """
+    Return whether all that was said then is asked for, in whatever words the request is dressed.
+
+    "Fill me in on what we said", "I need a reminder of our chat": what stands before the question
+    proper, or before the chat, is no topic. What stands behind it is: "what we said about hiring".
+    """
+    clauses = list(_ASKING.finditer(asked.rest))
+    if clauses:
+        clause = asked.rest[clauses[-1].start() :]
+        return _TALK.search(clause) is not None and is_only_about_time(clause)
+    if _TALK.search(asked.text):
+        return _ABOUT.search(asked.rest) is None
+    talk = _TALK.search(asked.rest)
+    return talk is not None and is_only_about_time(asked.rest[talk.start() :])
 
 
 def _names_a_thing(when: When) -> bool:

@@ -140,20 +140,35 @@ class SqliteMemories:
 
     def newest(self, owners: Sequence[Owner] | None, filters: Filters, limit: int) -> list[Memory]:
         """Return the latest memories of *owners*, of all where None, that pass *filters*."""
+        latest = sorted(self._walk("newest", owners, filters, limit), reverse=True)[:limit]
+        return self.get_many([memory_id for _, memory_id in latest])
+
+    def timeline(
+        self, owners: Sequence[Owner] | None, filters: Filters, *, most: int
+    ) -> list[tuple[datetime, int]] | None:
+        """Return when those that pass *filters* were observed, in order, with their integers.
+
+        None if they are more than *most*.
+        """
+        found = sorted(self._walk("timeline", owners, filters, most + 1))
+        return None if len(found) > most else [(from_micros(at), seq) for at, seq in found]
+
+    def _walk(
+        self, name: str, owners: Sequence[Owner] | None, filters: Filters, limit: int
+    ) -> list[tuple[int, Any]]:
+        """Walk down an index for each owner, type and status: none reads past *limit* rows."""
         values = filter_values(filters) | {"limit": limit}
-        found: list[tuple[int, str]] = []
-        # One walk down an index for each owner, type and status: none reads past *limit* rows.
+        found: list[tuple[int, Any]] = []
         for status in filters.statuses:
             if owners is None:
                 one = values | {"status": status.value}
-                found += rows(self._db.execute(_SQL["newest_anywhere"], one))
+                found += rows(self._db.execute(_SQL[f"{name}_anywhere"], one))
                 continue
             for owner, kind in product(owners, filters.types):
                 place = {"scope": owner.scope.value, "owner_id": owner.id, "type": kind.value}
                 one = values | place | {"status": status.value}
-                found += rows(self._db.execute(_SQL["newest"], one))
-        latest = sorted(found, reverse=True)[:limit]
-        return self.get_many([memory_id for _, memory_id in latest])
+                found += rows(self._db.execute(_SQL[name], one))
+        return found
 
     def standings(self, seqs: Iterable[int], filters: Filters) -> list[Standing]:
         """Return what ranking needs of those items that are memories and pass *filters*."""

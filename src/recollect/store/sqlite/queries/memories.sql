@@ -108,6 +108,28 @@ SELECT m.observed_at, m.id FROM memories m
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit;
 
+-- timeline: when those of one owner, type and status that pass the other filters were observed
+SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
+ WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status
+   AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (:tags = '[]' OR NOT EXISTS (
+        SELECT 1 FROM json_each(:tags) t
+         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+   AND (:any_tags = '[]' OR EXISTS (
+        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
+ ORDER BY m.observed_at LIMIT :limit;
+
+-- timeline_anywhere: the same for every owner and type, one status at a time
+SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
+ WHERE m.status = :status AND m.type IN (SELECT value FROM json_each(:types))
+   AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (:tags = '[]' OR NOT EXISTS (
+        SELECT 1 FROM json_each(:tags) t
+         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+   AND (:any_tags = '[]' OR EXISTS (
+        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
+ ORDER BY m.observed_at LIMIT :limit;
+
 -- seq_of: the integer by which indexes know an item
 SELECT seq FROM items WHERE id = :id;
 

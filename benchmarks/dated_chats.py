@@ -1,0 +1,113 @@
+"""
+The conversations of the tasks as dated sessions with their turns: what time is asked about.
+
+Three families: chats of two people (LoCoMo), histories of 50 sessions (LongMemEval), and projects
+with an assistant (RealMem, whose sessions have a day but no hour, so each day's are spread over
+it). Families and scopes alternate between the half for choosing and the half for confirmation.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+
+from benchmarks.tasks import Item, Query, Task, read_task
+
+HISTORIES = 6  # of LongMemEval
+LEAST_SESSIONS = 15
+_HOURS = (9, 12, 15, 18, 20, 21, 22)
+_TURN = re.compile(r"^(User|Assistant): ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Session:
+    """One conversation: as one item, and turn by turn."""
+
+    whole: Item
+    turns: tuple[Item, ...]
+
+    @property
+    def at(self) -> datetime:
+        assert self.whole.at is not None
+        return self.whole.at
+
+
+@dataclass(frozen=True)
+class Chat:
+    """The sessions of one scope in order of time, and the questions others ask about them."""
+
+    scope: str
+    family: str
+    sessions: tuple[Session, ...]
+    queries: tuple[Query, ...]
+    is_for_choosing: bool
+
+
+def read_chats(folder: Path) -> list[Chat]:
+    """Return every dated chat of the tasks in *folder*."""
+    chats: list[Chat] = []
+    for family in (_locomo(folder), _histories(folder), _realmem(folder)):
+        found = [one for one in family if len(one.sessions) >= LEAST_SESSIONS]
+        chats += [replace(one, is_for_choosing=n % 2 == 0) for n, one in enumerate(found)]
+    return chats
+
+
+def _locomo(folder: Path) -> Iterator[Chat]:
+    wholes, turns = read_task(folder, "locomo-session"), read_task(folder, "locomo-turn")
+    for scope in sorted({item.scope for item in wholes.items}):
+        sessions = _sessions(_of(wholes, scope), _of(turns, scope))
+        queries = tuple(query for query in turns.queries if query.scope == scope)
+        yield Chat(scope, "locomo", sessions, queries, True)
+
+
+def _histories(folder: Path) -> Iterator[Chat]:
+    wholes, turns = read_task(folder, "lme-h50-session"), read_task(folder, "lme-h50-turn")
+    asked = sorted(wholes.queries, key=lambda query: query.id)
+    for query in asked[:: max(len(asked) // HISTORIES, 1)][:HISTORIES]:
+        seen = query.candidates or frozenset()
+        items = [_renamed(item, query.id) for item in wholes.items if item.id in seen]
+        said = [_renamed(item, query.id) for item in turns.items if item.session in seen]
+        yield Chat(query.id, "lme", _sessions(items, said), (), True)
+
+
+def _realmem(folder: Path) -> Iterator[Chat]:
+    wholes = read_task(folder, "realmem-session")
+    for scope in sorted({item.scope for item in wholes.items}):
+        items = sorted(_of(wholes, scope), key=lambda item: item.at or datetime.min)
+        spread: list[Item] = []
+        for _, day in groupby(items, key=lambda item: item.at):
+            hours = zip(_HOURS, day, strict=False)
+            spread += [
+                replace(one, at=one.at + timedelta(hours=hour)) for hour, one in hours if one.at
+            ]
+        turns = [turn for item in spread for turn in _turns(item)]
+        yield Chat(scope, "realmem", _sessions(spread, turns), (), True)
+
+
+def _of(task: Task, scope: str) -> list[Item]:
+    return [item for item in task.items if item.scope == scope and item.at is not None]
+
+
+def _renamed(item: Item, scope: str) -> Item:
+    """Return *item* in a scope of its own; several histories share sessions."""
+    session = f"{scope}/{item.session}" if item.session else ""
+    return replace(item, id=f"{scope}/{item.id}", scope=scope, session=session)
+
+
+def _sessions(wholes: Sequence[Item], turns: Sequence[Item]) -> tuple[Session, ...]:
+    said: dict[str, list[Item]] = {}
+    for turn in turns:
+        said.setdefault(turn.session, []).append(turn)
+    found = [Session(one, tuple(said.get(one.id, ()))) for one in wholes]
+    return tuple(sorted((one for one in found if one.turns), key=lambda one: one.at))
+
+
+def _turns(item: Item) -> Iterator[Item]:
+    pieces = _TURN.split(item.text)[1:]
+    for number, (speaker, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True)):
+        if text.strip():
+            yield replace(
+                item, id=f"{item.id}#{number}", text=text.strip(), session=item.id, speaker=speaker
+            )
