@@ -27,8 +27,8 @@ from recollect.engine.consolidate import (
     Neighbour,
     New,
     consolidate,
-    likeness,
 )
+from recollect.text.likeness import likeness
 from support import START
 
 LATER = START + timedelta(days=1)

@@ -58,10 +58,10 @@ def answers(memory: Recollect) -> dict[str, list[str]]:
 
 
 WHOLE = {
-    "anna zebra": ["a zebra", "another zebra", "fond of zebra"],
+    "anna zebra": ["another zebra", "a zebra", "fond of zebra"],
     "anna giraffe": [],
     "ben zebra": [],
-    "ben giraffe": ["a giraffe", "another giraffe", "fond of giraffe"],
+    "ben giraffe": ["another giraffe", "a giraffe", "fond of giraffe"],
 }
 
 

@@ -3,22 +3,27 @@ Put the newer of rival facts first.
 
 "Ana works at Acme" and "Ana works at Initech" answer a question equally well; the later one is
 more likely true. Two memories among the best are rivals when they are linked as contradicting each
-other, or when they match the same words of the question, score about the same and say nearly the
-same. Rivals keep the places they have, but stand in them newest first. A question about the past
-is left as it is. Nothing is dropped: the older fact stays in the list.
+other, or when both are short statements that share words with the question and tell the same of the
+same names, differently. Rivals keep the places they have, but stand in them newest first. A
+question about the past is left as it is. Nothing is dropped: the older fact stays in the list.
 """
 
 import re
 from collections.abc import Mapping
+from itertools import combinations
 
 from recollect.retrieval.candidates import Meaning
 from recollect.retrieval.rank import Ranked
 from recollect.store.protocol import Tables
+from recollect.text.likeness import likeness, tells_otherwise
 
-AMONG = 20
-LEAST_COVERAGE = 0.5  # of the question: weaker matches have too little in common with it
-LEAST_ALIKE = 0.7
-MOST_APART = 0.1  # in score
+AMONG = 10
+MOST_CHARS = 300  # of a statement; what is longer tells many things
+MOST_APART = 0.3  # in score
+# Chosen on every fifth scope of letta-update and on factcons-6k (docs/log.md).
+LEAST_ALIKE = 0.45  # in meaning, to be compared at all
+SAME_NAMES = 1.55  # how alike two statements about the same names must be
+SAME_FRAME = 2.2  # how alike any two
 
 _PAST = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|before|earlier|initial(?:ly)?"
@@ -37,7 +42,7 @@ def renew(
     best = ranked[:AMONG]
     if len(best) < 2 or _PAST.search(query):
         return ranked
-    rivals = _contradicting(tables, best) | _nearly_identical(tables, best, meaning)
+    rivals = _contradicting(tables, best) | _telling_otherwise(tables, best, meaning)
     renewed = list(ranked)
     placed: set[int] = set()
     for place in range(len(best)):
@@ -68,33 +73,48 @@ def _contradicting(tables: Tables, best: list[Ranked]) -> Pairs:
     }
 
 
-def _nearly_identical(tables: Tables, best: list[Ranked], meaning: Meaning | None) -> Pairs:
-    eligible = [
-        place
-        for place, one in enumerate(best)
-        if one.candidate.words is not None and one.candidate.coverage >= LEAST_COVERAGE
-    ]
-    if meaning is None or len(eligible) < 2:
+def _telling_otherwise(tables: Tables, best: list[Ranked], meaning: Meaning | None) -> Pairs:
+    told = tables.memories.contents([one.candidate.standing.id for one in best])
+    texts = [told.get(one.candidate.standing.id, "") for one in best]
+    short = [place for place, text in enumerate(texts) if _is_statement(text)]
+    if len(short) < 2:
         return set()
-    seqs = [best[place].candidate.standing.seq for place in eligible]
-    alike = tables.vectors.alike(meaning.model_id, seqs)
+    alike: Mapping[tuple[int, int], float] = {}
+    if meaning is not None:
+        seqs = [best[place].candidate.standing.seq for place in short]
+        alike = tables.vectors.alike(meaning.model_id, seqs)
     return {
         frozenset({one, other})
-        for one in eligible
-        for other in eligible
-        if other > one and _same(best[one], best[other], alike)
+        for one, other in combinations(short, 2)
+        if _may_be_rivals(best[one], best[other])
+        and _are_rivals(texts[one], texts[other], alike.get(_seqs(best[one], best[other])))
     }
 
 
-def _same(one: Ranked, other: Ranked, alike: Mapping[tuple[int, int], float]) -> bool:
-    if one.candidate.words is None or other.candidate.words is None:
+def _is_statement(text: str) -> bool:
+    return 0 < len(text) <= MOST_CHARS and "\n" not in text
+
+
+def _may_be_rivals(one: Ranked, other: Ranked) -> bool:
+    mine, theirs = one.candidate.words, other.candidate.words
+    if mine is None or theirs is None or not set(mine.words) & set(theirs.words):
         return False
-    pair = (one.candidate.standing.seq, other.candidate.standing.seq)
-    return (
-        set(one.candidate.words.words) == set(other.candidate.words.words)
-        and one.score - other.score <= MOST_APART
-        and alike.get(pair, 0.0) >= LEAST_ALIKE
-    )
+    session = one.candidate.standing.session_id
+    # Who says two alike things in one breath hardly means the second against the first.
+    if session is not None and session == other.candidate.standing.session_id:
+        return False
+    return one.score - other.score <= MOST_APART
+
+
+def _are_rivals(one: str, other: str, similarity: float | None) -> bool:
+    if similarity is not None and similarity < LEAST_ALIKE:
+        return False
+    likely = likeness(one, other, similarity)
+    return likely >= SAME_FRAME or (likely >= SAME_NAMES and tells_otherwise(one, other))
+
+
+def _seqs(one: Ranked, other: Ranked) -> tuple[int, int]:
+    return one.candidate.standing.seq, other.candidate.standing.seq
 
 
 def _newness(one: Ranked) -> tuple[float, int]:

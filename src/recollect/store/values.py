@@ -54,6 +54,7 @@ class Standing:
     status: Status
     confidence: float
     observed_at: datetime
+    session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

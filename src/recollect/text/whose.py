@@ -9,7 +9,7 @@ question speaks to the assistant. This file knows words only.
 import re
 
 _SAYING = (
-    r"said|told|tell|mention(?:ed)?|recommend(?:ed)?|suggest(?:ed)?|gave|give|provided?|listed"
+    r"said|told|tell|mention(?:ed)?|recommend(?:ed)?|suggest(?:ed)?|gave|given?|provided?|listed"
     r"|explain(?:ed)?|described?|proposed?|wrote|write|created?|generated?|shared?|advised?"
     r"|answer(?:ed)?|repl(?:y|ied)|came up with|come up with|made"
 )
@@ -20,7 +20,7 @@ _WHAT_IS_SAID = (
 # A wish ("could you tell me …") is no question about what was said.
 _OF_THE_ASSISTANT = re.compile(
     rf"(?<!can )(?<!could )(?<!would )(?<!will )\byou(?:'ve|'d| have| had)? (?:\w+ly |just |also |"
-    rf"once )?(?:{_SAYING})\b(?! me (?:what|when|where|who|which|how|why|about|if) )"
+    rf"once )?(?:{_SAYING})\b"
     rf"|\bdid you (?:\w+ly |just |also )?(?:{_SAYING})\b"
     rf"|\byour (?:\w+ )?(?:{_WHAT_IS_SAID})\b"
     rf"|\b(?:the assistant|chatgpt|claude) (?:{_SAYING})\b",

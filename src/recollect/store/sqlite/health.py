@@ -5,7 +5,6 @@ Is the file whole, and do the indexes say what the rows say?
 canonical rows; embeddings are kept, since their texts have not changed.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
@@ -156,7 +155,8 @@ def _changed_sources(db: apsw.Connection) -> Iterator[str]:
 def _wrong_words(db: apsw.Connection, words: SqliteWords) -> Iterator[str]:
     total = 0
     for item in IndexedRows(db, words).everything():
-        expected = Counter(words.terms(item.text))
+        entry = words.entry(item.text)
+        expected = entry.words
         total += len(expected)
         rows = db.execute(
             """SELECT t.term, p.times, p.words FROM items i
@@ -168,7 +168,9 @@ def _wrong_words(db: apsw.Connection, words: SqliteWords) -> Iterator[str]:
         ).fetchall()
         if {term: times for term, times, _ in rows} != expected:
             yield item.id
-        if any(length != expected.total() for _, _, length in rows):
+        lengths = {term: entry.said.total() for term in entry.said}
+        lengths |= dict.fromkeys(entry.aside, entry.aside.total())
+        if any(length != lengths[term] for term, _, length in rows if term in lengths):
             yield item.id
     if db.execute("SELECT count(*) FROM postings").get != total:
         yield "postings of nothing"

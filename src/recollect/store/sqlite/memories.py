@@ -75,6 +75,10 @@ class SqliteMemories:
         }
         return [found[memory_id] for memory_id in memory_ids if memory_id in found]
 
+    def contents(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return what some memories say, and nothing else of them."""
+        return dict(rows(self._db.execute(_SQL["contents"], {"ids": to_json(list(memory_ids))})))
+
     def seq_of(self, memory_id: str) -> int | None:
         """Return the integer by which indexes know a memory."""
         row = self._db.execute(_SQL["seq_of"], {"id": memory_id}).fetchone()
@@ -292,7 +296,7 @@ def _memory(row: Row, tags: Iterable[str], evidence: Iterable[Evidence]) -> Memo
 
 
 def _standing(row: Row) -> Standing:
-    seq, memory_id, scope, owner_id, kind, status, confidence, observed_at = row
+    seq, memory_id, scope, owner_id, kind, status, confidence, observed_at, session_id = row
     return Standing(
         seq=seq,
         id=memory_id,
@@ -301,6 +305,7 @@ def _standing(row: Row) -> Standing:
         status=_STATUSES[status],
         confidence=confidence,
         observed_at=from_micros(observed_at),
+        session_id=session_id,
     )
 
 

@@ -7,13 +7,16 @@ may see, and a word is rare or common as it is *there*. The rarest words come fi
 postings read exceed a budget, the common ones only add to the score of items already found, by
 look-up, so the cost of a question is bounded however large the store. See docs/adr/0003.
 
+Where a text is the transcript of a conversation, what the assistant said is indexed apart, under
+words of its own, and weighs less (recollect.text.sides).
+
 Words are SQLite's own: FTS5's unicode61 and Porter tokenizers, called as functions.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from heapq import nsmallest
+from heapq import nlargest
 from math import log
 from typing import Any
 
@@ -23,12 +26,16 @@ from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.rows import Row, rows, to_json
 from recollect.store.values import Shelf, WordMatch, WordMatches
+from recollect.text.sides import sides
 from recollect.text.words import STOP_WORDS, searchable
 
 # Chosen on the tasks of benchmarks/ (docs/log.md, 2026-11-15): a repeated word says little in short
 # texts, and long ones must not win by length.
 K1 = 0.6
 B = 0.9
+
+ASIDE = "~"  # before a word of the assistant's side; no word of the tokenizer begins with it
+ASIDE_SHARE = 0.3  # what such a word weighs
 
 MAX_QUERY_CHARS = 8_000
 MAX_QUERY_WORDS = 64
@@ -37,6 +44,7 @@ POSTINGS_BUDGET = 20_000
 FEW_SHELVES = 8
 
 _SQL = queries.load("words")
+_SCOPES = {scope.value: scope for scope in Scope}  # looked up: cheaper than calling the enum
 
 
 class SqliteWords:
@@ -55,24 +63,30 @@ class SqliteWords:
     def add(self, kind: ItemKind, owner: Owner, item_id: str, text: str) -> None:
         """Put a new item on its owner's shelf."""
         shelf_id = self._shelf_id(kind, owner)
-        words = Counter(self.terms(text))
-        values = {"shelf_id": shelf_id, "id": item_id, "words": words.total()}
-        self._enter(shelf_id, int(self._db.execute(_SQL["add_item"], values).get), words)
+        entry = self.entry(text)
+        values = {"shelf_id": shelf_id, "id": item_id, "words": entry.length}
+        self._enter(shelf_id, int(self._db.execute(_SQL["add_item"], values).get), entry)
 
     def index_again(self, kind: ItemKind, owner: Owner, seq: int, text: str) -> None:
         """Enter the words of an item that has its row already, on its owner's shelf."""
         shelf_id = self._shelf_id(kind, owner)
-        words = Counter(self.terms(text))
-        values = {"seq": seq, "shelf_id": shelf_id, "words": words.total()}
+        entry = self.entry(text)
+        values = {"seq": seq, "shelf_id": shelf_id, "words": entry.length}
         self._db.execute(_SQL["set_length"], values)
-        self._enter(shelf_id, seq, words)
+        self._enter(shelf_id, seq, entry)
 
-    def _enter(self, shelf_id: int, seq: int, words: Counter[str]) -> None:
-        length = words.total()
-        values = {"shelf_id": shelf_id, "seq": seq, "words": to_json(words), "length": length}
-        self._db.execute(_SQL["grow_shelf"], {"shelf_id": shelf_id, "words": length})
-        self._db.execute(_SQL["count_terms"], values)
-        self._db.execute(_SQL["add_postings"], values)
+    def entry(self, text: str) -> "Entry":
+        """Return what is entered for *text*."""
+        said, answered = sides(text)
+        aside = Counter(ASIDE + term for term in self.terms(answered)) if answered else Counter()
+        return Entry(Counter(self.terms(said)), aside)
+
+    def _enter(self, shelf_id: int, seq: int, entry: "Entry") -> None:
+        self._db.execute(_SQL["grow_shelf"], {"shelf_id": shelf_id, "words": entry.length})
+        for words in filter(None, (entry.said, entry.aside)):
+            values = {"shelf_id": shelf_id, "seq": seq, "words": to_json(words)}
+            self._db.execute(_SQL["count_terms"], values)
+            self._db.execute(_SQL["add_postings"], values | {"length": words.total()})
 
     def remove(self, item_id: str, text: str) -> int:
         """Take an item off its shelf with everything derived from it; return its postings."""
@@ -80,12 +94,16 @@ class SqliteWords:
         if row is None:
             return 0
         seq, shelf_id, length = row
-        words = Counter(self.terms(text))
+        # Of a transcript also the words it has as one text: so it was indexed by older versions.
+        words = {**self.entry(text).words, **Counter(self.terms(text))}
         values = {"seq": seq, "shelf_id": shelf_id, "words": to_json(words)}
-        for step in ("remove_postings", "uncount_terms", "drop_unused_terms", "remove_item"):
-            self._db.execute(_SQL[step], values)
+        self._db.execute(_SQL["uncount_terms"], values)
+        self._db.execute(_SQL["remove_postings"], values)
+        removed = self._db.changes()
+        self._db.execute(_SQL["drop_unused_terms"], values)
+        self._db.execute(_SQL["remove_item"], values)
         self._db.execute(_SQL["shrink_shelf"], {"shelf_id": shelf_id, "words": length})
-        return len(words)
+        return removed
 
     def drop_shelf(self, kind: ItemKind, owner: Owner) -> int:
         """Take everything off an owner's shelf at once; return how many items there were."""
@@ -134,8 +152,7 @@ class SqliteWords:
                 read += tally.read_in(self._db, word, stretch)
             else:
                 read += tally.read(self._db, word)
-        best = nsmallest(limit, tally.scores.items(), key=lambda pair: (-pair[1], -pair[0]))
-        return _matches(words, tally, [seq for seq, _ in best])
+        return _matches(words, tally, _best(tally.scores, limit))
 
     def match_item(self, query: str, shelves: Sequence[Shelf], seq: int) -> WordMatches:
         """Return how one item matches *query*, if it shares any word with it."""
@@ -151,16 +168,21 @@ class SqliteWords:
         if not terms or not total:
             return []
         mean = max(sum(shelf.words for shelf in shelves) / total, 1.0)
-        found: dict[str, list[tuple[int, int]]] = {term: [] for term in terms}
-        for term, term_id, items in self._find(terms, shelves):
-            found[term].append((term_id, items))
+        asides = [ASIDE + term for term in terms]
+        ids: dict[str, list[int]] = {term: [] for term in terms + asides}
+        counts = dict.fromkeys(ids, 0)
+        for term, term_id, items in self._find(list(ids), shelves):
+            ids[term].append(term_id)
+            counts[term] += items
         spelled = self._spellings(query[:MAX_QUERY_CHARS])
         words = []
-        for term, places in found.items():
-            items = sum(count for _, count in places)
+        for term, aside in zip(terms, asides, strict=True):
+            text, items = spelled.get(term, term), counts[term]
             idf = log(1 + (total - items + 0.5) / (items + 0.5))
-            ids = tuple(term_id for term_id, _ in places)
-            words.append(_Word(spelled.get(term, term), idf, items, mean, ids))
+            words.append(_Word(text, idf, items, mean, tuple(ids[term])))
+            if ids[aside]:
+                share = ASIDE_SHARE * idf
+                words.append(_Word(text, share, counts[aside], mean, tuple(ids[aside])))
         # The rarest first; words found nowhere weigh most and cost nothing.
         return sorted(words, key=lambda word: (word.items, word.text))[:MAX_QUERY_WORDS]
 
@@ -196,6 +218,24 @@ class SqliteWords:
             include_offsets=False,
             include_colocated=False,
         )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The words of one item, and how often each occurs: what people said, and an assistant."""
+
+    said: Counter[str]
+    aside: Counter[str]
+
+    @property
+    def words(self) -> Counter[str]:
+        """All of them; those of the assistant are marked."""
+        return self.said + self.aside
+
+    @property
+    def length(self) -> int:
+        """The length of the item, against which a match is weighed."""
+        return self.said.total()
 
 
 @dataclass(frozen=True)
@@ -244,7 +284,9 @@ class _Tally:
                 found += rows(db.execute(_SQL["postings"], values))
         else:
             many = {"term_ids": to_json(word.term_ids), "most": POSTINGS_BUDGET}
-            found = rows(db.execute(_SQL["postings_of_many"], many))
+            # Sorting costs as much as reading, and only a bound needs it.
+            by = "postings_of_many" if word.items > POSTINGS_BUDGET else "every_posting_of_many"
+            found = rows(db.execute(_SQL[by], many))
         self._add(word, found)
         self.words.append(word)
         return len(found)
@@ -267,8 +309,7 @@ class _Tally:
 
     def look_up(self, db: apsw.Connection, word: _Word, most: int) -> None:
         """Add *word* to the best *most* items found so far, and to no others."""
-        best = nsmallest(most, self.scores.items(), key=lambda pair: (-pair[1], -pair[0]))
-        seqs = to_json([seq for seq, _ in best])
+        seqs = to_json(_best(self.scores, most))
         values = {"term_ids": to_json(word.term_ids), "seqs": seqs}
         self._add(word, rows(db.execute(_SQL["postings_among"], values)))
         self.words.append(word)
@@ -279,22 +320,46 @@ class _Tally:
         top, floor, slope = word.idf * (K1 + 1), K1 * (1 - B), K1 * B / word.mean_length
         for seq, times, length in found:
             score = top * times / (times + floor + slope * length)
-            scores[seq] = scores.get(seq, 0.0) + score
-            masks[seq] = masks.get(seq, 0) | bit
+            if seq in scores:
+                scores[seq] += score
+                masks[seq] = masks.get(seq, 0) | bit
+            else:
+                scores[seq] = score
+                masks[seq] = bit
+
+
+def _best(scores: dict[int, float], most: int) -> list[int]:
+    """Return the *most* items with the highest scores, best first; of equals, the newer first."""
+    pairs = list(scores.items())
+    if len(scores) > most > 0:
+        # The scores alone say where to cut: comparing pairs for all of them took most of the time.
+        bar = nlargest(most, scores.values())[-1]
+        pairs = [pair for pair in pairs if pair[1] >= bar]
+    in_order = sorted(pairs, key=lambda pair: (-pair[1], -pair[0]))
+    return [seq for seq, _ in in_order[:most]]
 
 
 def _matches(words: "list[_Word]", tally: _Tally, seqs: list[int]) -> WordMatches:
+    told: dict[int, tuple[tuple[str, ...], float]] = {}  # many items match the same words
     matches = []
     for seq in seqs:
         mask = tally.masks[seq]
-        matched = [word for i, word in enumerate(tally.words) if mask >> i & 1]
-        weight = sum(word.idf for word in matched)
-        spelled = tuple(word.text for word in matched)
+        if mask not in told:
+            matched = [word for i, word in enumerate(tally.words) if mask >> i & 1]
+            told[mask] = tuple(dict.fromkeys(word.text for word in matched)), _weight(matched)
+        spelled, weight = told[mask]
         matches.append(WordMatch(seq, tally.scores[seq], spelled, weight))
-    weight = sum(word.idf for word in words)
-    return WordMatches(tuple(matches), weight, len(tally.masks), tally.scores)
+    return WordMatches(tuple(matches), _weight(words), len(tally.masks), tally.scores)
+
+
+def _weight(words: "list[_Word]") -> float:
+    """Return what words weigh together, one that was said on both sides once."""
+    weights: dict[str, float] = {}
+    for word in words:
+        weights[word.text] = max(weights.get(word.text, 0.0), word.idf)
+    return sum(weights.values())
 
 
 def _shelf(row: Row) -> Shelf:
     shelf_id, scope, owner_id, items, words = row
-    return Shelf(shelf_id, Owner(Scope(scope), owner_id), items, words)
+    return Shelf(shelf_id, Owner(_SCOPES[scope], owner_id), items, words)

@@ -66,8 +66,11 @@ SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
             AND c.after = 'archived' AND c."by" <> 'engine')), 0)
   FROM memories m WHERE source_kind <> 'manual' AND type <> 'episode';
 
+-- contents: what memories of some ids, given as a JSON list, say
+SELECT m.id, m.content FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
+
 -- standings: what ranking needs of the candidates that pass the filters
-SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.observed_at
+SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.observed_at, m.session_id
   FROM json_each(:seqs) j
   CROSS JOIN items i ON i.seq = j.value
   CROSS JOIN memories m ON m.id = i.id

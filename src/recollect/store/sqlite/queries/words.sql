@@ -25,8 +25,9 @@ SELECT i.seq, i.shelf_id, i.words FROM items i WHERE i.id = :id;
 DELETE FROM postings WHERE seq = :seq AND term_id IN (
     SELECT t.id FROM json_each(:words) j CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = :shelf_id);
 
--- uncount_terms: one item less for each of its words
-UPDATE terms SET items = items - 1 WHERE shelf_id = :shelf_id AND term IN (SELECT key FROM json_each(:words));
+-- uncount_terms: one item less for each word that is entered for it
+UPDATE terms SET items = items - 1 WHERE shelf_id = :shelf_id AND term IN (SELECT key FROM json_each(:words))
+   AND EXISTS (SELECT 1 FROM postings p WHERE p.term_id = terms.id AND p.seq = :seq);
 
 -- drop_unused_terms: a word that occurs nowhere any more is forgotten too
 DELETE FROM terms WHERE shelf_id = :shelf_id AND items <= 0 AND term IN (SELECT key FROM json_each(:words));
@@ -65,6 +66,9 @@ SELECT seq, times, words FROM postings WHERE term_id = :term_id AND seq BETWEEN 
 -- postings_of_many: the same for a word that has an id on each of many shelves, given as a JSON list
 SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value
  ORDER BY p.seq DESC LIMIT :most;
+
+-- every_posting_of_many: the same without a bound, in any order
+SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value;
 
 -- postings_among: the same, for items given as a JSON list
 SELECT p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(:seqs) j

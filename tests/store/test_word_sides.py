@@ -1,0 +1,74 @@
+"""What an assistant said in a transcript is indexed apart, and weighs less."""
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+import recollect
+from recollect.store.protocol import Tables
+from recollect.store.sqlite.words import SqliteWords
+
+USERS = "user: my sister keeps a llama\nassistant: Animals are good company."
+ASSISTANTS = "user: what animals are there\nassistant: A sister species of the llama is the alpaca."
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> recollect.Recollect:
+    return recollect.open(tmp_path / "memory.db", embedding_backend="none")
+
+
+def test_what_the_user_said_comes_before_what_the_assistant_said(
+    memory: recollect.Recollect,
+) -> None:
+    with memory:
+        theirs = memory.ingest(USERS, type="episode", scope="global")
+        answer = memory.ingest(ASSISTANTS, type="episode", scope="global")
+
+        found = memory.search("llama sister")
+
+        assert [hit.memory.id for hit in found] == [theirs.id, answer.id]
+        assert set(found[1].matched_words) == {"llama", "sister"}
+
+
+def test_a_transcript_is_checked_rebuilt_and_forgotten_with_both_its_sides(
+    memory: recollect.Recollect,
+) -> None:
+    with memory:
+        kept = memory.ingest(ASSISTANTS, type="episode", scope="global")
+        assert memory.verify().ok
+
+        memory.rebuild_indexes()
+        assert memory.verify().ok
+        assert [hit.memory.id for hit in memory.search("alpaca")] == [kept.id]
+
+        memory.forget(kept.id)
+        assert memory.verify().ok
+        assert memory.search("alpaca") == []
+
+
+def test_a_transcript_that_an_older_version_indexed_as_one_text_is_forgotten_whole(
+    memory: recollect.Recollect,
+) -> None:
+    with memory:
+        kept = memory.ingest(ASSISTANTS, type="episode", scope="global")
+
+        def as_one_text(tables: Tables) -> None:
+            words = cast(SqliteWords, tables.words)
+            db = words._db
+            seq, shelf = db.execute("SELECT seq, shelf_id FROM items").fetchall()[0]
+            db.execute("DELETE FROM postings")
+            db.execute("DELETE FROM terms")
+            for term in set(words.terms(ASSISTANTS)):
+                db.execute(
+                    "INSERT INTO terms (shelf_id, term, items) VALUES (?, ?, 1)", (shelf, term)
+                )
+                enter = "INSERT INTO postings SELECT id, ?, 1, 9 FROM terms WHERE term = ?"
+                db.execute(enter, (seq, term))
+
+        memory._deps.store.write(as_one_text)
+        assert [hit.memory.id for hit in memory.search("alpaca")] == [kept.id]
+
+        memory.forget(kept.id)
+
+        assert memory.verify().ok
