@@ -82,7 +82,7 @@ class Question:
 def talks(pool: Pool, count: int) -> list[Talk]:
     """Return conversations of *count* messages in all, in the order in which they began."""
     random = Random(SEED)
-    texts = _Texts(pool, random, messages(pool, count, shape="agent"))
+    texts = Texts(pool, random, messages(pool, count, shape="agent"))
     share = count // 2 // len(SMALL)
     made = []
     for agent in (LARGE, *SMALL):
@@ -91,16 +91,16 @@ def talks(pool: Pool, count: int) -> list[Talk]:
         for length in lengths:
             started_at = ENDS_AT - random.random() * (YEAR - timedelta(days=3)) - timedelta(days=2)
             project = f"project-{random.randrange(PROJECTS)}"
-            said = tuple(_said(agent, started_at, length, texts))
-            made.append(Talk(agent=agent, project=project, started_at=started_at, messages=said))
+            spoken = tuple(said(agent, started_at, length, texts))
+            made.append(Talk(agent=agent, project=project, started_at=started_at, messages=spoken))
     return sorted(made, key=lambda talk: talk.started_at)
 
 
 def more_messages(pool: Pool, agent: str, count: int, *, seed: int) -> list[Said]:
     """Return messages that come after everything else, all of them with words."""
-    texts = _Texts(pool, Random(seed), messages(pool, 4 * count + 1, shape="agent"))
-    said = _said(agent, ENDS_AT, 2 * count, texts)
-    return list(islice((one for one in said if one.content), count))
+    texts = Texts(pool, Random(seed), messages(pool, 4 * count + 1, shape="agent"))
+    spoken = said(agent, ENDS_AT, 2 * count, texts)
+    return list(islice((one for one in spoken if one.content), count))
 
 
 def questions(past: Sequence[Talk], agent: str, count: int, *, seed: int) -> list[Question]:
@@ -162,7 +162,8 @@ def _lengths(count: int, *, long: bool) -> Iterator[int]:
         count -= LENGTH
 
 
-def _said(agent: str, started_at: datetime, length: int, texts: "_Texts") -> Iterator[Said]:
+def said(agent: str, started_at: datetime, length: int, texts: "Texts") -> Iterator[Said]:
+    """Yield the messages of one conversation."""
     at = started_at
     for number, kind in enumerate(islice(cycle(SHAPES["agent"]), length)):
         at += timedelta(seconds=texts.random.randint(5, 2 * PAUSE_S))
@@ -186,7 +187,7 @@ def _call(call_id: str, command: str) -> Mapping[str, Any]:
     }
 
 
-class _Texts:
+class Texts:
     """Texts of messages by kind, put together from sentences that people and assistants said."""
 
     def __init__(self, pool: Pool, random: Random, stock: Sequence[Message]) -> None:

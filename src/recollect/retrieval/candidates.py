@@ -94,7 +94,7 @@ def gather(
     if meaning is not None:
         near = _meaning_leg(tables, meaning, shelves, door, among)
         unseen = [seq for seq in by_words if seq not in near]
-        near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen)
+        near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen, shelves)
         backdrop = tables.vectors.backdrop(meaning.model_id, meaning.vector, shelves)
     earlier = before(standings) if before is not None and told.scores else {}
     candidates = [

@@ -348,7 +348,11 @@ class Vectors(Protocol):
     def alike(self, model_id: int, seqs: Sequence[int]) -> Mapping[tuple[int, int], float]: ...
     def vectors_of(self, model_id: int, seqs: Sequence[int]) -> "Mapping[int, Array]": ...
     def nearness(
-        self, model_id: int, query: "Array", seqs: Iterable[int]
+        self,
+        model_id: int,
+        query: "Array",
+        seqs: Iterable[int],
+        shelves: Sequence[Shelf] = (),
     ) -> Mapping[int, Near]: ...
 
 

@@ -177,7 +177,8 @@ class SqliteMemories:
     def standings(self, seqs: Iterable[int], filters: Filters) -> list[Standing]:
         """Return what ranking needs of those items that are memories and pass *filters*."""
         values = filter_values(filters) | {"seqs": to_json(list(seqs))}
-        return [_standing(row) for row in self._db.execute(_SQL["standings"], values)]
+        owners: dict[tuple[str, str], Owner] = {}  # hundreds of rows have a few owners
+        return [_standing(row, owners) for row in self._db.execute(_SQL["standings"], values)]
 
     def before(self, seqs: Iterable[int]) -> Mapping[int, int]:
         """Return, for memories of a session, the one written there just before them."""
@@ -295,12 +296,15 @@ def _memory(row: Row, tags: Iterable[str], evidence: Iterable[Evidence]) -> Memo
     )
 
 
-def _standing(row: Row) -> Standing:
+def _standing(row: Row, owners: dict[tuple[str, str], Owner]) -> Standing:
     seq, memory_id, scope, owner_id, kind, status, confidence, observed_at, session_id = row
+    owner = owners.get((scope, owner_id))
+    if owner is None:
+        owner = owners[scope, owner_id] = Owner(_SCOPES[scope], owner_id)
     return Standing(
         seq=seq,
         id=memory_id,
-        owner=Owner(_SCOPES[scope], owner_id),
+        owner=owner,
         type=_TYPES[kind],
         status=_STATUSES[status],
         confidence=confidence,

@@ -171,25 +171,30 @@ class SqliteVectors:
         Where *among* is given, other items are not looked at.
         """
         # NumPy is loaded by the first question, not by the first write.
-        from recollect.store.sqlite.codes import CodeCache, fetch, rescore
+        from recollect.store.sqlite.codes import fetch, rescore
+
+        cache = self._cache(model_id)
+        shelf_ids = [shelf.id for shelf in shelves]
+        most = max(LEAST_RESCORED, 2 * limit)
+        allowed = None if among is None else self._ids_of(model_id, among)
+        if allowed is not None and len(allowed) <= most:
+            return rescore(fetch(self._db, allowed), query, limit)
+        found, held = cache.nearest(self._db, query, shelf_ids, most, among=allowed)
+        best = rescore(found, query, limit)
+        while held and (gone := cache.gone(self._db, best, shelf_ids)):
+            found = found.besides(gone)
+            best = rescore(found, query, limit)
+        return best
+
+    def _cache(self, model_id: int) -> "CodeCache":
+        # As above.
+        from recollect.store.sqlite.codes import CodeCache
 
         cache = self._caches.get(model_id)
         if cache is None:
             self._caches.clear()  # one model answers at a time
             cache = self._caches.setdefault(model_id, CodeCache(model_id))
-        shelf_ids = [shelf.id for shelf in shelves]
-        most = max(LEAST_RESCORED, 2 * limit)
-        allowed = None if among is None else self._ids_of(model_id, among)
-        if allowed is not None and len(allowed) <= most:
-            ids = allowed
-        else:
-            ids = cache.nearest(self._db, query, shelf_ids, most, among=allowed)
-        found = fetch(self._db, ids)
-        if len(found) < 0.8 * len(ids):
-            cache.drop(shelf_ids)
-        scored = rescore(found, query)
-        best = sorted(scored, key=lambda seq: (-scored[seq].similarity, -seq))[:limit]
-        return {seq: scored[seq] for seq in best}
+        return cache
 
     def _ids_of(self, model_id: int, seqs: Sequence[int]) -> list[int]:
         values = {"model_id": model_id, "seqs": to_json(list(seqs))}
@@ -228,11 +233,23 @@ class SqliteVectors:
         return {seq: as_vector(blob) for seq, blob in found}
 
     def nearness(
-        self, model_id: int, query: "NDArray[np.float32]", seqs: Iterable[int]
+        self,
+        model_id: int,
+        query: "NDArray[np.float32]",
+        seqs: Iterable[int],
+        shelves: Sequence[Shelf] = (),
     ) -> Mapping[int, Near]:
-        """Return how near some items are; those without a vector are left out."""
-        # As above: NumPy only when meaning is asked for.
-        from recollect.store.sqlite.codes import rescore
+        """
+        Return how near some items are; those without a vector are left out.
 
-        values = {"model_id": model_id, "seqs": to_json(list(seqs))}
-        return rescore(self._db.execute(_SQL["by_seq"], values), query)
+        Where the shelves are given on which they may stand, what is in memory is not read again.
+        """
+        # As above: NumPy only when meaning is asked for.
+        from recollect.store.sqlite.codes import fetch_items, rescore
+
+        left = list(seqs)
+        best: dict[int, Near] = {}
+        for rows_held in self._cache(model_id).held_of([shelf.id for shelf in shelves], left):
+            best |= rescore(rows_held, query)
+        left = [seq for seq in left if seq not in best]
+        return best | rescore(fetch_items(self._db, model_id, left), query) if left else best

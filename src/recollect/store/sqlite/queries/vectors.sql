@@ -82,11 +82,11 @@ SELECT m.name, m.dimension, count(*) FROM embeddings e JOIN models m ON m.id = e
 SELECT coalesce(max(id), 0) FROM embeddings;
 
 -- of_shelf: every vector of a shelf
-SELECT e.id, e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id
+SELECT e.id, e.seq, e.chunks, e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id
  WHERE i.shelf_id = :shelf_id ORDER BY e.id;
 
 -- since: vectors newer than a cache has read
-SELECT e.id, e.vector, i.shelf_id FROM embeddings e JOIN items i ON i.seq = e.seq
+SELECT e.id, i.shelf_id, e.seq, e.chunks, e.vector FROM embeddings e JOIN items i ON i.seq = e.seq
  WHERE e.id > :id AND e.model_id = :model_id ORDER BY e.id;
 
 -- by_id: the vectors of some ids, given as a JSON list
@@ -105,3 +105,10 @@ SELECT e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.mode
 
 -- by_seq: the vectors of some items, given as a JSON list
 SELECT e.seq, e.chunks, e.vector FROM json_each(:seqs) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
+
+-- alive: which of some items still stand on those shelves, both given as JSON lists
+SELECT i.seq FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value
+ WHERE i.shelf_id IN (SELECT value FROM json_each(:shelves));
+
+-- last_item: the newest there is; whatever has a higher number came later
+SELECT coalesce(max(seq), 0) FROM items;

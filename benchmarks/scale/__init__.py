@@ -1,0 +1,1 @@
+"""What a search costs as the store grows: to a million messages, and as many memories."""

@@ -1,0 +1,73 @@
+"""
+Where the time of a search goes: a stopwatch around the pieces of one open memory.
+
+The pieces are functions of this project, watched from outside while a profile is taken and given
+back as they were. What a piece inside another takes is not counted for the outer one.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from statistics import median
+from typing import Any, TypeVar
+
+from benchmarks.server.spans import Spans
+from recollect.engine import indexer
+from recollect.retrieval import messages, retrieve
+from recollect.service import read, recall
+from recollect.store.sqlite.memories import SqliteMemories
+from recollect.store.sqlite.messages import SqliteMessages
+from recollect.store.sqlite.vectors import SqliteVectors
+from recollect.store.sqlite.words import SqliteWords
+
+PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
+    "embedding the question": [(indexer.Indexer, "_vector")],
+    "what waits to be embedded": [(indexer.Indexer, "_catch_up")],
+    "words": [(SqliteWords, "match"), (SqliteWords, "match_item"), (SqliteWords, "shelves")],
+    "vectors": [(SqliteVectors, "near"), (SqliteVectors, "nearness"), (SqliteVectors, "alike")],
+    "standings": [(SqliteMessages, "standings"), (SqliteMemories, "standings")],
+    "gathering candidates": [(messages, "gather"), (retrieve, "gather")],
+    "ranking": [
+        (messages, "fuse"),
+        (retrieve, "fuse"),
+        (messages, "_ranked"),
+        (retrieve, "rank"),
+        (retrieve, "renew"),
+    ],
+    "other projects' doors": [(retrieve, "linked_candidates"), (retrieve, "relevant_candidates")],
+    "reading what is returned": [(SqliteMessages, "get_many"), (SqliteMemories, "get_many")],
+    "the log": [(recall, "keep_log"), (read, "keep_log")],
+}
+REST = "everything else"
+T = TypeVar("T")
+
+
+def profile(
+    ask: Callable[[T], object],
+    asked: Sequence[T],
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
+    """Return the median ms each piece of a search takes; they add up only about."""
+    spans = Spans(clock)
+    with _watched(spans):
+        whole = spans.timed(REST, ask)
+        for question in asked:
+            whole(question)
+    names = (*PIECES, REST)
+    return {name: median(one.get(name, 0.0) for one in spans.requests) for name in names}
+
+
+@contextmanager
+def _watched(spans: Spans) -> Iterator[None]:
+    before: list[tuple[Any, str, Any]] = [
+        (owner, name, getattr(owner, name)) for some in PIECES.values() for owner, name in some
+    ]
+    for piece, some in PIECES.items():
+        for owner, name in some:
+            spans.watch(piece, owner, name)
+    try:
+        yield
+    finally:
+        for owner, name, was in before:
+            setattr(owner, name, was)
