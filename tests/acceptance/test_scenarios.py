@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from recollect import MemoryExplanation, NotFound, Recollect, Status
 from support import FakeClock, open_memory
 
@@ -15,8 +16,13 @@ def contents(memory: Recollect, query: str, **where: str) -> list[str]:
 
 
 def test_1_an_agent_in_a_gets_global_preferences_and_conventions_of_a_without_noise_of_b(
-    memory: Recollect,
+    path: Path,
 ) -> None:
+    with recollect.open(path) as memory:  # as it comes: what is near is for the real model to say
+        _an_agent_in_a(memory)
+
+
+def _an_agent_in_a(memory: Recollect) -> None:
     memory.ingest("Sebas prefers answers in short sentences.", type="profile", scope="global")
     memory.ingest("Project A formats code with four spaces.", type="project", project="a")
     memory.ingest("Project B formats code with tabs.", type="project", project="b")

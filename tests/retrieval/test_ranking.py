@@ -7,10 +7,19 @@ import pytest
 
 from recollect import MemoryType, Scope, Status
 from recollect.domain.scope import Owner
-from recollect.retrieval.candidates import Candidate
+from recollect.retrieval.bar import LEAST, MUCH, SLACK, USUAL, Bar
+from recollect.retrieval.candidates import NOTHING_NEAR, Candidate, Gathered
 from recollect.retrieval.explain import explain
-from recollect.retrieval.fuse import BEFORE, MEANING, PIECE_PENALTY, WORDS, fuse
-from recollect.retrieval.rank import above_bar, rank
+from recollect.retrieval.fuse import (
+    BEFORE,
+    BESIDE,
+    LEAST_TRUST,
+    MEANING,
+    PIECE_PENALTY,
+    WORDS,
+    fuse,
+)
+from recollect.retrieval.rank import rank
 from recollect.store.values import Backdrop, Near, Standing, WordMatch
 from support import START
 
@@ -45,7 +54,11 @@ def candidate(
     )
 
 
-HERE = Backdrop(mean=0.2, spread=0.1)
+HERE = Backdrop(mean=0.2, spread=0.1, seen=48)
+
+
+def everything(_: object) -> bool:
+    return True
 
 
 @pytest.mark.parametrize(
@@ -77,8 +90,8 @@ def test_words_count_for_less_where_many_items_match_about_as_well() -> None:
     crowd = [candidate(seq, score=3.0, cosine=0.2) for seq in range(2, 12)]
 
     assert fuse([*alone, *crowd[:8]], HERE)[0].fused == pytest.approx(WORDS)
-    assert fuse([*alone, *crowd], HERE)[0].fused == pytest.approx(WORDS / 4)
-    assert fuse(crowd, HERE)[0].fused == 0
+    assert fuse([*alone, *crowd], HERE)[0].fused == pytest.approx(0.4 * WORDS)
+    assert fuse(crowd, HERE)[0].fused == pytest.approx(LEAST_TRUST * WORDS)
 
 
 def test_what_was_said_just_before_an_item_speaks_for_it() -> None:
@@ -89,6 +102,16 @@ def test_what_was_said_just_before_an_item_speaks_for_it() -> None:
 
     assert alone.fused == 0
     assert follows.fused == pytest.approx(BEFORE)
+
+
+def test_what_stands_beside_one_of_the_best_is_lifted() -> None:
+    question = candidate(1, score=4.0, cosine=0.4)
+    answer = replace(candidate(2, cosine=0.3), follows=1)
+    other = candidate(3, cosine=0.3)
+
+    _, beside, apart = fuse([question, answer, other], HERE)
+
+    assert beside.fused - apart.fused == pytest.approx(BESIDE)
 
 
 def test_a_lift_adds_to_the_relevance_of_its_candidate() -> None:
@@ -119,31 +142,72 @@ def test_many_pieces_are_not_an_advantage() -> None:
     assert whole.fused - pieces.fused == pytest.approx(2 * PIECE_PENALTY * MEANING)
 
 
+def bar_over(*candidates: Candidate[Standing], backdrop: Backdrop = HERE) -> Bar:
+    return Bar.over(Gathered(list(candidates), backdrop))
+
+
+USUALLY = USUAL * HERE.mean * HERE.seen / (HERE.seen + MUCH)
+
+
 @pytest.mark.parametrize(
     ("given", "passes"),
     [
         (candidate(1, score=1.0, coverage=0.05), True),
-        (candidate(1, score=1.0, cosine=0.1, coverage=0.5), True),
-        (candidate(1, score=1.0, cosine=0.1, coverage=0.1), False),
-        (candidate(1, score=1.0, cosine=0.3, coverage=0.1), True),
-        (candidate(1, cosine=0.3, coverage=0.0), True),
-        (candidate(1, cosine=0.2, coverage=0.0), False),
+        (candidate(1, cosine=LEAST + USUALLY + 0.001, coverage=0.0), True),
+        (candidate(1, cosine=LEAST + USUALLY - 0.01, coverage=0.0), False),
+        (candidate(1, score=1.0, cosine=LEAST + USUALLY - 0.01, coverage=0.5), True),
+        (candidate(1, score=1.0, cosine=0.1, coverage=1.0), True),
+        (candidate(1, score=1.0, cosine=0.1, coverage=0.9), False),
+        (candidate(1, score=1.0, cosine=0.21, coverage=0.8), True),
+        (candidate(1, score=1.0, cosine=0.21, coverage=0.7), False),
         (candidate(1, score=1.0, cosine=0.0, coverage=0.1, reached="linked"), True),
         (candidate(1, cosine=0.2, coverage=0.0, reached="linked"), False),
     ],
     ids=[
         "words, no meaning",
-        "many words",
-        "few words, far",
-        "few words, near",
         "near",
-        "far",
+        "nearly near",
+        "nearly near, with words",
+        "far, with all words",
+        "far, with nearly all words",
+        "a little near, with nearly all words",
+        "a little near, with most words",
         "linked with a word",
         "linked without",
     ],
 )
-def test_the_bar_asks_for_words_or_meaning(given: Candidate[Standing], passes: bool) -> None:
-    assert above_bar(given) is passes
+def test_the_bar_asks_for_meaning_and_words_help(given: Candidate[Standing], passes: bool) -> None:
+    assert bar_over(given).admits(given) is passes
+
+
+def test_beside_something_near_what_is_a_little_further_may_come_too() -> None:
+    near = candidate(1, cosine=LEAST + USUALLY + 0.001, coverage=0.0)
+    second = candidate(2, cosine=LEAST + USUALLY - SLACK + 0.01, coverage=0.0)
+    third = candidate(3, cosine=LEAST + USUALLY - SLACK - 0.01, coverage=0.0)
+
+    alone, beside = bar_over(second, third), bar_over(near, second, third)
+
+    assert not alone.admits(second)
+    assert beside.admits(second)
+    assert not beside.admits(third)
+
+
+def test_what_came_nearest_is_named_with_what_it_lacks() -> None:
+    far, further = candidate(1, cosine=0.3, coverage=0.0), candidate(2, cosine=0.2, coverage=0.0)
+    bar = bar_over(far, further)
+
+    refused = bar.refused([further, far])
+
+    assert refused is not None
+    assert (refused.id, refused.needed) == ("id1", LEAST)
+    assert refused.reached == pytest.approx(0.3 - USUALLY)
+    assert bar.refused([]) is None
+
+
+def test_without_meaning_a_word_in_common_is_enough() -> None:
+    matching = candidate(1, score=1.0, coverage=0.01)
+
+    assert bar_over(matching, backdrop=NOTHING_NEAR).admits(matching)
 
 
 def test_relevance_decides_and_scope_age_and_confidence_lift_only_among_equals() -> None:
@@ -155,7 +219,7 @@ def test_relevance_decides_and_scope_age_and_confidence_lift_only_among_equals()
     elsewhere = candidate(6, score=2.0, reached="linked")
     candidates = [strong, weak, worldwide, unsure, old, elsewhere]
 
-    ranked = rank(candidates, fuse(candidates, HERE), START)
+    ranked = rank(candidates, fuse(candidates, HERE), START, admits=everything)
 
     order = [one.candidate.standing.seq for one in ranked]
     assert order[:2] == [1, 2]
@@ -167,7 +231,9 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     same = [candidate(1, score=1.0), candidate(2, score=1.0)]
     later = candidate(0, score=1.0, observed_at=START + timedelta(seconds=1))
 
-    ranked = rank([*same, later], fuse([*same, later], HERE), START + timedelta(days=1))
+    ranked = rank(
+        [*same, later], fuse([*same, later], HERE), START + timedelta(days=1), admits=everything
+    )
 
     assert [one.candidate.standing.seq for one in ranked] == [0, 2, 1]
 
@@ -208,14 +274,14 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     ids=["words", "near", "close", "everything", "crossing"],
 )
 def test_the_reasons_are_a_sentence(given: Candidate[Standing], expected: str) -> None:
-    [ranked] = rank([given], fuse([given], HERE), START)
+    [ranked] = rank([given], fuse([given], HERE), START, admits=everything)
 
     assert explain(ranked, asked_at=START, conflicts=0) == expected
 
 
 def test_conflicts_are_part_of_the_sentence() -> None:
     given = candidate(1, score=1.0)
-    [ranked] = rank([given], fuse([given], HERE), START)
+    [ranked] = rank([given], fuse([given], HERE), START, admits=everything)
 
     assert "in conflict with 1 other." in explain(ranked, asked_at=START, conflicts=1)
     assert "in conflict with 2 others." in explain(ranked, asked_at=START, conflicts=2)

@@ -169,7 +169,7 @@ with open_memory(Path(sys.argv[1])) as memory:
 
 
 def test_every_search_is_logged_and_its_secrets_are_not(memory: Recollect) -> None:
-    memory.ingest("A fact about tokens.")
+    memory.ingest("Tokens like these are a fact.")
     secret = "ghp_" + "a1B2" * 9
 
     [hit] = memory.search(f"tokens like {secret}", types=["profile"], limit=3)

@@ -193,9 +193,9 @@ def test_the_same_question_gets_the_same_answer(spoken: Recollect) -> None:
 def test_of_messages_that_match_alike_the_latest_comes_first(
     words_only: Recollect, clock: FakeClock
 ) -> None:
-    talk = words_only.start_conversation(agent="anna")
     for number in range(5):
         clock.advance(minutes=1)
+        talk = words_only.start_conversation(agent="anna")
         words_only.append_message(talk, "user", "zebra", metadata={"n": number})
     hits = words_only.search_messages("zebra", agent="anna", limit=3)
 
@@ -206,9 +206,9 @@ def test_of_messages_that_match_alike_the_latest_comes_first(
 def test_the_ranks_of_the_legs_follow_the_answer_where_all_are_alike(
     words_only: Recollect, clock: FakeClock
 ) -> None:
-    talk = words_only.start_conversation(agent="anna")
     for _ in range(3):
         clock.advance(minutes=1)
+        talk = words_only.start_conversation(agent="anna")
         words_only.append_message(talk, "user", "zebra")
     hits = words_only.search_messages("zebra", agent="anna")
 

@@ -50,14 +50,14 @@ def plainly(db: apsw.Connection, query: NDArray[np.float32], shelves: list[int])
     """Return the ids of the nearest codes as plainly as can be."""
     found = []
     for shelf_id in shelves:
-        for row_id, blob in db.execute(
-            "SELECT e.id, e.vector FROM items i JOIN embeddings e ON e.seq = i.seq"
+        for row_id, seq, blob in db.execute(
+            "SELECT e.id, e.seq, e.vector FROM items i JOIN embeddings e ON e.seq = i.seq"
             " WHERE i.shelf_id = ? ORDER BY e.id",
             (shelf_id,),
         ):
             vector = np.frombuffer(blob, dtype="<f2")
-            found.append((int(((vector > 0) != (query > 0)).sum()), -row_id))
-    return [-row_id for _, row_id in sorted(found)[:MOST]]
+            found.append((int(((vector > 0) != (query > 0)).sum()), -seq, row_id))
+    return [row_id for _, _, row_id in sorted(found)[:MOST]]
 
 
 def found_by(
@@ -84,6 +84,21 @@ def test_held_and_fetched_vectors_give_what_a_plain_scan_gives(db: apsw.Connecti
 
         assert held == (expected, fetched[1], True)
         assert fetched == (expected, fetched[1], False)
+
+
+def test_the_order_in_which_items_were_embedded_does_not_matter(db: apsw.Connection) -> None:
+    chance = np.random.default_rng(7)
+    queries = [chance.standard_normal(DIMENSION).astype(np.float32) for _ in range(60)]
+    before = [found_by(CodeCache(1), db, query, [1, 2, 3]) for query in queries]
+    shuffled = "SELECT seq, chunks, vector FROM embeddings ORDER BY seq % 7, seq, id"
+    stored = db.execute(shuffled).fetchall()
+    db.execute("DELETE FROM embeddings")
+    for row in stored:
+        db.execute(
+            "INSERT INTO embeddings (seq, model_id, chunks, vector) VALUES (?, 1, ?, ?)", row
+        )
+
+    assert [found_by(CodeCache(1), db, query, [1, 2, 3]) for query in queries] == before
 
 
 def test_what_others_add_and_delete_is_seen_at_the_next_question(db: apsw.Connection) -> None:

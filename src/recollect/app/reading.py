@@ -120,6 +120,10 @@ class Reading(Verbs):
         """Return why a memory does not come for *query*; takes what `search` takes."""
         return read.why_not(self._deps, memory_id, question_of(query, asked))
 
+    def why_nothing(self, query: str, **asked: Unpack[Asking]) -> WhyNot:
+        """Return what came nearest to *query*, and why it is not shown; takes `search`'s."""
+        return read.why_nothing(self._deps, question_of(query, asked))
+
     def projects(self) -> list[Project]:
         """Return every project of the store."""
         with self._deps.store.read() as tables:

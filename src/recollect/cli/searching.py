@@ -49,6 +49,10 @@ def memories(memory: Recollect, *, as_json: bool, query: str, **given: Any) -> N
         print_json(hits)
     else:
         print_hits(hits, hint="" if "project" in asked or "everywhere" in asked else _ELSEWHERE)
+    if not as_json and not hits and query.strip():
+        nearest = memory.why_nothing(query, **asked)
+        if nearest.memory_id:
+            say(shown(nearest.text))
 
 
 @search.command()

@@ -60,6 +60,7 @@ class Candidate(Generic[S]):
     coverage: float = 0.0  # share of the question's weight in words that it matches
     reached: str = "visible"
     before: float = 0.0  # BM25 of what was said or written just before it
+    follows: int = NOBODY  # the item that was
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def gather(
             near.get(seq),
             coverage(by_words.get(seq), told.question_weight),
             before=told.scores.get(earlier.get(seq, NOBODY), 0.0),
+            follows=earlier.get(seq, NOBODY),
         )
         for seq, standing in sorted(standings.items())
     ]

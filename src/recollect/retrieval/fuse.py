@@ -11,6 +11,7 @@ meaning  by how many spreads an item's nearest piece is nearer than items here u
 words    BM25 as a share of the best match, times how far the best match stands out: where ten
          items match about equally well, words do not tell them apart.
 before   the same for what was said just before an item: an answer leaves out what was asked.
+beside   what stands next to one of the best is lifted a little: an answer has several parts.
 """
 
 from collections.abc import Sequence
@@ -23,9 +24,12 @@ from recollect.store.values import Backdrop
 
 # Chosen on one half of the tasks' scopes, confirmed on the other (docs/retrieval.md).
 MEANING = 0.05  # for each spread
-WORDS = 0.4
-BEFORE = 0.145
+WORDS = 0.305
+BEFORE = 0.124
+BESIDE = 0.022  # for each neighbour among the best
+BEST = 10
 PIECE_PENALTY = 0.35  # spreads for each doubling of pieces
+LEAST_TRUST = 0.2  # in words, where many items match equally well
 STANDS_OUT_FROM = 10  # the best match is compared with the one at this place
 
 
@@ -55,20 +59,43 @@ def fuse(
     nearness = [_nearness(candidate, backdrop) for candidate in candidates]
     known = [value for value in nearness if value is not None]
     if not known:
+        told = _with_neighbours(candidates, told)
         highest = max(told, default=0.0)
         scale = 1 / highest if highest > 0 else 0.0
         return [Relevance(w, 0.0, t * scale) for w, t in zip(words, told, strict=True)]
     # An item not embedded yet is neither near nor far: it gets what matching items have on average.
     matching = [n for n, w in zip(nearness, words, strict=True) if n is not None and w > 0]
     unknown = sum(matching or known) / len(matching or known)
+    fused = [
+        value + MEANING * (unknown if near is None else near)
+        for value, near in zip(told, nearness, strict=True)
+    ]
     return [
         Relevance(
             keyword,
             min(max(one.near.similarity, 0.0), 1.0) if one.near else 0.0,
-            min(max(value + MEANING * (unknown if near is None else near), 0.0), 1.0),
+            min(max(value, 0.0), 1.0),
         )
-        for one, keyword, value, near in zip(candidates, words, told, nearness, strict=True)
+        for one, keyword, value in zip(
+            candidates, words, _with_neighbours(candidates, fused), strict=True
+        )
     ]
+
+
+def _with_neighbours(candidates: Sequence[Candidate[Any]], values: list[float]) -> list[float]:
+    """Return *values*, higher for what stands next to one of the best."""
+    order = sorted(range(len(values)), key=lambda place: (-values[place], -_seq(candidates[place])))
+    best = [candidates[place] for place in order[:BEST]]
+    top = {_seq(one) for one in best}
+    followed = {one.follows for one in best}
+    return [
+        value + BESIDE * ((one.follows in top) + (_seq(one) in followed))
+        for one, value in zip(candidates, values, strict=True)
+    ]
+
+
+def _seq(candidate: Candidate[Any]) -> int:
+    return int(candidate.standing.seq)
 
 
 def _words(candidates: Sequence[Candidate[Any]]) -> tuple[list[float], float, float]:
@@ -79,7 +106,8 @@ def _words(candidates: Sequence[Candidate[Any]]) -> tuple[list[float], float, fl
     if best <= 0:
         return [0.0] * len(scores), 0.0, 0.0
     others = in_order[STANDS_OUT_FROM - 1] if len(in_order) >= STANDS_OUT_FROM else 0.0
-    return [score / best for score in scores], best, 1 - others / best
+    trust = LEAST_TRUST + (1 - LEAST_TRUST) * (1 - others / best)
+    return [score / best for score in scores], best, trust
 
 
 def _nearness(candidate: Candidate[Any], backdrop: Backdrop) -> float | None:

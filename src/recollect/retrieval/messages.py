@@ -18,15 +18,15 @@ from recollect.domain.conversation import (
     Role,
 )
 from recollect.domain.scope import ItemKind, Owner
+from recollect.retrieval.bar import Bar
 from recollect.retrieval.candidates import Candidate, Meaning, gather
 from recollect.retrieval.fuse import Relevance, fuse
-from recollect.retrieval.rank import above_bar
 from recollect.retrieval.temporal import Then, spread
 from recollect.store.protocol import Tables
 from recollect.text.whose import whose_words
 
 RRF_K = 60
-SAID_BY_WHOM = 0.16  # for what was said by the one the question asks about
+SAID_BY_WHOM = 0.12  # for what was said by the one the question asks about
 FEW = 5_000  # messages a filter leaves over: the legs are told which, instead of searching all
 
 
@@ -104,14 +104,15 @@ def _ranked(
         before=tables.messages.before,
     )
     candidates = gathered.candidates
-    whose = whose_words(asking.query)
+    whose = whose_words(asking.query) if asking.by_words and meaning else ""  # a leg alone is pure
     lifts = [SAID_BY_WHOM if one.standing.role == whose else 0.0 for one in candidates]
     relevances = fuse(candidates, gathered.backdrop, lifts=lifts)
+    bar = Bar.over(gathered)
     scored = [
         (candidate, relevance)
         for candidate, relevance in zip(candidates, relevances, strict=True)
         # At the time asked for, a word in common is enough: the time says as much.
-        if above_bar(candidate) or (in_time and candidate.words is not None)
+        if bar.admits(candidate) or (in_time and candidate.words is not None)
     ]
     scored.sort(key=_order)
     best = scored[: asking.limit]

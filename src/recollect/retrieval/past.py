@@ -61,6 +61,12 @@ class Past:
         seen = {candidate.standing.seq for candidate in known}
         return [one for one in found.candidates if one.standing.seq not in seen]
 
+    def speaks_for(self, candidate: Candidate[Standing]) -> bool:
+        """Say whether *candidate* is of that time and shares a word: the time says as much."""
+        if self.then is None or candidate.words is None:
+            return False
+        return self.then.holds(candidate.standing.observed_at)
+
     def preferred(self, ranked: list[Ranked]) -> list[Ranked]:
         """Return *ranked* with what was observed then before the rest, or lifted."""
         if self.timed is None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from recollect.retrieval.bar import Bar
 from recollect.retrieval.candidates import Admit, Candidate, Meaning, S, gather
 from recollect.retrieval.fuse import fuse
-from recollect.retrieval.rank import above_bar
 from recollect.store.protocol import Tables
 from recollect.store.values import Shelf
 
@@ -21,10 +21,11 @@ def rank_plain(
     """Return the best *limit* items with their scores, best first, the newest of equals first."""
     gathered = gather(tables, query, shelves, admit, meaning, limit=limit)
     relevances = fuse(gathered.candidates, gathered.backdrop)
+    bar = Bar.over(gathered)
     scored = [
         (round(relevance.fused, 6), candidate)
         for candidate, relevance in zip(gathered.candidates, relevances, strict=True)
-        if above_bar(candidate)
+        if bar.admits(candidate)
     ]
     scored.sort(key=lambda pair: (-pair[0], -pair[1].standing.seq))
     return scored[:limit]

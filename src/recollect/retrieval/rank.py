@@ -5,10 +5,9 @@ Scope, recency and confidence together weigh a few hundredths: enough to decide 
 relevant memories, too little to put a weak one before a strong one. Ties go to the newer memory.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from recollect.domain.memory import HALF_LIFE
 from recollect.domain.retrieval import Parts
@@ -19,9 +18,6 @@ from recollect.store.values import Standing
 
 LIFT = 0.02  # the weight of scope, of recency and of confidence, each
 FROM_ELSEWHERE = 0.9  # a memory of another project counts a little less than one at home
-
-LEAST_COVERAGE = 0.2  # of the question's weight in words, for a candidate that is far in meaning
-LEAST_SIMILARITY = 0.25  # for a candidate that shares few words with the question
 
 
 @dataclass(frozen=True)
@@ -48,23 +44,19 @@ class Ranked:
 
 
 def rank(
-    candidates: Sequence[Candidate[Standing]], relevances: Sequence[Relevance], asked_at: datetime
+    candidates: Sequence[Candidate[Standing]],
+    relevances: Sequence[Relevance],
+    asked_at: datetime,
+    *,
+    admits: Callable[[Candidate[Standing]], bool],
 ) -> list[Ranked]:
-    """Return *candidates* above the bar, best first, always in the same order."""
+    """Return the *candidates* that *admits* passes, best first, always in the same order."""
     ranked = [
         _scored(candidate, relevance, asked_at)
         for candidate, relevance in zip(candidates, relevances, strict=True)
-        if above_bar(candidate)
+        if admits(candidate)
     ]
     return sorted(ranked, key=_order)
-
-
-def above_bar(candidate: Candidate[Any]) -> bool:
-    """Say whether a candidate has enough to do with the question to be shown at all."""
-    if candidate.near is None or candidate.reached == "linked":
-        return candidate.words is not None  # a link is somebody's word that it matters here
-    # The nearest piece as it is: what is fair among items is no reason to hide one.
-    return candidate.near.similarity >= LEAST_SIMILARITY or candidate.coverage >= LEAST_COVERAGE
 
 
 def _scored(candidate: Candidate[Standing], relevance: Relevance, asked_at: datetime) -> Ranked:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from recollect.domain.retrieval import Asking, Hit
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.candidates import Meaning, gather
+from recollect.retrieval.bar import Bar, Refused
+from recollect.retrieval.candidates import Candidate, Meaning, gather
 from recollect.retrieval.crossing import linked_candidates, relevant_candidates
 from recollect.retrieval.explain import explain
 from recollect.retrieval.fuse import fuse
@@ -20,20 +21,31 @@ from recollect.retrieval.past import past_of
 from recollect.retrieval.rank import Ranked, rank
 from recollect.retrieval.renew import renew
 from recollect.store.protocol import Tables
-from recollect.store.values import Shelf
+from recollect.store.values import Shelf, Standing
 
 
 @dataclass(frozen=True)
 class Found:
-    """The hits to return, and how many candidates were weighed for them."""
+    """The hits to return, how many passed the bar, and what came nearest if none did."""
 
     hits: tuple[Hit, ...]
     weighed: int
+    refused: Refused | None = None
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Every candidate above the bar, best first; if there is none, what came nearest to it."""
+
+    ranked: list[Ranked]
+    bar: Bar
+    refused: Refused | None = None
 
 
 def retrieve(tables: Tables, asking: Asking, meaning: Meaning | None) -> Found:
     """Answer *asking* from *tables*; by words alone where *meaning* is None."""
-    ranked = rank_all(tables, asking, meaning)
+    weighed = weigh(tables, asking, meaning)
+    ranked = weighed.ranked
     best = ranked[: asking.limit]
     ids = [one.candidate.standing.id for one in best]
     memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
@@ -54,7 +66,7 @@ def retrieve(tables: Tables, asking: Asking, meaning: Meaning | None) -> Found:
         )
         for one in best
     )
-    return Found(hits, len(ranked))
+    return Found(hits, len(ranked), weighed.refused)
 
 
 def _visible_conflicts(
@@ -76,7 +88,7 @@ def visible_shelves(tables: Tables, asking: Asking) -> list[Shelf]:
     return [shelf for shelf in shelves if shelf.owner.scope in asking.scopes]
 
 
-def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ranked]:
+def weigh(tables: Tables, asking: Asking, meaning: Meaning | None) -> Weighed:
     """Return every candidate above the bar, best first."""
     shelves = visible_shelves(tables, asking)
     past = past_of(tables, asking, shelves)
@@ -101,5 +113,12 @@ def rank_all(tables: Tables, asking: Asking, meaning: Meaning | None) -> list[Ra
                 candidates.append(candidate)
     candidates += past.more(meaning, candidates)
     relevances = fuse(candidates, gathered.backdrop)
-    ranked = past.preferred(rank(candidates, relevances, asking.asked_at))
-    return renew(tables, ranked, asking.query, meaning)
+    bar = Bar.over(gathered)
+
+    def admits(candidate: Candidate[Standing]) -> bool:
+        return bar.admits(candidate) or past.speaks_for(candidate)
+
+    ranked = past.preferred(rank(candidates, relevances, asking.asked_at, admits=admits))
+    if not ranked:
+        return Weighed([], bar, bar.refused(candidates))
+    return Weighed(renew(tables, ranked, asking.query, meaning), bar)

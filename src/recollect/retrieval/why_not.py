@@ -9,7 +9,8 @@ from collections.abc import Callable
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Asking, WhyNot
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.candidates import Meaning
+from recollect.retrieval.bar import Bar
+from recollect.retrieval.candidates import Meaning, coverage
 from recollect.retrieval.crossing import (
     CROSSING_SCOPES,
     CROSSING_TYPES,
@@ -17,9 +18,10 @@ from recollect.retrieval.crossing import (
     LEAST_WORDS,
     linked_items,
 )
-from recollect.retrieval.rank import LEAST_SIMILARITY
-from recollect.retrieval.retrieve import rank_all
+from recollect.retrieval.retrieve import weigh
 from recollect.store.protocol import Tables
+
+SHOWN_CHARS = 80  # of a memory that came nearest
 
 
 def why_not(tables: Tables, asking: Asking, meaning: Meaning | None, memory: Memory) -> WhyNot:
@@ -31,7 +33,8 @@ def why_not(tables: Tables, asking: Asking, meaning: Meaning | None, memory: Mem
     filtered = _filtered(memory, asking)
     if filtered is not None:
         return verdict(*filtered)
-    ranked = rank_all(tables, asking, meaning)
+    weighed = weigh(tables, asking, meaning)
+    ranked = weighed.ranked
     for position, one in enumerate(ranked, start=1):
         if one.candidate.standing.id == memory.id:
             if position <= asking.limit:
@@ -50,7 +53,7 @@ def why_not(tables: Tables, asking: Asking, meaning: Meaning | None, memory: Mem
     walled = _walled(tables, asking, memory)
     if walled is not None:
         return verdict(*walled)
-    return _unmatched(tables, asking, meaning, memory, verdict)
+    return _unmatched(tables, asking, meaning, memory, weighed.bar, verdict)
 
 
 def _filtered(memory: Memory, asking: Asking) -> tuple[str, str] | None:
@@ -100,19 +103,43 @@ def _unmatched(
     asking: Asking,
     meaning: Meaning | None,
     memory: Memory,
+    bar: Bar,
     verdict: Callable[..., WhyNot],
 ) -> WhyNot:
     seq = tables.memories.seq_of(memory.id)
     if seq is None:
         return verdict("index", "It is missing from the index. Run `recollect rebuild`.")
     shelves = tables.words.shelves(ItemKind.MEMORY, [memory.owner])
-    matches = tables.words.match_item(asking.query, shelves, seq).matches
+    matched = tables.words.match_item(asking.query, shelves, seq)
     near = tables.vectors.nearness(meaning.model_id, meaning.vector, [seq]) if meaning else {}
-    if seq in near:
-        similarity = near[seq].similarity
-        told = f"its similarity is {similarity:.2f} (at least {LEAST_SIMILARITY} is needed)"
-    else:
-        told = "its meaning was not compared"
-    if matches:
-        return verdict("bar", f"It shares too few words with the question, and {told}.")
-    return verdict("no match", f"It shares no word with the question, and {told}.")
+    words = matched.matches[0] if matched.matches else None
+    shared = "It shares too few words with the question" if words else "It shares no word with it"
+    if seq not in near:
+        return verdict("bar" if words else "no match", f"{shared}; its meaning was not compared.")
+    share = coverage(words, matched.question_weight)
+    told = bar.told(near[seq].similarity, share)
+    return verdict("bar" if words else "no match", f"{shared}, and {told}.")
+
+
+def why_nothing(tables: Tables, asking: Asking, meaning: Meaning | None) -> WhyNot:
+    """Return what came nearest to *asking* and why it is not shown, or that something is."""
+
+    def verdict(rule: str, text: str, memory_id: str = "", **detail: object) -> WhyNot:
+        return WhyNot(memory_id=memory_id, query=asking.query, rule=rule, text=text, detail=detail)
+
+    weighed = weigh(tables, asking, meaning)
+    if weighed.ranked:
+        first = weighed.ranked[0].candidate.standing.id
+        return verdict("returned", f"{len(weighed.ranked)} memories come.", first)
+    if weighed.refused is None:
+        return verdict("no match", "No memory here shares a word with it or is near in meaning.")
+    refused = weighed.refused
+    content = " ".join(tables.memories.contents([refused.id]).get(refused.id, "").split())
+    return verdict(
+        "bar",
+        f"The nearest is “{content[:SHOWN_CHARS]}”, and it is not near enough: "
+        f"{refused.reached:.2f} speaks for it, and {refused.needed:.2f} is needed.",
+        refused.id,
+        reached=refused.reached,
+        needed=refused.needed,
+    )

@@ -51,7 +51,7 @@ COMMITS = 5
 FILE_HITS = 5
 HISTORY = 400  # messages of the conversation that are looked at, from its end
 TAGS = 20
-WEAK = 0.4  # a hit with less than this share of the best one's relevance is left out of a bundle
+WEAK = 0.25  # a hit with less than this share of the best one's relevance is left out of a bundle
 
 
 @dataclass(frozen=True, kw_only=True)

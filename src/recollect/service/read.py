@@ -30,6 +30,7 @@ from recollect.errors import NotFound, StoreError
 from recollect.retrieval.candidates import Meaning
 from recollect.retrieval.retrieve import retrieve
 from recollect.retrieval.why_not import why_not as find_why_not
+from recollect.retrieval.why_not import why_nothing as find_why_nothing
 from recollect.service import inputs
 from recollect.service.deps import Deps
 from recollect.service.places import Where, find
@@ -126,6 +127,14 @@ def why_not(deps: Deps, memory_id: object, asked: Question) -> WhyNot:
         return find_why_not(tables, _asking(deps, tables, asked), meaning, memory)
 
 
+def why_nothing(deps: Deps, asked: Question) -> WhyNot:
+    """Return what came nearest to a question, and why it is not shown."""
+    meaning, _ = meaning_of(deps, asked.query)
+    with deps.store.read() as tables:
+        meaning = still(deps, tables, asked.query, meaning)
+        return find_why_nothing(tables, _asking(deps, tables, asked), meaning)
+
+
 def explain(deps: Deps, some_id: object) -> MemoryExplanation | Retrieval:
     """Return everything known about a memory, or about a logged retrieval."""
     with deps.store.read() as tables:
@@ -181,6 +190,9 @@ def answer(
         meaning = still(deps, tables, asked.query, meaning)
         found = retrieve(tables, _asking(deps, tables, asked), meaning)
     notes = [f"{found.weighed} candidates above the bar"]
+    if found.refused is not None:
+        nearest, reached, needed = found.refused.id, found.refused.reached, found.refused.needed
+        notes.append(f"the nearest was {nearest}: {reached:.2f} of the {needed:.2f} needed")
     return found.hits, [*notes, trouble] if trouble else notes
 
 

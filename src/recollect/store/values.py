@@ -115,6 +115,7 @@ class Backdrop:
 
     mean: float
     spread: float
+    seen: int = 0  # items that were looked at for it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,13 +39,15 @@ class _Codes:
     """The codes of one shelf, complete up to the embedding with the id *read_to*."""
 
     ids: NDArray[np.int64]
+    seqs: NDArray[np.int64]
     bits: NDArray[np.uint64]  # a row for every 64 dimensions, so that each is scanned in one go
     read_to: int
 
     def plus(self, others: "Sequence[_Codes]", read_to: int) -> "_Codes":
         every = [self, *others]
         ids = np.concatenate([codes.ids for codes in every])
-        return _Codes(ids, np.concatenate([codes.bits for codes in every], axis=1), read_to)
+        seqs = np.concatenate([codes.seqs for codes in every])
+        return _Codes(ids, seqs, np.concatenate([codes.bits for codes in every], axis=1), read_to)
 
 
 class CodeCache:
@@ -74,13 +76,17 @@ class CodeCache:
         if not shelf_ids:
             return fetch(db, []), False
         found, held = self._codes(db, shelf_ids, len(query))
-        ids = found[0].ids if len(found) == 1 else np.concatenate([codes.ids for codes in found])
+        ids = _end_to_end([codes.ids for codes in found])
         at = np.arange(len(ids)) if among is None else np.flatnonzero(np.isin(ids, among))
         if len(at) > most:
             asked = _bits(query[np.newaxis])
             distance = np.concatenate([_distances(codes.bits, asked) for codes in found])[at]
             within = np.flatnonzero(distance <= _bar(distance, most))
-            at = at[within[np.lexsort((-ids[at[within]], distance[within]))[:most]]]
+            # Of equals the newer items: the ids of embeddings only say in what order they were made
+            # (within an item that of its pieces), and that may be another one the next time.
+            seqs = _end_to_end([codes.seqs for codes in found])[at[within]]
+            order = np.lexsort((ids[at[within]], -seqs, distance[within]))
+            at = at[within[order[:most]]]
         if held is not None:
             return picked(held, at), True
         chosen = fetch(db, ids[at].tolist())
@@ -141,13 +147,13 @@ class CodeCache:
 
     def _read(self, db: apsw.Connection, shelf_id: int, dimension: int, newest: int) -> None:
         nothing = _rows([], dimension)
-        codes = [_encode([], nothing.vectors, newest)]
+        codes = [_encode([], nothing, newest)]
         held, size, room = [nothing], 0, self._held.room()
         stored = db.execute(_SQL["of_shelf"], {"model_id": self._model_id, "shelf_id": shelf_id})
         # A few at a time: the vectors themselves are many times larger than their codes.
         while some := rows(islice(stored, READ_AT_ONCE)):
             added = _rows([row[1:] for row in some], dimension)
-            codes.append(_encode([row[0] for row in some], added.vectors, newest))
+            codes.append(_encode([row[0] for row in some], added, newest))
             size += added.size
             held = [*held, added] if size <= room else []
         self._shelves[shelf_id] = codes[0].plus(codes[1:], newest)
@@ -170,7 +176,7 @@ class CodeCache:
                 fresh[shelf_id].append((row_id, seq, chunks, blob))
         for shelf_id, found in fresh.items():
             added = _rows([row[1:] for row in found], dimension)
-            codes = _encode([row[0] for row in found], added.vectors, newest)
+            codes = _encode([row[0] for row in found], added, newest)
             self._shelves[shelf_id] = behind[shelf_id].plus([codes], newest)
             self._held.extend(shelf_id, added)
 
@@ -203,7 +209,8 @@ def backdrop(found: Sequence[bytes], query: NDArray[np.float32]) -> Backdrop:
         stored = np.frombuffer(b"".join(found), dtype="<f2").reshape(len(found), -1)
         cosines += (stored.astype(np.float32) @ query).tolist()
     mean = sum(cosines) / len(cosines)
-    return Backdrop(mean, sqrt(sum((one - mean) ** 2 for one in cosines) / len(cosines)))
+    spread = sqrt(sum((one - mean) ** 2 for one in cosines) / len(cosines))
+    return Backdrop(mean, spread, len(found))
 
 
 def pairwise(found: list[tuple[int, bytes]]) -> dict[tuple[int, int], float]:
@@ -249,8 +256,12 @@ def _rows(found: Sequence[tuple[int, int, bytes]], dimension: int) -> Rows:
     )
 
 
-def _encode(ids: Sequence[int], vectors: NDArray[np.float16], read_to: int) -> _Codes:
-    return _Codes(np.array(ids, dtype=np.int64), _bits(vectors), read_to)
+def _end_to_end(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)  # one is not copied
+
+
+def _encode(ids: Sequence[int], stored: Rows, read_to: int) -> _Codes:
+    return _Codes(np.array(ids, dtype=np.int64), stored.seqs, _bits(stored.vectors), read_to)
 
 
 def _bits(vectors: NDArray[np.floating]) -> NDArray[np.uint64]:

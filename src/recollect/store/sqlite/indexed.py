@@ -1,8 +1,8 @@
 """
 What is indexed of each kind of item: whose it is, and its texts, read from the canonical rows.
 
-Memories are found by more words than are embedded of them (tags, reasons); the other kinds have one
-text for both. Checks, rebuilding, importing and embedding all read it here.
+Memories are found by more words than are embedded of them (summary, reasons); the other kinds have
+one text for both. Checks, rebuilding, importing and embedding all read it here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -76,8 +76,8 @@ class IndexedRows:
         """Return the text of each of some items that is to be embedded."""
         if kind is ItemKind.MEMORY:
             return {
-                memory_id: f"{title}\n{content}" if title else content
-                for memory_id, title, content in self._texts(kind, ids)
+                memory_id: "\n".join(filter(None, (title, content, tags)))
+                for memory_id, title, content, tags in self._texts(kind, ids)
             }
         return {item.id: item.text for item in self._some(kind, ids)}
 

@@ -207,7 +207,9 @@ class SqliteVectors:
         # As above: NumPy only when meaning is asked for.
         from recollect.store.sqlite.codes import backdrop
 
-        largest = sorted(shelves, key=lambda shelf: (-shelf.items, shelf.id))[:MOST_SAMPLED_SHELVES]
+        # Of equals not the one with the lower id: a rebuilt shelf may have another.
+        by_size = sorted(shelves, key=lambda one: (-one.items, one.owner.scope, one.owner.id))
+        largest = by_size[:MOST_SAMPLED_SHELVES]
         limit = SAMPLE // max(len(largest), 1)
         found: list[bytes] = []
         for shelf in largest:

@@ -13,8 +13,9 @@ SELECT t.id FROM blocks t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
 -- file_ids: the same, of projects; of others only that they are open is known
 SELECT t.id FROM files t LEFT JOIN items i ON i.id = t.id WHERE t.project_id IS NOT NULL ORDER BY i.seq, t.id;
 
--- memory_texts: what is embedded of memories, given as a JSON list of ids
-SELECT t.id, t.title, t.content FROM json_each(:ids) j CROSS JOIN memories t ON t.id = j.value;
+-- memory_texts: what is embedded of memories: title, content, and what else they are called
+SELECT m.id, m.title, m.content, coalesce((SELECT group_concat(t.tag, ', ' ORDER BY t.tag) FROM memory_tags t WHERE t.memory_id = m.id), '')
+  FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
 -- message_texts: whose each message is, and its text
 SELECT t.id, t.agent_id, t.conversation_id, t.content, t.tool_calls, t.parts FROM json_each(:ids) j CROSS JOIN messages t ON t.id = j.value;

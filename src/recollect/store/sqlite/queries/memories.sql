@@ -86,7 +86,8 @@ SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.obser
 -- before: of memories of a session, given as a JSON list of items, the one written there just before
 SELECT i.seq, b.seq
   FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN memories m ON m.id = i.id
-  CROSS JOIN items b ON b.seq = i.seq - 1 AND b.shelf_id = i.shelf_id CROSS JOIN memories p ON p.id = b.id
+  CROSS JOIN items b ON b.seq = (SELECT max(seq) FROM items WHERE shelf_id = i.shelf_id AND seq < i.seq)
+  CROSS JOIN memories p ON p.id = b.id
  WHERE p.session_id = m.session_id AND p.status = m.status;
 
 -- newest: the latest of one owner, type and status that pass the other filters

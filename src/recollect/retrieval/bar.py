@@ -1,0 +1,89 @@
+"""
+The relevance bar: a question that nothing here answers gets nothing.
+
+How much speaks for a candidate is its similarity, less half of what items here usually have (in a
+store of one topic everything is a little near), and a little for the words of the question it has.
+A question is answered only if something passes the bar. Then what is almost as near may come too:
+the second half of an answer is often worded otherwise. Where meaning cannot be compared, a word in
+common is all there is to go by.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.retrieval.candidates import NOTHING_NEAR, Candidate, Gathered
+from recollect.store.values import Backdrop
+
+# Chosen on one half of the unrelated questions of benchmarks/, confirmed on the other.
+LEAST = 0.38  # what must speak for the best candidate
+SLACK = 0.25  # how much less for the others
+USUAL = 0.6  # share of the usual similarity that does not count, where much is known of it
+MUCH = 16  # items: of fewer than these, what is usual may be the answer itself
+COVERED = 0.15  # for a candidate that has every word of the question
+# Words can be enough: an identifier says little to an embedder.
+ALL_WORDS = 0.99  # of the question's weight
+NEARLY_ALL, A_LITTLE_NEAR = 0.8, 0.2
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What came nearest to a question that got no answer."""
+
+    id: str
+    reached: float
+    needed: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Which candidates have enough to do with the question to be shown."""
+
+    backdrop: Backdrop
+    least: float
+
+    @classmethod
+    def over(cls, gathered: Gathered[Any]) -> "Bar":
+        """Return the bar for what was gathered: lower, if something passes the high one."""
+        high = cls(gathered.backdrop, LEAST)
+        if any(high.admits(candidate) for candidate in gathered.candidates):
+            return cls(gathered.backdrop, LEAST - SLACK)
+        return high
+
+    def admits(self, candidate: Candidate[Any]) -> bool:
+        """Say whether *candidate* passes."""
+        if candidate.near is None or candidate.reached == "linked":
+            return candidate.words is not None  # a link is somebody's word that it matters here
+        if self.backdrop is NOTHING_NEAR:
+            return candidate.words is not None
+        return self.speaks_for(candidate) >= self.least or _has_the_words(candidate)
+
+    def refused(self, candidates: Sequence[Candidate[Any]]) -> Refused | None:
+        """Return the candidate for which most speaks, of those that do not pass."""
+        if not candidates:
+            return None
+        nearest = max(candidates, key=lambda one: (self.speaks_for(one), one.standing.seq))
+        return Refused(nearest.standing.id, round(self.speaks_for(nearest), 6), self.least)
+
+    def speaks_for(self, candidate: Candidate[Any]) -> float:
+        """Return how much speaks for *candidate*, on the scale of a similarity."""
+        if candidate.near is None:
+            return 0.0
+        return self._weight(candidate.near.similarity, candidate.coverage)
+
+    def told(self, similarity: float, coverage: float) -> str:
+        """Say in words how an item with these figures stands to the bar."""
+        reached = self._weight(similarity, coverage)
+        return (
+            f"its similarity of {similarity:.2f} is not enough: {reached:.2f} speaks for it, where "
+            f"items here usually have {self.backdrop.mean:.2f}, and {self.least:.2f} is needed"
+        )
+
+    def _weight(self, similarity: float, coverage: float) -> float:
+        known = self.backdrop.seen / (self.backdrop.seen + MUCH)
+        return similarity - USUAL * known * max(self.backdrop.mean, 0.0) + COVERED * coverage
+
+
+def _has_the_words(candidate: Candidate[Any]) -> bool:
+    near = candidate.near is not None and candidate.near.similarity >= A_LITTLE_NEAR
+    return candidate.coverage >= (NEARLY_ALL if near else ALL_WORDS)
