@@ -7,7 +7,7 @@ import pytest
 
 from recollect import MemoryType, Scope, Status
 from recollect.domain.scope import Owner
-from recollect.retrieval.bar import LEAST, MUCH, SLACK, USUAL, Bar
+from recollect.retrieval.bar import LEAST, LENGTHY, LENIENCE, MUCH, SHORT, SLACK, USUAL, Bar
 from recollect.retrieval.candidates import NOTHING_NEAR, Candidate, Gathered
 from recollect.retrieval.explain import explain
 from recollect.retrieval.fuse import (
@@ -142,8 +142,10 @@ def test_many_pieces_are_not_an_advantage() -> None:
     assert whole.fused - pieces.fused == pytest.approx(2 * PIECE_PENALTY * MEANING)
 
 
-def bar_over(*candidates: Candidate[Standing], backdrop: Backdrop = HERE) -> Bar:
-    return Bar.over(Gathered(list(candidates), backdrop))
+def bar_over(
+    *candidates: Candidate[Standing], backdrop: Backdrop = HERE, query: str = "a question"
+) -> Bar:
+    return Bar.over(Gathered(list(candidates), backdrop), query, documents=True)
 
 
 USUALLY = USUAL * HERE.mean * HERE.seen / (HERE.seen + MUCH)
@@ -156,6 +158,7 @@ USUALLY = USUAL * HERE.mean * HERE.seen / (HERE.seen + MUCH)
         (candidate(1, cosine=LEAST + USUALLY + 0.001, coverage=0.0), True),
         (candidate(1, cosine=LEAST + USUALLY - 0.01, coverage=0.0), False),
         (candidate(1, score=1.0, cosine=LEAST + USUALLY - 0.01, coverage=0.5), True),
+        (candidate(1, cosine=LEAST + USUALLY - 0.01, coverage=0.0, chunks=2), True),
         (candidate(1, score=1.0, cosine=0.1, coverage=1.0), True),
         (candidate(1, score=1.0, cosine=0.1, coverage=0.9), False),
         (candidate(1, score=1.0, cosine=0.21, coverage=0.8), True),
@@ -168,6 +171,7 @@ USUALLY = USUAL * HERE.mean * HERE.seen / (HERE.seen + MUCH)
         "near",
         "nearly near",
         "nearly near, with words",
+        "nearly near, of a long document",
         "far, with all words",
         "far, with nearly all words",
         "a little near, with nearly all words",
@@ -178,6 +182,15 @@ USUALLY = USUAL * HERE.mean * HERE.seen / (HERE.seen + MUCH)
 )
 def test_the_bar_asks_for_meaning_and_words_help(given: Candidate[Standing], passes: bool) -> None:
     assert bar_over(given).admits(given) is passes
+
+
+def test_for_somebody_who_says_much_the_bar_is_lower() -> None:
+    given = candidate(1, cosine=LEAST + USUALLY - LENIENCE + 0.01, coverage=0.0)
+
+    assert not bar_over(given, query="word " * SHORT).admits(given)
+    assert not bar_over(given, query="word " * (LENGTHY - 5)).admits(given)
+    assert bar_over(given, query="word " * LENGTHY).admits(given)
+    assert bar_over(given, query="word " * 10 * LENGTHY).admits(given)
 
 
 def test_beside_something_near_what_is_a_little_further_may_come_too() -> None:

@@ -9,18 +9,22 @@ common is all there is to go by.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.retrieval.candidates import NOTHING_NEAR, Candidate, Gathered
-from recollect.store.values import Backdrop
+from recollect.store.values import Backdrop, Near
 
 # Chosen on one half of the unrelated questions of benchmarks/, confirmed on the other.
-LEAST = 0.38  # what must speak for the best candidate
+LEAST = 0.39  # what must speak for the best candidate
 SLACK = 0.25  # how much less for the others
 USUAL = 0.6  # share of the usual similarity that does not count, where much is known of it
 MUCH = 16  # items: of fewer than these, what is usual may be the answer itself
 COVERED = 0.15  # for a candidate that has every word of the question
+LONG = 0.09  # for a document of several pieces: only a part of one answers, and it is less near
+# Who says much speaks of several things, and nothing is near to all of them: from SHORT words on the
+# bar sinks, and at LENGTHY it is lower by LENIENCE.
+SHORT, LENGTHY, LENIENCE = 16, 30, 0.13
 # Words can be enough: an identifier says little to an embedder.
 ALL_WORDS = 0.99  # of the question's weight
 NEARLY_ALL, A_LITTLE_NEAR = 0.8, 0.2
@@ -41,13 +45,16 @@ class Bar:
 
     backdrop: Backdrop
     least: float
+    documents: bool  # what is weighed may be a document; a long message is not
 
     @classmethod
-    def over(cls, gathered: Gathered[Any]) -> "Bar":
+    def over(cls, gathered: Gathered[Any], query: str, *, documents: bool) -> "Bar":
         """Return the bar for what was gathered: lower, if something passes the high one."""
-        high = cls(gathered.backdrop, LEAST)
+        length = (len(query.split()) - SHORT) / (LENGTHY - SHORT)
+        least = LEAST - LENIENCE * min(max(length, 0.0), 1.0)
+        high = cls(gathered.backdrop, round(least, 6), documents)
         if any(high.admits(candidate) for candidate in gathered.candidates):
-            return cls(gathered.backdrop, LEAST - SLACK)
+            return replace(high, least=round(least - SLACK, 6))
         return high
 
     def admits(self, candidate: Candidate[Any]) -> bool:
@@ -69,19 +76,22 @@ class Bar:
         """Return how much speaks for *candidate*, on the scale of a similarity."""
         if candidate.near is None:
             return 0.0
-        return self._weight(candidate.near.similarity, candidate.coverage)
+        return self.weight(candidate.near, candidate.coverage)
 
-    def told(self, similarity: float, coverage: float) -> str:
+    def told(self, near: Near, coverage: float) -> str:
         """Say in words how an item with these figures stands to the bar."""
-        reached = self._weight(similarity, coverage)
+        reached = self.weight(near, coverage)
         return (
-            f"its similarity of {similarity:.2f} is not enough: {reached:.2f} speaks for it, where "
-            f"items here usually have {self.backdrop.mean:.2f}, and {self.least:.2f} is needed"
+            f"its similarity of {near.similarity:.2f} is not enough: {reached:.2f} speaks for it, "
+            f"where items here usually have {self.backdrop.mean:.2f}, and {self.least:.2f} is needed"
         )
 
-    def _weight(self, similarity: float, coverage: float) -> float:
+    def weight(self, near: Near, coverage: float) -> float:
+        """Return how much speaks for what is so near and has that share of the words."""
         known = self.backdrop.seen / (self.backdrop.seen + MUCH)
-        return similarity - USUAL * known * max(self.backdrop.mean, 0.0) + COVERED * coverage
+        usual = USUAL * known * max(self.backdrop.mean, 0.0)
+        long = LONG if self.documents and near.chunks > 1 else 0.0
+        return near.similarity - usual + COVERED * coverage + long
 
 
 def _has_the_words(candidate: Candidate[Any]) -> bool:

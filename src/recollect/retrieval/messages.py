@@ -107,7 +107,7 @@ def _ranked(
     whose = whose_words(asking.query) if asking.by_words and meaning else ""  # a leg alone is pure
     lifts = [SAID_BY_WHOM if one.standing.role == whose else 0.0 for one in candidates]
     relevances = fuse(candidates, gathered.backdrop, lifts=lifts)
-    bar = Bar.over(gathered)
+    bar = Bar.over(gathered, asking.query, documents=False)
     scored = [
         (candidate, relevance)
         for candidate, relevance in zip(candidates, relevances, strict=True)

@@ -21,7 +21,7 @@ def rank_plain(
     """Return the best *limit* items with their scores, best first, the newest of equals first."""
     gathered = gather(tables, query, shelves, admit, meaning, limit=limit)
     relevances = fuse(gathered.candidates, gathered.backdrop)
-    bar = Bar.over(gathered)
+    bar = Bar.over(gathered, query, documents=True)
     scored = [
         (round(relevance.fused, 6), candidate)
         for candidate, relevance in zip(gathered.candidates, relevances, strict=True)

@@ -113,7 +113,7 @@ def weigh(tables: Tables, asking: Asking, meaning: Meaning | None) -> Weighed:
                 candidates.append(candidate)
     candidates += past.more(meaning, candidates)
     relevances = fuse(candidates, gathered.backdrop)
-    bar = Bar.over(gathered)
+    bar = Bar.over(gathered, asking.query, documents=True)
 
     def admits(candidate: Candidate[Standing]) -> bool:
         return bar.admits(candidate) or past.speaks_for(candidate)

@@ -117,7 +117,7 @@ def _unmatched(
     if seq not in near:
         return verdict("bar" if words else "no match", f"{shared}; its meaning was not compared.")
     share = coverage(words, matched.question_weight)
-    told = bar.told(near[seq].similarity, share)
+    told = bar.told(near[seq], share)
     return verdict("bar" if words else "no match", f"{shared}, and {told}.")
 
 
