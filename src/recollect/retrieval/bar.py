@@ -22,8 +22,8 @@ USUAL = 0.6  # share of the usual similarity that does not count, where much is 
 MUCH = 16  # items: of fewer than these, what is usual may be the answer itself
 COVERED = 0.15  # for a candidate that has every word of the question
 LONG = 0.09  # for a document of several pieces: only a part of one answers, and it is less near
-# Who says much speaks of several things, and nothing is near to all of them: from SHORT words on the
-# bar sinks, and at LENGTHY it is lower by LENIENCE.
+# Who says much speaks of several things, and nothing is near to all of them: from SHORT words on
+# the bar sinks, and at LENGTHY it is lower by LENIENCE.
 SHORT, LENGTHY, LENIENCE = 16, 30, 0.13
 # Words can be enough: an identifier says little to an embedder.
 ALL_WORDS = 0.99  # of the question's weight
@@ -83,7 +83,7 @@ class Bar:
         reached = self.weight(near, coverage)
         return (
             f"its similarity of {near.similarity:.2f} is not enough: {reached:.2f} speaks for it, "
-            f"where items here usually have {self.backdrop.mean:.2f}, and {self.least:.2f} is needed"
+            f"where items here usually have {self.backdrop.mean:.2f}; {self.least:.2f} is needed"
         )
 
     def weight(self, near: Near, coverage: float) -> float:
