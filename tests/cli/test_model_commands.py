@@ -111,7 +111,7 @@ def test_killed_half_way_it_answers_as_before_and_goes_on_where_it_was(
     assert was["default"][:3] == (False, True, 400)
     assert 64 <= was["second"][2] < 400
     assert first(env, ABOUT_ALLERGY) == ALLERGY
-    assert first(env, "Room 398 is painted") == "Room 398 is painted 401."
+    assert first(env, "Room 398 is painted 401.") == "Room 398 is painted 401."
     answer(env, "add", "Bob cannot eat shellfish.")
     assert first(env, "seafood someone is unable to digest") == "Bob cannot eat shellfish."
 

@@ -145,7 +145,7 @@ def test_a_program_that_was_there_before_follows_at_its_next_question(
 
     assert by_meaning(early, ABOUT_SHELLFISH)[0] == SHELLFISH
     early.ingest("Carla keeps bees.")
-    assert by_meaning(late, "insects that make honey")[0] == "Carla keeps bees."
+    assert by_meaning(late, "beekeeping")[0] == "Carla keeps bees."
     assert {name: told[2] for name, told in standing(early).items()} == {
         "default": 0,
         "second": FILLER + 3,

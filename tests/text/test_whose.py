@@ -29,9 +29,12 @@ def test_a_question_about_what_the_assistant_said_is_after_its_words(question: s
         "Can you tell me what I said about Lisbon?",
         "Could you give me a summary of my project?",
         "How many bikes do I own?",
-        "What does Caroline do?",
-        "",
     ],
 )
-def test_any_other_question_is_after_the_users_words(question: str) -> None:
+def test_a_question_about_oneself_is_after_the_users_words(question: str) -> None:
     assert whose_words(question) == "user"
+
+
+@pytest.mark.parametrize("question", ["What does Caroline do?", "database for billing", ""])
+def test_any_other_question_is_after_anybodys_words(question: str) -> None:
+    assert whose_words(question) == ""

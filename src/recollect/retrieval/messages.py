@@ -92,6 +92,7 @@ def _ranked(
         return tables.messages.standings(seqs, filters)
 
     query = asking.query if asking.by_words else ""
+    whose = whose_words(asking.query) if asking.by_words and meaning else ""  # a leg alone is pure
     among = tables.messages.few(asking.agent_id, filters, most=FEW)
     gathered = gather(
         tables,
@@ -101,10 +102,10 @@ def _ranked(
         meaning,
         limit=asking.limit,
         among=among,
-        before=tables.messages.before,
+        # People answer each other in half sentences; to an assistant they speak in whole ones.
+        before=None if whose else tables.messages.before,
     )
     candidates = gathered.candidates
-    whose = whose_words(asking.query) if asking.by_words and meaning else ""  # a leg alone is pure
     lifts = [SAID_BY_WHOM if one.standing.role == whose else 0.0 for one in candidates]
     relevances = fuse(candidates, gathered.backdrop, lifts=lifts)
     bar = Bar.over(gathered, asking.query, documents=False)

@@ -2,8 +2,7 @@
 Whose words a question about the past is after: the user's own, or what the assistant answered.
 
 "Where did I park?" is answered by what the user said; "which hotel did you recommend?" by what the
-assistant said. Most questions to a memory are of the first kind, so it is assumed unless the
-question speaks to the assistant. This file knows words only.
+assistant said; "where does Ana live?" by anybody. This file knows words only.
 """
 
 import re
@@ -28,6 +27,11 @@ _OF_THE_ASSISTANT = re.compile(
 )
 
 
+_OF_THE_USER = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
+
+
 def whose_words(question: str) -> str:
-    """Return "user" or "assistant": who said what *question* asks for."""
-    return "assistant" if _OF_THE_ASSISTANT.search(question) else "user"
+    """Return "user" or "assistant", whose words *question* asks for; '' where anybody's."""
+    if _OF_THE_ASSISTANT.search(question):
+        return "assistant"
+    return "user" if _OF_THE_USER.search(question) else ""

@@ -1,0 +1,110 @@
+"""
+Does an unrelated question get nothing? `python -m benchmarks.refusals`.
+
+Puts the questions of unrelated.py to Recollect with the bar and without it: how many unrelated ones
+get nothing, by kind, and what the bar costs those that can be answered, in points of R@5. Chats are
+told as messages, facts and documents as memories. Prints a table; `--write` keeps it.
+"""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.answers import BOTH, Answer, Configuration, answer
+from benchmarks.cached import CachedEmbedder
+from benchmarks.markdown import table
+from benchmarks.metrics import recall
+from benchmarks.overrides import Override
+from benchmarks.quality import CACHE, RESULTS
+from benchmarks.tasks import TasksMissing, default_folder
+from benchmarks.unrelated import kind_of, unrelated_tasks
+from recollect.config import load_settings
+from recollect.models.choose import choose_embedder
+
+SHOWN = 5
+KINDS = ("small talk", "other task", "other scope")
+CHATS = ("locomo-turn", "beam-100K")
+# In a pool of everything nothing is surely unrelated; a record's question is an utterance.
+BESIDE = ("lme-pool-session",)
+WITHOUT = Configuration(leg=BOTH, overrides=(Override("recollect.retrieval.bar.LEAST", -9.0),))
+
+NOTES = (
+    "Unrelated questions that get nothing, in per cent, and points of R@5 that the bar costs",
+    "those that can be answered. Small talk was written by hand; *other task* asks a scientific",
+    "claim or a line of code of a chat; *other scope* asks one person's questions of another's",
+    "memory. RealMem's are utterances of forty words, for which the bar is low. The pool of 940",
+    "sessions stands beside: some of what is asked is answered there.",
+)
+
+Row = tuple[str, Answer, Answer]  # the half, with the bar, without
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    rows: dict[str, list[Row]] = defaultdict(list)
+    embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+    try:
+        for task in unrelated_tasks(given.tasks):
+            name, _, half = task.name.removeprefix("bar-").rpartition("-")
+            print(f"{name}, {half}: {len(task.queries)} questions …", file=sys.stderr, flush=True)
+            asked = [Configuration(leg=BOTH), WITHOUT]
+            kept, all_of_it = answer(task, asked, embedder=embedder, messages=name in CHATS)
+            pairs = zip(kept.answers, all_of_it.answers, strict=True)
+            rows[name] += [(half, barred, free) for barred, free in pairs]
+    except TasksMissing as missing:
+        print(f"refusals: {missing}", file=sys.stderr)
+        return 2
+    finally:
+        embedder.close()
+    text = _rendered(rows)
+    print(text)
+    if given.write:
+        (RESULTS / "refusals.md").write_text(text, encoding="utf-8")
+    return 0
+
+
+def _rendered(rows: dict[str, list[Row]]) -> str:
+    head = ["asked of", "half", "unrelated", "get nothing", *KINDS, "answerable", "R@5 lost"]
+    together = [row for name, some in rows.items() if name not in BESIDE for row in some]
+    lines = [
+        _line(name, half, [row for row in some if row[0] == half])
+        for name, some in [("all but the pool", together), *rows.items()]
+        for half in ("choose", "confirm")
+    ]
+    return "\n".join(["# When there is nothing to say", "", *NOTES, "", *table(head, lines), ""])
+
+
+def _line(name: str, half: str, rows: Sequence[Row]) -> list[str]:
+    unrelated = [(kind_of(one.query), not one.ranked) for _, one, _ in rows if not one.query.gold]
+    lost = [
+        recall(free.ranked, free.query.gold, SHOWN) - recall(barred.ranked, free.query.gold, SHOWN)
+        for _, barred, free in rows
+        if free.query.gold
+    ]
+    by_kind = [_share([nothing for kind, nothing in unrelated if kind == one]) for one in KINDS]
+    return [
+        name,
+        half,
+        str(len(unrelated)),
+        _share([nothing for _, nothing in unrelated]),
+        *by_kind,
+        str(len(lost)),
+        f"{100 * sum(lost) / max(len(lost), 1):.2f}",
+    ]
+
+
+def _share(found: Sequence[bool]) -> str:
+    return f"{100 * sum(found) / len(found):.0f}" if found else ""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.refusals", description=__doc__)
+    parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
+    parser.add_argument("--write", action="store_true", help="keep the table in results/")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
