@@ -50,7 +50,7 @@ PARTS: dict[str, Configuration] = {
     "− whose words are asked for": Configuration(
         leg=BOTH, overrides=(Override(f"{MESSAGES}.SAID_BY_WHOM", 0.0),)
     ),
-    "− sides of a transcript apart": Configuration(
+    "− sides of a transcript weigh the same": Configuration(
         leg=BOTH, overrides=(Override("recollect.store.sqlite.words.ASIDE_SHARE", 1.0),)
     ),
     "− penalty for pieces": Configuration(

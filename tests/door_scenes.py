@@ -65,6 +65,7 @@ def memories(door: Played) -> None:
     door.link(kept.id, "hates", other.id)
     door.explain(kept.id)
     door.why_not(kept.id, "pnpm", project="other")
+    door.why_nothing("the weather on Mars", project="other")
     door.upsert_profile_fact("editor / shell", "vim")
     door.upsert_profile_fact("editor / shell", "helix")
     door.set_status(kept.id, "archived", reason="old")

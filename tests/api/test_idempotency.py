@@ -31,6 +31,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "undo": {},
     "confirm": {},
     "why_not": {"query": "uv"},
+    "why_nothing": {"query": "uv"},
     "upsert_profile_fact": {"value": "vim"},
     "link": {"a": "$0", "relation": "supports", "b": "$1"},
     "search": {"query": "uv"},
@@ -103,7 +104,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
 }
 WRITES = [route for route in ROUTES.values() if route.method != "GET"]
 # They need something that the furnished memory does not have, and are refused alike both times.
-REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422, "reembed": 503}
+REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422, "reembed": 422}
 
 
 class Asked:

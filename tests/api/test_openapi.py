@@ -116,6 +116,7 @@ OPERATIONS = """
 /api/rebuild POST
 /api/reembed POST
 /api/search POST
+/api/search/why-nothing POST
 /api/skills GET
 /api/skills/search POST
 /api/status GET

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
 from recollect.domain.upkeep import EmbedderState
-from recollect.errors import EmbedderUnavailable, InvalidInput, RecollectError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.models.kept import DEFAULT, keep, kept_names
 from recollect.models.manifest import Manifest
 from recollect.models.named import manifest_of
@@ -61,7 +61,7 @@ def reembed_in_steps(deps: Deps) -> Iterator[Reembedded]:
     """Do the same in steps, yielding how far it has come, for whoever shows progress."""
     indexer = deps.indexer()
     if indexer is None:
-        raise EmbedderUnavailable(
+        raise InvalidInput(
             "embeddings are switched off (embedding_backend = none); name another backend first"
         )
     identity = indexer.wanted().name
