@@ -30,7 +30,9 @@ _SQL = queries.load("vectors")
 
 READ_AT_ONCE = 4_000
 USUALLY = Backdrop(0.15, 0.1)  # what is assumed of vectors before any is seen
-GUESSES = 4  # so many vectors is the assumption worth
+GUESSES = 4  # so many vectors is the assumption worth, while few are seen
+LEAST_SPREAD = 0.01  # of items that are all alike
+ENOUGH = 16  # vectors: what is usual for a model, they tell better than any assumption
 WORTH_READING_ANEW = 20_000  # embeddings since a shelf was read: cheaper to read it again
 
 
@@ -204,13 +206,15 @@ def rescore(found: Rows, query: NDArray[np.float32], limit: int | None = None) -
 
 def backdrop(found: Sequence[bytes], query: NDArray[np.float32]) -> Backdrop:
     """Return mean and spread of the similarity of some vectors to *query*."""
-    cosines = [USUALLY.mean - USUALLY.spread, USUALLY.mean + USUALLY.spread] * (GUESSES // 2)
+    cosines: list[float] = []
+    if len(found) < ENOUGH:
+        cosines = [USUALLY.mean - USUALLY.spread, USUALLY.mean + USUALLY.spread] * (GUESSES // 2)
     if found:
         stored = np.frombuffer(b"".join(found), dtype="<f2").reshape(len(found), -1)
         cosines += (stored.astype(np.float32) @ query).tolist()
     mean = sum(cosines) / len(cosines)
     spread = sqrt(sum((one - mean) ** 2 for one in cosines) / len(cosines))
-    return Backdrop(mean, spread, len(found))
+    return Backdrop(mean, max(spread, LEAST_SPREAD), len(found))
 
 
 def pairwise(found: list[tuple[int, bytes]]) -> dict[tuple[int, int], float]:
