@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, TypeVar
 
 from benchmarks.server.spans import Spans
-from recollect.engine import indexer
+from recollect.engine import answering, indexer
 from recollect.retrieval import messages, retrieve
 from recollect.service import read, recall
 from recollect.store.sqlite.memories import SqliteMemories
@@ -21,7 +21,7 @@ from recollect.store.sqlite.vectors import SqliteVectors
 from recollect.store.sqlite.words import SqliteWords
 
 PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
-    "embedding the question": [(indexer.Indexer, "_vector")],
+    "embedding the question": [(answering.Answering, "vector")],
     "what waits to be embedded": [(indexer.Indexer, "_catch_up")],
     "words": [(SqliteWords, "match"), (SqliteWords, "match_item"), (SqliteWords, "shelves")],
     "vectors": [(SqliteVectors, "near"), (SqliteVectors, "nearness"), (SqliteVectors, "alike")],

@@ -16,6 +16,7 @@ from recollect.api import once, verbs
 from recollect.api.serve import serve
 from recollect.api.web_app import web_app
 from recollect.config import Settings
+from recollect.engine.answering import Answering
 from recollect.engine.indexer import Indexer
 from recollect.service import context, read
 from recollect.text.tokens import TokenCounter
@@ -64,7 +65,7 @@ def _watch(spans: Spans) -> None:
     spans.watch("everything else of `context_for`", context, "context_for")
     spans.watch("who asks, blocks", context, "_scene")
     spans.watch("embedding what waits", Indexer, "_index")
-    spans.watch("embedding the question", Indexer, "_vector")
+    spans.watch("embedding the question", Answering, "vector")
     spans.watch("memory search", read, "retrieve")
     spans.watch("facts shown always", context, "_always")
     spans.watch("message search", context, "find_messages")
