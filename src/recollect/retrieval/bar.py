@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.retrieval.candidates import NOTHING_NEAR, Candidate, Gathered
+from recollect.retrieval.candidates import Candidate, Gathered
 from recollect.store.values import Backdrop, Near
 
 # Chosen on one half of the unrelated questions of benchmarks/, confirmed on the other.
@@ -61,8 +61,6 @@ class Bar:
         """Say whether *candidate* passes."""
         if candidate.near is None or candidate.reached == "linked":
             return candidate.words is not None  # a link is somebody's word that it matters here
-        if self.backdrop is NOTHING_NEAR:
-            return candidate.words is not None
         return self.speaks_for(candidate) >= self.least or _has_the_words(candidate)
 
     def refused(self, candidates: Sequence[Candidate[Any]]) -> Refused | None:
