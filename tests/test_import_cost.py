@@ -19,6 +19,7 @@ HEAVY = (
     "starlette",
     "uvicorn",
 )
+MCP = {"mcp", "mcp_types"}
 SERVER = {"fastapi", "pydantic", "starlette", "uvicorn", "httpx2", "numpy", "onnxruntime"}
 
 
@@ -65,6 +66,26 @@ def test_no_command_loads_the_server_but_the_one_that_serves() -> None:
     assert not loaded(f"{asked}CliRunner().invoke(main, ['--help'])") & {*SERVER, "http.client"}
     assert not loaded(f"{asked}CliRunner().invoke(main, ['serve', '--help'])") & SERVER
     assert not loaded(f"{asked}CliRunner().invoke(main, ['stop', '--port', '9'])") & SERVER
+
+
+def test_nothing_loads_the_mcp_package_but_what_speaks_mcp() -> None:
+    asked = "from click.testing import CliRunner\nfrom recollect.cli.main import main\n"
+    served = (
+        "from recollect.api.web_app import web_app\n"
+        "from recollect.app import Recollect\n"
+        "from recollect.config import Settings\n"
+        "from starlette.testclient import TestClient\n"
+        "settings = Settings(db=':memory:', embedding_backend='none')\n"
+        "with Recollect(settings) as memory:\n"
+        "    with TestClient(web_app(memory, settings), base_url='http://localhost') as client:\n"
+        "        assert client.get('/health').json()['status'] == 'ok'\n"
+    )
+    spoken = served + "        assert client.post('/mcp', json={}).status_code < 500\n"
+
+    assert not loaded(f"{asked}CliRunner().invoke(main, ['--help'])") & MCP
+    assert not loaded(f"{asked}CliRunner().invoke(main, ['mcp', '--help'])") & MCP
+    assert not loaded(served) & MCP
+    assert loaded(spoken) >= MCP
 
 
 def test_turning_a_problem_into_an_error_loads_no_framework() -> None:

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from recollect.domain.candidate import INSTRUCTION
+from recollect.domain.candidate import BY_AGENT, INSTRUCTION
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion import (
     ENOUGH_SESSIONS,
@@ -176,3 +176,13 @@ def test_a_verdict_names_its_reason() -> None:
         "the extractor is unsure of it",
         "it rests on the words of tool",
     ]
+
+
+@pytest.mark.parametrize("standing", [ONCE, TWICE, AGAINST, CORRECTS], ids=str)
+@pytest.mark.parametrize(("voice", "kind"), list(product(Voice, MemoryType)), ids=str)
+def test_what_an_agent_put_into_memory_never_becomes_active_by_itself(
+    voice: Voice, kind: MemoryType, standing: Standing
+) -> None:
+    told = candidate(kind, voice, confidence=1.0, rationale="so", flags=(BY_AGENT,))
+
+    assert isinstance(judge(told, standing), Never)

@@ -97,6 +97,24 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_stored(
     assert memory.status().counts["sources"] == 0
 
 
+def test_what_an_agent_writes_is_kept_as_the_agents_word(memory: Recollect) -> None:
+    one = memory.ingest("Use pnpm.", by="agent")
+    two, three = memory.ingest_many([{"content": "Use npm.", "by": "agent"}, {"content": "Hi."}])
+
+    assert [kept.evidence[0].voice for kept in (one, two, three)] == ["assistant", "assistant", ""]
+    for kept, by in ((one, "agent"), (two, "agent"), (three, "user")):
+        explained = memory.explain(kept.id)
+        assert isinstance(explained, MemoryExplanation)
+        assert [change.by for change in explained.changes] == [by]
+    memory.set_status(one.id, "archived", by="agent")
+    explained = memory.explain(one.id)
+    assert isinstance(explained, MemoryExplanation)
+    assert explained.changes[-1].by == "agent"
+    for by in ("system", "engine", ""):
+        with pytest.raises(InvalidInput):
+            memory.ingest("Use yarn.", by=by)
+
+
 def test_a_limit_is_named_with_the_size_that_broke_it(memory: Recollect) -> None:
     with pytest.raises(TooLarge, match="content has 1,200,000 characters; the limit is 1,000,000"):
         memory.ingest("x" * 1_200_000)

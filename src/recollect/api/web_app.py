@@ -12,6 +12,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import Route
 
 from recollect import __version__
 from recollect.api import transfers, verbs
@@ -25,6 +26,7 @@ from recollect.api.waking import Waking
 from recollect.app.background import Background
 from recollect.app.root import Recollect
 from recollect.config import Settings
+from recollect.mcp.http import PATH, McpEndpoint
 
 # FastAPI can send traces and logs to a collector that the environment names. Nothing leaves here.
 NO_TELEMETRY: Any = {
@@ -39,11 +41,13 @@ NO_TELEMETRY: Any = {
 def web_app(memory: Recollect, settings: Settings) -> FastAPI:
     """Return the application that serves *memory*. Closing the memory stays with the caller."""
     background = Background(memory)
+    mcp = McpEndpoint(memory, max_body_bytes=Rules.of(settings).max_body_bytes)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         background.start()
-        yield
+        async with mcp.running():
+            yield
         await run_in_threadpool(background.stop)
 
     app = FastAPI(
@@ -62,6 +66,7 @@ def web_app(memory: Recollect, settings: Settings) -> FastAPI:
     app.include_router(memory_server.router(memory, settings, once))
     app.include_router(verbs.router(memory, once))
     app.include_router(transfers.router(memory, once))
+    app.router.routes.append(Route(PATH, mcp, include_in_schema=False))
     answer_with_problems(app)
     # The one added last stands outermost.
     app.add_middleware(Segments)

@@ -11,6 +11,7 @@ from recollect.domain.conversation import Conversation
 from recollect.domain.memory import Memory
 from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
+from recollect.domain.scope import Viewer
 from recollect.service import context, read, views
 from recollect.service.places import Where
 
@@ -103,6 +104,10 @@ class Reading(Verbs):
             asked_at=asked_at,
         )
         return context.context_for(self._deps, wanted)
+
+    def viewer(self, *, project: Place = None, agent: Agent | str | None = None) -> Viewer:
+        """Return who asks from there, by ids; what is unknown sees nothing of its own."""
+        return read.viewer(self._deps, Where.of(path_of(project), None, agent, None))
 
     def get(self, memory_id: str) -> Memory:
         """Return one memory."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.app.given import Moment, Place, Texts, Verbs, draft_of, path_of
+from recollect.domain.block import By
 from recollect.domain.link import Link
 from recollect.domain.memory import Memory, Status
 from recollect.domain.upkeep import Receipt
@@ -33,8 +34,13 @@ class Writing(Verbs):
         rationale: str = "",
         alternatives: Sequence[str] = (),
         status: str = "active",
+        by: str = "user",
     ) -> Memory:
-        """Remember something: stored, with evidence, and found by words when this returns."""
+        """
+        Remember something: stored, with evidence, and found by words when this returns.
+
+        *by* is user or agent: what an agent wrote is never taken for the user's own word.
+        """
         wanted = write.draft(
             content,
             where=Where.of(path_of(project), path_of(repo), agent, session),
@@ -48,6 +54,7 @@ class Writing(Verbs):
             observed_at=observed_at,
             rationale=rationale,
             alternatives=alternatives,
+            by=by,
         )
         return write.ingest(self._deps, wanted)
 
@@ -59,10 +66,12 @@ class Writing(Verbs):
         """Set a named fact about the user; its former value stays readable as superseded."""
         return write.upsert_profile_fact(self._deps, key, value)
 
-    def set_status(self, memory_id: str, status: str, *, reason: str = "") -> Memory:
+    def set_status(
+        self, memory_id: str, status: str, *, reason: str = "", by: str = "user"
+    ) -> Memory:
         """Move a memory along its lifecycle: to inbox, active, superseded, …"""
         to = inputs.one_of("status", Status, status)
-        return write.move(self._deps, memory_id, to, reason=reason)
+        return write.move(self._deps, memory_id, to, by=inputs.one_of("by", By, by), reason=reason)
 
     def link(self, a: str, relation: str, b: str, *, note: str = "") -> Link:
         """Link memory *a* to memory *b*, or to a project written as `project:NAME`."""

@@ -12,6 +12,7 @@ from recollect.cli import (
     capturing,
     conversations,
     files,
+    mcp,
     models,
     reading,
     review,
@@ -83,6 +84,7 @@ for command in (
     upkeep.status,
     upkeep.doctor,
     serving.serve,
+    mcp.mcp,
     serving.stop,
 ):
     main.add_command(command)

@@ -32,6 +32,7 @@ else:
 NOT_OVER_HTTP = {
     "on_block_change": "ask `blocks_mark` or `block_changes` from time to time",
     "drain_in_steps": "use `drain`; the server works its queue off by itself",
+    "viewer": "ask with the places themselves; the server looks them up",
     "work_in_steps": "use `drain`; the server works its queue off by itself",
     "once": "every write carries a key of its own already",
     "warm": "the server does that when it starts",

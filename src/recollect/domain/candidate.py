@@ -12,6 +12,7 @@ from recollect.domain.transcript import Voice
 
 INSTRUCTION = "instruction-like"  # the flag of a text that seems to command whoever reads it
 CORRECTION = "correction"  # the flag of a text that says something known is wrong
+BY_AGENT = "by-agent"  # the flag of a text that an agent put into memory itself
 UPDATE = "update"  # the flag of a text that says something is so now, or no longer
 
 

@@ -6,6 +6,7 @@ Read it as a table, top to bottom; the first row that applies decides.
     who said it, what it is                                        verdict
     ─────────────────────────────────────────────────────────────  ───────────────────────────────
     seems to command whoever reads it                              never by itself
+    put into memory by an agent itself                             never by itself
     a tool, a web page, another agent or another person            never by itself
     the record that a session took place                           active
     the user, putting an active memory right                       active, in its place
@@ -16,12 +17,12 @@ Read it as a table, top to bottom; the first row that applies decides.
     the user's decision, with its reason                           active
     anything else (profile facts above all)                        held
 
-What is written by hand is active at once and does not come here. Nothing here reads or writes.
+What a person writes by hand is active at once and does not come here. Nothing here reads or writes.
 """
 
 from dataclasses import dataclass
 
-from recollect.domain.candidate import INSTRUCTION
+from recollect.domain.candidate import BY_AGENT, INSTRUCTION
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.transcript import Voice
 
@@ -69,6 +70,8 @@ def judge(candidate: Memory, standing: Standing) -> Verdict:
     flags = candidate.metadata.get("flags", ())
     if INSTRUCTION in flags:
         return Never("it reads like an instruction to whoever reads it")
+    if BY_AGENT in flags:
+        return Never("an agent put it into memory itself")
     if voice not in TRUSTED:
         return Never(f"it rests on the words of {voice or 'nobody we know'}")
     if candidate.type is MemoryType.EPISODE:

@@ -25,7 +25,7 @@ from recollect.domain.retrieval import (
     Retrieval,
     WhyNot,
 )
-from recollect.domain.scope import Owner, Scope, visible_owners
+from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import NotFound, StoreError
 from recollect.retrieval.candidates import Meaning
 from recollect.retrieval.retrieve import retrieve
@@ -162,6 +162,12 @@ def get(deps: Deps, memory_id: object) -> Memory:
     """Return one memory."""
     with deps.store.read() as tables:
         return known(tables, memory_id)
+
+
+def viewer(deps: Deps, where: Where) -> Viewer:
+    """Return who asks from *where*, by ids."""
+    with deps.store.read() as tables:
+        return find(tables, where)
 
 
 def event(deps: Deps, event_id: object) -> Event:

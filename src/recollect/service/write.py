@@ -3,11 +3,14 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from recollect.domain.block import By
+from recollect.domain.candidate import BY_AGENT
 from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Redaction, Source, SourceKind
+from recollect.domain.transcript import Voice
 from recollect.engine.records import Records
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
@@ -20,6 +23,7 @@ from recollect.text.redact import redact
 
 MAX_QUOTE = 1_000
 BORN = frozenset({Status.ACTIVE, Status.INBOX})
+WRITERS = frozenset({By.USER, By.AGENT})
 
 _DEFAULT_TYPE = {
     Scope.GLOBAL: MemoryType.PROFILE,
@@ -48,6 +52,7 @@ class Draft:
     rationale: str
     alternatives: tuple[str, ...]
     redactions: tuple[Redaction, ...]
+    by: By
 
 
 def draft(
@@ -65,8 +70,9 @@ def draft(
     observed_at: object = None,
     rationale: object = "",
     alternatives: object = (),
+    by: object = By.USER,
 ) -> Draft:
-    """Check and redact what a caller wants remembered."""
+    """Check and redact what a caller wants remembered; *by* whose hand it is written."""
     taken: list[Redaction] = []
 
     def kept(field: str, value: object, most: int) -> str:
@@ -90,6 +96,9 @@ def draft(
     chosen_status = inputs.one_of("status", Status, status)
     if chosen_status not in BORN:
         raise InvalidInput(f"a memory is born active or inbox, not {chosen_status}")
+    writer = inputs.one_of("by", By, by)
+    if writer not in WRITERS:
+        raise InvalidInput(f"a memory is written by user or agent, not by {writer}")
     return Draft(
         content=text,
         where=where,
@@ -107,17 +116,18 @@ def draft(
         rationale=kept("rationale", rationale, inputs.MAX_SUMMARY),
         alternatives=tuple(kept("alternatives", one, inputs.MAX_SUMMARY) for one in alternatives),
         redactions=tuple(taken),
+        by=writer,
     )
 
 
-def ingest(deps: Deps, wanted: Draft, *, by: str = "user") -> Memory:
+def ingest(deps: Deps, wanted: Draft, *, by: str = "") -> Memory:
     """Store one memory with its source, evidence and event, in one transaction."""
-    return deps.store.write(lambda tables: _store(deps, tables, wanted, by))
+    return deps.store.write(lambda tables: _store(deps, tables, wanted, by or wanted.by))
 
 
-def ingest_many(deps: Deps, wanted: list[Draft], *, by: str = "user") -> list[Memory]:
+def ingest_many(deps: Deps, wanted: list[Draft]) -> list[Memory]:
     """Store several memories in one transaction: all or none."""
-    return deps.store.write(lambda tables: [_store(deps, tables, one, by) for one in wanted])
+    return deps.store.write(lambda tables: [_store(deps, tables, one, one.by) for one in wanted])
 
 
 def upsert_profile_fact(deps: Deps, key: object, value: object, *, by: str = "user") -> Memory:
@@ -220,6 +230,7 @@ def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
     observed_at = wanted.observed_at or now
     source = _source(deps, tables, wanted, observed_at, now)
     memory_id = deps.clock.new_id()
+    by_agent = wanted.by is By.AGENT
     quote = source.content[:MAX_QUOTE]
     evidence = Evidence(
         id=deps.clock.new_id(),
@@ -228,6 +239,7 @@ def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
         start=0,
         end=len(quote),
         quote=quote,
+        voice=Voice.ASSISTANT if by_agent else "",
         created_at=now,
     )
     memory = Memory(
@@ -251,10 +263,14 @@ def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
         tags=wanted.tags,
         rationale=wanted.rationale,
         alternatives=wanted.alternatives,
+        # What the policy goes by: an agent's own word is never the user's hand.
+        metadata={"voice": Voice.ASSISTANT.value, "flags": [BY_AGENT]} if by_agent else {},
         evidence=(evidence,),
         redactions=wanted.redactions,
     )
-    Records(tables, deps.clock, by).born(memory, "written by hand")
+    Records(tables, deps.clock, by).born(
+        memory, "written by an agent" if by_agent else "written by hand"
+    )
     event = Event(
         id=deps.clock.new_id(),
         trigger=Trigger.MANUAL,

@@ -1,0 +1,229 @@
+"""
+What MCP costs: `python -m benchmarks.mcp_tools`.
+
+Each tool, asked by the protocol's own client over a real pipe and over real HTTP, in both eras,
+beside a bare `MCPServer` whose one tool returns a constant, in the same run: what the protocol
+itself costs. And the tokens of the list of tools and of each answer. The store holds made-up
+sentences.
+"""
+
+import argparse
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp import Client, StdioServerParameters
+
+import recollect
+from benchmarks.markdown import table
+from benchmarks.metrics import percentile
+from benchmarks.quality import RESULTS
+from benchmarks.random_vectors import RandomVectors
+from benchmarks.sentences import Sentence, questions, sentences
+from benchmarks.server.processes import environment, memory_server, module_server
+from benchmarks.tasks import ROOT
+from recollect.config import Settings
+from recollect.models.choose import choose_embedder
+
+OUT = RESULTS / "mcp.md"
+ERAS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
+BARE = "*bare MCPServer*"
+PROJECT, AGENT = "project-1", "coder"
+BATCH = 500
+SAMPLE = 64  # real vectors, for the mean of the made-up ones
+WARM = 3  # calls of each tool that do not count
+
+Call = tuple[str, Mapping[str, Any]]
+
+
+@dataclass
+class Found:
+    """What one client saw: times in ms by tool, and the tokens of the answers."""
+
+    times: dict[str, list[float]] = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    tools: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    made = sentences(given.memories)
+    seen: dict[str, Found] = {}
+    with TemporaryDirectory(prefix="recollect-bench-", ignore_cleanup_errors=True) as folder:
+        db = Path(folder) / "memory.db"
+        _say(f"storing {given.memories:,} memories")
+        # Made-up vectors for what lies there; what is asked and written is embedded in earnest.
+        vectors = RandomVectors(choose_embedder(Settings()), [one.text for one in made[:SAMPLE]])
+        with recollect.open(db, embedder=vectors) as memory:
+            waiting = _fill(memory, made)
+            memory.drain()
+        plan = _plan(made, waiting, given.calls)
+        for name, era in ERAS.items():
+            _say(f"pipes, {name}")
+            seen[f"stdio, {name}"] = anyio.run(_asked, _piped(db, Path(folder)), era, plan)
+            bare = StdioServerParameters(
+                command=sys.executable, args=["-m", "benchmarks.mcp_bare", "stdio"], cwd=ROOT
+            )
+            seen[f"stdio, {name}"].times |= anyio.run(_asked, bare, era, _bare(given.calls)).times
+        with memory_server(db) as own, module_server("benchmarks.mcp_bare") as other:
+            for name, era in ERAS.items():
+                _say(f"HTTP, {name}")
+                url = f"{own.url}/mcp?project={PROJECT}&agent={AGENT}"
+                seen[f"HTTP, {name}"] = anyio.run(_asked, url, era, plan)
+                bare_url = f"{other.url}/mcp"
+                times = anyio.run(_asked, bare_url, era, _bare(given.calls)).times
+                seen[f"HTTP, {name}"].times |= times
+    report = "\n".join(_rendered(seen, given, sys.argv[1:] if arguments is None else arguments))
+    print(report)
+    if given.write:
+        OUT.write_text(report + "\n", encoding="utf-8")
+    return 0
+
+
+def _fill(memory: recollect.Recollect, made: Sequence[Sentence]) -> list[str]:
+    """Store everything; return the ids of some candidates."""
+    items = [{"content": one.text, "project": one.project} for one in made]
+    for start in range(0, len(items), BATCH):
+        memory.ingest_many(items[start : start + BATCH])
+    memory.create_agent(AGENT)
+    memory.set_block(AGENT, "human", "Ann. Prefers short answers.")
+    return [
+        memory.ingest(one.text, project=PROJECT, status="inbox").id for one in sentences(40, seed=7)
+    ]
+
+
+def _plan(made: Sequence[Sentence], waiting: Sequence[str], count: int) -> list[Call]:
+    """Return what is asked: every tool *count* times, no question twice."""
+    seen = [one for one in made if one.project in (None, PROJECT)]
+    asked = [one.text for one in questions(seen, 3 * (count + WARM), seed=3)]
+    calls: list[Call] = []
+    for number in range(count + WARM):
+        known = {"id": waiting[number % len(waiting)]}
+        calls += [
+            ("search", {"query": asked.pop()}),
+            ("context", {"task": asked.pop()}),
+            ("remember", {"content": f"Note {number}: {asked.pop()}"}),
+            ("explain", known),
+            ("review", {}),
+            ("edit_block", {"label": "human", "how": "set", "text": f"Ann. Visit {number}."}),
+            ("status", {}),
+        ]
+    return calls
+
+
+def _bare(count: int) -> list[Call]:
+    return [("constant", {})] * (count + WARM)
+
+
+async def _asked(server: Any, era: str, plan: Sequence[Call]) -> Found:
+    found = Found()
+
+    async def yes(context: object, params: object) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"confirm": True})
+
+    async with Client(server, mode=era, elicitation_callback=yes) as client:
+        listed = await client.list_tools()
+        found.tools = listed.model_dump_json(by_alias=True, exclude_none=True)
+        for tool, given in plan:
+            await _timed(client, found, tool, given)
+            if tool == "remember":  # what was just written is forgotten, with a yes
+                await _timed(client, found, "forget", {"id": _id_in(found)})
+    return found
+
+
+async def _timed(client: Client, found: Found, tool: str, given: Mapping[str, Any]) -> None:
+    started = perf_counter()
+    result = await client.call_tool(tool, dict(given))
+    took = 1000 * (perf_counter() - started)
+    text = result.content[0]
+    assert isinstance(text, types.TextContent)
+    if result.is_error:
+        raise RuntimeError(f"{tool}: {text.text}")
+    found.times.setdefault(tool, []).append(took)
+    found.texts.setdefault(tool, []).append(text.text)
+    if tool == "remember":
+        found.texts["id"] = [str((result.structured_content or {})["id"])]
+
+
+def _id_in(found: Found) -> str:
+    return found.texts["id"][-1]
+
+
+def _piped(db: Path, folder: Path) -> StdioServerParameters:
+    code = "from recollect.cli.main import main; main()"
+    options = ["mcp", "--db", str(db), "--project", PROJECT, "--agent", AGENT]
+    return StdioServerParameters(
+        command=sys.executable, args=["-c", code, *options], env=environment(folder)
+    )
+
+
+def _rendered(
+    seen: Mapping[str, Found], given: argparse.Namespace, asked: Sequence[str]
+) -> Iterator[str]:
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "not known"
+    command = shlex.join(["python", "-m", "benchmarks.mcp_tools", *asked])
+    yield "# MCP\n"
+    yield (
+        f"- `{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, "
+        f"{os.cpu_count()} cores; load of the machine when it ended: {load}."
+    )
+    yield (
+        f"- {given.memories:,} memories of made-up sentences in 100 projects; their vectors are "
+        "made up too, what is asked and written is embedded by the local model. "
+        f"{given.calls} calls of each tool after {WARM} that do not count, by the "
+        "protocol's own client, one after another. `forget` includes asking the person, who says "
+        "yes at once."
+    )
+    yield (
+        f"- {BARE}: a server of the same package whose one tool returns a constant, in the same "
+        "run. *times* is our p50 in multiples of its p50.\n"
+    )
+    with recollect.open(":memory:", embedding_backend="none") as memory:
+        for over, found in seen.items():
+            yield f"## Over {over}\n"
+            yield from _times(found, memory)
+            yield ""
+        listed = next(iter(seen.values())).tools
+        yield "## Tokens\n"
+        yield f"The whole list of tools: {memory.count_tokens(listed):,} tokens (o200k)."
+
+
+def _times(found: Found, memory: recollect.Recollect) -> Iterator[str]:
+    bare = percentile(found.times["constant"][WARM:], 50)
+    rows = []
+    for tool, times in found.times.items():
+        counted = times[WARM:]
+        p50, p95 = percentile(counted, 50), percentile(counted, 95)
+        texts = found.texts.get(tool, [])
+        tokens = (
+            percentile([float(memory.count_tokens(text)) for text in texts], 50) if texts else 0
+        )
+        name = BARE if tool == "constant" else f"`{tool}`"
+        shown = f"{tokens:,.0f}" if texts else ""
+        rows.append([name, f"{p50:.1f}", f"{p95:.1f}", f"{p50 / bare:.1f}", shown])
+    yield from table(["tool", "p50 ms", "p95 ms", "times", "tokens of an answer"], rows)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--memories", type=int, default=10_000)
+    parser.add_argument("--calls", type=int, default=100)
+    parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
+    return parser
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

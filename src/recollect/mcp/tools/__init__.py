@@ -1,0 +1,1 @@
+"""The tools: one file for each, against the Python door."""

@@ -1,0 +1,202 @@
+"""Whatever a client sends, it gets a tool error with a sentence, and the connection goes on."""
+
+import json
+import logging
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from mcp_clients import ERAS, piped, refusal, talk, text_of, values, within
+from recollect import Recollect
+from support import open_memory
+
+NOWHERE = "01900000-0000-7000-8000-000000000000"
+HUGE = "x" * 1_100_000
+WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search", {}),
+    ("search", {"query": 3}),
+    ("search", {"query": None}),
+    ("search", {"query": "a", "limit": 0}),
+    ("search", {"query": "a", "limit": "8"}),
+    ("search", {"query": "a", "limit": 10**30}),
+    ("search", {"query": "a", "types": ["nonsense"]}),
+    ("search", {"query": "a", "everywhere": True}),
+    ("search", {"query": "a", "project": "bank"}),
+    ("context", {"task": ["a"]}),
+    ("context", {"task": "a", "budget_tokens": -1}),
+    ("context", {"task": "a", "budget_tokens": 1e300}),
+    ("remember", {"content": ""}),
+    ("remember", {"content": "   "}),
+    ("remember", {"content": HUGE}),
+    ("remember", {"content": {"a": 1}}),
+    ("remember", {"content": "a", "status": "active"}),
+    ("remember", {"content": "a", "by": "user"}),
+    ("remember", {"content": "a", "tags": ["t" * 10_000]}),
+    ("remember", {"content": "a", "tags": ["t"] * 2_000 + [f"{n}" for n in range(2_000)]}),
+    ("remember", {"content": "a", "alternatives": ["b"] * 100}),
+    ("explain", {"id": "nonsense"}),
+    ("explain", {"id": NOWHERE}),
+    ("explain", {"id": NOWHERE, "query": "a"}),
+    ("explain", {"id": HUGE}),
+    ("explain", {"id": "\x00"}),
+    ("review", {"action": "promote", "id": NOWHERE}),
+    ("review", {"action": "keep", "id": NOWHERE}),
+    ("review", {"action": "keep", "id": "' OR 1=1 --"}),
+    ("edit_block", {"label": "nonsense", "how": "set", "text": "a"}),
+    ("edit_block", {"label": "human", "how": "delete", "text": "a"}),
+    ("edit_block", {"label": "human", "how": "replace", "text": "a"}),
+    ("edit_block", {"label": "human", "how": "replace", "old": "absent", "text": "a"}),
+    ("edit_block", {"label": "human", "how": "insert", "text": "a", "line": 99}),
+    ("edit_block", {"label": "human", "how": "set", "text": "a" * 30_000}),
+    ("edit_block", {"label": "../human", "how": "set", "text": "a"}),
+    ("forget", {"id": NOWHERE}),
+    ("forget", {"id": 1}),
+    ("status", {"db": "/etc/passwd"}),
+)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_every_wrong_call_is_a_tool_error_in_a_sentence(tmp_path: Path, era: str) -> None:
+    async def scene(client: Client) -> None:
+        for tool, given in WRONG:
+            result = await client.call_tool(tool, given)
+            assert result.is_error, (tool, str(given)[:80])
+            said = text_of(result)
+            assert 0 < len(said) < 600, (tool, said[:80])
+            assert "Traceback" not in said
+            assert "log has it" not in said, (tool, str(given)[:80], said)
+        assert not (await client.call_tool("status", {})).is_error
+
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.create_agent("coder")
+        talk(within(memory), scene, era=era)
+
+        assert memory.memories(everywhere=True, statuses=["inbox", "active"]) == []
+
+
+@pytest.mark.parametrize("odd", ["\x00", "a\x00b", "\ud800", "‮evil", "<private>x</private> y"])
+def test_odd_text_is_taken_as_text(tmp_path: Path, odd: str) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory)
+        told = values(server, "remember", content=f"odd {odd}")
+
+        assert values(server, "explain", id=told["id"])["text"]
+        assert values(server, "search", query=odd)["hits"] == []
+        values(server, "context", task=odd)
+
+
+def test_secrets_are_taken_out_and_that_is_said(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        told = values(
+            within(memory),
+            "remember",
+            content="The key is AKIAIOSFODNN7EXAMPLE.",
+            rationale="see AKIAIOSFODNN7EXAMPLE",
+        )
+
+        assert "secrets were taken out" in told["note"]
+        assert "AKIAIOSFODNN7EXAMPLE" not in str(memory.get(told["id"]))
+
+
+def test_two_who_edit_one_block_are_shown_both_values(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.create_agent("coder")
+        server = within(memory)
+        values(server, "edit_block", label="human", how="set", text="Ann", version=1)
+
+        said = refusal(server, "edit_block", label="human", how="set", text="Bob", version=1)
+
+        assert "Yours:\nBob" in said
+        assert "It says:\nAnn" in said
+        assert "Its version is 2." in said
+
+
+def test_a_fault_of_our_own_is_logged_and_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: Recollect) -> None:
+        raise ZeroDivisionError("a secret path")
+
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        monkeypatch.setattr(Recollect, "status", broken)
+        with caplog.at_level(logging.ERROR):
+            said = refusal(within(memory), "status")
+
+    assert said == "unexpected ZeroDivisionError; the server's log has it"
+    assert "a secret path" in caplog.text
+
+
+def test_a_closed_store_is_a_tool_error(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path / "m.db", words_only=True)
+    memory.close()
+
+    assert "closed" in refusal(within(memory), "search", query="anything")
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "recollect://blocks/absent",
+        "recollect://blocks/",
+        "recollect://skills/..%2F..%2Fetc%2Fpasswd",
+        f"recollect://memories/{NOWHERE}",
+        "recollect://memories/%00",
+        "recollect://nonsense/x",
+        "file:///etc/passwd",
+        "recollect://",
+    ],
+)
+def test_an_address_of_nothing_is_an_error_of_the_protocol(tmp_path: Path, uri: str) -> None:
+    async def scene(client: Client) -> None:
+        with pytest.raises(MCPError, match="there is no"):
+            await client.read_resource(uri)
+
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        for era in ERAS:
+            talk(within(memory), scene, era=era)
+
+
+def test_a_prompt_without_its_argument_says_what_it_needs(tmp_path: Path) -> None:
+    async def scene(client: Client) -> None:
+        with pytest.raises(MCPError, match="needs task"):
+            await client.get_prompt("recall", {"task": " "})
+        with pytest.raises(MCPError, match="Unknown prompt"):
+            await client.get_prompt("nonsense")
+
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        talk(within(memory), scene)
+
+
+def test_a_pipe_survives_what_is_no_message(tmp_path: Path) -> None:
+    """Lines that are no JSON, or none of the protocol, do not end the server."""
+    parameters = piped(tmp_path / "m.db", "--project", "site")
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    lines = ["not json", "[]", '{"a":1}', "\x00", json.dumps(hello)]
+
+    done = subprocess.run(
+        [parameters.command, *parameters.args],
+        input="\n".join(lines) + "\n",
+        env=parameters.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert next(one for one in answers if one.get("id") == 1)["result"]["serverInfo"]
+    assert all(one["jsonrpc"] == "2.0" for one in answers)
+    assert "Traceback" not in done.stderr
