@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from recollect.domain.event import Event, EventState
     from recollect.domain.file import FileHit, FileWindow, GrepMatch, GrepPage
+    from recollect.domain.importing import FileOutcome, ImportStep
     from recollect.domain.job import Job, JobState
     from recollect.domain.ledger import ModelCall
     from recollect.domain.link import Link, Relation
@@ -113,12 +114,14 @@ __all__ = [
     "Evidence",
     "EvidenceMissing",
     "FileHit",
+    "FileOutcome",
     "FileWindow",
     "GrepMatch",
     "GrepPage",
     "Hit",
     "IllegalTransition",
     "ImportRefused",
+    "ImportStep",
     "Imported",
     "InvalidInput",
     "Job",
@@ -229,10 +232,8 @@ _HOMES = {
         "BlockMergeConflict",
         "Merge",
     ),
-    "recollect.domain.project": (
-        "Project",
-        "Repo",
-    ),
+    "recollect.domain.importing": ("FileOutcome", "ImportStep"),
+    "recollect.domain.project": ("Project", "Repo"),
     "recollect.domain.retrieval": (
         "Hit",
         "MemoryExplanation",
@@ -243,12 +244,7 @@ _HOMES = {
     ),
     "recollect.domain.scope": ("Scope",),
     "recollect.domain.skill": ("LearntSkill", "LoadedSkill", "Skill", "SkillHit", "SkillReport"),
-    "recollect.domain.source": (
-        "Evidence",
-        "Redaction",
-        "Source",
-        "SourceKind",
-    ),
+    "recollect.domain.source": ("Evidence", "Redaction", "Source", "SourceKind"),
     "recollect.domain.upkeep": (
         "Imported",
         "Maintenance",

@@ -33,7 +33,7 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may
     event = memory.capture_conversation(exported, capture_mode="import", project="home")
     raw = memory.inbox()
     memory.drain()
-    [candidate] = memory.inbox()
+    [candidate] = memory.inbox(types=["profile"])  # and the record of the session
     unseen = memory.search("live in Porto", project="home", types=["profile"])
     memory.promote(candidate.id)
     [seen] = memory.search("live in Porto", project="home", types=["profile"])

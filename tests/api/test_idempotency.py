@@ -39,6 +39,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "save_view": {"query": "port"},
     "delete_view": {},
     "run_view": {},
+    "decide": {"memory_id": "$2", "verdict": "keep"},
     "promote_many": {"memory_ids": ["$2"]},
     "reject_many": {"memory_ids": ["$2"]},
     "undo_many": {"memory_ids": []},

@@ -85,6 +85,7 @@ OPERATIONS = """
 /api/files/search POST
 /api/import POST
 /api/inbox GET
+/api/inbox/decide POST
 /api/inbox/promote POST
 /api/inbox/reject POST
 /api/inbox/undo POST

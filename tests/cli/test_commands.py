@@ -80,7 +80,7 @@ def test_standard_input_facts_and_candidates(run: Run) -> None:
     assert piped["content"] == "from a pipe\nwith two lines"
     assert fact["key"] == "editor"
     assert "2 waiting" in inbox.output
-    assert {one["id"] for one in waiting} == {candidate["id"], other["id"]}
+    assert {one["memory"]["id"] for one in waiting} == {candidate["id"], other["id"]}
     assert "active" in promoted.output
     assert "archived" in rejected.output
     assert answer(run("show", other["id"], "--json"))["status"] == "archived"

@@ -72,6 +72,11 @@ def candidates(run: Run, number: int) -> list[str]:
     return [answer(run("add", f"idea {n}", "--inbox", "--json"))["id"] for n in range(number)]
 
 
+def in_inbox(run: Run, *args: str) -> list[Any]:
+    """Return the memories that `inbox --json` tells of."""
+    return [one["memory"] for one in answer(run("inbox", "--json", *args))]
+
+
 def status_of(run: Run, memory_id: str) -> str:
     return str(answer(run("show", memory_id, "--json"))["status"])
 
@@ -104,7 +109,7 @@ def test_captured_with_work_it_is_read_at_once(run: Run, talk: Path) -> None:
     assert "done: 3 extracted, 1 active, 2 held" in result.stdout
     assert "Review what is held with: recollect inbox" in result.stdout
     assert "waiting to be read" not in result.stdout
-    assert {one["content"] for one in answer(run("inbox", "--json"))} == {PNPM, PORTO}
+    assert {one["content"] for one in in_inbox(run)} == {PNPM, PORTO}
 
 
 def test_where_nothing_is_worth_remembering_it_says_so(run: Run) -> None:
@@ -147,7 +152,7 @@ def test_each_sentence_of_a_note_is_kept(run: Run, tmp_path: Path) -> None:
 
     run("capture", note, "--mode", "note", "--project", "site", "--work")
 
-    found = answer(run("inbox", "--json", "--project", "site"))
+    found = in_inbox(run, "--project", "site")
     assert {one["content"] for one in found} == {
         "The staging box has four cores.",
         "The other one has two.",
@@ -177,7 +182,7 @@ def test_what_is_told_of_a_file_is_kept_with_it(run: Run, tmp_path: Path) -> Non
         "bob",
     )
 
-    [found] = [one for one in answer(run("inbox", "--json")) if one["type"] == "profile"]
+    [found] = [one for one in in_inbox(run) if one["type"] == "profile"]
     assert found["content"] == "I live in Porto."
     assert found["scope"] == "project"
     assert found["session_id"] == "s1"
@@ -349,21 +354,21 @@ def test_a_job_that_is_done_is_not_retried(run: Run, talk: Path) -> None:
 def test_outside_a_terminal_the_inbox_is_a_list(run: Run, talk: Path) -> None:
     run("capture", talk, "--project", "site", "--work")
     plain, listed = run("inbox"), run("inbox", "--list")
-    found = answer(run("inbox", "--json"))
+    found = in_inbox(run)
 
     assert plain.stdout == listed.stdout
     assert "2 waiting" in plain.stdout
     assert all(one["id"] in plain.stdout and one["content"] in plain.stdout for one in found)
     assert all(one["evidence"][0]["quote"] == one["content"] for one in found)
-    assert answer(run("inbox", "--json", "--type", "profile"))[0]["content"] == PORTO
-    assert len(answer(run("inbox", "--json", "--limit", "1"))) == 1
+    assert in_inbox(run, "--type", "profile")[0]["content"] == PORTO
+    assert len(in_inbox(run, "--limit", "1")) == 1
     assert run("inbox", "--json", "--project", "other").exit_code == 0
     assert PNPM not in run("inbox", "--list", "--project", "other").stdout
 
 
 def test_an_empty_inbox_is_empty(run: Run) -> None:
     assert run("inbox").stdout == "0 waiting\n"
-    assert answer(run("inbox", "--json")) == []
+    assert in_inbox(run) == []
 
 
 def test_several_are_promoted_rejected_and_taken_back_at_once(run: Run) -> None:
@@ -435,7 +440,7 @@ def test_taking_several_back_is_all_or_none(run: Run) -> None:
         (["undo"], 2, "Missing argument 'ID...'"),
         (["confirm"], 2, "Missing argument 'ID'"),
         (["promote", "{active}"], 1, "is active and cannot become active"),
-        (["reject", "{active}"], 1, "only a candidate in the inbox can be rejected"),
+        (["reject", "{active}"], 1, "only a candidate in the inbox can be decided"),
         (["undo", "{active}"], 1, "has not changed since it was written"),
         (["undo", "nope"], 1, "there is no memory 'nope'"),
         (["confirm", "nope"], 1, "there is no memory 'nope'"),
@@ -492,7 +497,7 @@ def test_maintenance_points_out_twins_and_stale_facts(
 def test_doctor_tells_of_the_queue_the_inbox_junk_and_contradictions(run: Run, talk: Path) -> None:
     run("capture", talk, "--project", "site", "--work")
     run("capture", "-", stdin="We deploy with make.")
-    first, _ = answer(run("inbox", "--json"))
+    first, _ = in_inbox(run)
     run("reject", first["id"])
     result = run("doctor")
     checks = {one["check"]: one for one in answer(run("doctor", "--json"))}

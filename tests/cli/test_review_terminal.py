@@ -179,7 +179,7 @@ def test_quitting_leaves_the_rest_as_it_was(
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
-    window.press("K")
+    window.press("k")
     window.until("2 of 3")
     window.until(KEYS)
     window.press("q")
@@ -350,6 +350,62 @@ def test_a_list_is_a_list_in_a_terminal_too(
     assert status_of(store, three) == ["inbox"] * 3
 
 
+def test_groups_have_headings_and_what_says_the_same_is_one_line(
+    terminal: Start, store: Recollect
+) -> None:
+    for text in ("The backup runs on host atlas.", "The nightly backup runs on host atlas."):
+        store.ingest(text, project="site", type="project", status="inbox")
+    store.ingest("I like tea.", type="profile", status="inbox")
+    window = terminal("inbox")
+    first = window.until(KEYS)
+    window.press("s")
+    second = window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert "everywhere · about the user (1)\n" in first
+    assert "1 of 2" in first
+    assert "site · how things are (1)\n" in second
+    assert "also: The " in second
+    assert second.count("backup runs on host atlas.\n") == 2
+
+
+@pytest.mark.parametrize(("key", "status"), [("K", "active"), ("R", "archived")])
+def test_a_capital_decides_over_the_rest_of_a_group_and_undo_takes_it_back(
+    terminal: Start, store: Recollect, three: list[str], key: str, status: str
+) -> None:
+    other = store.ingest("I like tea.", type="profile", status="inbox", confidence=0.1)
+    window = terminal("inbox")
+    window.until("Keep or Reject the 3 left of this group")
+    window.until(KEYS)
+    window.press("s")
+    window.until("the 2 left of this group")
+    window.until(KEYS)
+    window.press(key)
+    window.until("about the user")
+    window.until(KEYS)
+    between = status_of(store, [*three, other.id])
+    window.press("u")
+    window.until("and 1 others")
+    window.until("2 of 4")
+    window.until(KEYS)
+    window.press("q")
+
+    assert window.ends() == 0
+    assert between == ["inbox", status, status, "inbox"]
+    assert status_of(store, [*three, other.id]) == ["inbox"] * 4
+    assert "0 kept, 0 rejected; 4 left in the inbox." in window.shown
+
+
+def test_how_many_more_wait_is_told(terminal: Start, store: Recollect, three: list[str]) -> None:
+    window = terminal("inbox", "--limit", "1")
+    window.until(KEYS)
+    window.press("s")
+
+    assert window.ends() == 0
+    assert "2 more were not shown" in window.shown
+
+
 def test_what_somebody_else_decided_meanwhile_is_told_and_the_review_goes_on(
     terminal: Start, store: Recollect, three: list[str]
 ) -> None:
@@ -357,7 +413,7 @@ def test_what_somebody_else_decided_meanwhile_is_told_and_the_review_goes_on(
     window.until(KEYS)
     store.reject(three[0], "by somebody else")
     window.press("r")
-    window.until("is archived; only a candidate in the inbox can be rejected")
+    window.until("is archived; only a candidate in the inbox can be decided")
     window.until("2 of 3")
     window.until(KEYS)
     window.press("k")

@@ -18,6 +18,7 @@ from recollect.domain.promotion import (
     judge,
 )
 from recollect.domain.scope import Scope
+from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from support import START
 
@@ -54,6 +55,23 @@ def candidate(
         created_at=START,
         updated_at=START,
         metadata={"voice": voice, "flags": list(flags)},
+    )
+
+
+@pytest.mark.parametrize("voice", [USER, ASSISTANT])
+@pytest.mark.parametrize("kind", list(MemoryType))
+@pytest.mark.parametrize("standing", [ONCE, TWICE, CORRECTS, AGAINST])
+def test_what_was_imported_waits_until_it_is_said_again(
+    voice: Voice, kind: MemoryType, standing: Standing
+) -> None:
+    imported = replace(
+        candidate(kind, voice, rationale="it is quick"), source_kind=SourceKind.IMPORT
+    )
+
+    assert isinstance(judge(imported, standing), Hold)
+    confirmed = replace(standing, said_here=True)
+    assert judge(imported, confirmed) == judge(
+        replace(imported, source_kind=SourceKind.RUN), confirmed
     )
 
 

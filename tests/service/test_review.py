@@ -363,7 +363,7 @@ def test_moves_that_are_not_there_are_refused_in_words(memory: Recollect) -> Non
 
     with pytest.raises(IllegalTransition, match="is active and cannot become active; it may"):
         memory.promote(active.id)
-    with pytest.raises(IllegalTransition, match="only a candidate in the inbox can be rejected"):
+    with pytest.raises(IllegalTransition, match="only a candidate in the inbox can be decided"):
         memory.reject(active.id)
     with pytest.raises(IllegalTransition, match="has not changed since it was written"):
         memory.undo(active.id)
@@ -451,7 +451,9 @@ def test_what_waits_can_be_narrowed_to_a_place_and_a_type(memory: Recollect) -> 
 
     def contents(**asked: Any) -> list[str]:
         found = [one.memory for one in memory.waiting(**asked)]
-        assert found == memory.inbox(**asked)
+        assert {one.id for one in found} <= {
+            one.id for one in memory.inbox(**{**asked, "limit": 9})
+        }
         return sorted(one.content for one in found)
 
     assert len(contents()) == 3

@@ -243,6 +243,8 @@ def test_a_source_does_not_change_and_is_stored_once(store: Store, keep: Keep) -
         assert tables.sources.with_hash(source.sha256, SourceKind.MANUAL) == source
         assert tables.sources.get(source.id) == source
         assert tables.sources.get("unknown") is None
+        assert tables.sources.kind_of(source.id) is SourceKind.MANUAL
+        assert tables.sources.kind_of("unknown") is None
         assert tables.sources.evidence_in(source.id) == list(kept.evidence)
 
     with pytest.raises(InvalidInput, match="immutable"):
@@ -430,6 +432,27 @@ def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock
         assert places.repos_of(home.id) == [moved]
         assert tables.agents.named("anna") == agent("a1", "anna")
         assert tables.agents.named("bert") is None
+
+
+def test_marks_are_where_events_without_a_source_came_from(store: Store, clock: FakeClock) -> None:
+    def event(uri: str, trigger: Trigger = Trigger.MANUAL) -> Event:
+        return Event(
+            id=clock.new_id(),
+            trigger=trigger,
+            source_id=None,
+            owner=GLOBAL,
+            state=EventState.DONE,
+            uri=uri,
+            created_at=START,
+            updated_at=START,
+        )
+
+    events = [event("file:///a#1"), event(""), event("file:///b", Trigger.CONVERSATION)]
+    for one in events:
+        store.write(lambda tables, one=one: tables.sources.add_event(one))  # type: ignore[misc]
+
+    with store.read() as tables:
+        assert tables.sources.marks(Trigger.MANUAL) == {"file:///a#1"}
 
 
 def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:

@@ -6,7 +6,7 @@ from typing import Unpack
 from recollect.app.given import Asked, Verbs, one_id, question_of
 from recollect.domain.memory import Memory, Status
 from recollect.domain.upkeep import Maintenance, Waiting
-from recollect.service import maintenance, read, review
+from recollect.service import inbox, maintenance, read, review
 
 
 class Reviewing(Verbs):
@@ -17,8 +17,30 @@ class Reviewing(Verbs):
         return read.newest(self._deps, _candidates(asked, limit))
 
     def waiting(self, *, limit: int = 50, **asked: Unpack[Asked]) -> list[Waiting]:
-        """Return the same candidates with what a reviewer needs: why, against what, who said it."""
-        return review.waiting(self._deps, _candidates(asked, limit))
+        """
+        Return the candidates as a reviewer wants them: grouped, the most certain first, folded.
+
+        Each says why it waits, what it speaks against, who said it, and which others say the same
+        (`also`). *limit* counts the leads; `number` and `of` say how many more there are.
+        """
+        return inbox.waiting(self._deps, _candidates(asked, limit))
+
+    def decide(
+        self,
+        memory_id: str | Sequence[str],
+        verdict: str,
+        *,
+        reason: str = "",
+        by: str = "user",
+    ) -> list[Memory]:
+        """
+        Decide over a candidate, or several, and all that is folded into it: all or none.
+
+        *verdict* is `keep` (active), `replace` (active, and what it speaks against is superseded)
+        or `reject` (archived). Returns every memory that changed, first the one named; `undo` of
+        that one takes it all back. *by* is user or agent, for the history.
+        """
+        return review.decide(self._deps, memory_id, verdict, reason=reason, by=by)
 
     def promote(self, memory_id: str, *, reason: str = "", replaces: bool = False) -> Memory:
         """Make a candidate active; *replaces*: what it speaks against is superseded by it."""

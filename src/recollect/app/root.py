@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from recollect.app.agents import AgentVerbs
 from recollect.app.capturing import Capturing
 from recollect.app.files import FileVerbs
+from recollect.app.importing import Importing
 from recollect.app.keeping import Keeping
 from recollect.app.models import ModelVerbs
 from recollect.app.portability import PortabilityVerbs
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 class Recollect(
     Writing,
     Capturing,
+    Importing,
     Reviewing,
     Reading,
     AgentVerbs,

@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,6 +27,7 @@ from recollect.domain.scope import Scope
 from recollect.service.handed import CaptureMode
 
 _errors = Console(stderr=True)
+TOLD_EVERY = 25  # jobs
 POLL_S = 1.0  # how often an idle worker looks for jobs
 
 
@@ -72,7 +74,7 @@ def capture(
     materials = [standard_input() if name == "-" else Path(name) for name in files]
     events = memory.capture_many(materials, mode, **told)
     if work_now:
-        _work_off(memory)
+        work_off(memory)
         events = [memory.event(event.id) for event in events]
     if as_json:
         print_json(events)
@@ -98,11 +100,11 @@ def work(memory: Recollect, *, as_json: bool, once: bool) -> None:
       recollect work --once
     """
     stop = _told_to_stop()
-    done = Counter(_work_off(memory, stop))
+    done = Counter(work_off(memory, stop))
     if not once and not stop.is_set():
         _errors.print(f"Waiting for jobs since {time.strftime('%H:%M:%S')}; stop with Ctrl-C.")
     while not once and not stop.wait(POLL_S):
-        done.update(_work_off(memory, stop))
+        done.update(work_off(memory, stop))
     if as_json:
         print_json({"done": dict(done)})
         return
@@ -177,8 +179,17 @@ def retry_jobs(memory: Recollect, *, as_json: bool, job_ids: tuple[str, ...], ev
         say(f"{len(done)} jobs are due now; `recollect work --once` runs them.")
 
 
-def _work_off(memory: Recollect, stop: threading.Event | None = None) -> list[str]:
-    """Run what is due until *stop*, with progress; return the kinds of the jobs that were run."""
+def work_off(
+    memory: Recollect,
+    stop: threading.Event | None = None,
+    *,
+    counting: Callable[[], str] = lambda: "",
+) -> list[str]:
+    """
+    Run what is due until *stop*, with progress; return the kinds of the jobs that were run.
+
+    *counting* is asked from time to time what else there is to tell.
+    """
     kinds = []
     waiting = len(memory.jobs(limit=1_000))
     with Progress(console=_errors, transient=True, disable=not _errors.is_terminal) as progress:
@@ -187,6 +198,8 @@ def _work_off(memory: Recollect, stop: threading.Event | None = None) -> list[st
             kinds.append(job.kind.value)
             waiting = max(waiting, len(kinds))
             progress.update(task, completed=len(kinds), total=waiting + 1)
+            if _errors.is_terminal and len(kinds) % TOLD_EVERY == 0:
+                progress.update(task, description=f"Reading … {counting()}")
             if stop is not None and stop.is_set():
                 break
     return kinds

@@ -1,8 +1,8 @@
 """
 Commands of the reviewer: inbox, promote, reject, undo, consolidate, maintain, confirm.
 
-In a terminal `recollect inbox` goes through the candidates one by one; each key does one thing and
-can be taken back. Anywhere else it prints the list.
+In a terminal `recollect inbox` goes through the candidates one by one (cli/reviewing.py). Anywhere
+else it prints the same list, group by group.
 """
 
 import sys
@@ -13,26 +13,22 @@ import click
 from recollect.app import Recollect
 from recollect.cli.options import given_filters, place_options, store_options
 from recollect.cli.render import print_json, print_memory, say, shown
-from recollect.domain.memory import Memory, Status
+from recollect.cli.reviewing import review
+from recollect.domain.memory import Memory
 from recollect.domain.upkeep import Waiting
-from recollect.errors import RecollectError
-
-_KEYS = (
-    "[bold]k[/bold]eep  [bold]r[/bold]eject  [bold]s[/bold]kip  [bold]u[/bold]ndo  "
-    "[bold]q[/bold]uit"
-)
-_REPLACE = "  [bold]x[/bold] keep and replace the other"
 
 
 @click.command()
 @place_options
 @click.option("--type", "types", multiple=True, help="Only of this type.")
-@click.option("-n", "--limit", default=50, show_default=True, help="How many at most.")
+@click.option("-n", "--limit", default=50, show_default=True, help="How many lines at most.")
 @click.option("--list", "only_list", is_flag=True, help="Print the list, ask nothing.")
 @store_options
 def inbox(memory: Recollect, *, as_json: bool, limit: int, only_list: bool, **given: Any) -> None:
     """
     Go through the candidates that wait for a decision: keep, reject, skip, undo.
+
+    They come in groups, the most certain first; those that say the same are shown as one.
 
     \b
     Examples:
@@ -44,13 +40,11 @@ def inbox(memory: Recollect, *, as_json: bool, limit: int, only_list: bool, **gi
         asked["everywhere"] = False
     waiting = memory.waiting(limit=limit, **asked)
     if as_json:
-        print_json([one.memory for one in waiting])
+        print_json(waiting)
     elif only_list or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        for one in waiting:
-            print_memory(one.memory)
-        say(f"[dim]{len(waiting)} waiting[/dim]")
+        _print_groups(waiting)
     else:
-        _review(memory, waiting)
+        review(memory, waiting)
 
 
 @click.command()
@@ -122,76 +116,22 @@ def confirm(memory: Recollect, *, as_json: bool, memory_id: str) -> None:
     _print_all([memory.confirm(memory_id)], as_json=as_json)
 
 
-def _review(memory: Recollect, waiting: list[Waiting]) -> None:
-    decided: list[tuple[str, str]] = []  # what was decided, and by which key
-    at = 0
-    while at < len(waiting):
-        one = waiting[at]
-        if memory.get(one.memory.id).status is not Status.INBOX:
-            at += 1  # decided along with another one, or by somebody else
-            continue
-        _show(one, at + 1, len(waiting))
-        match _key(one):
-            case "k" | "x" | "r" as key if _done(memory, one.memory.id, key):
-                decided.append((one.memory.id, key))
-                at += 1
-            case "s":
-                at += 1
-            case "u" if decided:
-                back = memory.undo(decided.pop()[0])
-                at = next(i for i, other in enumerate(waiting) if other.memory.id == back.id)
-                say(f"[yellow]Undone: {shown(back.content)}[/yellow]")
-            case "u":
-                say("[dim]There is nothing to undo yet.[/dim]")
-            case "q":
-                break
-    rejected = sum(key == "r" for _, key in decided)
-    left = len(memory.inbox(limit=1_000))
-    say(f"{len(decided) - rejected} kept, {rejected} rejected; {left} left in the inbox.")
-
-
-def _done(memory: Recollect, memory_id: str, key: str) -> bool:
-    try:
-        if key == "r":
-            memory.reject(memory_id)
-        else:
-            memory.promote(memory_id, reason="reviewed", replaces=key == "x")
-    except RecollectError as error:  # somebody else decided meanwhile: say so and go on
-        say(f"[red]{shown(str(error))}[/red]")
-        return False
-    return True
-
-
-def _show(one: Waiting, number: int, of: int) -> None:
-    found = one.memory
-    sure = f"{found.confidence:.0%} sure"
-    say(f"\n[dim]{number} of {of} · {found.type} · {found.scope} · {sure}[/dim]")
-    say(f"[bold]{shown(found.content)}[/bold]")
-    if found.rationale:
-        say(f"[dim]because[/dim] {shown(found.rationale)}")
-    for piece in found.evidence[:3]:
-        say(f"  [green]“{shown(piece.quote)}”[/green]")
-    said = f"said by {one.voice} in " if one.voice else "from "
-    say(f"  [dim]{said}{shown(one.source)}[/dim]")
-    for rival in one.rivals:
-        say(f"  [red]speaks against: {shown(rival.content)}[/red] [dim]({rival.status})[/dim]")
-    for flag in found.metadata.get("flags", ()):
-        say(f"  [yellow]{shown(str(flag))}[/yellow]")
-    if one.why:
-        say(f"  [dim]{shown(one.why)}[/dim]")
-
-
-def _key(one: Waiting) -> str:
-    say(_KEYS + (_REPLACE if one.rivals else ""))
-    while True:
-        try:
-            key = click.getchar().lower()
-        except (KeyboardInterrupt, EOFError):
-            return "q"
-        if key == "\x1b":
-            return "q"
-        if key in "krsuq" or (key == "x" and one.rivals):
-            return key
+def _print_groups(waiting: list[Waiting]) -> None:
+    group = ""
+    for one in waiting:
+        if one.group != group:
+            group = one.group
+            say(f"[bold cyan]{shown(group)}[/bold cyan]")
+        print_memory(one.memory)
+        if one.also:
+            say(f"[cyan]and {len(one.also)} that say the same[/cyan]")
+        if one.known is not None:
+            say(f"[yellow]known already: {one.known.id}[/yellow]")
+        for rival in one.rivals:
+            say(f"[red]speaks against {rival.id}[/red]")
+    of = waiting[0].of if waiting else 0
+    more = f", {of - len(waiting)} more behind --limit" if of > len(waiting) else ""
+    say(f"[dim]{len(waiting)} waiting{more}[/dim]")
 
 
 def _print_all(memories: list[Memory], *, as_json: bool) -> None:

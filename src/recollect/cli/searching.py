@@ -13,12 +13,16 @@ DEFAULT = "memories"
 
 
 class DefaultGroup(click.Group):
-    """A group whose first argument may also be the query of its default command."""
+    """A group whose first argument may also be that of its default command."""
+
+    def __init__(self, *args: Any, default: str = DEFAULT, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.default = default
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default command first unless a command or help is asked for."""
         if not args or args[0] not in {*self.commands, "-h", "--help"}:
-            args = [DEFAULT, *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 

@@ -1,4 +1,4 @@
-"""Commands that look after a store: export, import, verify, rebuild, status, doctor."""
+"""Commands that look after a store: export, verify, rebuild, status, doctor."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from recollect.app import Recollect
-from recollect.cli.options import creating_store_options, store_options
+from recollect.cli.options import store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.config import config_path
 from recollect.domain.upkeep import StoreStatus
@@ -38,22 +38,6 @@ def export(memory: Recollect, *, as_json: bool, path: Path) -> None:
         print_json({"path": str(path), "rows": rows})
     else:
         say(f"Exported {rows} rows to {shown(str(path))}.")
-
-
-@click.command("import")
-@click.argument("path", type=click.Path(path_type=Path))
-@creating_store_options
-def import_(memory: Recollect, *, as_json: bool, path: Path) -> None:
-    """Add everything of an exported file, all or none; what is here stays."""
-    with _errors.status("Importing …"):
-        done = memory.import_(path)
-    if as_json:
-        print_json(done)
-        return
-    added = ", ".join(f"{count} {table}" for table, count in done.added.items()) or "nothing"
-    say(f"Added {added}; {done.unchanged} rows were here already.")
-    for conflict in done.conflicts:
-        say(f"[yellow]{shown(conflict)}[/yellow]")
 
 
 @click.command()

@@ -34,6 +34,7 @@ NOT_OVER_HTTP = {
     "drain_in_steps": "use `drain`; the server works its queue off by itself",
     "viewer": "ask with the places themselves; the server looks them up",
     "work_in_steps": "use `drain`; the server works its queue off by itself",
+    "import_past_in_steps": "run `recollect import` on the machine where the past lies",
     "once": "every write carries a key of its own already",
     "warm": "the server does that when it starts",
     "add_model": "run `recollect models add` on the server's machine",

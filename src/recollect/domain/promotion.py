@@ -8,6 +8,7 @@ Read it as a table, top to bottom; the first row that applies decides.
     seems to command whoever reads it                              never by itself
     put into memory by an agent itself                             never by itself
     a tool, a web page, another agent or another person            never by itself
+    brought in by an import, and not said in a session since       held
     the record that a session took place                           active
     the user, putting an active memory right                       active, in its place
     speaks against something known                                 held
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 
 from recollect.domain.candidate import BY_AGENT, INSTRUCTION
 from recollect.domain.memory import Memory, MemoryType
+from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 
 ENOUGH_SESSIONS = 2
@@ -62,6 +64,7 @@ class Standing:
     sessions: int  # in how many separate sessions the user said so
     corrects_active: bool = False
     contradicts: bool = False
+    said_here: bool = False  # in a session captured as it was held, not only in imported ones
 
 
 def judge(candidate: Memory, standing: Standing) -> Verdict:
@@ -74,6 +77,8 @@ def judge(candidate: Memory, standing: Standing) -> Verdict:
         return Never("an agent put it into memory itself")
     if voice not in TRUSTED:
         return Never(f"it rests on the words of {voice or 'nobody we know'}")
+    if candidate.source_kind is SourceKind.IMPORT and not standing.said_here:
+        return Hold("it was imported, and no session since has confirmed it")
     if candidate.type is MemoryType.EPISODE:
         return Promote("a record of a session")
     by_user = voice == Voice.USER

@@ -74,6 +74,14 @@ class StoreStatus:
         return self.rejected / self.extracted if self.extracted else 0.0
 
 
+class ReviewVerdict(StrEnum):
+    """What a reviewer may decide of a candidate."""
+
+    KEEP = "keep"  # it becomes active
+    REPLACE = "replace"  # and what it speaks against is superseded by it
+    REJECT = "reject"  # it is archived, not deleted
+
+
 class EmbedderState(StrEnum):
     """How it stands with the embedder."""
 
@@ -106,13 +114,23 @@ class Pulse:
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """A candidate as a reviewer needs it: why it waits, what it speaks against, who said it."""
+    """
+    A candidate as a reviewer needs it: why it waits, what it speaks against, who said it.
+
+    *also* are the candidates that say the same; what is decided of this one is decided of them.
+    """
 
     memory: Memory
     why: str
     rivals: tuple[Memory, ...] = ()
     source: str = ""
     voice: str = ""
+    also: tuple[Memory, ...] = ()
+    known: Memory | None = None  # an active memory that says so already
+    sessions: int = 0  # in how many separate sessions it was said
+    group: str = ""  # where it belongs and what kind of thing it is
+    number: int = 0  # which one it is in the order of review …
+    of: int = 0  # … of how many that wait
 
 
 @dataclass(frozen=True)

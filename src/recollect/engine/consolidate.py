@@ -32,7 +32,7 @@ SAME = 0.97  # meaning: as near as two wordings of one sentence come
 MORE_OF_THE_SAME = 0.85
 AGAINST = 1.55  # how alike two statements about the same names must be to be rivals
 PUT_RIGHT = 1.75  # how alike, where the candidate says that it corrects something
-_SIGNS = Pattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
+SIGNS = Pattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
 FLIPPED = "one says what the other denies"
 _STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
 
@@ -121,7 +121,7 @@ def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
     if fingerprint(mine) == fingerprint(theirs):
         return True
     alike = essence(mine) == essence(theirs) and denies(mine) == denies(theirs)
-    alike = alike and _SIGNS.findall(mine) == _SIGNS.findall(theirs)
+    alike = alike and SIGNS.findall(mine) == SIGNS.findall(theirs)
     return alike and (one.similarity is None or one.similarity >= SAME)
 
 

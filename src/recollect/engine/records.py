@@ -22,6 +22,11 @@ def in_place_of(memory_id: str) -> str:
     return f"in place of {memory_id}"
 
 
+def says_the_same_as(memory_id: str) -> str:
+    """Return how the reason begins of what was filed away along with its lead; `undo` looks too."""
+    return f"says the same as {memory_id}, which was"
+
+
 @dataclass(frozen=True)
 class Records:
     """The records of one transaction, kept in the name of *by*."""

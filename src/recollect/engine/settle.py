@@ -177,42 +177,56 @@ def _vector(
 def _settle_episode(records: Records, candidate: Memory, near: Sequence[Neighbour]) -> str:
     """A session told again, longer: the new telling takes the place of the old one."""
     session = candidate.metadata.get("session")
-    for one in near:
-        other = one.memory
-        told_before = other.type is MemoryType.EPISODE and other.status is Status.ACTIVE
-        if session and told_before and other.metadata.get("session") == session:
-            records.move(other, Status.SUPERSEDED, "the session was captured again")
-            records.link(candidate.id, Relation.SUPERSEDES, other.id)
+    told_before = [
+        one.memory
+        for one in near
+        if session
+        and one.memory.type is MemoryType.EPISODE
+        and one.memory.status in (Status.ACTIVE, Status.INBOX)
+        and one.memory.metadata.get("session") == session
+    ]
+    active = next((one for one in told_before if one.status is Status.ACTIVE), None)
+    if active is not None and _imported(candidate):
+        # An import takes nothing away from what is known already.
+        records.link(candidate.id, Relation.SUPPORTS, active.id)
+        records.move(candidate, Status.ARCHIVED, f"the session is known from {active.id}")
+        return "repeated"
+    for other in told_before:
+        records.move(other, Status.SUPERSEDED, "the session was captured again")
+        records.link(candidate.id, Relation.SUPERSEDES, other.id)
     return _judged(records, candidate, Standing(sessions=1))
 
 
 def _repeated(records: Records, candidate: Memory, of: Memory) -> str:
-    grown = _with_evidence_of(records, of, candidate)
+    grown = with_evidence_of(records, of, candidate)
     if candidate.source_kind is SourceKind.MANUAL:
         records.link(candidate.id, Relation.SUPPORTS, of.id)
         records.move(candidate, Status.ARCHIVED, f"merged into {of.id}, which says the same")
     else:
         # All the candidate knew now stands in *of*; a second record would only be in the way.
         records.tables.memories.delete(candidate.id)
-    _judged_again(records, grown)
+    _judged_again(records, grown, candidate)
     return "repeated"
 
 
 def _merged(records: Records, candidate: Memory, into: Memory, *, says_more: bool) -> str:
     if not says_more:
-        grown = _with_evidence_of(records, into, candidate)
+        grown = with_evidence_of(records, into, candidate)
         records.link(candidate.id, Relation.SUPPORTS, into.id)
         records.move(candidate, Status.ARCHIVED, f"merged into {into.id}, which says more")
-        _judged_again(records, grown)
+        _judged_again(records, grown, candidate)
         return "merged"
     if into.status is not Status.INBOX:
         records.link(candidate.id, Relation.RELATED_TO, into.id, note="says more of the same")
         records.held(candidate, f"it says more than {into.id}, which is {into.status}")
         return "held"
-    grown = _with_evidence_of(records, candidate, into)
+    grown = with_evidence_of(records, candidate, into)
     records.link(candidate.id, Relation.SUPERSEDES, into.id)
     records.move(into, Status.SUPERSEDED, f"merged into {candidate.id}, which says more")
-    _judged(records, grown, _standing(records.tables, grown))
+    standing = _standing(records.tables, grown)
+    if _imported(candidate):
+        standing = replace(standing, said_here=False)  # what confirms it was said before
+    _judged(records, grown, standing)
     return "merged"
 
 
@@ -238,9 +252,9 @@ def _contradicted(records: Records, candidate: Memory, found: Contradicts) -> st
     return "corrections"
 
 
-def _judged_again(records: Records, memory: Memory) -> None:
-    """Ask the policy anew about a candidate that has gained evidence."""
-    if memory.status is Status.INBOX:
+def _judged_again(records: Records, memory: Memory, by: Memory) -> None:
+    """Ask the policy anew about a candidate that has gained evidence, unless an import gave it."""
+    if memory.status is Status.INBOX and not _imported(by):
         _judged(records, memory, _standing(records.tables, memory), again=True)
 
 
@@ -249,7 +263,21 @@ def _standing(tables: Tables, memory: Memory) -> Standing:
     return Standing(
         sessions=_sessions(tables, memory),
         contradicts=bool(tables.links.conflicts([memory.id])),
+        said_here=_said_here(tables, memory),
     )
+
+
+def _said_here(tables: Tables, memory: Memory) -> bool:
+    """Say whether the user said so in a session that was captured as it was held."""
+    return any(
+        piece.voice == Voice.USER
+        and tables.sources.kind_of(piece.source_id) is not SourceKind.IMPORT
+        for piece in memory.evidence
+    )
+
+
+def _imported(memory: Memory) -> bool:
+    return memory.source_kind is SourceKind.IMPORT
 
 
 def _judged(
@@ -273,7 +301,7 @@ def _judged(
     return "held"
 
 
-def _with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
+def with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
     """Give *memory* the quotes of *other* too, those of one session only once."""
     tables = records.tables
     known = _heard(tables, memory)

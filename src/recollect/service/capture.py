@@ -49,6 +49,7 @@ class Capture:
     explicit_scope: bool
     title: str
     uri: str
+    imported: bool = False  # from another program's past: it waits for a person
 
 
 def captures(
@@ -70,29 +71,51 @@ def captures(
     found, uri = transcripts_in(material, chosen)
     if not any(said.text.strip() for one in found for said in one.said):
         raise InvalidInput("there is nothing to capture: nobody says anything in it")
-    taken = []
-    for one in found:
-        transcript = _as_said_by(_clean(one), speaker)
-        transcript = replace(transcript, started_at=moment or one.started_at)
-        place = _placed(where, transcript)
-        taken.append(
-            Capture(
-                transcript=transcript,
-                material=lay_out(transcript),
-                mode=chosen,
-                trigger=trigger,
-                where=place,
-                # A session's name says which one it was, not that nobody else may know of it.
-                scope=scope_of(scope, place if scope else replace(place, session=None)),
-                explicit_scope=scope is not None,
-                title=redact(clean(named or transcript.title)).text[: inputs.MAX_TITLE],
-                uri=uri,
-            )
+    taken = [
+        laid_out(
+            replace(_as_said_by(_clean(one), speaker), started_at=moment or one.started_at),
+            where=where,
+            trigger=trigger,
+            mode=chosen,
+            scope=scope,
+            title=named,
+            uri=uri,
         )
+        for one in found
+    ]
     kept = [one for one in taken if one.material.turns]
     if not kept:
         raise InvalidInput("there is nothing to capture: all of it was private")
     return kept
+
+
+def laid_out(
+    told: Transcript,
+    *,
+    where: Where,
+    trigger: Trigger,
+    mode: CaptureMode,
+    scope: object = None,
+    title: str = "",
+    uri: str = "",
+    imported: bool = False,
+) -> Capture:
+    """Return one conversation as it will be stored: cleaned, without secrets, in its place."""
+    transcript = _clean(told)
+    place = _placed(where, transcript)
+    return Capture(
+        transcript=transcript,
+        material=lay_out(transcript),
+        mode=mode,
+        trigger=trigger,
+        where=place,
+        # A session's name says which one it was, not that nobody else may know of it.
+        scope=scope_of(scope, place if scope else replace(place, session=None)),
+        explicit_scope=scope is not None,
+        title=redact(clean(title or transcript.title)).text[: inputs.MAX_TITLE],
+        uri=uri,
+        imported=imported,
+    )
 
 
 def capture_many(deps: Deps, wanted: Sequence[Capture]) -> list[Event]:
@@ -128,8 +151,12 @@ def take_in(deps: Deps, tables: Tables, wanted: Capture) -> Event:
 
 
 def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:
-    kind = _KINDS[wanted.mode]
-    if wanted.mode is CaptureMode.TRANSCRIPT and wanted.trigger is Trigger.SESSION:
+    kind = SourceKind.IMPORT if wanted.imported else _KINDS[wanted.mode]
+    if (
+        kind is not SourceKind.IMPORT
+        and wanted.mode is CaptureMode.TRANSCRIPT
+        and wanted.trigger is Trigger.SESSION
+    ):
         kind = SourceKind.RUN
     digest = sha256_hex(wanted.material.content)
     known = tables.sources.with_hash(digest, kind)
@@ -167,12 +194,12 @@ def _session(tables: Tables, wanted: Capture) -> str:
     mark = f"begins {short_hash(begun).hex()[:16]}"
     known = tables.sources.with_session(mark)
     for session, earlier in known:
-        if _goes_on(earlier, content) or _goes_on(content, earlier):
+        if goes_on(earlier, content) or goes_on(content, earlier):
             return session  # the same session, captured before it was over
     return f"{mark} {len(known)}"
 
 
-def _goes_on(earlier: str, later: str) -> bool:
+def goes_on(earlier: str, later: str) -> bool:
     """Say whether *later* begins with all of *earlier*, whatever of it was forgotten since."""
     if not any(mark in earlier for mark in BLANKS):
         return later.startswith(earlier)

@@ -1,5 +1,8 @@
 """
-Review candidates: promote, reject, undo, one or many at once, and consolidate on request.
+Review candidates: decide, promote, reject, undo, one or many at once, and consolidate on request.
+
+`decide` is what a reviewer does with a line of the inbox: the candidate and those folded into it
+are settled together, and undoing it brings all of them back. The other verbs touch what they name.
 
 A bulk change is one transaction, all or none, and a snapshot of the store is taken before it.
 """
@@ -7,14 +10,15 @@ A bulk change is one transaction, all or none, and a snapshot of the store is ta
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from recollect.domain.block import By
 from recollect.domain.link import Relation
 from recollect.domain.memory import Change, Memory, Status
-from recollect.domain.upkeep import Waiting
-from recollect.engine.records import Records, in_place_of
+from recollect.domain.upkeep import ReviewVerdict
+from recollect.engine.records import ENGINE, Records, in_place_of, says_the_same_as
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service import inputs
 from recollect.service.deps import Deps
-from recollect.service.read import Question, owners_of
+from recollect.service.inbox import twins_of
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
@@ -26,6 +30,62 @@ USER = "user"
 Review = Callable[[Records, Memory], Memory]
 
 
+def decide(
+    deps: Deps, memory_ids: object, verdict: object, *, reason: object = "", by: object = By.USER
+) -> list[Memory]:
+    """Keep, replace with, or reject candidates and what is folded into them; all or none."""
+    chosen = inputs.one_of("verdict", ReviewVerdict, verdict)
+    writer = inputs.one_of("by", By, by)
+    why = _reason(reason)
+    listed = _listed(memory_ids)
+    with deps.store.read() as tables:
+        named = [known(tables, memory_id) for memory_id in listed]
+    # Read before the write lock is taken. Whoever is decided meanwhile is left as it is.
+    twins = twins_of(deps, named)
+    if sum(1 + len(twins[one.id]) for one in named) >= BULK:
+        deps.store.snapshot("bulk")
+
+    def write(tables: Tables) -> list[Memory]:
+        records = Records(tables, deps.clock, writer)
+        changed: dict[str, None] = {}
+        for memory in (known(tables, one.id) for one in named):
+            if memory.id in changed:
+                continue  # it was folded into another one that is named
+            _still_waits(memory)
+            settled = _settled(records, memory, chosen, why)
+            for twin in tables.memories.get_many(twins[memory.id]):
+                if twin.status is Status.INBOX:
+                    settled += _filed_away(records, settled[0], twin, chosen, why)
+            changed |= dict.fromkeys(one.id for one in settled)
+        return tables.memories.get_many(list(changed))
+
+    return deps.store.write(write)
+
+
+def _settled(records: Records, memory: Memory, verdict: ReviewVerdict, why: str) -> list[Memory]:
+    """Do with one candidate as decided; return it, and what it took the place of."""
+    if verdict is ReviewVerdict.REJECT:
+        return [records.move(memory, Status.ARCHIVED, why or "rejected")]
+    return _promoted(records, memory, why, replaces=verdict is ReviewVerdict.REPLACE)
+
+
+def _filed_away(
+    records: Records, lead: Memory, twin: Memory, verdict: ReviewVerdict, why: str
+) -> list[Memory]:
+    """File a candidate away that says the same as one that was decided; what it rests on stays."""
+    records.link(twin.id, Relation.SUPPORTS, lead.id)
+    if verdict is ReviewVerdict.REJECT:
+        told = f"{says_the_same_as(lead.id)} rejected" + (f": {why}" if why else "")
+        return [records.move(twin, Status.ARCHIVED, told)]
+    # As in `consolidate`.
+    from recollect.engine.settle import with_evidence_of
+
+    with_evidence_of(records, known(records.tables, lead.id), twin)
+    # Nobody turned it down, so it does not count as such: the engine files it away.
+    filing = Records(records.tables, records.clock, ENGINE)
+    return [filing.move(twin, Status.ARCHIVED, f"{says_the_same_as(lead.id)} kept")]
+
+
 def promote(
     deps: Deps, memory_ids: object, *, reason: object = "", replaces: bool = False, by: str = USER
 ) -> list[Memory]:
@@ -33,13 +93,7 @@ def promote(
     why = _reason(reason)
 
     def one(records: Records, memory: Memory) -> Memory:
-        rivals = _rivals(records.tables, memory) if replaces else []
-        told = "; ".join([why] * bool(why) + [in_place_of(other.id) for other in rivals])
-        promoted = records.move(memory, Status.ACTIVE, told)
-        for other in rivals:
-            records.link(memory.id, Relation.SUPERSEDES, other.id)
-            records.move(other, Status.SUPERSEDED, f"replaced by {memory.id}")
-        return promoted
+        return _promoted(records, memory, why, replaces=replaces)[0]
 
     return _each(deps, memory_ids, one, by=by)
 
@@ -49,11 +103,7 @@ def reject(deps: Deps, memory_ids: object, *, reason: object = "", by: str = USE
     why = _reason(reason) or "rejected"
 
     def one(records: Records, memory: Memory) -> Memory:
-        if memory.status is not Status.INBOX:
-            raise IllegalTransition(
-                f"memory {memory.id} is {memory.status}; only a candidate in the inbox can be "
-                "rejected. To remove it, use forget"
-            )
+        _still_waits(memory)
         return records.move(memory, Status.ARCHIVED, why)
 
     return _each(deps, memory_ids, one, by=by)
@@ -69,6 +119,8 @@ def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
         for link in records.tables.links.of_memory(memory.id):
             if link.relation is Relation.SUPERSEDES and in_place_of(link.to_id) in last.reason:
                 _restore(records, link.to_id, memory.id)
+            if link.relation is Relation.SUPPORTS and last.before is Status.INBOX:
+                _bring_back(records, link.from_id, memory.id)
         was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
         return records.move(memory, last.before, f"undone: was {was}")
 
@@ -95,33 +147,6 @@ def consolidate(deps: Deps, memory_ids: object = None) -> Mapping[str, int]:
     return counts
 
 
-def waiting(deps: Deps, asked: Question) -> list[Waiting]:
-    """Return the candidates a question admits, each with what its reviewer needs to know."""
-    with deps.store.read() as tables:
-        found = tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
-        rivals = tables.links.conflicts([memory.id for memory in found])
-        return [_waiting(tables, memory, rivals.get(memory.id, ())) for memory in found]
-
-
-def _waiting(tables: Tables, memory: Memory, rivals: Sequence[str]) -> Waiting:
-    changes = tables.memories.changes(memory.id)
-    said = memory.evidence[0] if memory.evidence else None
-    return Waiting(
-        memory=memory,
-        why=next((one.reason for one in reversed(changes) if one.before in (None, one.after)), ""),
-        rivals=tuple(tables.memories.get_many(rivals)),
-        source=_source_of(tables, memory),
-        voice=said.voice if said else "",
-    )
-
-
-def _source_of(tables: Tables, memory: Memory) -> str:
-    """Return what the capture a candidate came from was called, and when it was said."""
-    event = tables.sources.event(str(memory.metadata.get("event", "")))
-    name = event.title if event else ""
-    return f"{name or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
-
-
 def _each(deps: Deps, memory_ids: object, one: Review, *, by: str) -> list[Memory]:
     listed = _listed(memory_ids)
     if len(listed) >= BULK:
@@ -132,6 +157,25 @@ def _each(deps: Deps, memory_ids: object, one: Review, *, by: str) -> list[Memor
         return [one(records, known(tables, memory_id)) for memory_id in listed]
 
     return deps.store.write(write)
+
+
+def _still_waits(memory: Memory) -> None:
+    if memory.status is not Status.INBOX:
+        raise IllegalTransition(
+            f"memory {memory.id} is {memory.status}; only a candidate in the inbox can be "
+            "decided. `undo` takes its last change back; `forget` removes it"
+        )
+
+
+def _promoted(records: Records, memory: Memory, why: str, *, replaces: bool) -> list[Memory]:
+    """Make a candidate active; return it, and what it superseded."""
+    rivals = _rivals(records.tables, memory) if replaces else []
+    told = "; ".join([why] * bool(why) + [in_place_of(other.id) for other in rivals])
+    changed = [records.move(memory, Status.ACTIVE, told)]
+    for other in rivals:
+        records.link(memory.id, Relation.SUPERSEDES, other.id)
+        changed.append(records.move(other, Status.SUPERSEDED, f"replaced by {memory.id}"))
+    return changed
 
 
 def _rivals(tables: Tables, memory: Memory) -> list[Memory]:
@@ -146,6 +190,16 @@ def _restore(records: Records, memory_id: str, replaced_by: str) -> None:
     last = _last_move(records.tables, other)
     if last is not None and last.before is not None:
         records.move(other, last.before, f"{replaced_by} was undone")
+
+
+def _bring_back(records: Records, memory_id: str, lead_id: str) -> None:
+    """Return to the inbox what was filed away along with a lead whose decision is undone."""
+    twin = records.tables.memories.get(memory_id)
+    if twin is None or twin.id == lead_id or twin.status is not Status.ARCHIVED:
+        return
+    last = _last_move(records.tables, twin)
+    if last is not None and last.reason.startswith(says_the_same_as(lead_id)):
+        records.move(twin, Status.INBOX, f"{lead_id} was undone")
 
 
 def _last_move(tables: Tables, memory: Memory) -> Change | None:

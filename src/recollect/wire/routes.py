@@ -105,6 +105,7 @@ _READING = (
 _REVIEWING = (
     Route("inbox", "GET", "/inbox", "", list[Memory]),
     Route("waiting", "GET", "/inbox/waiting", "", list[Waiting]),
+    Route("decide", "POST", "/inbox/decide", "memory_id verdict", list[Memory]),
     Route("promote_many", "POST", "/inbox/promote", "memory_ids", list[Memory]),
     Route("reject_many", "POST", "/inbox/reject", "memory_ids reason", list[Memory]),
     Route("undo_many", "POST", "/inbox/undo", "memory_ids", list[Memory]),

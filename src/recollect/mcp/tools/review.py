@@ -12,10 +12,9 @@ from recollect.app import Recollect
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import MemoryExplanation
-from recollect.domain.upkeep import Waiting
+from recollect.domain.upkeep import ReviewVerdict, Waiting
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.mcp.caller import Caller, memory_seen, owners_seen
-from recollect.mcp.deciding import VERDICTS, decide
 from recollect.mcp.pages import cursor_to, cut, fitting, line, position_of
 from recollect.mcp.tool import (
     CHANGES,
@@ -59,7 +58,10 @@ def review(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Outco
     reason = "; ".join(part for part in (given.get("reason", ""), said) if part)
 
     def then() -> Told:
-        return Told(_decided(memory, candidate, action, reason))
+        by = "agent" if caller.trusted else "user"
+        changed = memory.decide(candidate.id, action, reason=reason, by=by)
+        rows = [{"id": one.id, "status": one.status.value} for one in changed]
+        return Told({"changed": rows, "more": False})
 
     return Ask(
         question=_question(memory, caller, candidate, action),
@@ -105,16 +107,15 @@ def _row(one: Waiting) -> dict[str, Any]:
         "type": memory.type.value,
         "why": line(one.why, 200),
         "source": line(one.source, 100),
+        "group": line(one.group, 100),
     }
+    if one.also:
+        row["also"] = len(one.also)
+    if one.known:
+        row["known"] = one.known.id
     if one.rivals:
         row["conflicts"] = [rival.id for rival in one.rivals]
     return row
-
-
-def _decided(memory: Recollect, candidate: Memory, verdict: str, reason: str) -> dict[str, Any]:
-    changed = decide(memory, candidate.id, verdict, reason=reason)
-    rows = [{"id": one.id, "status": one.status.value} for one in changed]
-    return {"changed": rows, "more": False}
 
 
 REVIEW = Tool(
@@ -125,7 +126,7 @@ REVIEW = Tool(
         "one: the user is asked to confirm."
     ),
     takes={
-        "action": {**one_of("list", *VERDICTS), "default": "list"},
+        "action": {**one_of("list", *ReviewVerdict), "default": "list"},
         "id": told_about(TEXT, "The candidate to decide over"),
         "reason": TEXT,
         "limit": {**NUMBER, "minimum": 1, "maximum": MOST, "default": LIMIT},
@@ -140,6 +141,9 @@ REVIEW = Tool(
                     "type": TEXT,
                     "why": TEXT,
                     "source": TEXT,
+                    "group": TEXT,
+                    "also": told_about(NUMBER, "Others that say the same, decided with it"),
+                    "known": told_about(TEXT, "An active memory that says so already"),
                     "conflicts": list_of(TEXT),
                 }
             )

@@ -58,6 +58,11 @@ class SqliteSources:
         row = self._db.execute(_SQL["session_of"], {"id": source_id}).fetchone()
         return str(row[0]) if row else source_id
 
+    def kind_of(self, source_id: str) -> SourceKind | None:
+        """Return of which kind a source is; None where there is none."""
+        row = self._db.execute(_SQL["kind_of"], {"id": source_id}).fetchone()
+        return SourceKind(row[0]) if row else None
+
     def with_session(self, mark: str) -> list[tuple[str, str]]:
         """Return session and content of the sources whose session begins with *mark*."""
         return rows(self._db.execute(_SQL["with_session"], {"from": mark, "to": f"{mark}\uffff"}))
@@ -120,6 +125,11 @@ class SqliteSources:
     def events(self) -> list[Event]:
         """Return every event, oldest first."""
         return [_event(row) for row in self._db.execute(_SQL["events"])]
+
+    def marks(self, trigger: Trigger) -> set[str]:
+        """Return where the events of *trigger* that have no source came from."""
+        found = self._db.execute(_SQL["marks"], {"trigger": trigger.value})
+        return {uri for (uri,) in found}
 
 
 def _source(row: Row) -> Source:

@@ -12,7 +12,16 @@ from typing import Protocol
 
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput
-from recollect.text.transcripts import chatgpt, claude_code, codex, gemini, messages, plain
+from recollect.text.transcripts import (
+    chatgpt,
+    claude_ai,
+    claude_code,
+    codex,
+    cursor,
+    gemini,
+    messages,
+    plain,
+)
 from recollect.text.transcripts.decode import decode
 from recollect.text.transcripts.fields import Record
 
@@ -24,7 +33,15 @@ class _Format(Protocol):
 
 
 # Messages last: the others also hold things with a role.
-_FORMATS: tuple[_Format, ...] = (chatgpt, claude_code, codex, gemini, messages)
+_FORMATS: tuple[_Format, ...] = (
+    chatgpt,
+    claude_ai,
+    claude_code,
+    codex,
+    gemini,
+    cursor,
+    messages,
+)
 
 
 @dataclass(frozen=True)

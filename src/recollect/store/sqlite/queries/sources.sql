@@ -19,6 +19,9 @@ SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.session, s.
 -- session_of: what tells apart two tellings of one session from two sessions
 SELECT coalesce(nullif(session, ''), id) FROM sources WHERE id = :id;
 
+-- kind_of: of which kind a source is
+SELECT kind FROM sources WHERE id = :id;
+
 -- with_session: those whose session has a name in a range
 SELECT session, content FROM sources WHERE session >= :from AND session < :to ORDER BY id;
 
@@ -51,3 +54,6 @@ SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error
 -- events: oldest first
 SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events ORDER BY id;
+
+-- marks: where the events came from that name no source, for the import to know what it took in whole
+SELECT uri FROM ingestion_events WHERE source_id IS NULL AND uri <> '' AND "trigger" = :trigger;

@@ -1,0 +1,132 @@
+"""
+How many lines a reviewer sees after an import: `python -m benchmarks.inbox`.
+
+The sessions of RealMem and the pool of LongMemEval are brought in as an import does, each person a
+project, and worked off by rules; RealMem also with the default embedder, which merges less by
+itself. *Before* is what a flat list shows: every candidate and every record of a session. *After*
+are the lines of folded candidates, in their groups, and the groups of records, which come last and
+are decided with one key. No timing is taken here.
+"""
+
+import argparse
+import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import recollect
+from benchmarks.quality import RESULTS
+from benchmarks.tasks import Item, TasksMissing, default_folder, read_task
+from recollect.domain.memory import MemoryType, Status
+from recollect.service.inputs import MAX_LIMIT
+
+OUT = RESULTS / "inbox.md"
+RUNS = (("realmem-session", "none"), ("realmem-session", "local"), ("lme-pool-session", "none"))
+FACTS = [kind.value for kind in MemoryType if kind is not MemoryType.EPISODE]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What one body of sessions leaves to its reviewer."""
+
+    task: str
+    embedder: str
+    sessions: int
+    extracted: int
+    waiting: int
+    lines: int
+    groups: int
+    records: int
+    groups_of_records: int
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    try:
+        counted = [count(task, read_task(given.tasks, task).items, how) for task, how in RUNS]
+    except TasksMissing as missing:
+        print(f"inbox: {missing}", file=sys.stderr)
+        return 2
+    report = render(counted, sys.argv[1:] if arguments is None else arguments)
+    print(report)
+    if given.write:
+        OUT.write_text(report, encoding="utf-8")
+    return 0
+
+
+def count(task: str, items: Sequence[Item], embedder: str) -> Counted:
+    """Capture every session as an import, work it off, and count what waits."""
+    with (
+        TemporaryDirectory(prefix="recollect-bench-") as folder,
+        recollect.open(Path(folder) / "memory.db", embedding_backend=embedder) as memory,
+    ):
+        for item in items:
+            told: dict[str, Any] = {"project": item.scope or task, "session": item.id}
+            memory.capture_conversation(item.text, "import", observed_at=item.at, **told)
+        memory.drain()
+        by_status = memory.status().memories_by_status
+        assert not by_status.get(Status.ACTIVE), "an import made something active"
+        extracted = sum(_extracted(event.outcome) for event in memory.events())
+        lines = memory.waiting(types=FACTS, limit=MAX_LIMIT)
+        records = memory.waiting(types=[MemoryType.EPISODE.value], limit=MAX_LIMIT)
+    return Counted(
+        task=task,
+        embedder=embedder,
+        sessions=len(items),
+        extracted=extracted - records[0].of,
+        waiting=by_status[Status.INBOX] - records[0].of,
+        lines=lines[0].of,
+        groups=len({one.group for one in lines}),
+        records=records[0].of,
+        groups_of_records=len({one.group for one in records}),
+    )
+
+
+def render(counted: Sequence[Counted], arguments: Sequence[str]) -> str:
+    """Return the page."""
+    command = shlex.join(["python", "-m", "benchmarks.inbox", *arguments])
+    page = [
+        "# The inbox after an import",
+        "",
+        f"`{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, by "
+        "rules, without a language model.",
+        "",
+        "| | embedder | sessions | facts extracted | wait after consolidation | folded away | "
+        "records of sessions | lines before | lines after, in groups | groups of records |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    page += [
+        f"| {one.task} | {one.embedder} | {one.sessions} | {one.extracted} | {one.waiting} | "
+        f"{one.waiting - one.lines} | {one.records} | {one.waiting + one.records} | "
+        f"{one.lines} in {one.groups} | {one.groups_of_records} |"
+        for one in counted
+    ]
+    page += [
+        "",
+        "Consolidation merges what is the same as it comes in, so little is left to fold in a "
+        "store that was consolidated; folding is for what differs by a word or two and was not "
+        "merged, such as what was put in by hand. Records of sessions stand last, a group for each "
+        "place, and a group is decided with one key.",
+    ]
+    return "\n".join(page) + "\n"
+
+
+def _extracted(outcome: str) -> int:
+    """Return the number before "extracted" in what an event says of itself."""
+    told = [part.split() for part in outcome.split(", ")]
+    return sum(int(words[0]) for words in told if words[1:] == ["extracted"])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.inbox", description=__doc__)
+    parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
+    parser.add_argument("--write", action="store_true", help=f"write {OUT.name} as well")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

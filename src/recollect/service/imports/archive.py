@@ -1,0 +1,104 @@
+"""
+The JSON inside an export: a zip archive as it was downloaded, or the file itself.
+
+An archive is somebody's file and may be built to do harm. Nothing is unpacked to the disk; only
+members of one name are read, one at a time, and never more of them than a file may have. Members
+with a password, or with a path that leads elsewhere, are refused or passed over.
+"""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from recollect.client.material import MOST_BYTES, bounded, readable
+from recollect.errors import InvalidInput, TooLarge
+from recollect.text.transcripts.fields import Record, is_record
+
+MOST_MEMBERS = 100_000
+_SPACE = " \t\r\n\ufeff"
+_DECODER = json.JSONDecoder()
+
+
+def texts_of(path: Path, *, begins: str) -> Iterator[str]:
+    """Yield the JSON texts of an export: of each member whose name begins so, or the file's own."""
+    if not zipfile.is_zipfile(path):
+        yield readable(path)
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = _members(archive, begins)
+            if not members:
+                raise InvalidInput(f"{path} holds no {begins}.json; is it the export?")
+            for member in members:
+                yield _text(archive, member, path)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        raise InvalidInput(f"{path} is a broken archive: {error}") from error
+
+
+def objects_in(text: str, path: Path) -> Iterator[Record]:
+    """Yield the objects of a JSON list one at a time, so that only one is in memory."""
+    at = _past_space(text, 0)
+    if text[at : at + 1] == "{":
+        one, _ = _decoded(text, at, path)
+        if is_record(one):
+            yield one
+        return
+    if text[at : at + 1] != "[":
+        raise InvalidInput(f"{path} is no JSON list of conversations")
+    at = _past_space(text, at + 1)
+    while text[at : at + 1] != "]":
+        one, at = _decoded(text, at, path)
+        if is_record(one):
+            yield one
+        at = _past_space(text, at)
+        if text[at : at + 1] == ",":
+            at = _past_space(text, at + 1)
+        elif text[at : at + 1] != "]":
+            raise InvalidInput(f"{path} is cut off or broken after {at:,} characters")
+
+
+def _members(archive: zipfile.ZipFile, begins: str) -> list[zipfile.ZipInfo]:
+    listed = archive.infolist()
+    if len(listed) > MOST_MEMBERS:
+        raise TooLarge(f"{archive.filename} has {len(listed):,} members; that is no export")
+    found = []
+    for member in listed:
+        name = PurePosixPath(member.filename.replace("\\", "/"))
+        leads_away = name.is_absolute() or ".." in name.parts
+        fits = name.name.startswith(begins) and name.suffix == ".json"
+        if fits and not leads_away and len(name.parts) <= 2 and not member.is_dir():
+            found.append(member)
+    return sorted(found, key=lambda one: one.filename)
+
+
+def _text(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> str:
+    if member.flag_bits & 1:
+        raise InvalidInput(f"{path} has a password; unpack it first and name {member.filename}")
+    if member.file_size > MOST_BYTES:
+        raise _too_large(path, member.filename)
+    with archive.open(member) as packed:
+        # What the archive says of its sizes may be a lie.
+        raw = packed.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise _too_large(path, member.filename)
+    return bounded(raw.decode("utf-8-sig", errors="replace"))
+
+
+def _too_large(path: Path, member: str) -> TooLarge:
+    limit = MOST_BYTES // 1_000_000
+    return TooLarge(f"{member} in {path} is larger than {limit} MB unpacked; that is the limit")
+
+
+def _decoded(text: str, at: int, path: Path) -> tuple[object, int]:
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path} is cut off or broken after {at:,} characters") from error
+
+
+def _past_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at

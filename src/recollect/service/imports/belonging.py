@@ -1,0 +1,50 @@
+"""
+Which project a conversation of the past belongs to, and whether that is the one asked for.
+
+A conversation belongs where it was held; `--project` narrows an import to one project and never
+moves a conversation from one project to another. Only what tells no place goes to the one asked
+for.
+"""
+
+from pathlib import Path
+
+from recollect.config import at_home
+from recollect.domain.project import ByName, ByPath, ByRemote, parse_reference, remote_names
+from recollect.service.disk.git import find_checkout
+from recollect.service.imports.past import Item
+from recollect.service.places import Where, find
+from recollect.store.protocol import Tables
+
+
+def place_for(tables: Tables, item: Item, wanted: str | None) -> Where | None:
+    """Return where *item* goes, or None where it belongs to another project than *wanted*."""
+    held = Where(project=item.project) if item.project else Where()
+    if wanted is None:
+        return held
+    told = item.transcript.place or item.project
+    if not told:
+        return Where(project=wanted)
+    return held if _same(tables, told, wanted) else None
+
+
+def _same(tables: Tables, told: str, wanted: str) -> bool:
+    """Say whether two ways to write a project mean one."""
+    ids = [find(tables, Where(project=one)).project_id for one in (told, wanted)]
+    known = [one for one in ids if one and tables.places.project(one)]
+    if len(known) == 2:
+        return known[0] == known[1]
+    # One of them was never seen here: what it would be known by decides.
+    return bool(_marks(told) & _marks(wanted)) and not known
+
+
+def _marks(written: str) -> set[str]:
+    match parse_reference(written):
+        case ByName(name):
+            return {f"name {name.casefold()}"}
+        case ByRemote(remote):
+            return {f"remote {remote}", f"name {remote_names(remote)[0].casefold()}"}
+        case ByPath(path):
+            checkout = find_checkout(at_home(path))
+            names = remote_names(checkout.remote) if checkout.remote else [Path(checkout.root).name]
+            marks = {f"root {checkout.root}", f"name {names[0].casefold()}"}
+            return marks | ({f"remote {checkout.remote}"} if checkout.remote else set())

@@ -1,0 +1,59 @@
+"""
+Claude Code: ~/.claude/projects/*/*.jsonl, a file for each session.
+
+Files of sub-agents (`agent-*.jsonl`) are a tool's work and left out. Which folder a session was
+held in stands in the transcript itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.text.transcripts import claude_code
+from recollect.text.transcripts.decode import from_json
+from recollect.text.transcripts.fields import is_record, text_at
+
+HEAD_LINES = 50
+
+
+def config_folder(machine: Machine) -> Path:
+    """Return where Claude Code keeps what it knows."""
+    return machine.folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def place_of(project_folder: Path) -> str:
+    """Return the working folder that the sessions below *project_folder* tell of, else ''."""
+    for path in sorted(project_folder.glob("*.jsonl"), reverse=True):
+        try:
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                for _, line in zip(range(HEAD_LINES), lines, strict=False):
+                    record = from_json(line)
+                    if is_record(record) and (cwd := text_at(record, "cwd")):
+                        return cwd
+        except OSError:
+            continue  # another session may tell it
+    return ""
+
+
+def _roots(machine: Machine) -> Sequence[Path]:
+    return [config_folder(machine) / "projects"]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in matching(folder, "*/*.jsonl", "*.jsonl"):
+        if not path.name.startswith("agent-"):
+            yield path
+
+
+def _read(path: Path, machine: Machine) -> Iterator[Item]:
+    for one in conversations(path, claude_code, "session of Claude Code"):
+        yield Item(transcript=one)
+
+
+SOURCE = PastSource(
+    name="claude-code",
+    about="Sessions of Claude Code (~/.claude/projects).",
+    roots=_roots,
+    files=_files,
+    read=_read,
+)

@@ -1,0 +1,84 @@
+"""
+What Claude was told to remember, in Markdown: CLAUDE.md, rules, auto-memory, the memory tool.
+
+CLAUDE.md and the rules are the user's own notes; auto-memory and the files of the memory tool were
+written by an agent, and are read as its summary. ~/.claude/CLAUDE.md holds everywhere, a project's
+in that project, auto-memory in the project whose sessions lie beside it. The folder of a memory
+tool tells no project. Lines that only point to other files (`@path`) say nothing by themselves.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from recollect.client.material import readable
+from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.service.handed import CaptureMode
+from recollect.service.imports.claude_code import config_folder, place_of
+from recollect.service.imports.past import Item, Machine, PastSource, matching, walked
+from recollect.text.front_matter import read_front_matter
+
+FORMAT = "claude-memory"
+_OWN = ("CLAUDE.md", "CLAUDE.local.md")
+_OF_PROJECT = (*_OWN, ".claude/CLAUDE.md", ".claude/rules/**/*.md")
+_OF_HOME = ("CLAUDE.md", "rules/**/*.md", "projects/*/memory/**/*.md")
+_POINTS = re.compile(r"^\s*(?:[-*]\s+)?@\S+\s*$", re.MULTILINE)
+
+
+def _roots(machine: Machine) -> Sequence[Path]:
+    return [config_folder(machine)]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if (folder / "projects").is_dir() or folder.name == ".claude":
+        return matching(folder, *_OF_HOME)
+    of_project = list(matching(folder, *_OF_PROJECT))
+    return iter(of_project) if of_project else walked(folder, (".md", ".txt"))
+
+
+def _read(path: Path, machine: Machine) -> Iterator[Item]:
+    text = readable(path)
+    matter = read_front_matter(text) if text.startswith("---") else None
+    body = _POINTS.sub("", text if matter is None or not matter.fields else matter.body)
+    if not body.strip():
+        return
+    by_user = path.name in _OWN or "rules" in path.parts[-3:-1]
+    place, project = _place(path, machine)
+    said = Said(Voice.USER if by_user else Voice.ASSISTANT, body)
+    told = Transcript(
+        said=(said,),
+        format=FORMAT,
+        title=path.name,
+        session=f"claude-memory {path.absolute()}"[-200:],
+        place=place,
+    )
+    yield Item(
+        transcript=told,
+        mode=CaptureMode.NOTE if by_user else CaptureMode.SUMMARY,
+        project=project,
+    )
+
+
+def _place(path: Path, machine: Machine) -> tuple[str, str]:
+    """Return the folder the notes are about, or a name for it, or neither: they hold everywhere."""
+    where = path.absolute()
+    home = config_folder(machine).absolute()
+    below = where.relative_to(home).parts if where.is_relative_to(home) else ()
+    if below[:1] == ("projects",) and len(below) > 2:
+        folder = home / "projects" / below[1]
+        place = place_of(folder)
+        return place, "" if place else below[1].strip("-")
+    if below:
+        return "", ""
+    if ".claude" in where.parts:
+        return str(Path(*where.parts[: where.parts.index(".claude")])), ""
+    return (str(where.parent), "") if path.name in _OWN else ("", "")
+
+
+SOURCE = PastSource(
+    name="claude-memory",
+    about="CLAUDE.md, Claude Code's auto-memory, and the memory tool's folder.",
+    roots=_roots,
+    files=_files,
+    read=_read,
+)

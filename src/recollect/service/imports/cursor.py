@@ -1,0 +1,88 @@
+"""
+Cursor: ~/.cursor/projects/<project>/agent-transcripts, JSON Lines or plain text.
+
+What Cursor keeps in its own database is not read. The project's folder is named by its path with
+everything but letters and digits made a hyphen; the path is looked for on this disk, and where it
+is gone the sessions go to a project of that name.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from recollect.client.material import readable
+from recollect.errors import InvalidInput
+from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.text.transcripts import cursor
+
+_BELOW = "agent-transcripts"
+MOST_LOOKED_AT = 5_000  # folders, to find one by its hyphened name
+
+
+def _roots(machine: Machine) -> Sequence[Path]:
+    return [machine.home / ".cursor" / "projects"]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    below = (f"*/{_BELOW}/", f"{_BELOW}/", "") if folder.name != _BELOW else ("",)
+    return matching(
+        folder,
+        *(f"{deep}{one}" for deep in below for one in ("*.jsonl", "*.txt", "*/*.jsonl", "*/*.txt")),
+    )
+
+
+def _read(path: Path, machine: Machine) -> Iterator[Item]:
+    if path.suffix == ".txt":
+        found = cursor.parse_text(readable(path))
+        if not found:
+            raise InvalidInput(f"{path} is no session of Cursor")
+    else:
+        found = conversations(path, cursor, "session of Cursor")
+    slug = _slug(path)
+    place = "" if not slug else _folder_named(slug)
+    for one in found:
+        told = replace(one, session=one.session or path.stem, place=place)
+        yield Item(transcript=told, project="" if place else slug)
+
+
+def _slug(path: Path) -> str:
+    """Return the name of the project's folder a transcript lies in, else ''."""
+    above = [one for one in path.parents if one.name == _BELOW]
+    return above[0].parent.name if above else ""
+
+
+def _folder_named(slug: str) -> str:
+    """Return the folder of this disk whose path reads *slug* with hyphens, else ''."""
+    looked_at = 0
+    waiting = [(Path(Path.cwd().anchor), _hyphened(slug))]
+    while waiting:
+        place, rest = waiting.pop()
+        if not rest:
+            return str(place)
+        try:
+            names = sorted(one.name for one in os.scandir(place) if one.is_dir())
+        except OSError:
+            continue
+        for name in names:
+            looked_at += 1
+            if looked_at > MOST_LOOKED_AT:
+                return ""
+            own = _hyphened(name)
+            if own and (rest == own or rest.startswith(f"{own}-")):
+                waiting.append((place / name, rest[len(own) + 1 :]))
+    return ""
+
+
+def _hyphened(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+SOURCE = PastSource(
+    name="cursor",
+    about="Sessions of Cursor's agent that are plain files (~/.cursor/projects).",
+    roots=_roots,
+    files=_files,
+    read=_read,
+)

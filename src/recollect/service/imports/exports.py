@@ -1,0 +1,65 @@
+"""
+What ChatGPT and Claude.ai hand out when asked for one's data: conversations.json, in a zip or not.
+
+Newer exports of ChatGPT have several such files with numbers. Neither tells a project.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from recollect.errors import InvalidInput
+from recollect.service.imports.archive import objects_in, texts_of
+from recollect.service.imports.past import Form, Item, Machine, PastSource, matching
+from recollect.text.transcripts import chatgpt, claude_ai
+
+_NAME = "conversations"
+
+
+def _nowhere(machine: Machine) -> Sequence[Path]:
+    return []  # an export lies where it was downloaded to: its path must be given
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return matching(folder, f"*{_NAME}*.json", f"*/*{_NAME}*.json", "*.zip")
+
+
+def _read(path: Path, form: Form, what: str) -> Iterator[Item]:
+    found = 0
+    seen = 0
+    for text in texts_of(path, begins=_NAME):
+        for record in objects_in(text, path):
+            seen += 1
+            if not form.recognises([record]):
+                continue
+            found += 1
+            for one in form.parse([record]):
+                if one.said:
+                    yield Item(transcript=one)
+    if seen and not found:
+        raise InvalidInput(f"{path} is no export of {what}")
+
+
+def _read_chatgpt(path: Path, machine: Machine) -> Iterator[Item]:
+    return _read(path, chatgpt, "ChatGPT")
+
+
+def _read_claude_ai(path: Path, machine: Machine) -> Iterator[Item]:
+    return _read(path, claude_ai, "Claude.ai")
+
+
+CHATGPT = PastSource(
+    name="chatgpt",
+    about="The data export of ChatGPT: its zip, or conversations.json.",
+    roots=_nowhere,
+    files=_files,
+    read=_read_chatgpt,
+    needs_path=True,
+)
+CLAUDE_AI = PastSource(
+    name="claude-ai",
+    about="The data export of Claude.ai: its zip, or conversations.json.",
+    roots=_nowhere,
+    files=_files,
+    read=_read_claude_ai,
+    needs_path=True,
+)

@@ -1,0 +1,67 @@
+"""
+Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.json, or the same line by line.
+
+The session does not tell its folder. The project's folder does, in `.project_root`; older ones are
+named by the hash of the path, which the program's own list of projects resolves. What neither tells
+goes to a project of its own: a session must not reach further than it was held.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.text.transcripts import gemini
+from recollect.text.transcripts.decode import from_json
+from recollect.text.transcripts.fields import is_record, record_at
+
+MOST_LIST_BYTES = 4_000_000
+
+
+def _roots(machine: Machine) -> Sequence[Path]:
+    return [machine.home / ".gemini" / "tmp"]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return matching(folder, *(f"{deep}session-*.json{end}" for deep in ("*/chats/", "chats/", "")
+                              for end in ("", "l")))  # fmt: skip
+
+
+def _read(path: Path, machine: Machine) -> Iterator[Item]:
+    folder = path.parent.parent if path.parent.name == "chats" else path.parent
+    place = _place(folder, machine)
+    named = "" if place or path.parent.name != "chats" else f"gemini {folder.name[:40]}"
+    for one in conversations(path, gemini, "session of Gemini CLI"):
+        yield Item(transcript=replace(one, place=one.place or place), project=named)
+
+
+def _place(folder: Path, machine: Machine) -> str:
+    try:
+        return (folder / ".project_root").read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        pass  # an older one: it is named by a hash
+    for place, slug in _projects(machine.home / ".gemini" / "projects.json"):
+        if folder.name in (slug, hashlib.sha256(place.encode()).hexdigest()):
+            return place
+    return ""
+
+
+def _projects(path: Path) -> list[tuple[str, str]]:
+    try:
+        if path.stat().st_size > MOST_LIST_BYTES:
+            return []
+        told = from_json(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return []
+    known = record_at(told, "projects") if is_record(told) else {}
+    return [(place, slug) for place, slug in known.items() if isinstance(slug, str)]
+
+
+SOURCE = PastSource(
+    name="gemini-cli",
+    about="Sessions of Gemini CLI (~/.gemini/tmp).",
+    roots=_roots,
+    files=_files,
+    read=_read,
+)

@@ -1,0 +1,42 @@
+"""
+The official MCP memory server: one file of JSON Lines with entities and relations.
+
+It lies where MEMORY_FILE_PATH says, or else beside the server's own program, which npx keeps in its
+cache. An agent wrote it, so it is read as an agent's summary.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from recollect.service.handed import CaptureMode
+from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.text import memory_graph
+
+_IN_CACHE = "_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
+
+
+def _roots(machine: Machine) -> Sequence[Path]:
+    named = machine.environ.get("MEMORY_FILE_PATH", "")
+    if named:
+        return [Path(named).expanduser()]
+    return sorted(machine.folder("npm_config_cache", ".npm").glob(_IN_CACHE))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return matching(folder, "memory.jsonl", "memory.json")
+
+
+def _read(path: Path, machine: Machine) -> Iterator[Item]:
+    for one in conversations(path, memory_graph, "file of the MCP memory server"):
+        told = replace(one, session=f"mcp-memory {path.absolute()}"[-200:])
+        yield Item(transcript=told, mode=CaptureMode.SUMMARY)
+
+
+SOURCE = PastSource(
+    name="mcp-memory",
+    about="What the official MCP memory server keeps (memory.jsonl).",
+    roots=_roots,
+    files=_files,
+    read=_read,
+)

@@ -1,0 +1,290 @@
+"""
+The import: file by file, conversation by conversation, so that it can be stopped at any time.
+
+Conversations are stored a few at a time, each with its source, its event and its first job in one
+transaction, as any capture is. When all of a file is in, a mark is left: an event of its own, whose
+`uri` names the file with its size and time. So a file that was taken in and not touched since is
+passed over without being opened; one that was cut short by a kill, a limit or a day is read again,
+and what of it is in the store already is recognised; one that has grown is taken in as the longer.
+Nothing becomes active here: `domain/promotion.py` holds what was imported.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from urllib.parse import quote
+
+from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.importing import FileOutcome, ImportStep
+from recollect.domain.scope import Owner, Scope, owner_of
+from recollect.domain.source import SourceKind
+from recollect.domain.transcript import Transcript
+from recollect.errors import InvalidInput, RecollectError, StoreError
+from recollect.service import inputs
+from recollect.service.capture import Capture, goes_on, laid_out, take_in
+from recollect.service.deps import Deps
+from recollect.service.imports.belonging import place_for
+from recollect.service.imports.past import Item, Machine, PastSource, checked_size
+from recollect.service.imports.sources import SOURCES
+from recollect.service.places import Where, settle
+from recollect.store.protocol import Tables
+from recollect.text.clean import clean
+from recollect.text.fingerprint import sha256_hex
+
+READING = 1  # counted up when a reader learns more: then every file is read once more
+BATCH_ITEMS, BATCH_CHARS = 16, 2_000_000  # stored in one transaction
+MOST_CONVERSATIONS = 1_000_000
+_CAPTURED_AS = (SourceKind.IMPORT, SourceKind.RUN, SourceKind.CONVERSATION)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What is to be brought in."""
+
+    source: PastSource
+    paths: tuple[Path, ...]
+    since: datetime | None
+    project: str | None
+    limit: int
+    dry_run: bool
+
+
+def wish(
+    source: object,
+    paths: Sequence[Path],
+    *,
+    since: object = None,
+    project: object = None,
+    limit: object = None,
+    dry_run: bool = False,
+) -> Wish:
+    """Check what a caller wants brought in."""
+    chosen = SOURCES.get(source) if isinstance(source, str) else None
+    if chosen is None:
+        raise InvalidInput(f"there is nothing to import from {source!r}; use {', '.join(SOURCES)}")
+    return Wish(
+        source=chosen,
+        paths=tuple(paths),
+        since=inputs.moment_of("since", since),
+        project=Where.of(project, None, None, None).project,
+        limit=MOST_CONVERSATIONS
+        if limit is None
+        else inputs.count_of("limit", limit, most=MOST_CONVERSATIONS),
+        dry_run=dry_run,
+    )
+
+
+def roots_of(wanted: Wish, machine: Machine) -> list[Path]:
+    """Return where is looked: the paths that were given, or where the program keeps its files."""
+    roots = list(wanted.paths) or list(wanted.source.roots(machine))
+    if not roots and wanted.source.needs_path:
+        raise InvalidInput(
+            f"an export of {wanted.source.name} lies where it was downloaded to; name its path"
+        )
+    return roots
+
+
+def import_in_steps(deps: Deps, wanted: Wish, machine: Machine) -> Iterator[ImportStep]:
+    """Bring the past in, yielding how far it is; what a file's last step says is on disk."""
+    files, missing = _files(wanted, machine)
+    of = len(files) + len(missing)
+    with deps.store.read() as tables:
+        marks = tables.sources.marks(Trigger.MANUAL)
+    room = wanted.limit
+    for number, path in enumerate(missing, start=1):
+        reason = f"there is nothing at {path}"
+        yield ImportStep(
+            path=str(path), number=number, of=of, outcome=FileOutcome.REFUSED, reason=reason
+        )
+    for number, path in enumerate(files, start=len(missing) + 1):
+        if room <= 0:
+            return
+        begun = ImportStep(path=str(path), number=number, of=of)
+        for step in _file(deps, wanted, machine, begun, marks, room):
+            yield step
+        room -= step.conversations
+
+
+def _files(wanted: Wish, machine: Machine) -> tuple[list[Path], list[Path]]:
+    """Return the files to look at, each once, and the named paths at which there is nothing."""
+    found: dict[Path, None] = {}
+    missing = []
+    for root in roots_of(wanted, machine):
+        if root.is_dir():
+            found |= dict.fromkeys(path.absolute() for path in wanted.source.files(root))
+        elif root.exists():
+            found[root.absolute()] = None
+        elif wanted.paths:
+            missing.append(root)
+    return list(found), missing
+
+
+def _file(
+    deps: Deps,
+    wanted: Wish,
+    machine: Machine,
+    begun: ImportStep,
+    marks: set[str],
+    room: int,
+) -> Iterator[ImportStep]:
+    """Take one file in; whatever is wrong with it stays with it, and the next one comes."""
+    path = Path(begun.path)
+    step = begun
+    try:
+        size, touched = checked_size(path), path.stat().st_mtime_ns
+        mark = _mark(wanted, path, size, touched)
+        if mark in marks:
+            yield replace(step, outcome=FileOutcome.UNCHANGED)
+            return
+        touched_at = datetime.fromtimestamp(touched / 1e9, UTC)
+        if wanted.since is not None and touched_at < wanted.since:
+            yield replace(step, outcome=FileOutcome.OLDER)
+            return
+        for batch in _batches(wanted.source.read(path, machine)):
+            step = _taken(deps, wanted, batch, step, touched_at, room)
+            if step.outcome is not None:
+                yield step
+                return
+            yield step
+        whole = not (wanted.dry_run or (step.left_out and wanted.since))
+        if whole:
+            deps.store.write(lambda tables: _leave_mark(deps, tables, mark, step))
+        yield replace(step, outcome=FileOutcome.TAKEN)
+    except StoreError:
+        raise  # nothing to do with the file
+    except (RecollectError, OSError) as error:
+        yield replace(step, outcome=FileOutcome.REFUSED, reason=str(error))
+
+
+def _taken(
+    deps: Deps, wanted: Wish, batch: Sequence[Item], step: ImportStep, at: datetime, room: int
+) -> ImportStep:
+    """Store a batch, or for a dry run count it; return how far the file is then."""
+    with deps.store.read() as tables:
+        placed = [(item, place_for(tables, item, wanted.project)) for item in batch]
+    uri = Path(step.path).as_uri()
+    captures = [
+        laid_out(
+            _dated(item.transcript, at),
+            where=where,
+            trigger=Trigger.CONVERSATION,
+            mode=item.mode,
+            uri=uri,
+            imported=True,
+        )
+        for item, where in placed
+        if where is not None and not _too_old(item.transcript, wanted.since, at)
+    ]
+    kept = [one for one in captures if one.material.turns]
+    step = replace(step, left_out=step.left_out + len(batch) - len(captures))
+    left = room - step.conversations
+    if wanted.dry_run:
+        with deps.store.read() as tables:
+            new, known, through = _counted(tables, kept, left)
+    else:
+        new, known, through = deps.store.write(lambda tables: _stored(deps, tables, kept, left))
+    step = replace(step, conversations=step.conversations + new, known=step.known + known)
+    return step if through else replace(step, outcome=FileOutcome.PARTLY)
+
+
+def _stored(
+    deps: Deps, tables: Tables, captures: Iterable[Capture], room: int
+) -> tuple[int, int, bool]:
+    """Store what is new; return how much that was, how much was known, and whether all fitted."""
+    new = known = 0
+    for one in captures:
+        owner = owner_of(one.scope, **asdict(settle(tables, one.where, deps.clock)))
+        if _is_known(tables, one, owner):
+            known += 1
+        elif new == room:
+            return new, known, False
+        else:
+            take_in(deps, tables, one)
+            new += 1
+    return new, known, True
+
+
+def _counted(tables: Tables, captures: Iterable[Capture], room: int) -> tuple[int, int, bool]:
+    """Return what `_stored` would, as far as can be told without writing."""
+    new = known = 0
+    for one in captures:
+        if _is_known(tables, one, None):
+            known += 1
+        elif new == room:
+            return new, known, False
+        else:
+            new += 1
+    return new, known, True
+
+
+def _is_known(tables: Tables, one: Capture, owner: Owner | None) -> bool:
+    """Say whether the same was captured for the same owner, by whatever way, or more of it."""
+    digest = sha256_hex(one.material.content)
+    for kind in _CAPTURED_AS:
+        source = tables.sources.with_hash(digest, kind)
+        events = tables.sources.events_of(source.id) if source else []
+        if any(owner in (None, event.owner) for event in events):
+            return True
+    session = one.transcript.session
+    longer = tables.sources.with_session(session) if session else []
+    return any(
+        name == session and goes_on(one.material.content, content) for name, content in longer
+    )
+
+
+def _leave_mark(deps: Deps, tables: Tables, mark: str, step: ImportStep) -> None:
+    now = deps.clock.now()
+    tables.sources.add_event(
+        Event(
+            id=deps.clock.new_id(),
+            trigger=Trigger.MANUAL,
+            source_id=None,
+            owner=Owner(Scope.GLOBAL, ""),
+            state=EventState.DONE,
+            outcome=f"{step.conversations} conversations imported, {step.known} known",
+            title=clean(f"import of {Path(step.path).name}")[: inputs.MAX_TITLE],
+            uri=mark,
+            created_at=now,
+            updated_at=now,
+        )
+    )
+
+
+def _mark(wanted: Wish, path: Path, size: int, touched: int) -> str:
+    """Return what is known of a file without opening it, and for what it was taken in."""
+    only = f"-{quote(wanted.project, safe='')}" if wanted.project else ""
+    return f"{path.as_uri()}#{wanted.source.name}-{READING}-{size}-{touched}{only}"
+
+
+def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
+    """Yield a few at a time; what was read before a file turned out to be broken comes first."""
+    batch: list[Item] = []
+    chars = 0
+    broken: RecollectError | None = None
+    try:
+        for item in items:
+            batch.append(item)
+            chars += sum(len(said.text) for said in item.transcript.said)
+            if len(batch) == BATCH_ITEMS or chars >= BATCH_CHARS:
+                yield batch
+                batch, chars = [], 0
+    except InvalidInput as error:
+        broken = error
+    if batch:
+        yield batch
+    if broken is not None:
+        raise broken
+
+
+def _dated(told: Transcript, touched_at: datetime) -> Transcript:
+    """Return a conversation that tells no time with that of its file."""
+    return told if told.started_at else replace(told, started_at=touched_at)
+
+
+def _too_old(told: Transcript, since: datetime | None, touched_at: datetime) -> bool:
+    if since is None:
+        return False
+    times = chain((said.at for said in told.said), [told.started_at])
+    return max((at for at in times if at), default=touched_at) < since

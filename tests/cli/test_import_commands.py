@@ -1,0 +1,156 @@
+"""`recollect import` as a person runs it: what it says, its JSON, its exit code, its progress."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import pasts
+from pasts import TABS
+from recollect.cli.main import main
+from served import serving
+from support import open_memory
+from terminal import environment, in_terminal
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home folder with one session of Claude Code in it."""
+    folder = tmp_path / "home"
+    pasts.claude_code(folder, "s1", TABS)
+    return folder
+
+
+@pytest.fixture
+def run(path: Path, home: Path) -> Run:
+    """Run the command on a store of its own, in a home of its own."""
+
+    def invoke(*args: str | Path, **more: str) -> Result:
+        settings = {
+            "RECOLLECT_DB": str(path),
+            "RECOLLECT_EMBEDDING_BACKEND": "none",
+            "RECOLLECT_PORT": "1",  # nobody listens there
+            "HOME": str(home),
+            "USERPROFILE": str(home),
+            "CLAUDE_CONFIG_DIR": "",
+            **more,
+        }
+        return CliRunner().invoke(main, [str(arg) for arg in args], env=settings)
+
+    return invoke
+
+
+def answer(result: Result, code: int = 0) -> Any:
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def test_an_import_says_what_came_in_and_what_waits(run: Run) -> None:
+    first = run("import", "claude-code")
+    again = run("import", "claude-code")
+
+    assert first.exit_code == 0
+    assert first.stdout == (
+        "1 conversations came in, 0 were known.\n"
+        "Files: 1 taken.\n"
+        "2 more candidates wait in the inbox; see: recollect inbox\n"
+    )
+    assert first.stderr == ""  # no progress where there is no terminal
+    assert again.stdout == "0 conversations came in, 0 were known.\nFiles: 1 unchanged.\n"
+
+
+def test_a_program_gets_the_sum_as_json(run: Run) -> None:
+    told = answer(run("import", "claude-code", "--json"))
+
+    assert told == {
+        "source": "claude-code",
+        "files": {"taken": 1, "partly": 0, "unchanged": 0, "older": 0, "refused": 0},
+        "conversations": 1,
+        "known": 0,
+        "left_out": 0,
+        "candidates": 2,
+        "waiting": 2,
+        "left_to": "",
+        "refused": [],
+    }
+
+
+def test_a_broken_file_is_named_and_the_exit_code_says_so(run: Run, home: Path) -> None:
+    broken = home / ".claude" / "projects" / "-work-shop" / "broken.jsonl"
+    broken.write_text("[[[")
+    shown = run("import", "claude-code")
+    told = answer(run("import", "claude-code", "--json"), code=1)
+
+    assert shown.exit_code == 1
+    assert f"Refused: {broken}\n  {broken} is no session of Claude Code\n" in shown.stdout
+    assert "1 conversations came in" in shown.stdout
+    assert [one["path"] for one in told["refused"]] == [str(broken)]
+
+
+def test_a_dry_run_stores_nothing(run: Run) -> None:
+    dry = run("import", "claude-code", "--dry-run")
+
+    assert "1 conversations would come in" in dry.stdout
+    assert answer(run("inbox", "--json")) == []
+    assert answer(run("import", "claude-code", "--json"))["conversations"] == 1
+
+
+def test_without_work_the_queue_is_left_to_a_worker(run: Run) -> None:
+    told = run("import", "claude-code", "--no-work")
+
+    assert "Left to a worker to be read" in told.stdout
+    assert answer(run("status", "--json"))["jobs"] == {"todo": 1}
+    assert "2 jobs done" in run("work", "--once").stdout
+
+
+def test_a_server_of_the_same_store_is_left_the_work(run: Run, path: Path) -> None:
+    with serving(path) as server:
+        told = answer(run("import", "claude-code", "--json", RECOLLECT_PORT=str(server.port)))
+
+    assert told["left_to"] == "the server"
+
+
+def test_nothing_at_the_usual_place_is_no_error(run: Run) -> None:
+    told = run("import", "codex")
+
+    assert told.exit_code == 0
+    assert "Files: none found for codex." in told.stdout
+
+
+def test_an_export_needs_its_path(run: Run) -> None:
+    told = run("import", "chatgpt")
+
+    assert told.exit_code == 2
+    assert "Missing argument '[PATH]...'" in told.stderr
+
+
+def test_a_file_of_our_own_comes_in_as_before(run: Run, tmp_path: Path) -> None:
+    run("add", "a fact", "--json")
+    exported = tmp_path / "backup.jsonl.gz"
+    run("export", exported)
+    other = ("--db", tmp_path / "other.db")
+
+    assert answer(run("import", exported, "--json", *other))["added"]["memories"] == 1
+    assert "here already" in run("import", "file", exported, *other).stdout
+
+
+def test_a_terminal_shows_progress(path: Path, home: Path) -> None:
+    env = environment(
+        path,
+        HOME=str(home),
+        CLAUDE_CONFIG_DIR="",
+        RECOLLECT_PORT="1",
+        RECOLLECT_EMBEDDING_BACKEND="none",
+    )
+    shown = in_terminal("recollect", "import", "claude-code", env=env)
+
+    assert shown.code == 0
+    assert "1/1 files" in shown.text
+    assert "1 conversations" in shown.text
+    with open_memory(path, words_only=True) as memory:
+        assert len(memory.inbox()) == 2
