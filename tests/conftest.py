@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from chat_server import ChatServer, chat_server
 from gate import Gate
+from hooked import Home
 from learning_scenes import BLOCK, gated
 from recollect import Recollect
 from recollect.store.protocol import Store
@@ -59,6 +60,12 @@ def memory(path: Path, clock: FakeClock) -> Iterator[Recollect]:
     """A memory with a scripted embedder and a fixed clock."""
     with open_memory(path, clock=clock) as opened:
         yield opened
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A person who works with coding agents, and has nothing remembered yet."""
+    return Home(tmp_path)
 
 
 @pytest.fixture

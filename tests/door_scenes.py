@@ -76,6 +76,8 @@ def memories(door: Played) -> None:
     door.forget(other.id)
     door.context_for("choose a database", project="site", budget_tokens=500)
     door.context_for("x", budget_tokens=0)
+    door.briefing(project="site", budget_tokens=300, form="markdown")
+    door.briefing(project="site", budget_tokens=0)
     door.save_view("db / views", "database", project="site", limit=4)
     door.views()
     door.run_view("db / views")

@@ -114,3 +114,19 @@ def test_counting_tokens_loads_the_tables_only_when_asked_and_never_their_packag
 
     assert "bpe_openai._bindings" not in loaded(asked)
     assert "bpe_openai" not in loaded(f"{asked}assert counter_for('gpt-4o').count('a b') == 2")
+
+
+def test_a_hook_that_asks_a_server_loads_little_of_the_standard_library_and_nothing_else() -> None:
+    modules = loaded("import recollect.hooks.run")
+
+    assert not modules & {*HEAVY, "apsw", "typing", "dataclasses", "pathlib", "subprocess"}
+    assert not modules & {"http.client", "asyncio", "logging", "email", "ssl", "importlib.util"}
+    assert {name for name in modules if name.startswith("recollect")} == {
+        "recollect",
+        "recollect.hooks",
+        "recollect.hooks.ask",
+        "recollect.hooks.names",
+        "recollect.hooks.run",
+        "recollect.hooks.state",
+        "recollect.hooks.whose",
+    }

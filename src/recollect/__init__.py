@@ -9,11 +9,14 @@ Recollect: local-first, evidence-backed memory for AI agents, in one SQLite file
             print(hit.memory.content, hit.explanation)
 """
 
-from importlib import import_module
-from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from os import PathLike, fspath
+
+TYPE_CHECKING = False  # not from typing: a hook waits for this file, and that takes as long again
 if TYPE_CHECKING:
+    from typing import Any
+
     from recollect.app import Recollect
     from recollect.client.learning import Learning
     from recollect.client.remote import Remote
@@ -287,6 +290,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'recollect' has no attribute {name!r}")
+    # As little as can be is loaded before somebody uses it.
+    from importlib import import_module
+
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
@@ -299,14 +305,14 @@ def __dir__() -> list[str]:
 def open(
     path: str | PathLike[str] | None = None,
     *,
-    embedder: "Embedder | None" = None,
+    embedder: Embedder | None = None,
     embedding_backend: str | None = None,
     embedding_model: str | None = None,
-    chat: "ChatModel | None" = None,
+    chat: ChatModel | None = None,
     chat_backend: str | None = None,
     chat_model: str | None = None,
     cross_project: bool | None = None,
-) -> "Recollect":
+) -> Recollect:
     """
     Open the memory in the file *path*, made if it does not exist; use it in a `with` block.
 
@@ -330,9 +336,7 @@ def open(
     return Recollect(settings, embedder=embedder, chat=chat)
 
 
-def connect(
-    url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0
-) -> "Remote":
+def connect(url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0) -> Remote:
     """
     Return the memory behind the server at *url*, with the verbs of one that is opened directly.
 
@@ -349,17 +353,17 @@ def connect(
 
 
 def learning(
-    agent: "Agent | str",
+    agent: Agent | str,
     server_url: str | None = None,
     capture_only: bool = False,
     *,
-    memory: "Recollect | Remote | None" = None,
+    memory: Recollect | Remote | None = None,
     project: str | PathLike[str] | None = None,
     budget_tokens: int = 2_000,
     timeout_s: float = 2.0,
     flush_s: float = 5.0,
     token: str | None = None,
-) -> "Learning":
+) -> Learning:
     """
     Give the OpenAI and Anthropic calls in a block, or in a decorated function, an agent's memory.
 
@@ -387,8 +391,8 @@ def learning(
 
 
 def _reached(
-    memory: "Recollect | Remote | None", server_url: str | None, token: str | None
-) -> "tuple[Recollect | Remote, bool]":
+    memory: Recollect | Remote | None, server_url: str | None, token: str | None
+) -> tuple[Recollect | Remote, bool]:
     """Return the memory somebody learns with, and whether it was opened for that alone."""
     if memory is not None:
         return memory, False

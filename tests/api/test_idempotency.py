@@ -36,6 +36,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "link": {"a": "$0", "relation": "supports", "b": "$1"},
     "search": {"query": "uv"},
     "context_for": {"task": "which tool?"},
+    "briefing": {},
     "save_view": {"query": "port"},
     "delete_view": {},
     "run_view": {},

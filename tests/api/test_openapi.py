@@ -52,6 +52,7 @@ OPERATIONS = """
 /api/blocks/{label}/insert POST
 /api/blocks/{label}/replace POST
 /api/blocks/{label}/rollback POST
+/api/briefing POST
 /api/captures/batch POST
 /api/captures/conversation POST
 /api/captures/session POST

@@ -5,6 +5,7 @@ Routes are in files of their own; each is added here with `app.include_router`. 
 them, from the outside in: guard, waking, last resort, segments, the translation of errors.
 """
 
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from recollect import __version__
 from recollect.api import transfers, verbs
 from recollect.api.guard import Guard, Rules
 from recollect.api.health import health_router
+from recollect.api.hooks import hook_router, warm
 from recollect.api.once import Once
 from recollect.api.problems import RESPONSES, LastResort, answer_with_problems
 from recollect.api.routes import memory_server
@@ -46,6 +48,8 @@ def web_app(memory: Recollect, settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         background.start()
+        # A thread of its own: nobody waits for it, and it ends by itself.
+        threading.Thread(target=warm, name="recollect-warm", daemon=True).start()
         async with mcp.running():
             yield
         await run_in_threadpool(background.stop)
@@ -67,6 +71,7 @@ def web_app(memory: Recollect, settings: Settings) -> FastAPI:
     app.include_router(verbs.router(memory, once))
     app.include_router(transfers.router(memory, once))
     app.router.routes.append(Route(PATH, mcp, include_in_schema=False))
+    app.include_router(hook_router(memory))
     answer_with_problems(app)
     # The one added last stands outermost.
     app.add_middleware(Segments)

@@ -23,8 +23,8 @@ class Capturing(Verbs):
         Hand over what was said in an agent's session, and go on; the engine reads it later.
 
         *transcript* is text, a list of `{role, content}` messages, or a path to a transcript of
-        Claude Code, Codex, Gemini CLI or ChatGPT. Takes project, repo, agent, session, scope,
-        title, user and observed_at.
+        Claude Code, Codex, Cursor, Gemini CLI or ChatGPT. Takes project, repo, agent, session,
+        scope, title, user and observed_at.
         """
         return self._capture_one(transcript, Trigger.SESSION, told)
 

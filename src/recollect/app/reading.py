@@ -12,7 +12,7 @@ from recollect.domain.memory import Memory
 from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
 from recollect.domain.scope import Viewer
-from recollect.service import context, read, views
+from recollect.service import briefing, context, read, views
 from recollect.service.places import Where
 
 
@@ -108,6 +108,28 @@ class Reading(Verbs):
     def viewer(self, *, project: Place = None, agent: Agent | str | None = None) -> Viewer:
         """Return who asks from there, by ids; what is unknown sees nothing of its own."""
         return read.viewer(self._deps, Where.of(path_of(project), None, agent, None))
+
+    def briefing(
+        self,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: Agent | str | None = None,
+        session: str | None = None,
+        budget_tokens: int = 1_500,
+        form: str = "tags",
+        model: str = "",
+    ) -> Bundle:
+        """
+        Return what an agent should know when a session begins, before anything is asked.
+
+        The newest facts, decisions, open points and sessions of this place, and the project's
+        blocks, cited, within a token budget. *form* is tags or markdown; tokens are those of
+        *model*.
+        """
+        where = Where.of(path_of(project), path_of(repo), agent, session)
+        wanted = briefing.request(where=where, budget_tokens=budget_tokens, form=form, model=model)
+        return briefing.briefing(self._deps, wanted)
 
     def get(self, memory_id: str) -> Memory:
         """Return one memory."""

@@ -12,6 +12,7 @@ from recollect.cli import (
     capturing,
     conversations,
     files,
+    hooks,
     importing,
     mcp,
     models,
@@ -87,5 +88,6 @@ for command in (
     serving.serve,
     mcp.mcp,
     serving.stop,
+    hooks.hook,
 ):
     main.add_command(command)

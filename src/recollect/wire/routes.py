@@ -95,6 +95,7 @@ _READING = (
     Route("search", "POST", "/search", "query", list[Hit]),
     Route("why_nothing", "POST", "/search/why-nothing", "query", WhyNot),
     Route("context_for", "POST", "/context", "task", Bundle),
+    Route("briefing", "POST", "/briefing", "", Bundle),
     Route("explain", "GET", "/explain/{some_id}", "some_id", MemoryExplanation | Retrieval),
     Route("projects", "GET", "/projects", "", list[Project], whole=True),
     Route("views", "GET", "/views", "", list[View], whole=True),

@@ -1,23 +1,26 @@
 """
 Sessions of Cursor's agent: JSON Lines under ~/.cursor/projects/*/agent-transcripts.
 
-Each line is `{"role", "message": {"content": […]}}`, without a time. What the user typed stands in
-`<user_query>`; around it stands what the program added. Older transcripts are plain text with
-`user:` and `assistant:` before each message; this file knows those only by the same mark.
+Each line is `{"role", "message": {"content": […]}}`, mostly without a time. What the user typed
+stands in `<user_query>`; what else is sent in the user's name (open files, reminders) is the
+system's. A line tells neither session nor folder: whoever hands the file over has to know. Older
+transcripts are plain text with `user:` and `assistant:` before each message.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.text.transcripts import plain
-from recollect.text.transcripts.fields import Record, is_record, record_at, text_at
+from recollect.text.transcripts.fields import Record, is_record, moment_at, record_at, text_at
 from recollect.text.transcripts.labels import VOICE_OF_ROLE, voice_of_role
-from recollect.text.transcripts.parts import said_in
+from recollect.text.transcripts.parts import first_time, said_in
 
 FORMAT = "cursor"
 
 _TYPED = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
+_REMINDER = re.compile(r"<(system[-_]reminder)>.*?</\1>", re.DOTALL)
 
 
 def recognises(records: Sequence[Record]) -> bool:
@@ -27,8 +30,8 @@ def recognises(records: Sequence[Record]) -> bool:
 
 def parse(records: Sequence[Record]) -> list[Transcript]:
     """Return the one session that *records* tell of."""
-    said = [one for record in records if _is_line(record) for one in _said(record)]
-    return [Transcript(said=tuple(said), format=FORMAT)]
+    said = tuple(one for record in records if _is_line(record) for one in _said(record))
+    return [Transcript(said=said, format=FORMAT, started_at=first_time(said))]
 
 
 def parse_text(text: str) -> list[Transcript]:
@@ -48,15 +51,20 @@ def _is_line(record: Record) -> bool:
 def _said(record: Record) -> list[Said]:
     voice, speaker = voice_of_role(text_at(record, "role"))
     content = record_at(record, "message").get("content")
-    said = said_in(content, voice=voice, speaker=speaker)
+    at = moment_at(record, "timestamp", "created_at")
+    said = said_in(content, voice=voice, speaker=speaker, at=at)
     return [part for one in said for part in _typed(one)]
 
 
 def _typed(said: Said) -> list[Said]:
     """Return *said* as what the program added, then what the user typed."""
-    if said.voice is not Voice.USER or "<user_query>" not in said.text:
+    if said.voice is not Voice.USER:
         return [said]
-    typed = "\n".join(part.strip() for part in _TYPED.findall(said.text))
-    added = _TYPED.sub("", said.text).strip()
-    both = [Said(Voice.SYSTEM, added, at=said.at), Said(Voice.USER, typed, said.speaker, said.at)]
+    if "<user_query>" in said.text:
+        typed = "\n".join(part.strip() for part in _TYPED.findall(said.text))
+        added = _TYPED.sub("", said.text).strip()
+    else:
+        typed = _REMINDER.sub("", said.text).strip()
+        added = "\n".join(match.group() for match in _REMINDER.finditer(said.text))
+    both = [Said(Voice.SYSTEM, added, at=said.at), replace(said, text=typed)]
     return [one for one in both if one.text]

@@ -1,0 +1,1 @@
+"""Hooks of coding agents: what memory says when a session begins, and what it keeps of it."""

@@ -1,0 +1,62 @@
+"""What an agent is told when a session begins: the newest of each kind, within walls and budget."""
+
+from recollect import Recollect
+from recollect.domain.retrieval import Retrieval
+
+
+def test_each_kind_gets_its_part_however_many_there_are_of_another(words_only: Recollect) -> None:
+    for number in range(60):
+        words_only.ingest(f"Decision {number} about pages.", type="decision", project="site")
+    for kind in ("project", "task_hint", "episode", "artifact"):
+        words_only.ingest(f"One {kind} of the site.", type=kind, project="site")
+    words_only.ingest("Answers should be short.", type="profile", scope="global")
+
+    bundle = words_only.briefing(project="site", budget_tokens=600)
+
+    assert {section.name.value for section in bundle.sections} >= {
+        "profile",
+        "decisions",
+        "facts",
+        "hints",
+        "episodes",
+    }
+    assert bundle.tokens <= 600
+    assert "Decision 59" in bundle.text
+    assert "Decision 3 " not in bundle.text
+
+
+def test_another_project_is_told_nothing_of_it(words_only: Recollect) -> None:
+    words_only.ingest("We use pnpm.", type="decision", project="site")
+    words_only.create_block("rules", "Deploy on Mondays.", project="site")
+
+    assert words_only.briefing(project="games").text == ""
+    assert words_only.briefing().text == ""
+    assert "Deploy on Mondays." in words_only.briefing(project="site").text
+
+
+def test_candidates_and_what_was_put_away_are_not_told(words_only: Recollect) -> None:
+    words_only.ingest("Perhaps tabs.", status="inbox", project="site")
+    old = words_only.ingest("Old rule.", project="site")
+    words_only.set_status(old.id, "archived")
+
+    assert words_only.briefing(project="site").text == ""
+
+
+def test_a_conflict_is_told_as_one(words_only: Recollect) -> None:
+    one = words_only.ingest("Releases are on Fridays.", project="site")
+    two = words_only.ingest("Releases are on Tuesdays.", project="site")
+    words_only.link(two.id, "contradicts", one.id)
+
+    assert words_only.briefing(project="site").text.count("CONFLICT") == 2
+
+
+def test_it_can_be_explained_later(words_only: Recollect) -> None:
+    kept = words_only.ingest("We use pnpm.", type="decision", project="site")
+
+    bundle = words_only.briefing(project="site")
+
+    assert bundle.retrieval_id is not None
+    found = words_only.explain(bundle.retrieval_id)
+    assert isinstance(found, Retrieval)
+    assert found.verb == "briefing"
+    assert [hit.memory_id for hit in found.hits] == [kept.id]
