@@ -10,12 +10,15 @@ import pytest
 
 from recollect.cli.main import main
 from recollect.cli.searching import DEFAULT, DefaultGroup
+from recollect.domain.memory import MemoryType
 from recollect.domain.skill import SkillOrigin
 from recollect.text.skill_file import read_skill
 
-FOLDER = Path(__file__).parent.parent / "src" / "recollect" / "skills"
-SKILLS = sorted(FOLDER.iterdir())
+PACKAGE = Path(__file__).parent.parent / "src" / "recollect"
+BY_COMMAND = sorted((PACKAGE / "skills").iterdir())
+BY_TOOL = PACKAGE / "plugin" / "skills" / "recollect-memory"
 MOST_LINES = 120
+TOOLS = {"search", "context", "remember", "explain", "review", "edit_block", "forget", "status"}
 
 _INLINE = re.compile(r"`(recollect [^`\n]+)`")
 
@@ -44,7 +47,7 @@ def check(line: str) -> None:
     command.parse_args(context, words)
 
 
-@pytest.mark.parametrize("folder", SKILLS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [*BY_COMMAND, BY_TOOL], ids=lambda folder: folder.name)
 def test_a_bundled_skill_reads_without_problems(folder: Path) -> None:
     content = (folder / "SKILL.md").read_text(encoding="utf-8")
 
@@ -58,7 +61,7 @@ def test_a_bundled_skill_reads_without_problems(folder: Path) -> None:
     assert len(content.splitlines()) <= MOST_LINES
 
 
-@pytest.mark.parametrize("folder", SKILLS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", BY_COMMAND, ids=lambda folder: folder.name)
 def test_every_command_in_a_bundled_skill_exists_with_its_options(folder: Path) -> None:
     lines = list(commands_in((folder / "SKILL.md").read_text(encoding="utf-8")))
 
@@ -80,3 +83,18 @@ def test_every_command_in_a_bundled_skill_exists_with_its_options(folder: Path) 
 def test_the_check_notices_what_does_not_exist(line: str) -> None:
     with pytest.raises((AssertionError, click.UsageError)):
         check(line)
+
+
+def test_the_skill_of_the_plugin_teaches_every_tool_and_no_other() -> None:
+    text = (BY_TOOL / "SKILL.md").read_text(encoding="utf-8")
+    types = {one.value for one in MemoryType}
+
+    named = set(re.findall(r"`([a-z_]+)`", text))
+
+    assert named == TOOLS | (named & types)
+
+
+def test_there_is_one_copy_of_each_skill() -> None:
+    names = [file.parent.name for file in PACKAGE.rglob("SKILL.md")]
+
+    assert sorted(names) == sorted(set(names))

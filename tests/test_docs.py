@@ -40,6 +40,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "RECOLLECT_PORT": str(_free_port(folder)),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "RECOLLECT_DB": str(folder / "memory.db"),
+        "HOME": str(folder),  # a developer's own settings are not looked at
     }
     return subprocess.run(
         ["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True, check=False
@@ -107,6 +108,7 @@ def test_the_first_example_prints_what_the_readme_says(tmp_path: Path) -> None:
     assert shown == expected
 
 
+@pytest.mark.timeout(400)  # as many processes as there are lines
 def test_the_commands_of_the_readme_run(folder: Path) -> None:
     lines = [
         line

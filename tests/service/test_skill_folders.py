@@ -42,6 +42,7 @@ def test_the_bundled_skills_are_there_without_any_folder(home: Path) -> None:
     report = discover(None, home=home)
 
     assert [one.name for one in report.skills] == [
+        "recollect-memory",
         "remember-well",
         "review-inbox",
         "write-handover",

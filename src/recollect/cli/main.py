@@ -20,6 +20,7 @@ from recollect.cli import (
     review,
     searching,
     serving,
+    setting_up,
     skills,
     upkeep,
     window,
@@ -89,5 +90,6 @@ for command in (
     mcp.mcp,
     serving.stop,
     hooks.hook,
+    setting_up.setup,
 ):
     main.add_command(command)

@@ -124,7 +124,11 @@ def _publish(temporary: Path, target: Path) -> None:
 
 
 def _find_bundled(search: _Search) -> None:
-    for entry in sorted(resources("recollect").joinpath("skills").iterdir(), key=lambda e: e.name):
+    package = resources("recollect")
+    # The plugin is a folder of its own that may be copied, so its skill lies in it and not here.
+    folders = (package.joinpath("skills"), package.joinpath("plugin", "skills"))
+    entries = [entry for folder in folders for entry in folder.iterdir()]
+    for entry in sorted(entries, key=lambda e: e.name):
         file = entry.joinpath(FILE)
         if file.is_file():
             text = file.read_text(encoding="utf-8")

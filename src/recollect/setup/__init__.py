@@ -1,0 +1,1 @@
+"""Setting up a client: its settings get the MCP server and the hooks, and lose them again whole."""

@@ -1,0 +1,141 @@
+"""Settings that cannot be changed safely, and disks that fail: nothing is half done."""
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from settings_files import Run, contents, done, furnish, listing, move_in, run_setup
+
+pytestmark = pytest.mark.skipif(
+    sys.platform in ("win32", "darwin"), reason="the homes are those of Linux"
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of a test's own."""
+    return move_in(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def run(home: Path) -> Run:
+    """Run `recollect setup` in that home."""
+    return run_setup
+
+
+HOSTILE: dict[str, Callable[[Path], object]] = {
+    "invalid": lambda path: path.write_text('{"mcpServers": {', encoding="utf-8"),
+    "not an object": lambda path: path.write_text("[]", encoding="utf-8"),
+    "only a comment": lambda path: path.write_text("// nothing", encoding="utf-8"),
+    "not text": lambda path: path.write_bytes(b"\xff\xfe{\0}\0"),
+    "a folder": lambda path: path.mkdir(),
+    "a link to nothing": lambda path: path.symlink_to(path.with_name("nothing")),
+    "a link to itself": lambda path: path.symlink_to(path),
+    "a pipe": lambda path: os.mkfifo(path),
+    "a list of servers": lambda path: path.write_text('{"mcpServers": []}', encoding="utf-8"),
+    "the key twice": lambda path: path.write_text(
+        '{"mcpServers": {}, "mcpServers": {}}', encoding="utf-8"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("dry", [True, False])
+def test_a_file_that_cannot_be_changed_safely_stops_everything(
+    kind: str, dry: bool, home: Path, run: Run
+) -> None:
+    (home / ".cursor").mkdir()
+    HOSTILE[kind](home / ".cursor" / "mcp.json")
+    before = sorted(home.rglob("*"))
+
+    refused = run("cursor", "--dry-run" if dry else "--yes")
+
+    assert refused.exit_code == 1
+    assert "mcp.json" in refused.output
+    assert len(refused.output.splitlines()) == 1
+    assert sorted(home.rglob("*")) == before
+
+
+@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
+def test_a_read_only_file_is_left_alone(option: str, home: Path, run: Run) -> None:
+    path = furnish(home, "zed")[".config/zed/settings.json"]
+    path.chmod(0o444)
+    before = listing(home)
+
+    refused = run("zed", option)
+
+    assert refused.exit_code == 1
+    assert "read-only" in refused.output
+    assert listing(home) == before
+
+
+def test_a_broken_second_file_leaves_the_first_alone(home: Path, run: Run) -> None:
+    furnish(home, "claude-code")
+    (home / ".claude" / "settings.json").write_text("{,}", encoding="utf-8")
+    before = listing(home)
+
+    assert run("claude-code", "--yes").exit_code == 1
+    assert listing(home) == before
+
+
+def test_a_file_that_cannot_take_its_place_puts_the_others_back(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    furnish(home, "claude-code")
+    before = contents(tmp_path)
+    replace = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if target.name == "settings.json":
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    refused = run("claude-code", "--yes")
+
+    assert refused.exit_code == 1
+    assert "nothing was changed" in refused.output
+    assert contents(tmp_path) == before
+
+
+def test_a_link_to_the_real_settings_is_followed_and_stays(home: Path, run: Run) -> None:
+    path = furnish(home, "zed")[".config/zed/settings.json"]
+    real = home / "dotfiles" / "zed.json"
+    real.parent.mkdir()
+    path.rename(real)
+    path.symlink_to(real)
+    before = real.read_bytes()
+
+    done(run("zed", "--yes"))
+    changed = real.read_bytes()
+    link = path.is_symlink()
+    done(run("zed", "--remove", "--yes"))
+
+    assert changed != before
+    assert link
+    assert path.is_symlink()
+    assert real.read_bytes() == before
+
+
+def test_the_record_keeps_no_secret_of_the_settings(home: Path, run: Run, tmp_path: Path) -> None:
+    furnish(home, "claude-code")
+    done(run("claude-code", "--yes"))
+    record = tmp_path / "state" / "recollect" / "setup.json"
+
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    assert "not-for-anybody" not in record.read_text(encoding="utf-8")
+    assert "ana@example.com" not in record.read_text(encoding="utf-8")
+
+
+def test_a_damaged_record_is_done_without(home: Path, run: Run, tmp_path: Path) -> None:
+    furnish(home, "vscode")
+    done(run("vscode", "--yes"))
+    (tmp_path / "state" / "recollect" / "setup.json").write_text('{"files": 1}', encoding="utf-8")
+
+    done(run("vscode", "--remove", "--yes"))
+
+    assert "recollect" not in (home / ".config/Code/User/mcp.json").read_text(encoding="utf-8")
