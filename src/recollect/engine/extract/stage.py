@@ -3,17 +3,20 @@ The extract stage: read a source by rules, write candidates and one episode.
 
 Candidates have ids that follow from their event and their number, so a stage that is killed
 half-way and run again finds what it wrote and goes on. They are written in small batches, so that
-a long transcript never holds the write lock for long.
+a long transcript never holds the write lock for long. Of a session only the most certain become
+candidates: nobody reviews thousands, and each is compared with what is known. The source stays
+whole.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from heapq import nlargest
 from itertools import chain
 from typing import Any
 
 from recollect.clock import Clock, derived_id
-from recollect.domain.candidate import Found
+from recollect.domain.candidate import CORRECTION, UPDATE, Found
 from recollect.domain.event import Event
 from recollect.domain.job import JobKind
 from recollect.domain.memory import Memory, MemoryType, Status
@@ -28,6 +31,8 @@ from recollect.errors import NotFound
 from recollect.store.protocol import Tables
 from recollect.text.details import dates_in
 
+MOST_OF_A_SESSION = 300
+LEFT_OUT = "left out"
 BATCH = 50
 LONG, BATCH_OF_LONG = 1_000_000, 10
 MOST_QUOTE = 1_000
@@ -39,9 +44,8 @@ def extract(desk: Desk, held: Held) -> None:
     event, source = subject(desk, held)
     turns = turns_of(source)
     told = source.metadata
-    found = find(
-        source.content, turns, reading_of(told, placed=event.owner.scope is not Scope.GLOBAL)
-    )
+    reading = reading_of(told, placed=event.owner.scope is not Scope.GLOBAL)
+    found, left_out = _most_certain(find(source.content, turns, reading), reading)
     whole = episode(source, turns, title=event.title)
     candidates = written(
         chain(found, () if whole is None else (whole,)), event, source, held, desk.clock, "rules"
@@ -50,6 +54,8 @@ def extract(desk: Desk, held: Held) -> None:
     size = BATCH if len(source.content) < LONG else BATCH_OF_LONG
     for batch in _batches(candidates, size):
         held.write(partial(add_candidates, desk, event.id, batch))
+    if left_out and LEFT_OUT not in held.payload:
+        held.write(lambda tables: {LEFT_OUT: left_out})
     following = [Next(JobKind.CONSOLIDATE)]
     if desk.asks:
         following.append(Next(JobKind.ASK, payload=placed(held.payload)))
@@ -79,6 +85,31 @@ def reading_of(told: Any, *, placed: bool) -> Reading:
         reported=mode == "summary",
         note_type=MemoryType.PROJECT if placed else MemoryType.ARTIFACT,
     )
+
+
+def _most_certain(found: Iterable[Found], reading: Reading) -> tuple[list[Found], int]:
+    """Return what is worth a reviewer's time, in order, and how many more there were."""
+    if reading.states_everything:
+        return list(found), 0  # somebody wrote it down to be kept
+    seen = 0
+
+    def counted() -> Iterator[Found]:
+        nonlocal seen
+        for one in found:
+            seen += 1
+            yield one
+
+    kept = nlargest(MOST_OF_A_SESSION, counted(), key=_certainty)
+    return sorted(kept, key=_place), seen - len(kept)
+
+
+def _certainty(one: Found) -> tuple[bool, float, int]:
+    """What puts something right first, then by confidence; among equals what was said last."""
+    return not {CORRECTION, UPDATE}.isdisjoint(one.flags), one.confidence, _place(one)
+
+
+def _place(one: Found) -> int:
+    return one.spans[0].start
 
 
 def written(
