@@ -11,11 +11,24 @@ import sys
 def main() -> None:
     """Run what the arguments ask for."""
     arguments = sys.argv[1:]
-    if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):
+    for_hook = _for_hook(arguments)
+    if for_hook is not None and not {"-h", "--help"} & set(arguments):
         # As above.
         from recollect.hooks.run import main as hook
 
-        sys.exit(hook(arguments[1:]))
+        sys.exit(hook(for_hook))
     from recollect.cli.main import main as command
 
     command(prog_name="recollect" if sys.argv[0].endswith("__main__.py") else None)
+
+
+def _for_hook(arguments: list[str]) -> list[str] | None:
+    """Return the arguments of the hook, None where another command is meant."""
+    # The store may be named before the command. The commands would end a wrong line with 2, and by
+    # that Claude Code holds a prompt back.
+    before = 0
+    if arguments and arguments[0].partition("=")[0] == "--db":
+        before = 1 if "=" in arguments[0] else 2
+    if arguments[before : before + 1] != ["hook"]:
+        return None
+    return arguments[:before] + arguments[before + 1 :]

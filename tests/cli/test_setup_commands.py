@@ -183,6 +183,20 @@ def test_user_changes_beside_our_hooks_survive_removal(home: Path, run: Run) -> 
     assert left["env"] == {"API_KEY": "not-for-anybody"}
 
 
+def test_a_line_that_somebody_made_more_of_stays_theirs(home: Path, run: Run) -> None:
+    hooks = home / ".cursor" / "hooks.json"
+    hooks.parent.mkdir()
+    line = "recollect hook stop --client cursor; ./notify.sh"
+    hooks.write_text(json.dumps({"version": 1, "hooks": {"stop": [{"command": line}]}}))
+    before = hooks.read_bytes()
+
+    done(run("cursor", "--yes"))
+    assert parsed(hooks)["hooks"]["stop"] == [{"command": line}]
+    done(run("cursor", "--remove", "--yes"))
+
+    assert hooks.read_bytes() == before
+
+
 def test_a_file_made_for_us_stays_once_the_user_wrote_into_it(home: Path, run: Run) -> None:
     done(run("cursor", "--yes"))
     hooks, mcp = home / ".cursor" / "hooks.json", home / ".cursor" / "mcp.json"
@@ -427,3 +441,48 @@ def test_the_plugin_is_copied_once_and_only_to_a_folder_of_its_own(
     assert (Path("mine") / ".claude-plugin" / "plugin.json").is_file()
     assert refused.exit_code == 1
     assert run("plugin").exit_code == 2
+
+
+def test_another_plugin_is_not_written_over(home: Path, run: Run) -> None:
+    manifest = Path("theirs/.claude-plugin/plugin.json")
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text('{"name": "theirs"}', encoding="utf-8")
+    before = contents(Path("theirs"))
+
+    refused = run("plugin", "theirs", "--yes")
+
+    assert refused.exit_code == 1
+    assert "no copy of this plugin" in refused.output
+    assert contents(Path("theirs")) == before
+
+
+def test_a_copy_of_the_plugin_that_was_changed_is_not_written_over_unasked(
+    home: Path, run: Run
+) -> None:
+    done(run("plugin", "mine"))
+    skill = Path("mine/skills/recollect-memory/SKILL.md")
+    whole = skill.read_text(encoding="utf-8")
+    skill.write_text("my own words", encoding="utf-8")
+
+    refused = run("plugin", "mine")
+    assert refused.exit_code == 1
+    assert "-my own words" in refused.output
+    assert "--yes" in refused.output
+    done(run("plugin", "mine", "--dry-run"))
+    assert skill.read_text(encoding="utf-8") == "my own words"
+    done(run("plugin", "mine", "--yes"))
+
+    assert skill.read_text(encoding="utf-8") == whole
+
+
+def test_without_a_script_no_file_of_the_project_stands_in_for_a_module(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    alone = tmp_path / "bin" / "python"
+    alone.parent.mkdir()
+    alone.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(alone))
+
+    entry = json.loads(re.sub(r"^#.*\n", "", done(run("cursor", "--print", "--no-hooks"))))
+
+    assert entry["mcpServers"]["recollect"]["args"] == ["-P", "-m", "recollect", "mcp"]

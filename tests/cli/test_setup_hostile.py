@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from recollect.cli.main import main
 from settings_files import Run, contents, done, furnish, listing, move_in, run_setup
 
 pytestmark = pytest.mark.skipif(
@@ -119,6 +121,41 @@ def test_a_link_to_the_real_settings_is_followed_and_stays(home: Path, run: Run)
     assert link
     assert path.is_symlink()
     assert real.read_bytes() == before
+
+
+def test_a_file_made_for_us_and_moved_behind_a_link_is_not_removed(home: Path, run: Run) -> None:
+    done(run("zed", "--yes"))
+    path = home / ".config" / "zed" / "settings.json"
+    real = path.rename(home / "zed.json")
+    path.symlink_to(real)
+
+    done(run("zed", "--remove", "--yes"))
+
+    assert path.is_symlink()
+    assert "recollect" not in real.read_text(encoding="utf-8")
+    assert done(run("zed", "--yes"))
+
+
+def test_what_another_set_up_remembers_meanwhile_is_not_lost(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fsync = os.fsync
+    others = ["vscode"]
+
+    def slow(opened: int) -> None:
+        fsync(opened)
+        if others:
+            done(CliRunner().invoke(main, ["setup", others.pop(), "--yes"]))
+
+    monkeypatch.setattr(os, "fsync", slow)
+    refused = run("zed", "--yes")
+
+    assert "run this again" in refused.output
+    assert not (home / ".config" / "zed").exists()
+    done(run("zed", "--yes"))
+    for client in ("zed", "vscode"):
+        done(run(client, "--remove", "--yes"))
+    assert not list(home.rglob("*.json"))
 
 
 def test_the_record_keeps_no_secret_of_the_settings(home: Path, run: Run, tmp_path: Path) -> None:

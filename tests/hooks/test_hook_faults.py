@@ -9,12 +9,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
 
 import recollect
-from hooked import CLAUDE_CODE, HOOK, Home, kill, until
+from hooked import CLAUDE_CODE, HOOK, Home, Hooked, kill, until
+from recollect.hooks import state
+from recollect.hooks.capture import capture_all
 from recollect.hooks.given import session_file
+from recollect.hooks.whose import whose
+from recollect.hooks.wishes import Wish, fulfilled
 from served import serving
 
 SECRET = "the password of the vault is hunter2hunter2"
@@ -76,6 +82,28 @@ def test_a_closed_input_is_survived(home: Home) -> None:
     assert (done.returncode, done.stdout) == (0, b"")
 
 
+def test_a_client_that_does_not_close_what_it_writes_to_is_answered(home: Home) -> None:
+    project = knowing(home)
+    raw = json.dumps(CLAUDE_CODE.told("s", project, None) | {"x": {"y": "}" * 70_000}}).encode()
+    with home.start("session-start") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(raw)
+        process.stdin.flush()
+
+        assert DECIDED in Hooked(0, process.stdout.read().decode()).said
+    assert process.returncode == 0
+
+
+def test_a_pid_no_process_could_have_is_survived(home: Home) -> None:
+    told = CLAUDE_CODE.told("s", knowing(home), None)
+    home.state.mkdir(parents=True)
+    kept = {"pid": 1 << 80, "host": "127.0.0.1", "port": 1, "db": str(home.db)}
+    (home.state / "server-1.pid").write_text(json.dumps(kept))
+
+    assert DECIDED in home.hook("session-start", told).said
+
+
 def test_a_closed_output_is_survived(home: Home) -> None:
     project = knowing(home)
     told = json.dumps(CLAUDE_CODE.told("s", project, None)).encode()
@@ -93,6 +121,28 @@ def test_a_closed_output_is_survived(home: Home) -> None:
 @pytest.mark.parametrize("options", [("--nonsense",), ("--db",), ("--client", "nobody"), ("more",)])
 def test_wrong_arguments_are_survived(home: Home, options: tuple[str, ...]) -> None:
     silent(home, "prompt", b"{}", *options)
+
+
+@pytest.mark.parametrize("options", [("--nonsense",), ("prompt", "--nonsense"), ()])
+def test_wrong_arguments_after_a_named_store_do_not_hold_a_prompt_back(
+    home: Home, options: tuple[str, ...]
+) -> None:
+    for store in (["--db", str(home.db)], [f"--db={home.db}"]):
+        line = [*HOOK[:-1], *store, "hook", *options]
+        done = subprocess.run(line, input=b"{}", env=home.env(), capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_the_store_may_be_named_before_the_command(home: Home) -> None:
+    project = knowing(home)
+    store = home.db
+    home.more = {"RECOLLECT_DB": str(home.folder / "none.db")}
+    line = [*HOOK[:-1], "--db", str(store), "hook", "session-start"]
+    told = json.dumps(CLAUDE_CODE.told("s", project, None)).encode()
+
+    done = subprocess.run(line, input=told, env=home.env(), capture_output=True, check=True)
+
+    assert DECIDED in Hooked(0, done.stdout.decode()).said
 
 
 def test_an_unknown_event_is_survived(home: Home) -> None:
@@ -174,6 +224,34 @@ def test_a_server_that_never_answers_is_not_waited_for(home: Home) -> None:
     with listening(home, None):
         silent(home, "session-start", told)
     assert "late" in home.log
+
+
+def test_a_name_that_nobody_looks_up_in_time_is_not_waited_for(home: Home) -> None:
+    slow = "import socket, time\nsocket.getaddrinfo = lambda *a, **k: time.sleep(600)\n"
+    home.project("site").joinpath("sitecustomize.py").write_text(slow)
+    path = f"{home.project('site')}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    home.more = {
+        "PYTHONPATH": path,
+        "RECOLLECT_SERVER_URL": "http://memory.example:8283",
+        "RECOLLECT_HOOK_TIMEOUT_MS": "100",
+    }
+
+    silent(home, "session-start", b"{}")
+    assert "gave up" in home.log
+
+
+def test_what_a_server_says_too_late_was_not_told(home: Home) -> None:
+    project = knowing(home)
+    told = CLAUDE_CODE.told("s", project, None)
+    prompt = told | {"prompt": "Which database did we choose for JSON columns, PostgreSQL?"}
+    with serving(home.db, env=home.env()) as server:
+        path = f"{server.url}/api/hooks/claude-code"
+        for event, what in (("session-start", told), ("prompt", prompt)):
+            late = httpx2.post(f"{path}/{event}", json={"told": what, "until": time.time() - 1})
+            assert DECIDED in late.text
+
+        assert DECIDED in home.hook("prompt", prompt).said
+        assert home.hook("prompt", prompt).out == ""
 
 
 @pytest.mark.parametrize(
@@ -389,3 +467,89 @@ def test_a_wish_that_kills_is_given_up(home: Home) -> None:
 
     assert "given up" in home.log
     assert not Path(wish).exists()
+
+
+def test_what_is_to_be_captured_stays_however_long_nobody_was_there(home: Home) -> None:
+    project = home.project("site")
+    home.files.mkdir(parents=True)
+    for ending in ("wanted", "later", "lock", "given", "captured", "wanted.12.34"):
+        path = home.files / f"x.{ending}"
+        path.write_text("{}")
+        os.utime(path, (0, 0))
+
+    knowing(home)
+    home.hook("session-start", CLAUDE_CODE.told("s", project, None))
+
+    left = {path.name for path in home.files.glob("x.*")}
+    assert left == {"x.wanted", "x.later", "x.lock"}
+
+
+@pytest.mark.parametrize(("more", "stays"), [("", False), ("{}\n", True)])
+def test_a_wish_for_later_stays_if_more_was_said_meanwhile(
+    tmp_path: Path, more: str, stays: bool
+) -> None:
+    transcript = tmp_path / "a.jsonl"
+    transcript.write_text("{}\n")
+    later, now = (
+        session_file(str(tmp_path), "m.db", str(transcript), ending=one)
+        for one in ("later", "wanted")
+    )
+    for path in (later, now):
+        state.write_small(path, {"db": "m.db", "transcript": str(transcript), "ripe_at": 1.0})
+
+    with transcript.open("a") as file:
+        file.write(more)
+    fulfilled(str(tmp_path), Wish(now, "m.db", "", "", "", str(transcript), 1.0), 3)
+
+    assert Path(later).exists() == stays
+    assert not Path(now).exists()
+
+
+def test_a_transcript_that_cannot_be_read_does_not_hold_up_the_others(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = home.project("site")
+    for place, name in enumerate("ab"):
+        path = CLAUDE_CODE.write(home.folder / f"{name}.jsonl", TALK, session=name, cwd=project)
+        told = {"db": str(home.db), "transcript": str(path), "place": str(project)}
+        wish = session_file(str(home.files), str(home.db), str(path), ending="wanted")
+        state.write_small(wish, told | {"ripe_at": place})
+    nowhere = {"db": str(home.db), "transcript": "/a\0b.jsonl", "ripe_at": 0}
+    state.write_small(str(home.files / "x.wanted"), nowhere)
+    opened = open
+
+    def broken(path: str, *given: Any, **more: Any) -> Any:
+        if str(path).endswith("a.jsonl"):
+            raise OSError(5, "Input/output error")
+        return opened(path, *given, **more)
+
+    monkeypatch.setattr("builtins.open", broken)
+    outcome = capture_all(str(home.state), whose(home.env()))
+
+    assert outcome.startswith("captured 1,")
+    assert "it may not be read" in home.log
+
+
+def test_what_is_wished_during_the_work_is_captured_before_the_lock_is_freed(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = home.project("site")
+    drain = recollect.Recollect.drain_in_steps
+    meanwhile = ["b"]
+
+    def wished(name: str) -> None:
+        path = CLAUDE_CODE.write(home.folder / f"{name}.jsonl", TALK, session=name, cwd=project)
+        told = {"db": str(home.db), "transcript": str(path), "place": str(project), "ripe_at": 1}
+        wish = session_file(str(home.files), str(home.db), str(path), ending="wanted")
+        state.write_small(wish, told)
+
+    def working(memory: recollect.Recollect) -> Iterator[int]:
+        if meanwhile:
+            wished(meanwhile.pop())
+        yield from drain(memory)
+
+    monkeypatch.setattr(recollect.Recollect, "drain_in_steps", working)
+    wished("a")
+    outcome = capture_all(str(home.state), whose(home.env()))
+
+    assert outcome.startswith("captured 2,")

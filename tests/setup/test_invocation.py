@@ -1,6 +1,7 @@
 """The words of a command: what is ours is known again, and users' options stay."""
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -8,9 +9,10 @@ from recollect.setup.invocation import Invocation, hook_words, server_entry, ser
 
 CALL = Invocation(program=("/opt/my tools/recollect",))
 MODULE = Invocation(program=("/usr/bin/python3", "-m", "recollect"), db="/data/m.db")
+ALONE = Invocation(program=("/usr/bin/python3", "-P", "-m", "recollect"))
 
 
-@pytest.mark.parametrize("call", [CALL, MODULE])
+@pytest.mark.parametrize("call", [CALL, MODULE, ALONE])
 @pytest.mark.parametrize("shape", ["stdio", "plain", "joined"])
 def test_our_server_is_known_again(call: Invocation, shape: str) -> None:
     entry = server_entry(call.server(), shape)  # type: ignore[arg-type]
@@ -76,7 +78,38 @@ def test_options_of_the_user_stay_when_the_path_changes() -> None:
     assert line.endswith("hook stop --client codex --project x --db /data/m.db")
 
 
-def test_a_line_that_does_more_is_left_to_its_author() -> None:
-    line = "recollect hook stop --client codex 2>/dev/null || true"
-
+@pytest.mark.parametrize(
+    "line",
+    [
+        "recollect hook stop --client codex 2>/dev/null || true",
+        "recollect hook stop; ./notify.sh",
+        'recollect hook stop --db "$HOME/m.db"',
+        "recollect hook stop --db '/a b/m.db' && date",
+    ],
+)
+def test_a_line_that_does_more_is_left_to_its_author(line: str) -> None:
     assert CALL.hook("stop", "codex", line) == line
+
+
+@pytest.mark.parametrize("call", [CALL, ALONE])
+@pytest.mark.parametrize(
+    "folder", ["Cloud (Ana)", "a & b", "it's $5", "{x}*", 'a "b"', "new\nline"]
+)
+def test_a_path_that_a_shell_would_read_is_quoted_and_still_changed(
+    folder: str, call: Invocation
+) -> None:
+    former = replace(call, db=f"/data/{folder}/m.db").hook("stop", "codex")
+
+    line = replace(call, db="/data/other.db").hook("stop", "codex", former)
+
+    assert hook_words(former) == ["stop", "--client", "codex", "--db", f"/data/{folder}/m.db"]
+    assert hook_words(line) == ["stop", "--client", "codex", "--db", "/data/other.db"]
+
+
+def test_on_windows_a_name_with_an_apostrophe_is_known_again() -> None:
+    call = Invocation(program=("C:\\Users\\O'Brien\\recollect.exe",), windows=True)
+
+    line = call.hook("prompt", "claude-code")
+
+    assert hook_words(line) == ["prompt", "--client", "claude-code"]
+    assert call.hook("prompt", "claude-code", line) == line

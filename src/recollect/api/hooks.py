@@ -24,6 +24,7 @@ class HookRequest(BaseModel):
     db: str = Field(default="", max_length=4_096)  # '': whichever is served
     project: str = Field(default="", max_length=4_096)
     told: dict[str, Any]
+    until: float = 0.0  # when it goes without an answer, by the clock on the wall; 0: it waits
 
 
 def warm() -> None:
@@ -50,6 +51,7 @@ def hook_router(memory: Recollect) -> APIRouter:
             client=names.client_of(client),
             kind=kind,
             project=given.project,
+            until=given.until,
         )
         return Response(answer, media_type="application/json", status_code=200 if answer else 204)
 

@@ -1,5 +1,5 @@
 """
-The command of hooks, for those who ask for help or name the store before it.
+The command of hooks, for those who ask for help.
 
 `recollect hook` itself does not come this way (entry.py): a client waits for it.
 """

@@ -72,7 +72,8 @@ def invocation(machine: Machine, db: str | None) -> Invocation:
     own = Path(sys.executable).absolute().parent / (
         "recollect.exe" if os.name == "nt" else "recollect"
     )
-    program = (str(own),) if own.is_file() else (sys.executable, "-m", "recollect")
+    # -P: a client starts it in its project, whose files must not stand in for modules.
+    program = (str(own),) if own.is_file() else (sys.executable, "-P", "-m", "recollect")
     named = db or click.get_current_context().find_root().params.get("db")
     return Invocation(
         program=program,
@@ -172,6 +173,9 @@ def _copy_plugin(folder: str | None, **options: Any) -> None:
         raise click.UsageError(f"to remove a copy of the plugin, delete {folder}")
     target = at_home(folder).absolute()
     changes = plan_copy(target)
+    if over := [change for change in changes if change.before is not None]:
+        # Somebody may have changed it.
+        _ask(over, **{name: options[name] for name in ("dry_run", "yes", "as_json")})
     if changes and not options["dry_run"]:
         apply(changes, state_folder(os.environ))
     if options["as_json"]:
@@ -185,11 +189,19 @@ def _copy_plugin(folder: str | None, **options: Any) -> None:
 
 def _make(changes: Sequence[Change], *, dry_run: bool, yes: bool, as_json: bool) -> bool:
     """Show *changes*, ask, and make them; return whether they were made."""
+    _ask(changes, dry_run=dry_run, yes=yes, as_json=as_json)
+    if not dry_run:
+        apply(changes, state_folder(os.environ))
+    return not dry_run
+
+
+def _ask(changes: Sequence[Change], *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Show *changes*, and refuse to go on where somebody has to say yes to them and does not."""
     if not as_json:
         for change in changes:
             _show(unified_diff(str(change.path), change.before, change.after))
     if dry_run:
-        return False
+        return
     if not yes:
         if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise Refused(
@@ -198,8 +210,6 @@ def _make(changes: Sequence[Change], *, dry_run: bool, yes: bool, as_json: bool)
             )
         if not click.confirm("Write this?", default=True):
             raise Refused("nothing was changed")
-    apply(changes, state_folder(os.environ))
-    return True
 
 
 def _show(diff: str) -> None:
@@ -249,12 +259,15 @@ def _read(client: Client, machine: Machine, *, project: bool, only: tuple[str, .
             continue
         path = path_of(file, client, machine, project=project)
         text = read_text(path)
+        record = records.get(str(path))
+        if record is not None and not record.existed and path.is_symlink():
+            record = None  # made for us, and then moved to where somebody keeps it: theirs now
         found.append(
             Found(
                 file=file,
                 path=path,
                 text=text,
-                record=records.get(str(path)),
+                record=record,
                 missing_folders=missing_folders(path) if text is None else (),
             )
         )

@@ -52,12 +52,16 @@ def capture_all(folder: str, wanted: Whose) -> str:
     with locked(session_file(files, key, ending="lock"), within_s=WAIT_S) as mine:
         if not mine:
             return "another one is at work; it or the next takes what is wished"
-        done = 0
+        done = steps = 0
         with _door(wanted) as memory:
-            while found := list(ripe(files, key, time.time())):
-                done += sum(_tried(folder, files, memory, wish) for wish in found)
-            worked = wanted.elsewhere or served_at(folder, wanted.db) is not None
-            steps = 0 if worked else sum(memory.drain_in_steps())
+            waits = True
+            while waits:
+                while found := list(ripe(files, key, time.time())):
+                    done += sum(_tried(folder, files, memory, wish) for wish in found)
+                worked = wanted.elsewhere or served_at(folder, wanted.db) is not None
+                steps += 0 if worked else sum(memory.drain_in_steps())
+                # That may take longer than another one waits for the lock.
+                waits = any(ripe(files, key, time.time()))
         state.remove_old(files, time.time())
         return f"captured {done}, worked off {steps}"
 
@@ -88,7 +92,7 @@ def _tried(folder: str, files: str, memory: Any, wish: Wish) -> bool:
         why = str(error) if isinstance(error, Refused) else type(error).__name__
         state.log(folder, f"{mark} refused: {why}")
         return False
-    except RecollectError as error:
+    except (RecollectError, OSError) as error:
         state.log(folder, f"{mark} put off: {type(error).__name__}")
         _put_off(wish)
         return False
@@ -110,7 +114,7 @@ def _checked(path: str) -> int:
     """Return the size of a transcript, or refuse it."""
     try:
         seen = os.stat(path)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name no file could have is the latter
         raise Refused("there is no such file") from error
     if not stat.S_ISREG(seen.st_mode):
         raise Refused("it is no regular file")
@@ -120,7 +124,11 @@ def _checked(path: str) -> int:
         raise Refused("it is no JSON by its name")
     if seen.st_size > MOST_BYTES:
         raise Refused(f"it is larger than {MOST_BYTES // 1_000_000} MB")
-    with open(path, "rb") as file:
-        if not file.read(100).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-            raise Refused("it is no JSON")
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(100).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except OSError as error:
+        raise Refused("it may not be read") from error
+    if not begin.startswith((b"{", b"[")):
+        raise Refused("it is no JSON")
     return seen.st_size

@@ -7,6 +7,7 @@ starts anew; then so does the file. Two prompts at once may both tell the same: 
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable
 
 from recollect.hooks import state
@@ -24,9 +25,10 @@ def session_file(folder: str, *parts: str, ending: str) -> str:
 class Given:
     """The memories one session of one store was told."""
 
-    def __init__(self, folder: str, event: HookEvent, *, db: str) -> None:
+    def __init__(self, folder: str, event: HookEvent, *, db: str, until: float = 0.0) -> None:
         self._path = session_file(folder, db, event.client, event.session, ending="given")
         self._known = bool(event.session)
+        self._until = until  # when the hook goes without us; 0: it waits
 
     def ids(self) -> list[str]:
         """Return them, oldest first; none where the client does not name its sessions."""
@@ -35,14 +37,18 @@ class Given:
 
     def add(self, ids: Iterable[str]) -> None:
         """Note that these were told as well."""
-        if self._known:
+        if self._known and not self._is_late():
             every = list(dict.fromkeys([*self.ids(), *ids]))
             self._write(every[-MOST_IDS:])
 
     def begin(self, ids: Iterable[str]) -> None:
         """Note that these were told, and forget what was told before."""
         if self._known:
-            self._write(list(ids)[-MOST_IDS:])
+            self._write([] if self._is_late() else list(ids)[-MOST_IDS:])
+
+    def _is_late(self) -> bool:
+        """Say whether the hook is gone: then nobody was told anything."""
+        return 0.0 < self._until < time.time()
 
     def _write(self, ids: list[str]) -> None:
         try:

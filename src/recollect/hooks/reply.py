@@ -18,12 +18,22 @@ from recollect.hooks.recall import recalled
 
 
 def reply(
-    memory: Recollect, told: Mapping[str, object], *, client: str, kind: str, project: str
+    memory: Recollect,
+    told: Mapping[str, object],
+    *,
+    client: str,
+    kind: str,
+    project: str,
+    until: float = 0.0,
 ) -> bytes:
-    """Return what to print for what a client *told*, nothing where there is nothing to say."""
+    """
+    Return what to print for what a client *told*, nothing where there is nothing to say.
+
+    After *until*, a time of the clock on the wall, nobody prints it any more; 0: somebody does.
+    """
     event = event_of(told, client=client, kind=kind, project=project)
     folder = state.session_folder(state.state_folder(dict(os.environ)))
-    given = Given(folder, event, db=str(memory.path))
+    given = Given(folder, event, db=str(memory.path), until=until)
     text = _recalled(memory, event, given)
     if event.kind == names.SESSION_START:
         state.remove_old(folder, time.time())

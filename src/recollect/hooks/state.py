@@ -13,6 +13,8 @@ import time
 MOST_LOG_BYTES = 1_000_000
 MOST_FILE_BYTES = 200_000
 KEPT_S = 14 * 86_400.0  # a file of a session that was silent for so long goes
+# But what is still to be captured stays, however long nobody was there, and a lock somebody holds.
+STAYING = (".wanted", ".later", ".lock")
 
 
 def state_folder(environ: "dict[str, str]") -> str:
@@ -77,7 +79,8 @@ def remove_old(folder: str, now: float) -> None:
     """Remove files of sessions that were silent for long, and what a killed writer left."""
     try:
         with os.scandir(folder) as found:
-            old = [one.path for one in found if now - one.stat().st_mtime > KEPT_S]
+            gone = [one for one in found if not one.name.endswith(STAYING)]
+            old = [one.path for one in gone if now - one.stat().st_mtime > KEPT_S]
     except OSError:
         return
     for path in old:

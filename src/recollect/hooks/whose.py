@@ -101,7 +101,7 @@ def _is_there(pid: int) -> bool:
         return pid > 1
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return False  # somebody else's process: not the server that wrote our file

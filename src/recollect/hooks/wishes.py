@@ -99,7 +99,8 @@ def fulfilled(folder: str, wish: Wish, size: int) -> None:
     """Note that *size* bytes of a transcript are captured; a wish made meanwhile stays."""
     path = session_file(folder, wish.db, wish.transcript, ending="captured")
     state.write_small(path, {"bytes": size})
-    state.remove(session_file(folder, wish.db, wish.transcript, ending=WISHES[1]))
+    if not _has_grown(wish.transcript, size):
+        state.remove(session_file(folder, wish.db, wish.transcript, ending=WISHES[1]))
     dropped(wish)
 
 
@@ -108,6 +109,14 @@ def dropped(wish: Wish) -> None:
     again = _read(wish.path)
     if again is not None and again.ripe_at == wish.ripe_at:
         state.remove(wish.path)
+
+
+def _has_grown(transcript: str, size: int) -> bool:
+    """Say whether more was said meanwhile; a wish for later may be about that."""
+    try:
+        return os.stat(transcript).st_size > size
+    except OSError:
+        return False
 
 
 def captured_bytes(folder: str, db: str, transcript: str) -> int:

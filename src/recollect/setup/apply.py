@@ -69,14 +69,16 @@ def missing_folders(path: Path) -> tuple[str, ...]:
 def read_records(state: Path) -> dict[str, Record]:
     """Return what is remembered of the files that were changed."""
     try:
-        return from_json((state / RECORDS).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
+        return _records_in((state / RECORDS).read_bytes())
+    except OSError:
         return {}
 
 
 def apply(changes: Sequence[Change], state: Path) -> None:
     """Make *changes*, all or none, and remember the way back."""
-    records = read_records(state)
+    kept = state / RECORDS
+    remembered = _read(kept)  # once: what another set-up writes meanwhile must not get lost
+    records = _records_in(remembered or b"")
     for change in changes:
         records.pop(str(change.path), None)
         if change.record is not None:
@@ -91,8 +93,7 @@ def apply(changes: Sequence[Change], state: Path) -> None:
             before = None if change.before is None else change.before.encode("utf-8")
             staged.append(_stage(change.path, before, change.after))
         folders += _make_folders(state, mode=0o700)
-        kept = state / RECORDS
-        staged.append(_stage(kept, _read(kept), to_json(records) if records else None, mode=0o600))
+        staged.append(_stage(kept, remembered, to_json(records) if records else None, mode=0o600))
         _commit(staged)
     except (OSError, InvalidInput) as error:
         for one in staged:
@@ -106,6 +107,13 @@ def apply(changes: Sequence[Change], state: Path) -> None:
         _remove_folders(change.folders)
     if not records:
         _remove_folders([str(state)])
+
+
+def _records_in(content: bytes) -> dict[str, Record]:
+    try:
+        return from_json(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        return {}
 
 
 def _read(path: Path) -> bytes | None:

@@ -16,6 +16,9 @@ Shape = Literal["stdio", "plain", "joined"]
 NAMES = ("recollect", "letta-mem")
 _VALUED = ("--client", "--db", "--project", "--agent", "--profile")  # options that take a value
 _SHELL = re.compile(r"[;&|<>`$(){}*?\n]")
+# What is quoted or escaped does nothing; only `$` and backticks still do, in double quotes.
+_QUOTED = re.compile(r"""'[^']*'|\\.|"(?P<double>(?:\\.|[^"\\])*)\"""")
+_PLAIN = re.compile(r"[\w@%+=:,./~-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +36,8 @@ class Invocation:
 
     def hook(self, event: str, client: str, former: str | None = None) -> str:
         """Return the line that runs a hook, with the options the *former* line had."""
-        if former is not None and _SHELL.search(former):
-            return former  # somebody made more of it; it is theirs now
+        if former is not None and does_more(former):
+            return former
         tail = (hook_words(former) or [])[1:] if former is not None else []
         kept = _without_option(tail, "--client")
         words = [*self.program, "hook", event, "--client", client, *self._options(kept)]
@@ -43,7 +46,7 @@ class Invocation:
         if not self.windows:
             return shlex.join(words)
         # Every shell there takes double quotes and forward slashes.
-        return " ".join(f'"{word}"' if " " in word else word for word in _forward(words))
+        return " ".join(word if _PLAIN.fullmatch(word) else f'"{word}"' for word in _forward(words))
 
     def _options(self, tail: list[str]) -> list[str]:
         return tail if self.db is None else [*_without_option(tail, "--db"), "--db", self.db]
@@ -78,12 +81,22 @@ def hook_words(line: object) -> list[str] | None:
     return rest if rest else None
 
 
+def does_more(line: str) -> bool:
+    """Return whether somebody made more of a hook's line than one command; then it is theirs."""
+    return bool(_SHELL.search(_QUOTED.sub(_still_read, line)))
+
+
+def _still_read(quoted: re.Match[str]) -> str:
+    return "".join(char for char in quoted["double"] or "" if char in "$`")
+
+
 def _after(words: Sequence[str], verb: str) -> list[str] | None:
     """Return what follows `recollect VERB`, None where the words run something else."""
     name = re.split(r"[/\\]", words[0])[-1].lower().removesuffix(".exe") if words else ""
     rest = list(words[1:]) if name in NAMES else []
-    if list(words[1:3]) == ["-m", "recollect"]:
-        rest = list(words[3:])
+    module = 2 if list(words[1:2]) == ["-P"] else 1
+    if list(words[module : module + 2]) == ["-m", "recollect"]:
+        rest = list(words[module + 2 :])
     return rest[1:] if rest[:1] == [verb] else None
 
 

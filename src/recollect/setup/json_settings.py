@@ -9,7 +9,13 @@ from typing import Any
 
 from recollect.errors import AlreadyExists
 from recollect.setup.clients import SERVER, SettingsFile
-from recollect.setup.invocation import Invocation, hook_words, server_entry, server_words
+from recollect.setup.invocation import (
+    Invocation,
+    does_more,
+    hook_words,
+    server_entry,
+    server_words,
+)
 from recollect.setup.jsonc import Path, is_blank, scan, value_of
 from recollect.setup.jsonc_edit import Made, append, drop, put, shown_path, tidy
 
@@ -75,7 +81,8 @@ def without_ours(text: str, file: SettingsFile, made: Made | None) -> str:
     value = _value(text)
     if file.holds == "server":
         return _without_server(text, (*_below(value, file), SERVER), made)
-    ours = _our_hooks(value, file)
+    every = _our_hooks(value, file)
+    ours = [path for path in every if not does_more(_at(value, (*path, "command")))]
     for path in reversed(ours):
         text = drop(text, path)
         group = path[:-2]

@@ -5,6 +5,7 @@ It is copied as it is. A plugin may be carried to another machine, so it runs `r
 name, not by a path. This file reads the package and the folder; `apply` writes.
 """
 
+import json
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from recollect.errors import AlreadyExists
 from recollect.setup.apply import read_text
+from recollect.setup.clients import SERVER
 from recollect.setup.plan import Change
 
 _KNOWN_BY = ".claude-plugin/plugin.json"
@@ -40,7 +42,15 @@ def plan_copy(folder: Path) -> list[Change]:
 
 
 def _is_strange(folder: Path) -> bool:
-    return any(folder.iterdir()) and not (folder / _KNOWN_BY).is_file()
+    return any(folder.iterdir()) and not _is_ours(read_text(folder / _KNOWN_BY) or "")
+
+
+def _is_ours(manifest: str) -> bool:
+    try:
+        read = json.loads(manifest)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(read, dict) and read.get("name") == SERVER
 
 
 def _walk(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
