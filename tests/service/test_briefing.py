@@ -60,3 +60,9 @@ def test_it_can_be_explained_later(words_only: Recollect) -> None:
     assert isinstance(found, Retrieval)
     assert found.verb == "briefing"
     assert [hit.memory_id for hit in found.hits] == [kept.id]
+
+
+def test_a_fact_with_a_name_is_told_with_it(words_only: Recollect) -> None:
+    words_only.upsert_profile_fact("timezone", "Europe/Berlin")
+
+    assert "timezone: Europe/Berlin" in words_only.briefing().text

@@ -85,7 +85,7 @@ def print_memory(memory: Memory) -> None:
     """Print one memory whole."""
     if memory.title:
         say(f"[bold]{shown(memory.title)}[/bold]")
-    say(shown(memory.content))
+    say(shown(memory.named))
     if memory.rationale:
         say(f"[dim]because[/dim] {shown(memory.rationale)}")
     for other in memory.alternatives:
@@ -126,5 +126,5 @@ def print_bundle(bundle: Bundle) -> None:
 
 
 def _headline(memory: Memory) -> str:
-    text = " ".join((memory.title or memory.content).split())
+    text = " ".join((memory.title or memory.named).split())
     return text if len(text) <= 160 else text[:159] + "…"

@@ -120,8 +120,9 @@ def _line(hit: Hit, mark: str) -> str:
     said = memory.content if len(memory.content) <= MAX_LINE_CHARS else memory.summary
     if not said:
         said = memory.content[: MAX_LINE_CHARS - 1] + "…"
-    if memory.title and memory.title not in said:
-        said = f"{memory.title}: {said}"
+    name = memory.title or memory.key
+    if name and name not in said:
+        said = f"{name}: {said}"
     if memory.rationale:
         said += f" (because: {memory.rationale})"
     notes = [f"{memory.observed_at:%Y-%m-%d}", *_coming(memory)]

@@ -88,6 +88,11 @@ class Memory:
         )
 
     @property
+    def named(self) -> str:
+        """The content, after its name where it has one: `timezone: Europe/Berlin`."""
+        return f"{self.key}: {self.content}" if self.key else self.content
+
+    @property
     def source_ref(self) -> str | None:
         """The source this memory rests on first, by id."""
         return self.evidence[0].source_id if self.evidence else None
