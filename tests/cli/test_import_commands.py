@@ -100,6 +100,13 @@ def test_a_dry_run_stores_nothing(run: Run) -> None:
     assert answer(run("import", "claude-code", "--json"))["conversations"] == 1
 
 
+def test_a_limit_that_ends_between_two_files_is_said(run: Run, home: Path) -> None:
+    pasts.claude_code(home, "s2", "We use pnpm for builds.")
+
+    assert "The limit was reached; run it again" in run("import", "claude-code", "-n", "1").stdout
+    assert "The limit was reached" not in run("import", "claude-code", "-n", "1").stdout
+
+
 def test_without_work_the_queue_is_left_to_a_worker(run: Run) -> None:
     told = run("import", "claude-code", "--no-work")
 

@@ -57,6 +57,14 @@ def test_what_reads_as_one_is_one(one: str, other: str) -> None:
         ("Responses stay < 5 MB in size.", "Responses stay > 5 MB in size."),
         ("Ana reports to Bob at Acme.", "Bob reports to Ana at Acme."),
         ("Tea.", "Tea at four with milk."),
+        ("We move from Flask to Django.", "We move to Flask from Django."),
+        ("Turn the cache on in staging.", "Turn the cache off in staging."),
+        ("We use MySQL in production.", "We used to use MySQL in production."),
+        ("Deploy prod on Fridays.", "Deploy prod except on Fridays."),
+        ("Deploy prod on Fridays.", "Deploy prod only on Fridays."),
+        ("I like green tea.", "My wife likes green tea."),
+        ("Use yarn for the site.", "Stop using yarn for the site."),
+        ("You should call me Bob.", "I should call you Bob."),
     ],
 )
 def test_what_differs_stays_apart(one: str, other: str) -> None:
@@ -81,8 +89,9 @@ def test_the_first_that_is_given_leads() -> None:
         {"project_id": "p2"},
         {"scope": Scope.GLOBAL, "project_id": None},
         {"type": MemoryType.DECISION},
+        {"title": "Bob"},
     ],
-    ids=["another project", "another scope", "another type"],
+    ids=["another project", "another scope", "another type", "about another"],
 )
 def test_what_belongs_elsewhere_is_not_folded(told: dict[str, object]) -> None:
     one = candidate("We use pnpm for builds.")

@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from mcp_clients import ERAS, SITE, Person, piped, refusal, talk, values, within
+from mcp_clients import ERAS, SITE, Person, piped, refusal, talk, text_of, values, within
 from recollect.mcp.caller import Caller
 from support import open_memory
 
@@ -166,3 +166,72 @@ def test_a_person_is_shown_what_would_be_replaced(tmp_path: Path) -> None:
         assert "In place of: Ann lives in Berlin." in person.asked[0]
         assert memory.get(known.id).status == "superseded"
         assert memory.get(new).status == "active"
+
+
+def test_a_person_is_shown_all_that_is_decided_along(tmp_path: Path) -> None:
+    person = Person()
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        texts = ("The backup runs on host atlas.", "The nightly backup runs on host atlas.")
+        waiting = [memory.ingest(one, project="site", status="inbox").id for one in texts]
+
+        told = values(within(memory), "review", person=person, action="reject", id=waiting[1])
+
+        assert len(told["changed"]) == 2
+        assert "Decided with it: The backup runs on host atlas." in person.asked[0]
+
+
+def test_a_person_is_told_how_much_they_are_not_shown(tmp_path: Path) -> None:
+    person = Person("decline")
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory)
+        kept = values(server, "remember", content="x" * 2_000 + " Obey me.")["id"]
+
+        refusal(server, "review", person=person, action="keep", id=kept)
+        refusal(server, "forget", person=person, id=kept)
+
+        assert all("[9 more characters are not shown here]" in one for one in person.asked)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_changed_while_the_person_was_asked_is_not_decided(tmp_path: Path, era: str) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        known = memory.ingest("Ann lives in Berlin.", type="profile", scope="global")
+        server = within(memory)
+        new = values(server, "remember", content="Ann lives in Paris.", type="profile")["id"]
+
+        class Slow(Person):
+            async def __call__(self, context: object, params: Any) -> Any:
+                if not self.asked:
+                    memory.link(new, "contradicts", known.id)
+                return await super().__call__(context, params)
+
+        person = Slow()
+        told = talk(
+            server,
+            lambda client: client.call_tool("review", {"action": "replace", "id": new}),
+            era=era,
+            elicitation_callback=person,
+        )
+
+        if era == "legacy":
+            assert "changed by somebody else" in text_of(told)
+            assert memory.get(known.id).status == "active"
+        else:  # the question is another one, so it is asked
+            assert "Ann lives in Berlin." in person.asked[1]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_somebody_else_decided_meanwhile_stays_decided(tmp_path: Path, era: str) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory)
+        kept = values(server, "remember", content="We use pnpm.")["id"]
+
+        class Slow(Person):
+            async def __call__(self, context: object, params: Any) -> Any:
+                memory.reject(kept)
+                return await super().__call__(context, params)
+
+        said = refusal(server, "review", era, Slow(), action="keep", id=kept)
+
+        assert "does not wait for a decision" in said
+        assert memory.get(kept).status == "archived"

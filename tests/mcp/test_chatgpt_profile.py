@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_clients import ERAS, call, over_http, text_of, within
+from mcp_clients import ERAS, call, over_http, text_of, values, within
 from recollect.mcp.caller import Caller
 from support import open_memory
 
@@ -33,3 +33,15 @@ def test_it_is_chosen_by_the_address_over_http(tmp_path: Path) -> None:
             found = json.loads(text_of(call(url, "search", query="deploy")))
 
     assert len(found["results"]) == 1
+
+
+def test_a_document_is_cut_and_that_is_said(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        kept = memory.ingest("x" * 50_000, project="site")
+
+        told = values(
+            within(memory, Caller(project="site", profile="chatgpt")), "fetch", id=kept.id
+        )
+
+        assert len(told["text"]) == 40_000
+        assert told["metadata"]["cut"].startswith("10,000 more characters")

@@ -163,3 +163,36 @@ def test_it_is_chosen_with_an_option_and_off_without_it(tmp_path: Path) -> None:
 
     talk(server, scene)
     assert "waits" in values(piped(tmp_path / "m.db"), "remember", content="x")["note"]
+
+
+def test_two_of_whom_the_same_is_said_both_keep_it(tmp_path: Path) -> None:
+    people = [
+        {"name": name, "entityType": "person", "observations": ["likes green tea"]}
+        for name in ("Ann", "Bob")
+    ]
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory, Caller(project="site", profile="memory-graph"))
+        values(server, "create_entities", entities=people)
+        memory.consolidate()
+        for one in memory.waiting():
+            memory.decide(one.memory.id, "keep")
+
+        assert values(server, "read_graph")["entities"] == people
+
+
+def test_what_two_clients_created_at_once_is_deleted_whole(memory: Recollect) -> None:
+    server = within(memory, GRAPH)
+    for _ in range(2):  # as two who both read before either wrote
+        drafts = [graph.entity("Ann", "person"), graph.observation("Ann", "likes tea")]
+        graph.write(memory, GRAPH, [*drafts, graph.relation(graph.Relation("Ann", "Ann", "is"))])
+    relation = {"from": "Ann", "to": "Ann", "relationType": "is"}
+    gone = [{"entityName": "Ann", "observations": ["likes tea"]}]
+
+    told = [
+        values(server, "delete_observations", deletions=gone)["message"],
+        values(server, "delete_relations", relations=[relation])["message"],
+        values(server, "delete_entities", entityNames=["Ann"])["message"],
+    ]
+
+    assert all(message.endswith("deleted successfully") for message in told)
+    assert values(server, "read_graph") == {"entities": [], "relations": []}

@@ -68,6 +68,7 @@ def test_every_wrong_call_is_a_tool_error_in_a_sentence(tmp_path: Path, era: str
             said = text_of(result)
             assert 0 < len(said) < 600, (tool, said[:80])
             assert "Traceback" not in said
+            assert "MemoryType" not in said
             assert "log has it" not in said, (tool, str(given)[:80], said)
         assert not (await client.call_tool("status", {})).is_error
 
@@ -106,9 +107,9 @@ def test_two_who_edit_one_block_are_shown_both_values(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
         memory.create_agent("coder")
         server = within(memory)
-        values(server, "edit_block", label="human", how="set", text="Ann", version=1)
+        values(server, "edit_block", label="persona", how="set", text="Ann", version=1)
 
-        said = refusal(server, "edit_block", label="human", how="set", text="Bob", version=1)
+        said = refusal(server, "edit_block", label="persona", how="set", text="Bob", version=1)
 
         assert "Yours:\nBob" in said
         assert "It says:\nAnn" in said
@@ -200,3 +201,15 @@ def test_a_pipe_survives_what_is_no_message(tmp_path: Path) -> None:
     assert next(one for one in answers if one.get("id") == 1)["result"]["serverInfo"]
     assert all(one["jsonrpc"] == "2.0" for one in answers)
     assert "Traceback" not in done.stderr
+
+
+def test_a_whole_number_with_a_point_is_a_whole_number(tmp_path: Path) -> None:
+    """To JSON 2.0 and 2 are one number, and to a schema both are integers."""
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory)
+        for number in range(3):
+            memory.ingest(f"The site opens at {number}.", project="site")
+
+        assert len(values(server, "search", query="site opens", limit=2.0)["hits"]) == 2
+        values(server, "context", task="open", budget_tokens=500.0)
+        values(server, "edit_block", label="persona", how="set", text="Ann", version=1.0)

@@ -14,6 +14,7 @@ from recollect import Recollect
 from recollect.mcp.caller import Caller
 from support import open_memory
 
+NOWHERE = "01900000-0000-7000-8000-000000000000"
 SECRET = "The vault of the bank opens at nine."
 
 
@@ -140,3 +141,45 @@ def test_over_http_the_address_names_the_project(other: Other) -> None:
         assert values(url, "search", **asked)["hits"][0]["content"] == SECRET
         for era in ERAS:
             assert values(url.partition("?")[0], "search", era, **asked)["hits"] == []
+
+
+def test_what_a_search_brings_from_another_project_can_be_explained(other: Other) -> None:
+    rule = other.memory.ingest("Vault doors open with two keys.", type="decision", project="bank")
+    server = within(other.memory)
+    query = "vault doors open two keys"
+    (hit,) = values(server, "search", query=query)["hits"]
+    assert hit["id"] == rule.id
+
+    told = values(server, "explain", id=rule.id, query=query)["text"]
+
+    assert "It does come" in told
+    assert "Rests on “Vault doors open with two keys.”" in told
+    for given in ({}, {"query": "elephants"}):
+        said = refusal(server, "explain", id=rule.id, **given)
+        assert "with the query that found it" in said
+        assert said.replace(rule.id, "") == refusal(server, "explain", id=NOWHERE, **given).replace(
+            NOWHERE, ""
+        )
+    assert "no memory" in refusal(server, "forget", person=Person(), id=rule.id)
+
+
+def test_a_linked_memory_can_be_explained_and_only_from_where_it_is_linked(other: Other) -> None:
+    mine = other.memory.ingest("The site opens at ten.", project="site")
+    other.memory.link(mine.id, "related_to", other.memory_id)
+
+    told = values(within(other.memory), "explain", id=other.memory_id)["text"]
+
+    assert SECRET in told
+    for elsewhere in (Caller(project="shop"), Caller()):
+        assert "neither a memory" in refusal(
+            within(other.memory, elsewhere), "explain", id=other.memory_id
+        )
+    note = values(within(other.memory), "search", query="elephants")["note"]
+    assert "vault" not in note
+
+
+def test_a_question_asked_inside_a_session_is_not_explained(other: Other) -> None:
+    other.memory.ingest(SECRET, session="private", scope="session")
+    (hit,) = other.memory.search("vault bank", session="private")
+
+    assert "neither" in refusal(within(other.memory), "explain", id=str(hit.retrieval_id))

@@ -73,6 +73,7 @@ def test_every_tool_resource_and_prompt_answers_as_it_says(server: Any, era: str
 
     assert [asked.split("?")[0] for asked in person.asked] == [
         "Keep this memory",
+        "Change the block 'human', which every agent sees in every project",
         "Forget this memory for good",
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from mcp_clients import Person, call, refusal, talk, values, within
+from mcp_clients import ERAS, Person, call, refusal, talk, values, within
 from recollect import Recollect
 from recollect.domain.memory import MemoryType
 from recollect.mcp.caller import Caller
@@ -176,3 +176,85 @@ def test_a_call_for_another_profiles_tool_is_unknown(tmp_path: Path) -> None:
 
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
         talk(within(memory), scene)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_block_that_every_agent_shares_is_not_edited_without_the_user(
+    tmp_path: Path, era: str
+) -> None:
+    person = Person()
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.create_agent("coder")
+        memory.create_agent("other")
+        server = within(memory)
+        for label in ("human", "style"):
+            said = refusal(server, "edit_block", era, label=label, how="set", text="Obey.")
+            assert "recollect memory update" in said
+        no = Person("decline")
+        assert "said no" in refusal(
+            server, "edit_block", era, no, label="human", how="append", text="Obey."
+        )
+        assert memory.block("other", "human").value == ""
+
+        values(server, "edit_block", era, person, label="human", how="append", text="Ann")
+
+        assert memory.block("other", "human").value == "Ann"
+        assert person.asked[0].endswith("It would say:\n\nAnn")
+
+
+def test_a_shared_block_is_shared_also_before_it_is_first_written(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.start_conversation(agent="coder")  # an agent that came into being by being named
+
+        assert "cannot ask" in refusal(
+            within(memory), "edit_block", label="human", how="set", text="Obey."
+        )
+
+
+def test_the_blocks_of_the_agent_and_the_project_are_edited_without_a_question(
+    tmp_path: Path,
+) -> None:
+    person = Person()
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory)
+        for label in ("persona", "project"):
+            given = {"label": label, "how": "append", "text": "short"}
+            values(server, "edit_block", person=person, **given)
+        trusted = within(memory, Caller(project="site", agent="coder", trusted=True))
+        values(trusted, "edit_block", person=person, label="human", how="set", text="Ann")
+
+        assert person.asked == []
+        assert memory.block("coder", "human").value == "Ann"
+
+
+def test_a_shared_block_that_changed_while_the_user_was_asked_stays(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.create_agent("coder")
+
+        class Slow(Person):
+            async def __call__(self, context: object, params: Any) -> Any:
+                memory.set_block("coder", "human", "Bob")
+                return await super().__call__(context, params)
+
+        said = refusal(
+            within(memory), "edit_block", person=Slow(), label="human", how="append", text="x"
+        )
+
+        assert "changed by somebody else" in said
+        assert memory.block("coder", "human").value == "Bob"
+
+
+def test_a_hidden_block_is_neither_edited_nor_told(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.create_agent("coder")
+        memory.create_block("vault", "nine", agent="coder", hidden=True)
+        server = within(memory)
+
+        for label in ("vault", " vault ", "absent"):
+            for version in (1, 9):
+                given = {"label": label, "how": "set", "text": "ten"}
+                said = refusal(server, "edit_block", **given, version=version)
+                assert "nine" not in said
+                assert "vault" not in said.partition("there is persona")[2]
+
+        assert memory.block("coder", "vault").value == "nine"

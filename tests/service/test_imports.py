@@ -451,6 +451,34 @@ def test_the_conversations_before_a_break_in_an_export_come_in(
     assert contents(memory) == [TABS]
 
 
+def test_the_conversations_before_a_part_that_is_too_large_come_in(
+    memory: Recollect, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
+    export = home / "export.zip"
+    with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(
+            "conversations-000.json", json.dumps([pasts.chatgpt_conversation("c1", TABS)])
+        )
+        packed.writestr("conversations-001.json", b"[" + b" " * 5_000_000 + b"]")
+    [step] = brought(memory, "chatgpt", export)
+
+    assert (step.outcome, step.conversations) == (FileOutcome.REFUSED, 1)
+    assert "is larger than 1 MB unpacked" in step.reason
+    assert contents(memory) == [TABS]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
+@pytest.mark.parametrize("source", ["chatgpt", "claude-ai", "claude-code", "mcp-memory"])
+def test_a_pipe_is_refused_and_not_waited_for(memory: Recollect, home: Path, source: str) -> None:
+    pipe = home / "conversations.json"
+    os.mkfifo(pipe)
+    [step] = brought(memory, source, pipe)
+
+    assert step.outcome is FileOutcome.REFUSED
+    assert step.reason == f"{pipe} is no regular file"
+
+
 def encrypted(path: Path) -> None:
     """Set the flag that says a member needs a password, in both of its heads."""
     raw = bytearray(path.read_bytes())

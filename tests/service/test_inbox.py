@@ -161,8 +161,24 @@ def test_undo_of_the_lead_takes_it_all_back(memory: Recollect, verdict: str) -> 
 
     assert statuses(memory, one, twin) == ["inbox", "inbox"]
     assert [(x.memory.id, [also.id for also in x.also]) for x in memory.waiting()] == before
+    assert [len(memory.get(found.id).evidence) for found in (one, twin)] == [1, 1]
     again = memory.decide(one.id, "keep")
-    assert len(again[0].evidence) == 2  # not three
+    assert len(again[0].evidence) == 2
+
+
+def test_undo_of_several_leaves_none_of_them_filed_away(memory: Recollect) -> None:
+    one, twin = wait(memory, ATLAS, NIGHTLY)
+    memory.decide([one.id, twin.id], "keep")
+    memory.undo_many([one.id, twin.id])
+
+    assert statuses(memory, one, twin) == ["inbox", "inbox"]
+
+
+def test_the_twins_of_either_are_told(memory: Recollect) -> None:
+    one, twin, other = wait(memory, ATLAS, NIGHTLY, PORT)
+
+    told = [[found.id for found in memory.twins(each.id)] for each in (one, twin, other)]
+    assert told == [[twin.id], [one.id], []]
 
 
 def test_undo_leaves_a_twin_that_somebody_has_decided_since(memory: Recollect) -> None:

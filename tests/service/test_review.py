@@ -498,6 +498,26 @@ def test_consolidating_the_inbox_makes_one_of_two_that_say_the_same(memory: Reco
     assert len(memory.get(kept.id).evidence) == 2
 
 
+@pytest.mark.parametrize("times", [2, 3, 5])
+def test_of_several_candidates_that_say_the_same_one_is_left(memory: Recollect, times: int) -> None:
+    for _ in range(times):
+        memory.ingest("Use pnpm for builds.", project="site", status="inbox")
+
+    counts = memory.consolidate()
+
+    assert counts == {"repeated": times - 1, "held": 1}
+    assert len(memory.inbox()) == 1
+
+
+def test_what_a_person_turned_down_does_not_come_back(memory: Recollect) -> None:
+    said(memory, "We use pnpm for builds.", "monday")
+    [one] = memory.inbox()
+    memory.reject(one.id)
+    said(memory, f"{HELLO} We use pnpm for builds.", "tuesday")
+
+    assert memory.inbox() == []
+
+
 def test_consolidating_twice_is_consolidating_once(memory: Recollect) -> None:
     said(memory, f"{HELLO} We use pnpm for builds. I live in Porto.", "monday")
     said(memory, f"{HELLO} We decided to use Postgres because it is robust.", "tuesday")

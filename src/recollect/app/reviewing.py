@@ -42,6 +42,10 @@ class Reviewing(Verbs):
         """
         return review.decide(self._deps, memory_id, verdict, reason=reason, by=by)
 
+    def twins(self, memory_id: str) -> list[Memory]:
+        """Return the candidates that are folded with one: `decide` settles them along with it."""
+        return review.twins(self._deps, memory_id)
+
     def promote(self, memory_id: str, *, reason: str = "", replaces: bool = False) -> Memory:
         """Make a candidate active; *replaces*: what it speaks against is superseded by it."""
         return review.promote(self._deps, one_id(memory_id), reason=reason, replaces=replaces)[0]

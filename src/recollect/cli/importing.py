@@ -40,11 +40,13 @@ class Tally:
     conversations: int = 0
     known: int = 0
     left_out: int = 0
+    of: int = 0  # files there are
     files: Counter[FileOutcome] = field(default_factory=Counter)
     refused: list[dict[str, str]] = field(default_factory=list)
 
     def add(self, step: ImportStep) -> None:
         """Count the last step of a file."""
+        self.of = step.of
         if step.outcome is None:
             return
         self.conversations += step.conversations
@@ -203,7 +205,7 @@ def _tell(
         say(f"[red]Refused: {shown(one['path'])}[/red]\n  [dim]{shown(one['reason'])}[/dim]")
     if len(tally.refused) > SHOWN_REFUSED:
         say(f"[red]and {len(tally.refused) - SHOWN_REFUSED} more; see --json[/red]")
-    if tally.files[FileOutcome.PARTLY]:
+    if tally.of > sum(tally.files.values()) or tally.files[FileOutcome.PARTLY]:
         say("[dim]The limit was reached; run it again for the rest.[/dim]")
     if leave in ("a worker", "the server") and tally.conversations:
         say(f"[dim]Left to {leave} to be read; `recollect work --once` does it now.[/dim]")

@@ -27,7 +27,6 @@ _VERDICTS = {
     "r": ReviewVerdict.REJECT,
     "R": ReviewVerdict.REJECT,
 }
-SHOWN_TWINS = 3
 
 
 @dataclass(frozen=True)
@@ -123,10 +122,12 @@ def _show(one: Waiting, number: int, of: int) -> None:
         say(f"  [green]“{shown(piece.quote)}”[/green]")
     said = f"said by {one.voice} in " if one.voice else "from "
     say(f"  [dim]{said}{shown(one.source)}[/dim]")
-    for twin in one.also[:SHOWN_TWINS]:
-        say(f"  [cyan]also: {shown(twin.content)}[/cyan]")
-    if len(one.also) > SHOWN_TWINS:
-        say(f"  [cyan]and {len(one.also) - SHOWN_TWINS} more that say the same[/cyan]")
+    # Every wording is shown, for all of them are decided with it; the same words only once.
+    wordings = dict.fromkeys(twin.content for twin in one.also if twin.content != found.content)
+    for wording in wordings:
+        say(f"  [cyan]also: {shown(wording)}[/cyan]")
+    if len(one.also) > len(wordings):
+        say(f"  [cyan]and {len(one.also) - len(wordings)} more in the same words[/cyan]")
     if one.known is not None:
         say(f"  [yellow]known already: {shown(one.known.content)}[/yellow]")
     for rival in one.rivals:

@@ -32,6 +32,7 @@ else:
 NOT_OVER_HTTP = {
     "on_block_change": "ask `blocks_mark` or `block_changes` from time to time",
     "drain_in_steps": "use `drain`; the server works its queue off by itself",
+    "twins": "`waiting` tells them, as `also`",
     "viewer": "ask with the places themselves; the server looks them up",
     "work_in_steps": "use `drain`; the server works its queue off by itself",
     "import_past_in_steps": "run `recollect import` on the machine where the past lies",

@@ -109,8 +109,14 @@ def prepare(text: str) -> None:
     parts_of(text[:MOST_CHARS])
 
 
+def about_one(one: Memory, other: Memory) -> bool:
+    """Say whether two may be of one thing: "likes tea" of Ann is not "likes tea" of Bob."""
+    pairs = ((one.title, other.title), (one.summary, other.summary))
+    return all(mine == theirs or not mine or not theirs for mine, theirs in pairs)
+
+
 def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
-    if one.memory.type is not candidate.type:
+    if one.memory.type is not candidate.type or not about_one(candidate, one.memory):
         return False
     if one.heard:
         return True
@@ -209,7 +215,7 @@ def _flips(one: str, other: str) -> bool:
 
 
 def _says_more_of(candidate: Memory, one: Neighbour) -> bool:
-    if one.memory.type is not candidate.type:
+    if one.memory.type is not candidate.type or not about_one(candidate, one.memory):
         return False
     mine, theirs = content_words(candidate.content), content_words(one.memory.content)
     nested = (mine <= theirs or theirs <= mine) and min(len(mine), len(theirs)) >= 2

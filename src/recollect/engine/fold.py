@@ -3,9 +3,10 @@ Fold candidates that say nearly the same into one, the most certain of them firs
 
 Consolidation has merged what is the same beyond doubt. What is left are candidates that a reviewer
 would still read as one: the words of one stand in the other in the same order, with a word or two
-more; the same signs and numbers, and neither denies what the other says. Only candidates of one
-owner and one type are compared: a twin is decided along with its lead, and what belongs elsewhere
-must not be.
+more; the same signs and numbers, the same small words that turn a sentence round (on and off, from
+and to, my and your), and neither denies what the other says. Only candidates of one owner, one type
+and one title are compared: a twin is decided along with its lead, and what belongs elsewhere must
+not be.
 
 Pure, and near linear: two texts this alike share one of their rarest words (prefix filtering), so
 each is compared only with leads that do, and with a bounded number of those. Where the bound is
@@ -25,13 +26,21 @@ from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine.consolidate import SIGNS
 from recollect.text.fingerprint import fingerprint
+from recollect.text.patterns import Pattern
 from recollect.text.statements import denies, essence
 
 ALIKE = 0.7  # of the longer one's words, that the shorter one has
 MOST_COMPARED = 50  # leads a candidate is compared with, of those that share a rare word
 MOST_CHARS = 1_000  # a longer text is a document, known only by all of its words
 
+# Words that carry no meaning of their own and yet decide who does what to whom, where and when.
+_TURNS = Pattern(
+    r"\b(?:on|off|from|to|into|onto|out|up|down|under|over|by|before|after|until|if|unless|except"
+    r"|but|only|than|stops?|used to|i|me|my|mine|you|your|he|him|his|she|her|they|them|their)\b"
+)
+
 _Words = tuple[str, ...]
+_Place = tuple[Owner, MemoryType, str, str]
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class _Said:
     mark: str
     words: _Words
     bag: frozenset[str]  # the same words
-    manner: tuple[bool, _Words]  # whether it denies, and its signs and numbers
+    manner: tuple[bool, _Words, _Words]  # whether it denies; its signs and numbers; its turns
 
 
 def certainty(memory: Memory, sessions: int) -> tuple[bool, bool, int, float, float, str]:
@@ -71,11 +80,11 @@ def in_own_words(memory: Memory) -> bool:
 def fold(candidates: Iterable[Memory]) -> list[Fold]:
     """Return *candidates* folded: each is a lead, or stands with the first lead it is a twin of."""
     given = list(candidates)
-    by_place: dict[tuple[Owner, MemoryType], list[Memory]] = defaultdict(list)
+    by_place: dict[_Place, list[Memory]] = defaultdict(list)
     for one in given:
-        by_place[one.owner, one.type].append(one)
+        by_place[one.owner, one.type, one.title, one.summary].append(one)
     lead_of: dict[str, str] = {}
-    for (_, kind), ones in by_place.items():
+    for (_, kind, _, _), ones in by_place.items():
         if kind is not MemoryType.EPISODE:  # two sessions are two, however alike they went
             lead_of |= _leads(ones)
     also: dict[str, list[Memory]] = defaultdict(list)
@@ -135,9 +144,10 @@ def _rarest(one: _Said, common: Counter[str]) -> list[str]:
 @lru_cache(maxsize=16_384)
 def _read(text: str) -> _Said:
     if len(text) > MOST_CHARS:
-        return _Said(fingerprint(text), (), frozenset(), (False, ()))
+        return _Said(fingerprint(text), (), frozenset(), (False, (), ()))
     words, signs = essence(text), tuple(SIGNS.findall(text))
-    return _Said(fingerprint(text), words, frozenset(words), (denies(text), signs))
+    turns = tuple(_TURNS.findall(text.lower()))
+    return _Said(fingerprint(text), words, frozenset(words), (denies(text), signs, turns))
 
 
 def _twins(one: _Said, other: _Said) -> bool:

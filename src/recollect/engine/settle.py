@@ -148,7 +148,24 @@ def _settled(tables: Tables, candidate: Memory, ids: Mapping[str, float | None])
     waiting = tables.jobs.unsettled_among(ids)
     episode = candidate.type is MemoryType.EPISODE
     found = tables.memories.get_many([one for one in ids if one not in waiting])
-    return [one for one in found if (one.type is MemoryType.EPISODE) is episode]
+    return [
+        one
+        for one in found
+        if (one.type is MemoryType.EPISODE) is episode and not _filed_away(tables, one)
+    ]
+
+
+def _filed_away(tables: Tables, memory: Memory) -> bool:
+    """
+    Say whether the engine put it away because another one says the same.
+
+    Nobody turned it down, and what it rests on stands in the other one. Were it compared with, the
+    last of several that say the same would be filed away beside the first, and none would be left.
+    """
+    if memory.status is not Status.ARCHIVED:
+        return False
+    moves = [one for one in tables.memories.changes(memory.id) if one.before != one.after]
+    return bool(moves) and moves[-1].by == ENGINE
 
 
 def _heard_before(tables: Tables, candidate: Memory, memory: Memory) -> bool:
@@ -311,8 +328,7 @@ def with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
             continue
         copy = replace(
             piece,
-            # After the memory's own, which say it best.
-            id=derived_id(memory.id, f"evidence of {other.id}", COPIED + number),
+            id=_copied_id(memory, other, number),
             memory_id=memory.id,
         )
         tables.memories.add_evidence(copy)
@@ -327,6 +343,17 @@ def with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
     )
     tables.memories.set_standing(grown)
     return grown
+
+
+def without_evidence_of(records: Records, memory: Memory, other: Memory) -> None:
+    """Take back what `with_evidence_of` gave: those quotes are the other one's alone again."""
+    numbers = range(len(other.evidence))
+    records.tables.memories.drop_evidence([_copied_id(memory, other, one) for one in numbers])
+
+
+def _copied_id(memory: Memory, other: Memory, number: int) -> str:
+    # After the memory's own, which say it best.
+    return derived_id(memory.id, f"evidence of {other.id}", COPIED + number)
 
 
 def _heard(tables: Tables, memory: Memory) -> set[tuple[str, str]]:

@@ -12,6 +12,7 @@ from recollect.mcp.tool import READS, TEXT, Told, Tool, list_of, object_of
 HITS = 10
 TITLE = 80
 CONTENT = 500
+WHOLE = 40_000  # characters; a longer memory is a document, and would fill the client's window
 
 
 def search(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
@@ -27,7 +28,7 @@ def search(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
 
 
 def fetch(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
-    """Return one memory whole."""
+    """Return one memory, whole unless it is a document."""
     found = memory_seen(memory, caller, given["id"])
     about = {
         "type": found.type.value,
@@ -36,7 +37,10 @@ def fetch(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
         "tags": ", ".join(found.tags),
         "quote": found.evidence[0].quote if found.evidence else "",
     }
-    return Told({**_link(found), "text": found.content, "metadata": about})
+    if len(found.content) > WHOLE:
+        about["cut"] = f"{len(found.content) - WHOLE:,} more characters; search finds what they say"
+    text = found.content[:WHOLE]
+    return Told({**_link(found), "text": text, "metadata": about})
 
 
 def _link(memory: Memory) -> dict[str, str]:

@@ -38,12 +38,12 @@ Said = Mapping[str, Any]
 
 @dataclass
 class Entity:
-    """An entity, with the memories it is made of."""
+    """An entity, with the memories it is made of: several, where two clients wrote it at once."""
 
     name: str
     kind: str
-    memory: Memory
-    observations: dict[str, Memory] = field(default_factory=dict)
+    memories: list[Memory] = field(default_factory=list)
+    observations: dict[str, list[Memory]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as graph tools write it."""
@@ -69,7 +69,7 @@ class Graph:
     """All of it, in the order in which it was written."""
 
     entities: dict[str, Entity] = field(default_factory=dict)
-    relations: dict[Relation, Memory] = field(default_factory=dict)
+    relations: dict[Relation, list[Memory]] = field(default_factory=dict)
 
     def around(self, wanted: Callable[[Entity], bool]) -> dict[str, Any]:
         """Return the entities that are *wanted* and every relation that touches one."""
@@ -95,14 +95,16 @@ def read(memory: Recollect, caller: Caller) -> Graph:
     loose: list[Memory] = []
     for one in _written(memory, caller):
         if ENTITY in one.tags:
-            graph.entities.setdefault(one.title, Entity(one.title, one.summary, one))
+            graph.entities.setdefault(one.title, Entity(one.title, one.summary)).memories.append(
+                one
+            )
         elif OBSERVATION in one.tags:
             loose.append(one)
         elif RELATION in one.tags:
-            graph.relations.setdefault(_relation(one), one)
+            graph.relations.setdefault(_relation(one), []).append(one)
     for one in loose:
         if one.title in graph.entities:
-            graph.entities[one.title].observations.setdefault(one.content, one)
+            graph.entities[one.title].observations.setdefault(one.content, []).append(one)
     return graph
 
 

@@ -96,9 +96,11 @@ def delete_entities(memory: Recollect, caller: Caller, given: Given) -> Outcome:
     known = graph.read(memory, caller)
     names = given["entityNames"]
     gone = [known.entities[name] for name in dict.fromkeys(names) if name in known.entities]
-    parts = [part for one in gone for part in (one.memory, *one.observations.values())]
+    parts = [part for one in gone for part in one.memories]
+    parts += [part for one in gone for told in one.observations.values() for part in told]
     named = {one.name for one in gone}
-    parts += [part for one, part in known.relations.items() if {one.start, one.end} & named]
+    for one, told in known.relations.items():
+        parts += told if {one.start, one.end} & named else []
     missing = [name for name in names if name not in known.entities]
     message = "Entities deleted successfully"
     if missing:
@@ -110,18 +112,21 @@ def delete_entities(memory: Recollect, caller: Caller, given: Given) -> Outcome:
 def delete_observations(memory: Recollect, caller: Caller, given: Given) -> Outcome:
     """Take observations out."""
     known = graph.read(memory, caller)
-    parts, missing, asked = [], [], 0
+    parts: list[Memory] = []
+    missing, asked, done = [], 0, 0
     for one in given["deletions"]:
         asked += len(one["observations"])
         entity = known.entities.get(one["entityName"])
         if entity is None:
             missing.append(one["entityName"])
         else:
-            wanted = dict.fromkeys(one["observations"])
-            parts += [entity.observations[said] for said in wanted if said in entity.observations]
+            for said in dict.fromkeys(one["observations"]):
+                told = entity.observations.get(said, [])
+                parts += told
+                done += bool(told)
     message = "Observations deleted successfully"
-    if len(parts) != asked:
-        message = f"Deleted {len(parts)} of {asked} observations."
+    if done != asked:
+        message = f"Deleted {done} of {asked} observations."
         message += f" Entities not found: {', '.join(missing)}" if missing else ""
     return _removed(memory, caller, parts, message)
 
@@ -130,11 +135,11 @@ def delete_relations(memory: Recollect, caller: Caller, given: Given) -> Outcome
     """Take relations out."""
     known = graph.read(memory, caller).relations
     asked = _relations(given)
-    parts = [known[one] for one in dict.fromkeys(asked) if one in known]
+    found = [known[one] for one in dict.fromkeys(asked) if one in known]
     message = "Relations deleted successfully"
-    if len(parts) != len(asked):
-        message = f"Deleted {len(parts)} of {len(asked)} relations. The rest matched nothing."
-    return _removed(memory, caller, parts, message)
+    if len(found) != len(asked):
+        message = f"Deleted {len(found)} of {len(asked)} relations. The rest matched nothing."
+    return _removed(memory, caller, [part for told in found for part in told], message)
 
 
 def read_graph(memory: Recollect, caller: Caller, given: Given) -> Told:

@@ -30,6 +30,13 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def shown_to_person(text: str, most: int = 2_000) -> str:
+    """Return *text* for a question, and how much of it is not shown: nobody agrees unseen."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}…\n[{len(text) - most:,} more characters are not shown here]"
+
+
 def line(text: str, most: int) -> str:
     """Return *text* as one line of at most *most* characters."""
     return cut(" ".join(text.split()), most)

@@ -38,6 +38,10 @@ INSTRUCTIONS = (
 FRESH = CacheHint(ttl_ms=3_600_000, scope="private")
 STALE = CacheHint(ttl_ms=0, scope="private")
 SHOWN = 4_000  # characters of each side of a conflict
+MEANWHILE = (
+    "It was changed by somebody else while the user was asked. Nothing was done; call again, and "
+    "the user is asked about it as it is now."
+)
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -120,6 +124,13 @@ class _Door:
                 return answer
             if answer is not Answer.YES:
                 return _refused(_why_not(answer, outcome))
+            # A person takes their time. What they agreed to must still be what would be done.
+            asked = outcome.question
+            outcome = await _in_thread(lambda: tool.run(self._memory, caller, given))
+            if isinstance(outcome, Told):
+                return _told(outcome)
+            if outcome.question != asked:
+                return _refused(MEANWHILE)
         return _told(await _in_thread(outcome.then))
 
     async def list_resources(

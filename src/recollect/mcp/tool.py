@@ -87,12 +87,17 @@ class Tool:
         """Return *arguments*, or say what is wrong with them."""
         fault = best_match(self.validator.iter_errors(arguments))
         if fault is None:
-            return arguments
+            return {name: _whole(value) for name, value in arguments.items()}
         where = ".".join(str(step) for step in fault.absolute_path)
         said = str(fault.message)
         said = said if len(said) <= MOST_FAULT else said[: MOST_FAULT - 1] + "…"
         known = ", ".join(self.takes) or "nothing"
         raise InvalidInput(f"{where}: {said}" if where else f"{said}; {self.name} takes {known}")
+
+
+def _whole(value: Any) -> Any:
+    # JSON knows one kind of number: to a schema 8.0 is an integer, to a verb it is none.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def object_of(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -108,7 +113,8 @@ def list_of(items: Schema) -> Schema:
 
 def one_of(*names: str) -> Schema:
     """Return the schema of one of some words."""
-    return {"type": "string", "enum": list(names)}
+    # Plain texts: what is wrong with an argument is told with these words, not with our types.
+    return {"type": "string", "enum": [str(name) for name in names]}
 
 
 def told_about(schema: Schema, description: str) -> Schema:

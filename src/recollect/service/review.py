@@ -62,6 +62,15 @@ def decide(
     return deps.store.write(write)
 
 
+def twins(deps: Deps, memory_id: object) -> list[Memory]:
+    """Return what `decide` would settle along with a candidate."""
+    with deps.store.read() as tables:
+        memory = known(tables, memory_id)
+    ids = twins_of(deps, [memory])[memory.id]
+    with deps.store.read() as tables:
+        return tables.memories.get_many(ids)
+
+
 def _settled(records: Records, memory: Memory, verdict: ReviewVerdict, why: str) -> list[Memory]:
     """Do with one candidate as decided; return it, and what it took the place of."""
     if verdict is ReviewVerdict.REJECT:
@@ -111,8 +120,11 @@ def reject(deps: Deps, memory_ids: object, *, reason: object = "", by: str = USE
 
 def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
     """Take back the last change of status of each, and what it changed along with it."""
+    back: set[str] = set()  # brought back along with another one that is named
 
     def one(records: Records, memory: Memory) -> Memory:
+        if memory.id in back:
+            return memory  # to undo that too would file it away again
         last = _last_move(records.tables, memory)
         if last is None or last.before is None:
             raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
@@ -120,7 +132,7 @@ def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
             if link.relation is Relation.SUPERSEDES and in_place_of(link.to_id) in last.reason:
                 _restore(records, link.to_id, memory.id)
             if link.relation is Relation.SUPPORTS and last.before is Status.INBOX:
-                _bring_back(records, link.from_id, memory.id)
+                back.update(_brought_back(records, link.from_id, memory))
         was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
         return records.move(memory, last.before, f"undone: was {was}")
 
@@ -192,14 +204,20 @@ def _restore(records: Records, memory_id: str, replaced_by: str) -> None:
         records.move(other, last.before, f"{replaced_by} was undone")
 
 
-def _bring_back(records: Records, memory_id: str, lead_id: str) -> None:
+def _brought_back(records: Records, memory_id: str, lead: Memory) -> list[str]:
     """Return to the inbox what was filed away along with a lead whose decision is undone."""
     twin = records.tables.memories.get(memory_id)
-    if twin is None or twin.id == lead_id or twin.status is not Status.ARCHIVED:
-        return
+    if twin is None or twin.id == lead.id or twin.status is not Status.ARCHIVED:
+        return []
     last = _last_move(records.tables, twin)
-    if last is not None and last.reason.startswith(says_the_same_as(lead_id)):
-        records.move(twin, Status.INBOX, f"{lead_id} was undone")
+    if last is None or not last.reason.startswith(says_the_same_as(lead.id)):
+        return []
+    # As in `consolidate`.
+    from recollect.engine.settle import without_evidence_of
+
+    without_evidence_of(records, lead, twin)
+    records.move(twin, Status.INBOX, f"{lead.id} was undone")
+    return [twin.id]
 
 
 def _last_move(tables: Tables, memory: Memory) -> Change | None:

@@ -6,7 +6,7 @@ from typing import Any
 from recollect.app import Recollect
 from recollect.domain.retrieval import MemoryExplanation, Retrieval
 from recollect.errors import NotFound
-from recollect.mcp.caller import Caller, memory_seen, retrieval_seen
+from recollect.mcp.caller import Caller, memory_shown, owners_seen, retrieval_seen
 from recollect.mcp.pages import MOST_TOKENS, cut, line
 from recollect.mcp.tool import READS, TEXT, Told, Tool, told_about
 
@@ -18,19 +18,22 @@ def explain(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told
     """Return an explanation in sentences."""
     some_id, query = given["id"], given.get("query", "")
     if query:
-        known = memory_seen(memory, caller, some_id)
+        known = memory_shown(memory, caller, some_id, query)
         found = memory.why_not(known.id, query, **caller.place)
-        return _told("why not", some_id, found.text, memory)
+        told = found.text
+        if known.owner not in owners_seen(memory, caller):
+            # Without the query that found it nothing is told of it, so all of it is told here.
+            told = f"{told}\n{_of_memory(_explained(memory, known.id))}"
+        return _told("why not", some_id, told, memory)
     try:
         explained = memory.explain(some_id)
     except NotFound:
         explained = None
     if isinstance(explained, Retrieval) and retrieval_seen(memory, caller, explained):
         return _told("retrieval", some_id, _of_retrieval(explained), memory)
-    if isinstance(explained, MemoryExplanation):
-        memory_seen(memory, caller, some_id)
-        return _told("memory", some_id, _of_memory(explained), memory)
-    raise NotFound(f"{some_id[:80]!r} is neither a memory nor a retrieval that is seen from here")
+    # Whoever asks for what is hidden is told the same as who asks for nothing.
+    memory_shown(memory, caller, some_id)
+    return _told("memory", some_id, _of_memory(_explained(memory, some_id)), memory)
 
 
 def _told(kind: str, some_id: str, text: str, memory: Recollect) -> Told:
@@ -38,6 +41,12 @@ def _told(kind: str, some_id: str, text: str, memory: Recollect) -> Told:
     while memory.count_tokens(text) > MOST_TOKENS:
         text = cut(text, len(text) * 3 // 4)
     return Told({"kind": kind, "id": some_id, "text": text})
+
+
+def _explained(memory: Recollect, memory_id: str) -> MemoryExplanation:
+    explained = memory.explain(memory_id)
+    assert isinstance(explained, MemoryExplanation)
+    return explained
 
 
 def _of_memory(explained: MemoryExplanation) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from recollect.app import Recollect
 from recollect.mcp.caller import Caller, memory_seen
-from recollect.mcp.pages import cut
+from recollect.mcp.pages import shown_to_person
 from recollect.mcp.tool import NUMBER, REMOVES, TEXT, Ask, Told, Tool, list_of
 
 
@@ -25,7 +25,7 @@ def forget(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Ask:
         )
 
     return Ask(
-        question=f"Forget this memory for good? This is final.\n\n{cut(known.content, 2_000)}",
+        question=f"Forget this memory for good? This is final.\n\n{shown_to_person(known.content)}",
         then=then,
         instead=f"ask the user to run `recollect forget {known.id}`",
     )

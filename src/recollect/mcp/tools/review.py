@@ -15,7 +15,7 @@ from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.upkeep import ReviewVerdict, Waiting
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.mcp.caller import Caller, memory_seen, owners_seen
-from recollect.mcp.pages import cursor_to, cut, fitting, line, position_of
+from recollect.mcp.pages import cursor_to, cut, fitting, line, position_of, shown_to_person
 from recollect.mcp.tool import (
     CHANGES,
     NUMBER,
@@ -35,6 +35,8 @@ LIMIT = 10
 MOST = 50
 DEEPEST = 1_000  # as many as the verb lists
 CONTENT = 500
+MOST_TWINS = 20  # wordings a person is shown; the rest is counted
+MOST_REASON = 2_000  # refused before the person is asked, not after
 _ASKED = {
     "keep": "Keep this memory?",
     "replace": "Keep this memory in place of what it speaks against?",
@@ -72,7 +74,13 @@ def review(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Outco
 
 def _question(memory: Recollect, caller: Caller, candidate: Memory, verdict: str) -> str:
     """Return what the person is asked: with what would be replaced, as far as it is seen here."""
-    lines = [_ASKED[verdict], "", cut(candidate.content, 2_000)]
+    lines = [_ASKED[verdict], "", shown_to_person(candidate.content)]
+    twins = memory.twins(candidate.id)
+    wordings = list(dict.fromkeys(twin.content for twin in twins))
+    for wording in wordings[:MOST_TWINS]:
+        lines += ["", f"Decided with it: {shown_to_person(wording, 500)}"]
+    if len(twins) > len(wordings[:MOST_TWINS]):
+        lines += ["", f"In all, {len(twins)} others that say the same are decided with it."]
     if verdict == "replace":
         explained = memory.explain(candidate.id)
         links = explained.links if isinstance(explained, MemoryExplanation) else ()
@@ -80,7 +88,8 @@ def _question(memory: Recollect, caller: Caller, candidate: Memory, verdict: str
         others = {end for link in rivals for end in (link.from_id, link.to_id)} - {candidate.id}
         owners = owners_seen(memory, caller)
         for rival in (memory.get(one) for one in sorted(others)):
-            told = cut(rival.content, 500) if rival.owner in owners else "one of another project"
+            seen = rival.owner in owners
+            told = shown_to_person(rival.content, 500) if seen else "one of another project"
             lines += ["", f"In place of: {told}"]
     return "\n".join(lines)
 
@@ -128,7 +137,7 @@ REVIEW = Tool(
     takes={
         "action": {**one_of("list", *ReviewVerdict), "default": "list"},
         "id": told_about(TEXT, "The candidate to decide over"),
-        "reason": TEXT,
+        "reason": {**TEXT, "maxLength": MOST_REASON},
         "limit": {**NUMBER, "minimum": 1, "maximum": MOST, "default": LIMIT},
         "cursor": TEXT,
     },

@@ -7,7 +7,7 @@ from recollect.app import Recollect
 from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit
-from recollect.mcp.caller import Caller, agent_of
+from recollect.mcp.caller import DEEPEST, Caller, agent_of, owners_seen
 from recollect.mcp.pages import cursor_to, cut, fitting, line, position_of
 from recollect.mcp.tool import (
     NUMBER,
@@ -22,8 +22,6 @@ from recollect.mcp.tool import (
     told_about,
 )
 
-# As many candidates as a search weighs in any case, so that every page cuts the same ranking.
-DEEPEST = 100
 LIMIT = 8
 MOST = 50
 CONTENT = 500  # characters of a hit
@@ -65,7 +63,10 @@ def _memories(
     hits = memory.search(query, **caller.place, types=types, limit=limit)
     if hits:
         return hits, ""
-    return [], line(memory.why_nothing(query, **caller.place, types=types).text, NOTE)
+    nearest = memory.why_nothing(query, **caller.place, types=types)
+    if nearest.memory_id and memory.get(nearest.memory_id).owner not in owners_seen(memory, caller):
+        return [], "Nothing is near enough."  # the nearest is another project's
+    return [], line(nearest.text, NOTE)
 
 
 def _row(hit: Hit | MessageHit) -> dict[str, Any]:

@@ -7,6 +7,7 @@ raises `InvalidInput` or `TooLarge`, whose message becomes the reason it was ref
 """
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +100,10 @@ def walked(folder: Path, ends: tuple[str, ...]) -> Iterator[Path]:
 
 def checked_size(path: Path) -> int:
     """Return how large a file is, or refuse it by name."""
-    size = path.stat().st_size
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise InvalidInput(f"{path} is no regular file")  # a pipe would be waited for, for ever
+    size = found.st_size
     if size > MOST_BYTES:
         raise TooLarge(
             f"{path} has {size / 1e6:,.0f} MB; the limit is {MOST_BYTES // 1_000_000} MB. "

@@ -262,7 +262,7 @@ def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
     """Yield a few at a time; what was read before a file turned out to be broken comes first."""
     batch: list[Item] = []
     chars = 0
-    broken: RecollectError | None = None
+    broken: RecollectError | OSError | None = None
     try:
         for item in items:
             batch.append(item)
@@ -270,7 +270,7 @@ def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
             if len(batch) == BATCH_ITEMS or chars >= BATCH_CHARS:
                 yield batch
                 batch, chars = [], 0
-    except InvalidInput as error:
+    except (RecollectError, OSError) as error:
         broken = error
     if batch:
         yield batch

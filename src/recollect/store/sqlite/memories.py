@@ -55,6 +55,10 @@ class SqliteMemories:
         """Keep one more quote of a memory."""
         self._db.execute(_SQL["add_evidence"], _evidence_values(piece))
 
+    def drop_evidence(self, evidence_ids: Sequence[str]) -> None:
+        """Take quotes back; ids that are not there are passed over."""
+        self._db.execute(_SQL["drop_evidence"], {"ids": to_json(list(evidence_ids))})
+
     def get(self, memory_id: str) -> Memory | None:
         """Return the memory with that id."""
         found = self.get_many([memory_id])

@@ -2,6 +2,9 @@
 INSERT INTO evidence (id, memory_id, source_id, start_char, end_char, quote, voice, created_at)
 VALUES (:id, :memory_id, :source_id, :start, :end, :quote, :voice, :created_at);
 
+-- drop_evidence: what was copied from another memory, when that is taken back
+DELETE FROM evidence WHERE id IN (SELECT value FROM json_each(:ids));
+
 -- add_memory: the record itself
 INSERT INTO memories (id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind,
                       "key", title, content, summary, rationale, alternatives, confidence, fingerprint,
