@@ -26,16 +26,17 @@ from recollect.models.choose import choose_embedder
 SHOWN = 5
 KINDS = ("small talk", "other task", "other scope")
 CHATS = ("locomo-turn", "beam-100K")
-# In a pool of everything nothing is surely unrelated; a record's question is an utterance.
-BESIDE = ("lme-pool-session",)
+BESIDE = ("lme-pool-session",)  # in a pool of everything nothing is surely unrelated
+UTTERANCES = "realmem-memory"  # its questions tell much and may ask in passing
 WITHOUT = Configuration(leg=BOTH, overrides=(Override("recollect.retrieval.bar.LEAST", -9.0),))
 
 NOTES = (
     "Unrelated questions that get nothing, in per cent, and points of R@5 that the bar costs",
     "those that can be answered. Small talk was written by hand; *other task* asks a scientific",
     "claim or a line of code of a chat; *other scope* asks one person's questions of another's",
-    "memory. RealMem's are utterances of forty words, for which the bar is low. The pool of 940",
-    "sessions stands beside: some of what is asked is answered there.",
+    "memory. RealMem's are utterances of forty words, for which the bar is low: *questions* leaves",
+    "out those that were told to another person's memory. The pool of 940 sessions stands beside:",
+    "some of what is asked is answered there.",
 )
 
 Row = tuple[str, Answer, Answer]  # the half, with the bar, without
@@ -68,9 +69,15 @@ def main(arguments: list[str] | None = None) -> int:
 def _rendered(rows: dict[str, list[Row]]) -> str:
     head = ["asked of", "half", "unrelated", "get nothing", *KINDS, "answerable", "R@5 lost"]
     together = [row for name, some in rows.items() if name not in BESIDE for row in some]
+    told = {id(row) for row in rows.get(UTTERANCES, ()) if kind_of(row[1].query) == KINDS[-1]}
+    questions = [row for row in together if id(row) not in told]
     lines = [
         _line(name, half, [row for row in some if row[0] == half])
-        for name, some in [("all but the pool", together), *rows.items()]
+        for name, some in [
+            ("questions", questions),
+            ("all but the pool", together),
+            *rows.items(),
+        ]
         for half in ("choose", "confirm")
     ]
     return "\n".join(["# When there is nothing to say", "", *NOTES, "", *table(head, lines), ""])

@@ -104,6 +104,17 @@ def test_what_was_said_just_before_an_item_speaks_for_it() -> None:
     assert follows.fused == pytest.approx(BEFORE)
 
 
+def test_an_item_of_many_pieces_leans_less_on_what_was_said_before() -> None:
+    question, answer = candidate(1, score=4.0, cosine=0.2), candidate(2, cosine=0.9)
+    assert answer.near is not None
+    long = replace(answer, near=replace(answer.near, chunks=4))
+
+    _, alone = fuse([question, long], HERE)
+    _, follows = fuse([question, replace(long, before=4.0)], HERE)
+
+    assert follows.fused - alone.fused == pytest.approx(BEFORE / 4)
+
+
 def test_what_stands_beside_one_of_the_best_is_lifted() -> None:
     question = candidate(1, score=4.0, cosine=0.4)
     answer = replace(candidate(2, cosine=0.3), follows=1)

@@ -383,3 +383,26 @@ def test_words_that_no_verb_takes_are_named(memory: Recollect) -> None:
     for verb in (memory.get, memory.explain, memory.run_view, memory.delete_view):
         with pytest.raises(NotFound):
             verb("\ud800")
+
+
+@pytest.mark.parametrize(
+    ("question", "leans"),
+    [
+        ("What did Ana say about garage hours?", True),
+        ("What did I say about garage hours?", False),
+    ],
+)
+def test_what_was_written_just_before_speaks_for_an_item_unless_one_asks_for_ones_own_words(
+    words_only: Recollect, question: str, leans: bool
+) -> None:
+    for project, sessions in (("one", ("a", "a")), ("two", ("a", "b"))):
+        for text, session in zip(
+            ("The garage hours are long.", "A garage is small."), sessions, strict=True
+        ):
+            words_only.ingest(text, project=project, session=session, scope="project")
+
+    def score(project: str) -> float:
+        hits = words_only.search(question, project=project)
+        return next(hit.score for hit in hits if "small" in hit.memory.content)
+
+    assert (score("one") > score("two")) is leans

@@ -10,7 +10,8 @@ meaning  by how many spreads an item's nearest piece is nearer than items here u
          pieces has to be nearer, since the best of many is near by chance.
 words    BM25 as a share of the best match, times how far the best match stands out: where ten
          items match about equally well, words do not tell them apart.
-before   the same for what was said just before an item: an answer leaves out what was asked.
+before   the same for what was said just before an item: an answer leaves out what was asked. What
+         has many pieces leaves out less, and leans less on it.
 beside   what stands next to one of the best is lifted a little: an answer has several parts.
 """
 
@@ -28,7 +29,7 @@ WORDS = 0.305
 BEFORE = 0.124
 BESIDE = 0.022  # for each neighbour among the best
 BEST = 10
-PIECE_PENALTY = 0.35  # spreads for each doubling of pieces
+PIECE_PENALTY = 0.5  # spreads for each doubling of pieces: the best of n lies so much higher
 LEAST_TRUST = 0.2  # in words, where many items match equally well
 STANDS_OUT_FROM = 10  # the best match is compared with the one at this place
 
@@ -51,7 +52,7 @@ def fuse(
     """Return the relevance of each candidate, in order; *lifts* add to it."""
     words, best, trust = _words(candidates)
     told = [
-        trust * (WORDS * keyword + BEFORE * (one.before / best if best else 0.0))
+        trust * (WORDS * keyword + BEFORE * (one.before / (best * _pieces(one)) if best else 0.0))
         for one, keyword in zip(candidates, words, strict=True)
     ]
     if lifts is not None:
@@ -114,4 +115,8 @@ def _nearness(candidate: Candidate[Any], backdrop: Backdrop) -> float | None:
     if candidate.near is None:
         return None
     spreads = (candidate.near.similarity - backdrop.mean) / backdrop.spread
-    return spreads - PIECE_PENALTY * log2(max(candidate.near.chunks, 1))
+    return spreads - PIECE_PENALTY * log2(_pieces(candidate))
+
+
+def _pieces(candidate: Candidate[Any]) -> int:
+    return max(candidate.near.chunks, 1) if candidate.near else 1

@@ -22,6 +22,9 @@ from recollect.retrieval.rank import Ranked, rank
 from recollect.retrieval.renew import renew
 from recollect.store.protocol import Tables
 from recollect.store.values import Shelf, Standing
+from recollect.text.whose import whose_words
+
+A_QUESTION = 25  # words at most: what is longer tells something, and asks in passing
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def weigh(tables: Tables, asking: Asking, meaning: Meaning | None) -> Weighed:
         lambda seqs: tables.memories.standings(seqs, asking.filters),
         meaning,
         limit=asking.limit,
-        before=tables.memories.before,
+        before=None if _about_oneself(asking.query) else tables.memories.before,
     )
     candidates = gathered.candidates
     if asking.owners is not None:
@@ -122,3 +125,8 @@ def weigh(tables: Tables, asking: Asking, meaning: Meaning | None) -> Weighed:
     if not ranked:
         return Weighed([], bar, bar.refused(candidates))
     return Weighed(renew(tables, ranked, asking.query, meaning), bar)
+
+
+def _about_oneself(query: str) -> bool:
+    """Who asks what they said themselves is answered by it, not by the reply to it."""
+    return bool(whose_words(query)) and len(query.split()) <= A_QUESTION
