@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from recollect.config import at_home
+from recollect.hooks import state
 
 MOST_LOG_BYTES = 5_000_000
 
@@ -30,9 +30,7 @@ class Running:
 
 def state_folder(environ: Mapping[str, str]) -> Path:
     """Return where state is kept: XDG's place, or Windows' own."""
-    if os.name == "nt" and (local := environ.get("LOCALAPPDATA")):
-        return Path(local) / "recollect"
-    return at_home(environ.get("XDG_STATE_HOME") or "~/.local/state") / "recollect"
+    return Path(state.state_folder(dict(environ)))
 
 
 def pid_file(folder: Path, port: int) -> Path:

@@ -16,12 +16,12 @@ from recollect.retrieval.candidates import Candidate, Gathered
 from recollect.store.values import Backdrop, Near
 
 # Chosen on one half of the unrelated questions of benchmarks/, confirmed on the other.
-LEAST = 0.4  # what must speak for the best candidate
+LEAST = 0.39  # what must speak for the best candidate
 SLACK = 0.25  # how much less for the others
 USUAL = 0.6  # share of the usual similarity that does not count, where much is known of it
 MUCH = 16  # items: of fewer than these, what is usual may be the answer itself
 COVERED = 0.15  # for a candidate that has every word of the question
-LONG = 0.1  # for a document of several pieces: only a part of one answers, and it is less near
+LONG = 0.09  # for a document of several pieces: only a part of one answers, and it is less near
 # Who says much speaks of several things, and nothing is near to all of them: from SHORT words on
 # the bar sinks, and at LENGTHY it is lower by LENIENCE.
 SHORT, LENGTHY, LENIENCE = 16, 30, 0.13
