@@ -51,9 +51,10 @@ def fuse(
 ) -> list[Relevance]:
     """Return the relevance of each candidate, in order; *lifts* add to it."""
     words, best, trust = _words(candidates)
+    pieces = _pieces(candidates)
     told = [
-        trust * (WORDS * keyword + BEFORE * (one.before / (best * _pieces(one)) if best else 0.0))
-        for one, keyword in zip(candidates, words, strict=True)
+        trust * (WORDS * keyword + BEFORE * (one.before / (best * count) if best else 0.0))
+        for one, keyword, count in zip(candidates, words, pieces, strict=True)
     ]
     if lifts is not None:
         told = [value + lift for value, lift in zip(told, lifts, strict=True)]
@@ -115,8 +116,11 @@ def _nearness(candidate: Candidate[Any], backdrop: Backdrop) -> float | None:
     if candidate.near is None:
         return None
     spreads = (candidate.near.similarity - backdrop.mean) / backdrop.spread
-    return spreads - PIECE_PENALTY * log2(_pieces(candidate))
+    return spreads - PIECE_PENALTY * log2(max(candidate.near.chunks, 1))
 
 
-def _pieces(candidate: Candidate[Any]) -> int:
-    return max(candidate.near.chunks, 1) if candidate.near else 1
+def _pieces(candidates: Sequence[Candidate[Any]]) -> list[float]:
+    """Return of how many pieces each is; one not embedded yet counts as the others on average."""
+    known = [max(one.near.chunks, 1) for one in candidates if one.near]
+    usual = sum(known) / len(known) if known else 1.0
+    return [float(max(one.near.chunks, 1)) if one.near else usual for one in candidates]
