@@ -18,7 +18,7 @@ def lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Path:
 
 
 def claude_code(
-    home: Path, session: str, *said: str, cwd: str = "/work/shop", folder: str = "-work-shop"
+    home: Path, session: str, *said: str, cwd: str = "/srv/shop", folder: str = "-srv-shop"
 ) -> Path:
     """Write a session of Claude Code."""
     records = []
@@ -37,7 +37,7 @@ def claude_code(
     return lines(home / ".claude" / "projects" / folder / f"{session}.jsonl", records)
 
 
-def codex(home: Path, session: str, *said: str, cwd: str = "/work/shop") -> Path:
+def codex(home: Path, session: str, *said: str, cwd: str = "/srv/shop") -> Path:
     """Write a session of Codex."""
     at = "2026-03-02T10:00:00Z"
     records: list[dict[str, Any]] = [
@@ -53,7 +53,7 @@ def codex(home: Path, session: str, *said: str, cwd: str = "/work/shop") -> Path
     return lines(day / f"rollout-2026-03-02T10-00-00-{session}.jsonl", records)
 
 
-def gemini(home: Path, session: str, *said: str, root: str = "/work/shop") -> Path:
+def gemini(home: Path, session: str, *said: str, root: str = "/srv/shop") -> Path:
     """Write a session of Gemini CLI, in a project's folder that tells its root."""
     folder = home / ".gemini" / "tmp" / "shop"
     (folder / "chats").mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ CLAUDE_STATE = """{
     "emailAddress": "ana@example.com"
   },
   "projects": {
-    "/work/site": {
+    "/srv/site": {
       "mcpServers": {},
       "allowedTools": []
     }
@@ -61,7 +61,7 @@ args = [
   "docs-server",
 ]
 
-[projects."/work/site"]
+[projects."/srv/site"]
 trust_level = "trusted"'''
 
 CODEX_HOOKS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}\n'

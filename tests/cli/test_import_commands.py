@@ -81,7 +81,7 @@ def test_a_program_gets_the_sum_as_json(run: Run) -> None:
 
 
 def test_a_broken_file_is_named_and_the_exit_code_says_so(run: Run, home: Path) -> None:
-    broken = home / ".claude" / "projects" / "-work-shop" / "broken.jsonl"
+    broken = home / ".claude" / "projects" / "-srv-shop" / "broken.jsonl"
     broken.write_text("[[[")
     shown = run("import", "claude-code")
     told = answer(run("import", "claude-code", "--json"), code=1)

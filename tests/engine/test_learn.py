@@ -184,10 +184,8 @@ What helped: `sudo systemctl reload postgresql`. (messages 2, 3, 4)"""
 
 
 def test_parts_of_messages_are_read_like_calls() -> None:
-    talk = Talk().user(
-        "Fix the nightly import in /home/bob/work/importer, it fails on Python 3.12."
-    )
-    root = "/home/bob/work/importer"
+    talk = Talk().user("Fix the nightly import in /home/bob/srv/importer, it fails on Python 3.12.")
+    root = "/home/bob/srv/importer"
 
     def call(
         number: int, tool: str, asked: dict[str, Any], answer: str, *, bad: bool, say: str = ""

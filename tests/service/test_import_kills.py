@@ -110,7 +110,7 @@ def test_an_import_killed_at_any_write_and_run_again_doubles_and_loses_nothing(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     pasts.claude_code(home, "s1", TABS, SQLITE)
-    pasts.claude_code(home, "s2", TABS, cwd="/work/tool", folder="-work-tool")
+    pasts.claude_code(home, "s2", TABS, cwd="/srv/tool", folder="-srv-tool")
     talks = [pasts.chatgpt_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in range(20)]
     pasts.export_zip(home / "export.zip", talks)
     folder = tmp_path / "killed"

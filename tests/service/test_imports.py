@@ -99,10 +99,10 @@ def test_each_source_comes_in_once_and_waits_in_the_inbox(
 
 
 def test_what_claude_was_told_to_remember_comes_in_as_notes(memory: Recollect, home: Path) -> None:
-    pasts.claude_code(home, "s1", "Hello there, good morning to you.", cwd="/work/shop")
+    pasts.claude_code(home, "s1", "Hello there, good morning to you.", cwd="/srv/shop")
     config = home / ".claude"
     (config / "CLAUDE.md").write_text("# Me\n\n- I prefer short answers.\n@other.md\n")
-    auto = config / "projects" / "-work-shop" / "memory"
+    auto = config / "projects" / "-srv-shop" / "memory"
     auto.mkdir()
     (auto / "build.md").write_text(
         "---\nname: build\ndescription: how\ntype: project\n---\nThe shop is built with pnpm.\n"
@@ -329,7 +329,7 @@ def test_nothing_imported_becomes_active_however_often_it_was_said(
 def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_active(
     memory: Recollect, home: Path
 ) -> None:
-    memory.ingest("The staging server listens on port 8080.", project="/work/shop")
+    memory.ingest("The staging server listens on port 8080.", project="/srv/shop")
     memory.capture_session([{"role": "user", "content": TABS}], session="live")
     memory.drain()
     pasts.claude_code(home, "s1", TABS, "No, the staging server listens on port 9090.")
@@ -366,8 +366,8 @@ PORT = "The staging server listens on port 8080."
 
 
 def test_each_session_goes_to_the_project_it_was_held_in(memory: Recollect, home: Path) -> None:
-    pasts.claude_code(home, "a", PORT, cwd="/work/shop", folder="-work-shop")
-    pasts.claude_code(home, "b", PORT, cwd="/work/tool", folder="-work-tool")
+    pasts.claude_code(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
+    pasts.claude_code(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
     brought(memory, "claude-code")
 
     assert len(contents(memory)) == 2
@@ -380,9 +380,9 @@ def test_each_session_goes_to_the_project_it_was_held_in(memory: Recollect, home
 def test_a_project_narrows_the_import_and_moves_nothing_into_it(
     memory: Recollect, home: Path
 ) -> None:
-    pasts.claude_code(home, "a", PORT, cwd="/work/shop", folder="-work-shop")
-    pasts.claude_code(home, "b", PORT, cwd="/work/tool", folder="-work-tool")
-    by_path = brought(memory, "claude-code", project="/work/shop")
+    pasts.claude_code(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
+    pasts.claude_code(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
+    by_path = brought(memory, "claude-code", project="/srv/shop")
     by_name = brought(memory, "claude-code", project="tool")
 
     assert [(one.conversations, one.left_out) for one in by_path] == [(1, 0), (0, 1)]
