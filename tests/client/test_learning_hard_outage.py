@@ -222,6 +222,29 @@ def test_what_waits_is_stored_at_the_end_if_the_server_is_back_by_then(
     assert users(known, "anna") == ["Hello?"]
 
 
+def test_a_try_that_fails_as_the_block_ends_is_followed_by_another_at_once(
+    vendor: VendorServer, before: Gate, known: Recollect
+) -> None:
+    failing, ended = threading.Event(), threading.Event()
+
+    def fail(knock: Any, body: bytes) -> None:
+        if asked_of(before, "conversations") >= 15:
+            # After five tries of three requests each a failure is a reason to pause for long.
+            failing.set()
+            ended.wait(10)
+        HTML(knock, body)
+
+    block = learning(agent="anna", server_url=before.url, capture_only=True, flush_s=4.0)
+    with openai_client(vendor) as client, block:
+        before.does(fail)
+        chat(client, "Hello?")
+        assert failing.wait(20)
+        before.does(forward)
+        threading.Timer(0.5, ended.set).start()  # the block is ending by then
+
+    assert users(known, "anna") == ["Hello?"]
+
+
 @pytest.mark.parametrize("fault", ["gone", *FAULTS])
 def test_the_end_of_a_block_waits_no_longer_than_was_said(
     vendor: VendorServer, before: Gate, fault: str

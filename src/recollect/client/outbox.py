@@ -10,8 +10,9 @@ hands it over for learning; a deadline keeps the caller from waiting for a memor
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, repeat
 from typing import Any
 
 from recollect.client import current
@@ -171,7 +172,7 @@ class Outbox:
     def _insist(self, work: Callable[[], Any]) -> bool:
         """Do *work*, again while the memory cannot be reached; say whether it was done."""
         key = _CLOCK.new_id()  # one key however often it is sent: it is carried out once
-        tries = 0
+        pauses = self._pauses()
         while not self._given_up():
             try:
                 with keyed(key):
@@ -184,20 +185,27 @@ class Outbox:
                     self._warn(f"something said is not remembered: {error}")
                     return False
                 self._warn(f"what is said cannot be stored now: {error}")
-                self._pause(PAUSES_S[min(tries, len(PAUSES_S) - 1)])
-                tries += 1
+                next(pauses)
         self._warn("what was said is not stored: the memory did not come back")
         return False
 
-    def _pause(self, pause_s: float) -> None:
-        """Wait a while; the end of the block is a reason to try at once."""
-        if not self._hurried.is_set():
-            self._hurried.wait(pause_s)
-        else:
+    def _pauses(self) -> Iterator[None]:
+        """Wait longer each time; the end of the block is a reason to try at once, then soon."""
+        for pause_s in _growing():
+            if self._hurried.wait(pause_s):
+                break
+            yield
+        yield
+        for pause_s in _growing():
             time.sleep(pause_s)
+            yield
 
     def _given_up(self) -> bool:
         return self._give_up_at is not None and time.monotonic() > self._give_up_at
+
+
+def _growing() -> Iterator[float]:
+    return chain(PAUSES_S, repeat(PAUSES_S[-1]))
 
 
 _CLOCK = SystemClock()
