@@ -171,7 +171,7 @@ def test_an_import_over_the_limit_is_refused_as_too_large(
 
 
 def test_the_result_of_an_export_tells_no_path_of_the_server(filled: Recollect) -> None:
-    with hosted(filled) as url, httpx2.Client(base_url=url, trust_env=False) as client:
+    with hosted(filled) as url, httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
         answer = client.get("/api/agents/ben/export")
 
     assert tempfile.gettempdir() not in answer.headers["recollect-result"]

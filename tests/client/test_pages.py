@@ -68,7 +68,7 @@ def pages(url: str, route: Route, memory: Recollect, **query: Any) -> list[list[
     names = {"agent": "ben", "label": "notes", "conversation": long_talk(memory).id}
     at = PREFIX + filled(route.path, {name: names[name] for name in route.in_path})
     found: list[list[Any]] = []
-    with httpx2.Client(base_url=url, trust_env=False) as client:
+    with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
         answer = client.get(at, params={**QUERIES.get(route.verb, {}), **query})
         while True:
             assert answer.status_code == 200, answer.text
@@ -158,7 +158,7 @@ def test_a_page_that_cannot_be_is_refused(
 def test_the_last_page_has_no_next(many: tuple[Recollect, str]) -> None:
     memory, url = many
     count = len(memory.agents())
-    with httpx2.Client(base_url=url, trust_env=False) as client:
+    with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
         last = client.get(f"/api/agents?limit=10&offset={count - 10}")
         beyond = client.get(f"/api/agents?limit=10&offset={count}")
 

@@ -247,7 +247,9 @@ def test_what_a_server_says_too_late_was_not_told(home: Home) -> None:
     with serving(home.db, env=home.env()) as server:
         path = f"{server.url}/api/hooks/claude-code"
         for event, what in (("session-start", told), ("prompt", prompt)):
-            late = httpx2.post(f"{path}/{event}", json={"told": what, "until": time.time() - 1})
+            late = httpx2.post(
+                f"{path}/{event}", json={"told": what, "until": time.time() - 1}, timeout=60
+            )
             assert DECIDED in late.text
 
         assert DECIDED in home.hook("prompt", prompt).said

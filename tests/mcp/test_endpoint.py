@@ -47,16 +47,16 @@ def test_a_page_of_elsewhere_is_refused(memory: Recollect) -> None:
     )
     with over_http(memory) as url:
         for more in bad:
-            answer = httpx2.post(url, json=HELLO, headers={**HEADERS, **more})
+            answer = httpx2.post(url, json=HELLO, headers={**HEADERS, **more}, timeout=60)
             assert answer.status_code == 403
-        assert httpx2.post(url, json=HELLO, headers=HEADERS).status_code == 200
+        assert httpx2.post(url, json=HELLO, headers=HEADERS, timeout=60).status_code == 200
 
 
 def test_the_token_is_asked_for(memory: Recollect) -> None:
     with hosted(memory, worker=True, token="sesame") as url:
-        refused = httpx2.post(f"{url}/mcp", json=HELLO, headers=HEADERS)
+        refused = httpx2.post(f"{url}/mcp", json=HELLO, headers=HEADERS, timeout=60)
         told = {**HEADERS, "authorization": "Bearer sesame"}
-        let_in = httpx2.post(f"{url}/mcp", json=HELLO, headers=told)
+        let_in = httpx2.post(f"{url}/mcp", json=HELLO, headers=told, timeout=60)
 
     assert (refused.status_code, let_in.status_code) == (401, 200)
 
@@ -67,8 +67,8 @@ def test_a_body_over_the_limit_is_refused(memory: Recollect) -> None:
             yield b" " * 500_000
 
     with hosted(memory, worker=True, max_body_mb=1) as url:
-        announced = httpx2.post(f"{url}/mcp", content=b" " * 1_500_000, headers=HEADERS)
-        streamed = httpx2.post(f"{url}/mcp", content=chunks(), headers=HEADERS)
+        announced = httpx2.post(f"{url}/mcp", content=b" " * 1_500_000, headers=HEADERS, timeout=60)
+        streamed = httpx2.post(f"{url}/mcp", content=chunks(), headers=HEADERS, timeout=60)
 
     assert (announced.status_code, streamed.status_code) == (413, 413)
 
@@ -103,12 +103,12 @@ def test_what_is_no_request_gets_an_error_and_the_server_goes_on(memory: Recolle
     bodies: tuple[Any, ...] = (b"", b"{", b"[]", b"null", b"\x00", json.dumps({"a": 1}).encode())
     with over_http(memory) as url:
         for body in bodies:
-            answer = httpx2.post(url, content=body, headers=HEADERS)
+            answer = httpx2.post(url, content=body, headers=HEADERS, timeout=60)
             assert 400 <= answer.status_code < 500, body
         for version in ("1999-01-01", "2026-07-28", "x" * 5_000):
             told = {**HEADERS, "mcp-protocol-version": version}
-            assert httpx2.post(url, json=HELLO, headers=told).status_code < 500
-        assert httpx2.post(url, json=HELLO, headers={}).status_code < 500
+            assert httpx2.post(url, json=HELLO, headers=told, timeout=60).status_code < 500
+        assert httpx2.post(url, json=HELLO, headers={}, timeout=60).status_code < 500
         assert values(url, "status")["project"] == "site"
 
 
