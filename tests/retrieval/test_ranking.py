@@ -14,8 +14,10 @@ from recollect.retrieval.fuse import (
     BEFORE,
     BESIDE,
     LEAST_TRUST,
+    LENGTHENED,
     MEANING,
     PIECE_PENALTY,
+    STEEPER,
     WORDS,
     fuse,
 )
@@ -64,9 +66,9 @@ def everything(_: object) -> bool:
 @pytest.mark.parametrize(
     ("scores", "cosines", "expected"),
     [
-        ([4.0, 2.0], [None, None], [1.0, 0.5]),
+        ([4.0, 2.0], [None, None], [1.0, 0.5**STEEPER]),
         ([None, None], [0.6, 0.4], [4 * MEANING, 2 * MEANING]),
-        ([4.0, 2.0], [0.2, 0.5], [WORDS, WORDS / 2 + 3 * MEANING]),
+        ([4.0, 2.0], [0.2, 0.5], [WORDS, WORDS * 0.5**STEEPER + 3 * MEANING]),
         ([4.0, None], [0.0, 0.5], [WORDS - 2 * MEANING, 3 * MEANING]),
         ([None, None], [-0.5, 5.0], [0.0, 1.0]),
         ([None, 2.0], [None, None], [0.0, 1.0]),
@@ -151,6 +153,15 @@ def test_many_pieces_are_not_an_advantage() -> None:
     whole, pieces = fuse([one, four], HERE)
 
     assert whole.fused - pieces.fused == pytest.approx(2 * PIECE_PENALTY * MEANING)
+
+
+def test_words_of_a_long_item_count_for_less_where_others_are_short() -> None:
+    short = [candidate(seq, score=4.0, cosine=0.5) for seq in (1, 2)]
+    long = candidate(3, score=4.0, cosine=0.5, chunks=4)
+    only = fuse([replace(long, words=None), *short], HERE)[0].fused
+
+    assert fuse([long, *short], HERE)[0].fused - only == pytest.approx(WORDS / 4**LENGTHENED)
+    assert fuse([long, long], HERE)[0].fused - only == pytest.approx(WORDS)
 
 
 def bar_over(

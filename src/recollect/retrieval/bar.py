@@ -4,7 +4,8 @@ The relevance bar: a question that nothing here answers gets nothing.
 How much speaks for a candidate is its similarity, less half of what items here usually have (in a
 store of one topic everything is a little near), and a little for the words of the question it has.
 A question is answered only if something passes the bar. Then what is almost as near may come too:
-the second half of an answer is often worded otherwise. Where meaning cannot be compared, a word in
+the second half of an answer is often worded otherwise. Who asks after somebody or something by a
+name that nobody here ever mentioned has to be nearer. Where meaning cannot be compared, a word in
 common is all there is to go by.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 
 from recollect.retrieval.candidates import Candidate, Gathered
 from recollect.store.values import Backdrop, Near
+from recollect.text.asked_names import asked_names
 
 # Chosen on one half of the unrelated questions of benchmarks/, confirmed on the other.
 LEAST = 0.39  # what must speak for the best candidate
@@ -25,6 +27,7 @@ LONG = 0.09  # for a document of several pieces: only a part of one answers, and
 # Who says much speaks of several things, and nothing is near to all of them: from SHORT words on
 # the bar sinks, and at LENGTHY it is lower by LENIENCE.
 SHORT, LENGTHY, LENIENCE = 16, 30, 0.13
+UNHEARD_OF = 0.06  # how much more, if the question has a name that occurs nowhere here
 # Words can be enough: an identifier says little to an embedder.
 ALL_WORDS = 0.99  # of the question's weight
 NEARLY_ALL, A_LITTLE_NEAR = 0.8, 0.2
@@ -37,6 +40,7 @@ class Refused:
     id: str
     reached: float
     needed: float
+    since: str  # why so much is needed, or ''
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,16 @@ class Bar:
     backdrop: Backdrop
     least: float
     documents: bool  # what is weighed may be a document; a long message is not
+    unheard_of: tuple[str, ...] = ()  # names of the question that occur nowhere here
 
     @classmethod
     def over(cls, gathered: Gathered[Any], query: str, *, documents: bool) -> "Bar":
         """Return the bar for what was gathered: lower, if something passes the high one."""
         length = (len(query.split()) - SHORT) / (LENGTHY - SHORT)
-        least = LEAST - LENIENCE * min(max(length, 0.0), 1.0)
-        high = cls(gathered.backdrop, round(least, 6), documents)
+        names = asked_names(query) if gathered.unknown else frozenset()
+        unheard_of = tuple(word for word in gathered.unknown if word in names)
+        least = LEAST - LENIENCE * min(max(length, 0.0), 1.0) + UNHEARD_OF * bool(unheard_of)
+        high = cls(gathered.backdrop, round(least, 6), documents, unheard_of)
         if any(high.admits(candidate) for candidate in gathered.candidates):
             return replace(high, least=round(least - SLACK, 6))
         return high
@@ -68,7 +75,15 @@ class Bar:
         if not candidates:
             return None
         nearest = max(candidates, key=lambda one: (self.speaks_for(one), one.standing.seq))
-        return Refused(nearest.standing.id, round(self.speaks_for(nearest), 6), self.least)
+        reached = round(self.speaks_for(nearest), 6)
+        return Refused(nearest.standing.id, reached, self.least, self.since)
+
+    @property
+    def since(self) -> str:
+        """Say why more is needed than for other questions, if it is."""
+        names = ", ".join(f"“{name}”" for name in self.unheard_of)
+        occurs = "occurs" if len(self.unheard_of) == 1 else "occur"
+        return f", since {names} {occurs} nowhere here" if names else ""
 
     def speaks_for(self, candidate: Candidate[Any]) -> float:
         """Return how much speaks for *candidate*, on the scale of a similarity."""
@@ -82,6 +97,7 @@ class Bar:
         return (
             f"its similarity of {near.similarity:.2f} is not enough: {reached:.2f} speaks for it, "
             f"where items here usually have {self.backdrop.mean:.2f}; {self.least:.2f} is needed"
+            f"{self.since}"
         )
 
     def weight(self, near: Near, coverage: float) -> float:

@@ -2,13 +2,14 @@
 Find candidates: what shares words with the question, and what is near it in meaning.
 
 Both legs return only items that stand on visible shelves and that the caller admits (memories and
-messages have different filters). A leg asks for its
-best hundred or so, filters, and asks for more only while too few are left, so a narrow filter never
-starves it and a wide one costs one round. Where the caller knows the few items that can pass at all
-(*among*), the legs look at nothing else.
+messages have different filters). A leg asks for its best hundred or so, filters, and asks for more
+only while too few are left, so a narrow filter never starves it and a wide one costs one round.
+Of what one leg finds the other has its say too: what is near is not without words because a hundred
+others have more of them. Where the caller knows the few items that can pass at all (*among*), the
+legs look at nothing else.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -65,10 +66,11 @@ class Candidate(Generic[S]):
 
 @dataclass(frozen=True)
 class Gathered(Generic[S]):
-    """What the legs found, and how near items here usually are to the question."""
+    """What the legs found, how near items usually are to the question, and what none has of it."""
 
     candidates: list[Candidate[S]]
     backdrop: Backdrop
+    unknown: tuple[str, ...] = ()  # words of the question that occur nowhere here
 
 
 def gather(
@@ -89,11 +91,10 @@ def gather(
     """
     standings: dict[int, S] = {}
     door = _Admission(admit, max(LEAST_WANTED, limit), standings)
-    by_words, told = _word_leg(tables, query, shelves, door, among)
-    near: dict[int, Near] = {}
+    near = _meaning_leg(tables, meaning, shelves, door, among) if meaning else {}
+    by_words, told = _word_leg(tables, query, shelves, door, among, also=near)
     backdrop = NOTHING_NEAR
     if meaning is not None:
-        near = _meaning_leg(tables, meaning, shelves, door, among)
         unseen = [seq for seq in by_words if seq not in near]
         near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen, shelves)
         backdrop = tables.vectors.backdrop(meaning.model_id, meaning.vector, shelves)
@@ -109,7 +110,7 @@ def gather(
         )
         for seq, standing in sorted(standings.items())
     ]
-    return Gathered(candidates, backdrop)
+    return Gathered(candidates, backdrop, told.unknown)
 
 
 def coverage(match: WordMatch | None, question_weight: float) -> float:
@@ -160,16 +161,17 @@ def _word_leg(
     shelves: Sequence[Shelf],
     door: "_Admission[S]",
     among: Sequence[int] | None,
+    also: Collection[int],
 ) -> tuple[dict[int, WordMatch], WordMatches]:
     told = WordMatches((), 0.0, 0)
 
     def ask(most: int) -> Mapping[int, WordMatch]:
         nonlocal told
-        told = tables.words.match(query, shelves, limit=most, among=among)
-        return {match.seq: match for match in told.matches}
+        told = tables.words.match(query, shelves, limit=most, among=among, also=also)
+        return {match.seq: match for match in told.matches[:most]}
 
     found = door.until_enough(ask, lambda: told.matching)
-    return found, told
+    return found | {match.seq: match for match in told.matches if match.seq in also}, told
 
 
 def _meaning_leg(

@@ -9,7 +9,8 @@ meaning  by how many spreads an item's nearest piece is nearer than items here u
          near for one model or one store is far for another; the spread says which. An item of many
          pieces has to be nearer, since the best of many is near by chance.
 words    BM25 as a share of the best match, times how far the best match stands out: where ten
-         items match about equally well, words do not tell them apart.
+         items match about equally well, words do not tell them apart. An item of many pieces, where
+         others are short, has words in common by chance: its share counts for less.
 before   the same for what was said just before an item: an answer leaves out what was asked. What
          has many pieces leaves out less, and leans less on it.
 beside   what stands next to one of the best is lifted a little: an answer has several parts.
@@ -25,8 +26,11 @@ from recollect.store.values import Backdrop
 
 # Chosen on one half of the tasks' scopes, confirmed on the other (docs/retrieval.md).
 MEANING = 0.05  # for each spread
-WORDS = 0.305
-BEFORE = 0.124
+WORDS = 0.29
+STEEPER = 1.3  # power of the share: what matches half as well counts for less than half
+LENGTHENED = 0.3  # power of an item's length, as so many times that of the short ones here
+SHORT = 0.25  # share of the items that are at most as long as a short one
+BEFORE = 0.15
 BESIDE = 0.022  # for each neighbour among the best
 BEST = 10
 PIECE_PENALTY = 0.5  # spreads for each doubling of pieces: the best of n lies so much higher
@@ -52,8 +56,13 @@ def fuse(
     """Return the relevance of each candidate, in order; *lifts* add to it."""
     words, best, trust = _words(candidates)
     pieces = _pieces(candidates)
+    short = sorted(pieces)[int(SHORT * len(pieces))] if pieces else 1.0
     told = [
-        trust * (WORDS * keyword + BEFORE * (one.before / (best * count) if best else 0.0))
+        trust
+        * (
+            WORDS * keyword**STEEPER / max(count / short, 1.0) ** LENGTHENED
+            + BEFORE * (one.before / (best * count) if best else 0.0)
+        )
         for one, keyword, count in zip(candidates, words, pieces, strict=True)
     ]
     if lifts is not None:

@@ -138,7 +138,7 @@ def why_nothing(tables: Tables, asking: Asking, meaning: Meaning | None) -> WhyN
     return verdict(
         "bar",
         f"The nearest is “{content[:SHOWN_CHARS]}”, and it is not near enough: "
-        f"{refused.reached:.2f} speaks for it, and {refused.needed:.2f} is needed.",
+        f"{refused.reached:.2f} speaks for it, and {refused.needed:.2f} is needed{refused.since}.",
         refused.id,
         reached=refused.reached,
         needed=refused.needed,

@@ -4,7 +4,7 @@ What every database must offer to be searched: by words, and by meaning.
 Both are derived from the canonical rows and can be made again from them. A part of protocol.py.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from recollect.domain.scope import ItemKind, Owner
@@ -40,6 +40,7 @@ class Words(Protocol):
         limit: int,
         budget: int = ...,
         among: Sequence[int] | None = None,
+        also: Collection[int] = (),
     ) -> WordMatches: ...
     def match_item(self, query: str, shelves: Sequence[Shelf], seq: int) -> WordMatches: ...
 

@@ -35,12 +35,13 @@ class WordMatch:
 
 @dataclass(frozen=True)
 class WordMatches:
-    """The best matches, best first, and the weight the whole question has."""
+    """The best matches, best first, others asked for, and the weight of the whole question."""
 
     matches: tuple[WordMatch, ...]
     question_weight: float
     matching: int  # how many items match at all
     scores: Mapping[int, float] = field(default_factory=dict)  # of those and of lesser ones
+    unknown: tuple[str, ...] = ()  # words of the question that occur nowhere here, as it has them
 
 
 @dataclass(frozen=True, slots=True)

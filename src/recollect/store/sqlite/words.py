@@ -14,7 +14,7 @@ Words are SQLite's own: FTS5's unicode61 and Porter tokenizers, called as functi
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from math import log
@@ -133,12 +133,13 @@ class SqliteWords:
         limit: int,
         budget: int = POSTINGS_BUDGET,
         among: Sequence[int] | None = None,
+        also: Collection[int] = (),
     ) -> WordMatches:
         """
         Return the *limit* items on *shelves* that match *query* best, best first.
 
         About *budget* postings are read, those of the rarest words; the others are looked up. Where
-        *among* is given, other items are not looked at.
+        *among* is given, other items are not looked at. Those of *also* that match follow the best.
         """
         words = self._query_words(query, shelves)
         stretch = None if among is None else _Stretch.around(among)
@@ -147,19 +148,21 @@ class SqliteWords:
         for word in words:
             most = word.items if stretch is None else min(word.items, stretch.length)
             if tally.scores and read + most > budget:
-                tally.look_up(self._db, word, limit)
+                tally.look_up(self._db, word, {*_best(tally.scores, limit), *also})
             elif stretch is not None:
                 read += tally.read_in(self._db, word, stretch)
             else:
                 read += tally.read(self._db, word)
-        return _matches(words, tally, _best(tally.scores, limit))
+        best = _best(tally.scores, limit)
+        others = sorted({seq for seq in also if seq in tally.scores}.difference(best))
+        return _matches(words, tally, best + others)
 
     def match_item(self, query: str, shelves: Sequence[Shelf], seq: int) -> WordMatches:
         """Return how one item matches *query*, if it shares any word with it."""
         words = self._query_words(query, shelves)
-        tally = _Tally(scores={seq: 0.0})
+        tally = _Tally()
         for word in words:
-            tally.look_up(self._db, word, 1)
+            tally.look_up(self._db, word, [seq])
         return _matches(words, tally, [seq] if tally.masks else [])
 
     def _query_words(self, query: str, shelves: Sequence[Shelf]) -> "list[_Word]":
@@ -307,10 +310,9 @@ class _Tally:
         self.words.append(word)
         return read
 
-    def look_up(self, db: apsw.Connection, word: _Word, most: int) -> None:
-        """Add *word* to the best *most* items found so far, and to no others."""
-        seqs = to_json(_best(self.scores, most))
-        values = {"term_ids": to_json(word.term_ids), "seqs": seqs}
+    def look_up(self, db: apsw.Connection, word: _Word, seqs: Iterable[int]) -> None:
+        """Add *word* to the items *seqs*, and to no others."""
+        values = {"term_ids": to_json(word.term_ids), "seqs": to_json(sorted(seqs))}
         self._add(word, rows(db.execute(_SQL["postings_among"], values)))
         self.words.append(word)
 
@@ -322,7 +324,7 @@ class _Tally:
             score = top * times / (times + floor + slope * length)
             if seq in scores:
                 scores[seq] += score
-                masks[seq] = masks.get(seq, 0) | bit
+                masks[seq] |= bit
             else:
                 scores[seq] = score
                 masks[seq] = bit
@@ -349,7 +351,14 @@ def _matches(words: "list[_Word]", tally: _Tally, seqs: list[int]) -> WordMatche
             told[mask] = tuple(dict.fromkeys(word.text for word in matched)), _weight(matched)
         spelled, weight = told[mask]
         matches.append(WordMatch(seq, tally.scores[seq], spelled, weight))
-    return WordMatches(tuple(matches), _weight(words), len(tally.masks), tally.scores)
+    known = {word.text for word in words if word.items}
+    return WordMatches(
+        tuple(matches),
+        _weight(words),
+        len(tally.masks),
+        tally.scores,
+        unknown=tuple(word.text for word in words if word.text not in known),
+    )
 
 
 def _weight(words: "list[_Word]") -> float:
