@@ -43,6 +43,12 @@ PARTS: dict[str, Configuration] = {
     "− trust in words by how far the best stands out": Configuration(
         leg=BOTH, overrides=(Override(f"{FUSE}.LEAST_TRUST", 1.0),)
     ),
+    "− words of long items count for less": Configuration(
+        leg=BOTH, overrides=(Override(f"{FUSE}.LENGTHENED", 0.0),)
+    ),
+    "− a steeper share of the best match": Configuration(
+        leg=BOTH, overrides=(Override(f"{FUSE}.STEEPER", 1.0),)
+    ),
     "− what was said before": Configuration(leg=BOTH, overrides=(Override(f"{FUSE}.BEFORE", 0.0),)),
     "− what stands beside the best": Configuration(
         leg=BOTH, overrides=(Override(f"{FUSE}.BESIDE", 0.0),)

@@ -52,7 +52,7 @@ def test_what_is_near_has_its_words_though_a_hundred_others_have_more_of_them(
     assert it.parts.keyword > 0
 
 
-def test_a_name_that_occurs_nowhere_raises_the_bar_and_is_named(memory: Recollect) -> None:
+def test_names_that_occur_nowhere_raise_the_bar_and_are_named(memory: Recollect) -> None:
     memory.ingest("Anna feeds the cat.")
     memory.drain()
 
@@ -64,6 +64,6 @@ def test_a_name_that_occurs_nowhere_raises_the_bar_and_is_named(memory: Recollec
     unheard_of, why = told("who of us collects rare stamps of Bolivia and Chile?")
     assert unheard_of == pytest.approx(LEAST + UNHEARD_OF)
     assert "is needed, since “Bolivia”, “Chile” occur nowhere here." in why
-    known, why = told("why would Anna collect old stamps, coins, postcards, keys and toys?")
+    known, why = told("why would Anna collect old stamps of Chile, coins, keys and toys?")
     assert known == pytest.approx(LEAST)
     assert why.endswith("is needed.")

@@ -4,9 +4,9 @@ The relevance bar: a question that nothing here answers gets nothing.
 How much speaks for a candidate is its similarity, less half of what items here usually have (in a
 store of one topic everything is a little near), and a little for the words of the question it has.
 A question is answered only if something passes the bar. Then what is almost as near may come too:
-the second half of an answer is often worded otherwise. Who asks after somebody or something by a
-name that nobody here ever mentioned has to be nearer. Where meaning cannot be compared, a word in
-common is all there is to go by.
+the second half of an answer is often worded otherwise. Where a question has names, and not one of
+them was ever mentioned here, something has to be nearer. Where meaning cannot be compared, a word
+in common is all there is to go by.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ LONG = 0.09  # for a document of several pieces: only a part of one answers, and
 # Who says much speaks of several things, and nothing is near to all of them: from SHORT words on
 # the bar sinks, and at LENGTHY it is lower by LENIENCE.
 SHORT, LENGTHY, LENIENCE = 16, 30, 0.13
-UNHEARD_OF = 0.06  # how much more, if the question has a name that occurs nowhere here
+UNHEARD_OF = 0.06  # how much more, if the names in the question occur nowhere here
 # Words can be enough: an identifier says little to an embedder.
 ALL_WORDS = 0.99  # of the question's weight
 NEARLY_ALL, A_LITTLE_NEAR = 0.8, 0.2
@@ -50,14 +50,14 @@ class Bar:
     backdrop: Backdrop
     least: float
     documents: bool  # what is weighed may be a document; a long message is not
-    unheard_of: tuple[str, ...] = ()  # names of the question that occur nowhere here
+    unheard_of: tuple[str, ...] = ()  # the names of the question, if none occurs here
 
     @classmethod
     def over(cls, gathered: Gathered[Any], query: str, *, documents: bool) -> "Bar":
         """Return the bar for what was gathered: lower, if something passes the high one."""
         length = (len(query.split()) - SHORT) / (LENGTHY - SHORT)
         names = asked_names(query) if gathered.unknown else frozenset()
-        unheard_of = tuple(word for word in gathered.unknown if word in names)
+        unheard_of = tuple(sorted(names)) if names <= set(gathered.unknown) else ()
         least = LEAST - LENIENCE * min(max(length, 0.0), 1.0) + UNHEARD_OF * bool(unheard_of)
         high = cls(gathered.backdrop, round(least, 6), documents, unheard_of)
         if any(high.admits(candidate) for candidate in gathered.candidates):
