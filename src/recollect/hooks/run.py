@@ -14,6 +14,7 @@ import time
 
 from recollect.hooks import names, state
 from recollect.hooks.ask import Late, NoAnswer, Nobody, post
+from recollect.hooks.twice import runs_from_settings
 from recollect.hooks.whose import Whose, address_in, served_at, whose
 
 SERVER_MS = 100.0  # for a server to answer
@@ -75,6 +76,8 @@ def _hooked(
     told = _told()
     if told is None:
         return "nothing to read in what the client said"
+    if runs_from_settings(kind, environ):
+        return "left to the hook in the client's settings"
     call = _Call(kind, client, told=told, options=options, environ=environ)
     if kind in names.TELLING:
         return _noted(call)
