@@ -39,6 +39,7 @@ NOTES = (
     "some of what is asked is answered there.",
 )
 
+BOTH_HALVES = "both"
 Row = tuple[str, Answer, Answer]  # the half, with the bar, without
 
 
@@ -72,13 +73,13 @@ def _rendered(rows: dict[str, list[Row]]) -> str:
     told = {id(row) for row in rows.get(UTTERANCES, ()) if kind_of(row[1].query) == KINDS[-1]}
     questions = [row for row in together if id(row) not in told]
     lines = [
-        _line(name, half, [row for row in some if row[0] == half])
+        _line(name, half, [row for row in some if half in (row[0], BOTH_HALVES)])
         for name, some in [
             ("questions", questions),
             ("all but the pool", together),
             *rows.items(),
         ]
-        for half in ("choose", "confirm")
+        for half in ("choose", "confirm", BOTH_HALVES)
     ]
     return "\n".join(["# When there is nothing to say", "", *NOTES, "", *table(head, lines), ""])
 
@@ -103,7 +104,7 @@ def _line(name: str, half: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _share(found: Sequence[bool]) -> str:
-    return f"{100 * sum(found) / len(found):.0f}" if found else ""
+    return f"{100 * sum(found) / len(found):.1f}" if found else ""
 
 
 def _parser() -> argparse.ArgumentParser:
