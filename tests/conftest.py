@@ -5,21 +5,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from chat_server import ChatServer, chat_server
 from gate import Gate
 from hooked import Home
 from learning_scenes import BLOCK, gated
-from recollect import Recollect
+from recollect import Recollect, learning
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from support import FakeClock, open_memory
 from vendor_server import VendorServer, vendor_server
 
-settings.register_profile("default", deadline=None, max_examples=50)
+# How fast examples are made is no matter of the code, but of what else the machine does.
+settings.register_profile(
+    "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("default")
 
+PATIENCE_S = 60.0  # only success ends such a wait sooner
 SHARED = Path(__file__).parent.parent.parent / "shared"
 
 
@@ -33,6 +37,14 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "default.db"))
     monkeypatch.setenv("RECOLLECT_MODELS_FOLDER", str(tmp_path / "models"))
+
+
+@pytest.fixture(autouse=True)
+def _patient_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no block of `learning()` give up on a busy machine, where a test names no time."""
+    patient = {**(learning.__kwdefaults__ or {}), "timeout_s": PATIENCE_S, "flush_s": PATIENCE_S}
+    monkeypatch.setattr(learning, "__kwdefaults__", patient)
+    monkeypatch.setattr("recollect.client.learning.ENTER_WITHIN_S", PATIENCE_S)
 
 
 @pytest.fixture

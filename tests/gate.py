@@ -119,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
     def fetched(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Ask the server behind; return its answer."""
         host = self.server.gate.upstream.removeprefix("http://")
-        behind = http.client.HTTPConnection(host, timeout=30)
+        behind = http.client.HTTPConnection(host, timeout=60)
         try:
             behind.request(self.command, self.path, body, dict(self.headers.items()))
             told = behind.getresponse()
@@ -221,7 +221,7 @@ def times(count: int, first: Doing, then: Doing = forward) -> Doing:
     return doing
 
 
-def until(true: Callable[[], Any], *, within_s: float = 15.0) -> bool:
+def until(true: Callable[[], Any], *, within_s: float = 60.0) -> bool:
     """Wait until *true*; say whether it became so in time."""
     end = time.monotonic() + within_s
     while not true():

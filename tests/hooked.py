@@ -95,7 +95,7 @@ class Home:
         """Run a hook as a client does."""
         raw = told if isinstance(told, bytes) else json.dumps(told).encode()
         with self.start(event, *options) as process:
-            out, err = process.communicate(raw, timeout=90)
+            out, err = process.communicate(raw, timeout=120)
         assert err == b"", err.decode()
         return Hooked(process.returncode, out.decode())
 
@@ -104,7 +104,7 @@ class Home:
         until(lambda: self.log.count("worked off") >= count)
 
 
-def until(done: Callable[[], bool], *, within_s: float = 60.0) -> None:
+def until(done: Callable[[], bool], *, within_s: float = 120.0) -> None:
     """Wait until *done*, or fail."""
     end = time.monotonic() + within_s
     while not done():
@@ -115,7 +115,7 @@ def until(done: Callable[[], bool], *, within_s: float = 60.0) -> None:
 def kill(process: subprocess.Popen[bytes]) -> None:
     """End a process as a machine that loses its power does."""
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def gated(memory: Recollect) -> Iterator[Gate]:
         # What still waits in an outbox is let through, so that no thread of it stays.
         standing.does(forward)
         standing.let_go()
-        until(lambda: not _waiting(already), within_s=12)
+        until(lambda: not _waiting(already), within_s=30)
     # Sockets that nobody closed would fail some later test, not the one to blame.
     for one in gc.get_objects():
         if type(one) is httpx2.Client and not one.is_closed:

@@ -35,7 +35,7 @@ def request(
     return head.encode() + b"\r\n\r\n" + body
 
 
-def sent(port: int, *pieces: bytes, timeout_s: float = 20.0) -> Answered | None:
+def sent(port: int, *pieces: bytes, timeout_s: float = 60.0) -> Answered | None:
     """Send bytes and return the first answer, None where the connection was closed without one."""
     with socket.create_connection(("127.0.0.1", port), timeout_s) as connection:
         try:
@@ -82,8 +82,8 @@ def _headers(lines: Iterable[str]) -> dict[str, str]:
 
 
 def empty(folder: Path) -> bool:
-    """Say whether *folder* is empty, at the latest in a few seconds."""
-    end = time.monotonic() + 5
+    """Say whether *folder* is empty, at the latest in a while."""
+    end = time.monotonic() + 60
     while list(folder.iterdir()):
         if time.monotonic() > end:
             return False

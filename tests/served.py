@@ -53,7 +53,7 @@ def serving(
         finally:
             if process.poll() is None:
                 process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)
 
 
 def _up_to_the_end_of_an_object(lines: Iterator[str]) -> Iterator[str]:

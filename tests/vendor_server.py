@@ -96,7 +96,7 @@ class VendorServer:
         with self._arrived:
             self._otherwise = answer
 
-    def until_asked(self, count: int, *, within_s: float = 10.0) -> list[Asked]:
+    def until_asked(self, count: int, *, within_s: float = 60.0) -> list[Asked]:
         """Wait until *count* requests have arrived, and return all."""
         with self._arrived:
             if not self._arrived.wait_for(lambda: len(self._asked) >= count, within_s):

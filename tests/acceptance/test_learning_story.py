@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gate import until
+from recollect import connect
 from served import serving
 from vendor_server import VendorServer
 
@@ -22,12 +24,20 @@ from recollect import learning
 
 client = OpenAI()
 
-with learning(agent=sys.argv[1]):
+with learning(agent=sys.argv[1], timeout_s=60, flush_s=60):  # the machine may be busy
     response = client.chat.completions.create(
         model="gpt-4", messages=[{"role": "user", "content": sys.argv[2]}]
     )
     print(response.choices[0].message.content)
 """
+
+
+def worked_off(url: str) -> bool:
+    """Say whether a server has read, and embedded, all that it was told."""
+    with connect(url) as memory:
+        health = memory.health()
+    waiting = health["embedder"]["waiting"] + health["queue"]["todo"] + health["queue"]["doing"]
+    return bool(waiting == 0 and health["worker"]["state"] == "idle")
 
 
 @pytest.mark.slow
@@ -48,9 +58,10 @@ def test_a_second_program_is_told_the_name_and_the_language_that_the_first_one_h
             env=env | told,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=100,
         )
         assert (done.returncode, done.stderr) == (0, "")
+        assert until(lambda: worked_off(served.url)), "what one program said is learnt by the next"
         return done.stdout
 
     with serving(tmp_path / "story.db", env=env) as served:

@@ -59,7 +59,7 @@ class SlowModel:
 
     def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
         self.asked.set()
-        assert self.may_answer.wait(30)
+        assert self.may_answer.wait(60)
         return Completion('{"memories": []}', 10, 5)
 
 
@@ -71,7 +71,7 @@ def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path
         first = memory.capture_session(said, project="site")
         worker = threading.Thread(target=memory.drain)
         worker.start()
-        assert model.asked.wait(30)
+        assert model.asked.wait(60)
 
         # The engine is in the middle of a session; the agent goes on as if it were not there.
         second = memory.capture_session([*said, *said], project="site")
@@ -80,7 +80,7 @@ def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path
         half_way = memory.event(first.id)
 
         model.may_answer.set()
-        worker.join(30)
+        worker.join(60)
         done = [memory.event(event.id).state for event in (first, second)]
 
     assert second.state is EventState.CAPTURED

@@ -65,7 +65,7 @@ def test_an_export_that_nobody_waits_for_leaves_no_folder(
 ) -> None:
     with hosted(filled) as url:
         port = int(url.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port), 10) as leaving:
+        with socket.create_connection(("127.0.0.1", port), 60) as leaving:
             leaving.sendall(get(url, "/api/export"))
             assert leaving.recv(1_000)
 
@@ -93,12 +93,12 @@ def test_an_export_under_way_when_the_server_ends_leaves_no_folder(
     log = tmp_path / "log"
     with (
         serving(filled.path, env=env, log=log) as served,
-        socket.create_connection(("127.0.0.1", served.port), 10) as stalled,
+        socket.create_connection(("127.0.0.1", served.port), 60) as stalled,
     ):
         stalled.sendall(get(served.url, "/api/export"))
         assert stalled.recv(1_000)
         served.process.terminate()
-        served.process.wait(30)
+        served.process.wait(60)
 
     said_at_the_end = log.read_text()
     assert "Implicitly cleaning up" not in said_at_the_end
@@ -114,7 +114,7 @@ def test_an_import_that_breaks_off_leaves_nothing_and_is_no_fault_of_the_server(
         port = int(url.rpartition(":")[2])
         for end in (0, 10, len(content) // 2, len(content) - 1):
             lines = (f"Host: 127.0.0.1:{port}", f"Content-Length: {len(content)}")
-            with socket.create_connection(("127.0.0.1", port), 10) as leaving:
+            with socket.create_connection(("127.0.0.1", port), 60) as leaving:
                 leaving.sendall(request("POST", "/api/import", *lines, body=content[:end]))
         assert empty(temporary)
         kept = memory.status().counts

@@ -306,7 +306,7 @@ def test_bodies_that_never_end_do_not_keep_others_waiting(server: Server) -> Non
     targets = ("/agents", "/messages", "/api/memories", "/api/drain")
     with ExitStack() as open_ones:
         for number in range(120):
-            one = socket.create_connection(("127.0.0.1", server.port), 10)
+            one = socket.create_connection(("127.0.0.1", server.port), 60)
             open_ones.enter_context(one)
             one.sendall(request("POST", targets[number % 4], *head, body=b'{"name'))
         started = time.monotonic()
@@ -314,13 +314,14 @@ def test_bodies_that_never_end_do_not_keep_others_waiting(server: Server) -> Non
             assert server.ask("GET", "/health").status == 200
             assert server.ask("POST", "/agents", body=b'{"name": "ada"}').status == 200
 
-        assert time.monotonic() - started < 5
+        # One that waits for its turn behind those bodies waits for ever.
+        assert time.monotonic() - started < 30
     assert server.ask("GET", "/health").status == 200
 
 
 def test_a_length_that_lies_is_a_request_that_never_came(server: Server) -> None:
     head = (server.host, f"Authorization: Bearer {TOKEN}", "Content-Length: 500")
-    with socket.create_connection(("127.0.0.1", server.port), 10) as short:
+    with socket.create_connection(("127.0.0.1", server.port), 60) as short:
         short.sendall(request("POST", "/agents", *head, body=b'{"name": "never"}'))
         short.shutdown(socket.SHUT_WR)
         short.recv(10_000)

@@ -39,7 +39,7 @@ def health(client: TestClient) -> dict[str, Any]:
 
 def until(client: TestClient, wanted: Any) -> dict[str, Any]:
     """Return the first health for which *wanted* holds."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not wanted(found := health(client)):
         assert time.monotonic() < end, found
         time.sleep(0.01)
@@ -194,13 +194,13 @@ def test_it_answers_while_somebody_writes(words_only: Recollect) -> None:
 
     def hold(tables: Any) -> None:
         inside.set()
-        done.wait(10)
+        done.wait(60)
 
     store = words_only._deps.store
     writing = threading.Thread(target=store.write, args=(hold,))
     with served(words_only) as client:
         writing.start()
-        inside.wait(10)
+        inside.wait(60)
         answer = client.get("/health")
         done.set()
         writing.join()

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import pasts
+from chat_server import chat_server
 from pasts import TABS
 from recollect.cli.main import main
 from served import serving
@@ -120,6 +121,14 @@ def test_a_server_of_the_same_store_is_left_the_work(run: Run, path: Path) -> No
         told = answer(run("import", "claude-code", "--json", RECOLLECT_PORT=str(server.port)))
 
     assert told["left_to"] == "the server"
+
+
+def test_another_program_on_the_port_of_the_server_is_left_nothing(run: Run) -> None:
+    with chat_server() as other:
+        port = other.url.rpartition(":")[2]
+        told = answer(run("import", "claude-code", "--json", RECOLLECT_PORT=port))
+
+    assert (told["left_to"], told["waiting"]) == ("", 2)
 
 
 def test_nothing_at_the_usual_place_is_no_error(run: Run) -> None:

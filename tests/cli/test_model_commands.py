@@ -56,7 +56,7 @@ def first(env: dict[str, str], query: str) -> str:
     return str(answer(env, "search", query)[0]["memory"]["content"])
 
 
-def until(wanted: Callable[[], object], within_s: float = 60) -> None:
+def until(wanted: Callable[[], object], within_s: float = 120) -> None:
     end = time.monotonic() + within_s
     while not wanted():
         assert time.monotonic() < end
@@ -100,9 +100,9 @@ def test_killed_half_way_it_answers_as_before_and_goes_on_where_it_was(
     answer(env, "models", "add", str(second_folder(tmp_path / "second")))
     answer(env, "models", "use", "second")
     with recollect.open(path) as memory:
-        killed = subprocess.Popen(
-            [installed("recollect"), "models", "reembed"], env=env, stderr=subprocess.DEVNULL
-        )
+        # Where the machine is busy it is this test that goes first: it must see the middle.
+        reembed = ("nice", "-n", "5", installed("recollect"), "models", "reembed")
+        killed = subprocess.Popen(reembed, env=env, stderr=subprocess.DEVNULL)
         until(lambda: memory.status().embedded.get(memory.status().embedder, 0) >= 64)
         os.kill(killed.pid, signal.SIGKILL)
         assert killed.wait() == -signal.SIGKILL

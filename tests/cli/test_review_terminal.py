@@ -18,7 +18,7 @@ from support import open_memory
 pty = pytest.importorskip("pty", reason="a terminal needs POSIX")
 termios = pytest.importorskip("termios", reason="a terminal needs POSIX")
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 KEYS = "uit\n"  # how the line that names the keys ends, where there is no rival
 SETTINGS = {
     "RECOLLECT_EMBEDDING_BACKEND": "none",
@@ -73,6 +73,15 @@ class Terminal:
         while self._read():
             pass
         return self.process.wait(PATIENCE_S)
+
+    def ends_with(self, key: str) -> int:
+        """Press *key* until the command ends: what is pressed between two keys is dropped."""
+        end = time.monotonic() + PATIENCE_S
+        while self.process.poll() is None:
+            assert time.monotonic() < end, f"it does not end: {self.shown!r}"
+            os.write(self._master, key.encode())
+            time.sleep(0.1)
+        return self.ends()
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -249,10 +258,9 @@ def test_other_keys_do_nothing(
     window = terminal("inbox")
     window.until(KEYS)
     window.press(key)
-    time.sleep(0.2)  # a terminal drops what is pressed while it goes from one key to the next
-    window.press("q")
+    time.sleep(0.2)  # so that the two are not read as one
 
-    assert window.ends() == 0
+    assert window.ends_with("q") == 0
     assert window.shown.count(" of 3 ·") == 1
     assert status_of(store, three) == ["inbox"] * 3
 
@@ -451,7 +459,8 @@ def test_a_transcript_cannot_write_on_the_reviewers_terminal(
 
 def works(path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [str(Path(sys.executable).parent / "recollect"), "work"],
+        # Where the machine is busy it is the test that goes first, or no job would be left by then.
+        ["nice", "-n", "5", str(Path(sys.executable).parent / "recollect"), "work"],
         env={**os.environ, **SETTINGS, "RECOLLECT_DB": str(path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -35,9 +35,9 @@ def test_a_key_holds_across_a_restart(tmp_path: Path) -> None:
             remote.add_message("ada", "user", "hello")
     with serving(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
         with keyed("second"), pytest.raises(AlreadyAccepted):
-            remote.within(10).add_message("ada", "user", "hello")
+            remote.within(30).add_message("ada", "user", "hello")
         with keyed("second"), pytest.raises(recollect.InvalidInput):
-            remote.within(10).add_message("ada", "user", "something else")
+            remote.within(30).add_message("ada", "user", "something else")
 
         assert len(remote.messages_of("ada", limit=10)) == 1
 
@@ -63,7 +63,7 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
                 with keyed(text):
                     while True:
                         try:
-                            remote.within(10).add_message("ada", "user", text)
+                            remote.within(30).add_message("ada", "user", text)
                         except AlreadyAccepted:
                             pass
                         except ServerUnavailable:
@@ -83,7 +83,7 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
         finally:
             with serving(db, *options, env=env, log=tmp_path / "log"):
                 stop.set()
-                acknowledged = [text for one in written for text in one.result(60)]
+                acknowledged = [text for one in written for text in one.result(100)]
 
     with open_memory(db, words_only=True) as memory:
         kept = Counter(one.content for one in memory.messages_of("ada", limit=10_000))

@@ -83,7 +83,7 @@ def test_half_a_surrogate_pair_costs_nobody_the_memory(
     with (
         caplog.at_level(logging.DEBUG, "recollect"),
         mock_client(answer, seen) as client,
-        learning(agent="anna", server_url=before.url, flush_s=4),
+        learning(agent="anna", server_url=before.url),
     ):
         # As other programs write it: with escapes, not as UTF-8, which has no half pairs.
         sent = client._client.post(
@@ -106,7 +106,7 @@ def test_a_prompt_of_5_megabytes_is_told_of_memory_and_kept_in_part(
     text = "Who am I? " + "long story " * 450_000
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, timeout_s=15, flush_s=30),
+        learning(agent="anna", server_url=before.url, timeout_s=60, flush_s=60),
     ):
         chat(client, text)
         chat(client, "next")
@@ -125,7 +125,7 @@ def test_ten_thousand_messages_of_history_are_not_stored_again(
     ]
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, timeout_s=15, flush_s=30),
+        learning(agent="anna", server_url=before.url, timeout_s=60, flush_s=60),
     ):
         chat(client, "", messages=[*history, {"role": "user", "content": "the new one"}])
 
@@ -139,7 +139,7 @@ def test_two_thousand_messages_without_an_answer_are_all_kept(
     history = [{"role": "user", "content": f"{n}"} for n in range(2_000)]
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, timeout_s=15, flush_s=40),
+        learning(agent="anna", server_url=before.url, timeout_s=60, flush_s=60),
     ):
         chat(client, "", messages=history)
 
@@ -198,7 +198,7 @@ def test_odd_answers_come_back_as_they_came_and_the_question_is_kept(
     before: Gate, known: Recollect, answer: bytes
 ) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}]}
-    with mock_client(answer) as client, learning(agent="anna", server_url=before.url, flush_s=5):
+    with mock_client(answer) as client, learning(agent="anna", server_url=before.url):
         http: httpx2.Client = client._client
         got = http.post("http://model/v1/chat/completions", json=body).content
         http.post("http://model/v1/chat/completions", json=body)

@@ -22,6 +22,7 @@ import os, sys, threading, time
 import openai, recollect
 client = openai.OpenAI(base_url=sys.argv[1], api_key="k", max_retries=0)
 where = {"server_url": sys.argv[2]}
+PATIENT = {"timeout_s": 60, "flush_s": 60}
 def chat(text, of=client):
     said = [{"role": "user", "content": text}]
     return of.chat.completions.create(model="m", messages=said)
@@ -29,7 +30,7 @@ def chat(text, of=client):
 
 
 def program(
-    vendor: VendorServer, url: str, body: str, *, within_s: float = 20.0
+    vendor: VendorServer, url: str, body: str, *, within_s: float = 90.0
 ) -> tuple[int, str]:
     """Run a program of its own; return its exit code and what it wrote to stderr."""
     code = OPENING_LINES + textwrap.dedent(body)
@@ -66,7 +67,7 @@ def test_a_program_that_exits_inside_a_block_ends_and_keeps_what_was_said(
         vendor,
         before.url,
         """
-        with recollect.learning(agent="anna", **where):
+        with recollect.learning(agent="anna", **where, **PATIENT):
             chat("Hello?")
             sys.exit(3)
         """,
@@ -115,7 +116,7 @@ def test_a_program_that_ends_with_a_block_never_left_ends(
 
     assert code == 0, errors
     assert "Traceback" not in errors
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 45  # who waits for the server or the sleeper takes 60 s
 
 
 def test_a_program_in_a_block_whose_memory_is_embedded_and_never_closed_ends(
@@ -151,7 +152,7 @@ def test_a_forked_child_neither_hangs_nor_breaks_the_parents_memory(
         if {place == "embedded"!r}:
             where = {{"memory": recollect.open({str(path)!r}, embedding_backend="none")}}
         start = time.monotonic()
-        with recollect.learning(agent="anna", flush_s=3, **where):
+        with recollect.learning(agent="anna", flush_s=60, **where):
             chat("parent")
             child = os.fork()
             if not child:
@@ -159,11 +160,11 @@ def test_a_forked_child_neither_hangs_nor_breaks_the_parents_memory(
             else:
                 chat("parent too")
         if not child:
-            os._exit(0 if time.monotonic() - start < 2 else 7)
+            os._exit(0 if time.monotonic() - start < 30 else 7)
         _, status = os.waitpid(child, 0)
         sys.exit(os.waitstatus_to_exitcode(status))
         """
-    code, errors = program(vendor, before.url, body, within_s=15)
+    code, errors = program(vendor, before.url, body)
 
     assert code == 0, f"{code}: {errors}"
     said = users(known, "anna")
@@ -183,7 +184,7 @@ def test_worker_processes_that_are_forked_inside_a_block_end(
         def work(n):
             mine = openai.OpenAI(base_url=sys.argv[1], api_key="k", max_retries=0)
             return chat(f"child {n}", mine).choices[0].message.content
-        with recollect.learning(agent="anna", **where):
+        with recollect.learning(agent="anna", **where, **PATIENT):
             chat("parent")
             with recollect.connect(sys.argv[2]) as memory:
                 while len(memory.messages_of("anna")) < 2:
@@ -193,7 +194,7 @@ def test_worker_processes_that_are_forked_inside_a_block_end(
             chat("parent too")
         assert answers == [f"You said: child {n} ✓" for n in range(6)], answers
         """,
-        within_s=40,
+        within_s=180,
     )
 
     assert code == 0, errors
@@ -212,7 +213,7 @@ def test_several_programs_with_an_embedded_memory_on_one_file_keep_all(
         """
         with recollect.open(sys.argv[2], embedding_backend="none") as memory:
             for n in range(10):
-                with recollect.learning(agent="anna", memory=memory):
+                with recollect.learning(agent="anna", memory=memory, **PATIENT):
                     chat(f"{sys.argv[3]} {n}")
         """
     )
@@ -225,7 +226,7 @@ def test_several_programs_with_an_embedded_memory_on_one_file_keep_all(
         )
         for n in range(3)
     ]
-    ends = [(one.communicate(timeout=60)[1], one.returncode) for one in running]
+    ends = [(one.communicate(timeout=180)[1], one.returncode) for one in running]
 
     assert ends == [("", 0)] * 3
     with open_memory(path, words_only=True) as memory:

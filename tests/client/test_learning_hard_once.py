@@ -45,7 +45,7 @@ def test_an_answer_that_gets_lost_stores_nothing_twice(
 ) -> None:
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=15),
+        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=60),
     ):
         before.does(times(2, lose_answer), only=PARTS[part])
         for n in range(4):
@@ -66,7 +66,7 @@ def test_a_server_that_dies_between_work_and_answer_loses_nothing_and_stores_not
     with (
         hosted(known) as second,
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=15),
+        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=60),
     ):
         before.does(answer_lost_in_a_restart(before, second), only=PARTS[part])
         chat(client, "first")
@@ -78,7 +78,7 @@ def test_a_server_that_dies_between_work_and_answer_loses_nothing_and_stores_not
 
 
 def test_a_server_that_lost_the_conversation_is_given_a_new_one(
-    vendor: VendorServer, before: Gate, tmp_path: Path
+    vendor: VendorServer, before: Gate, known: Recollect, tmp_path: Path
 ) -> None:
     with (
         open_memory(tmp_path / "other.db", words_only=True) as other,
@@ -86,9 +86,9 @@ def test_a_server_that_lost_the_conversation_is_given_a_new_one(
         openai_client(vendor) as client,
     ):
         other.create_agent("anna", default_blocks=False)
-        with learning(agent="anna", server_url=before.url, capture_only=True, flush_s=8):
+        with learning(agent="anna", server_url=before.url, capture_only=True, flush_s=60):
             chat(client, "to the first")
-            assert until(lambda: any("/messages" in one for one in before.asked))
+            assert until(lambda: users(known, "anna") == ["to the first"])
             before.upstream = empty  # somebody restarted it with another file
             chat(client, "to the second")
 
@@ -106,7 +106,7 @@ def test_a_server_killed_again_and_again_keeps_everything_once_and_in_order(
         with (
             gate(served.url) as standing,
             openai_client(vendor) as client,
-            learning(agent="anna", server_url=standing.url, timeout_s=0.5, flush_s=30),
+            learning(agent="anna", server_url=standing.url, timeout_s=0.5, flush_s=60),
         ):
             for _ in range(3):
                 for _ in range(15):
@@ -133,7 +133,7 @@ def test_many_threads_at_once_are_kept_once_each_with_its_reply_behind_it(
     with (
         openai_client(vendor) as client,
         ThreadPoolExecutor(8) as pool,
-        learning(agent="anna", server_url=before.url, flush_s=20),
+        learning(agent="anna", server_url=before.url, flush_s=60),
     ):
         list(pool.map(lambda n: chat(client, f"question {n}"), range(60)))
 
@@ -171,13 +171,13 @@ def test_a_reply_is_not_held_up_by_a_memory_that_stores_slowly(
 ) -> None:
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=20),
+        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=60),
     ):
         before.does(late(1.0))
         start = time.monotonic()
         for n in range(20):
             chat(client, f"{n}")
-        assert time.monotonic() - start < 5.0
+        assert time.monotonic() - start < 12, "twenty that wait a second each would take 20 s"
 
     assert users(known, "anna") == [f"{n}" for n in range(20)]
-    assert threading.active_count() < 50
+    assert until(lambda: threading.active_count() < 50)

@@ -14,10 +14,14 @@ import pytest
 from gate import Doing, Gate, answer, drip, forward, hang, late, times, until
 from learning_scenes import chat, told, users, warnings_in
 from recollect import InvalidInput, Recollect, connect, learning
+from recollect.client.learning import ENTER_WITHIN_S as BY_ITSELF_S
+from recollect.client.recall import AT_ONCE
 from vendor_calls import openai_client
 from vendor_server import VendorServer, default_text
 
-SLACK_S = 3.0  # for a machine that has other things to do
+SLACK_S = 8.0  # for a machine that has other things to do
+# Quick tries, then a pause that no test outlasts: only the end of a block ends it.
+LONG_PAUSE = (0.01, 0.01, 0.01, 0.01, 100.0)
 
 
 @contextmanager
@@ -54,8 +58,14 @@ NO_MEMORY = "an answer that is no memory's is a ValidationError, not a Recollect
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_server_that_fails_costs_calls_next_to_nothing_and_one_warning(
-    vendor: VendorServer, before: Gate, caplog: pytest.LogCaptureFixture, fault: str
+    vendor: VendorServer,
+    before: Gate,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
 ) -> None:
+    # Longer than twenty calls take: how long a rest is has tests of its own.
+    monkeypatch.setattr("recollect.client.recall.FIRST_REST_S", 60.0)
     with (
         caplog.at_level(logging.DEBUG, "recollect"),
         openai_client(vendor) as client,
@@ -81,7 +91,7 @@ def test_what_was_said_while_a_server_failed_is_stored_once_it_is_well(
 ) -> None:
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=6, timeout_s=0.5),
+        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=60, timeout_s=0.5),
     ):
         before.does(times(1, FAULTS[fault]) if fault != "hangs" else late(1.0))
         for n in range(5):
@@ -110,7 +120,7 @@ def test_a_server_that_is_gone_delays_no_call_after_the_first(
             chat(client, f"{n}")
     outside = time.monotonic() - start
 
-    assert inside - outside < 0.5
+    assert inside - outside < 5, "each of them would try three times, and pause in between"
 
 
 def test_the_time_for_context_is_kept_though_the_server_drips(
@@ -120,10 +130,10 @@ def test_the_time_for_context_is_kept_though_the_server_drips(
         openai_client(vendor) as client,
         learning(agent="anna", server_url=before.url, timeout_s=0.4, flush_s=1),
     ):
-        before.does(drip(0.1), only="context")
-        threading.Timer(3, before.ended.set).start()  # which ends the drip
-        with timed(0.4 + 1.5):
+        before.does(drip(0.3), only="context")  # for a minute at least
+        with timed(0.4 + SLACK_S):
             chat(client, "Who am I?")
+        before.ended.set()  # which ends the drip
 
 
 def test_a_slow_server_is_waited_for_as_long_as_was_said(
@@ -133,9 +143,10 @@ def test_a_slow_server_is_waited_for_as_long_as_was_said(
         openai_client(vendor) as client,
         learning(agent="anna", server_url=before.url, timeout_s=0.2),
     ):
-        before.does(late(2.0), only="context")
-        with timed(0.2 + 1.0):
+        before.does(late(60), only="context")
+        with timed(0.2 + SLACK_S):
             chat(client, "Who am I?")
+        before.ended.set()
 
     assert told(vendor) == [False]
 
@@ -148,14 +159,14 @@ def test_memory_is_told_again_soon_after_a_short_outage_of_many_calls_at_once(
             chat(client, f"{n}")
 
     with openai_client(vendor) as client, learning(agent="anna", server_url=before.url):
-        failing = threading.Barrier(10)
+        failing = threading.Barrier(AT_ONCE)
 
         def fail(knock: Any, body: bytes) -> None:
-            failing.wait(10)  # all at once, so that no one finds the memory resting
+            failing.wait(60)  # all at once, so that no one finds the memory resting
             answer(503, b'{"detail": "busy", "error": "StoreBusy"}')(knock, body)
 
         before.does(fail, only="context")
-        threads = [threading.Thread(target=ask, args=(n,)) for n in range(10)]
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(AT_ONCE)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -166,7 +177,8 @@ def test_memory_is_told_again_soon_after_a_short_outage_of_many_calls_at_once(
             chat(client, "And now?")
             return told(vendor)[-1]
 
-        assert until(is_told, within_s=4.0), "one outage is one outage, however many met it"
+        # Were each of them an outage, the last rest would be one of 30 s.
+        assert until(is_told, within_s=15.0), "one outage is one outage, however many met it"
 
 
 def test_a_refused_question_does_not_cost_other_calls_their_memory(
@@ -186,7 +198,7 @@ def test_a_server_that_is_restarted_in_the_middle_keeps_all_in_order_and_tells_a
 ) -> None:
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, flush_s=15),
+        learning(agent="anna", server_url=before.url, flush_s=60),
     ):
         for n in range(3):
             chat(client, f"{n}")
@@ -207,15 +219,16 @@ def test_a_server_that_is_restarted_in_the_middle_keeps_all_in_order_and_tells_a
 
 
 def test_what_waits_is_stored_at_the_end_if_the_server_is_back_by_then(
-    vendor: VendorServer, before: Gate, known: Recollect
+    vendor: VendorServer, before: Gate, known: Recollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("recollect.client.outbox.PAUSES_S", LONG_PAUSE)
     with (
         openai_client(vendor) as client,
-        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=2.0),
+        learning(agent="anna", server_url=before.url, capture_only=True, flush_s=60),
     ):
         before.does(FAULTS["html with status 502"])
         chat(client, "Hello?")
-        # After five tries of three requests each it pauses for five seconds.
+        # After five tries of three requests each it pauses for long.
         assert until(lambda: asked_of(before, "conversations") >= 15)
         before.does(forward)
 
@@ -223,22 +236,23 @@ def test_what_waits_is_stored_at_the_end_if_the_server_is_back_by_then(
 
 
 def test_a_try_that_fails_as_the_block_ends_is_followed_by_another_at_once(
-    vendor: VendorServer, before: Gate, known: Recollect
+    vendor: VendorServer, before: Gate, known: Recollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("recollect.client.outbox.PAUSES_S", LONG_PAUSE)
     failing, ended = threading.Event(), threading.Event()
 
     def fail(knock: Any, body: bytes) -> None:
         if asked_of(before, "conversations") >= 15:
             # After five tries of three requests each a failure is a reason to pause for long.
             failing.set()
-            ended.wait(10)
+            ended.wait(60)
         HTML(knock, body)
 
-    block = learning(agent="anna", server_url=before.url, capture_only=True, flush_s=4.0)
+    block = learning(agent="anna", server_url=before.url, capture_only=True, flush_s=60)
     with openai_client(vendor) as client, block:
         before.does(fail)
         chat(client, "Hello?")
-        assert failing.wait(20)
+        assert failing.wait(60)
         before.does(forward)
         threading.Timer(0.5, ended.set).start()  # the block is ending by then
 
@@ -259,13 +273,17 @@ def test_the_end_of_a_block_waits_no_longer_than_was_said(
         else:
             before.does(FAULTS[fault])
         chat(client, "Hello?")
-        with timed(0.5 + 1.0):
+        with timed(0.5 + SLACK_S):  # a try would go on for 30 s, or 60
             block.__exit__(None, None, None)
 
     assert not hasattr(httpx2.Client.send, "__wrapped__")
 
 
-def test_a_server_that_hangs_is_an_error_on_entry_within_seconds(before: Gate) -> None:
+def test_a_server_that_hangs_is_an_error_on_entry_within_seconds(
+    before: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert BY_ITSELF_S <= 5.0
+    monkeypatch.setattr("recollect.client.learning.ENTER_WITHIN_S", 0.5)
     before.does(hang)
     done = threading.Event()
 
@@ -278,7 +296,7 @@ def test_a_server_that_hangs_is_an_error_on_entry_within_seconds(before: Gate) -
 
     thread = threading.Thread(target=enter, daemon=True)
     thread.start()
-    late = not done.wait(8)
+    late = not done.wait(0.5 + 20)  # others wait for a minute
     before.ended.set()
     before.shut()
     thread.join(20)
@@ -293,8 +311,8 @@ def test_a_memory_that_its_owner_closes_is_one_warning(
     with (
         caplog.at_level(logging.DEBUG, "recollect"),
         openai_client(vendor) as client,
-        timed(SLACK_S),
-        learning(agent="anna", memory=remote, flush_s=8),
+        timed(3 * SLACK_S),
+        learning(agent="anna", memory=remote, flush_s=60),
     ):
         remote.close()
         replies = [chat(client, f"{n}").choices[0].message.content for n in range(3)]
@@ -320,7 +338,7 @@ def test_no_thread_of_ours_stays_forever_after_a_block_whose_server_never_came_b
             one for one in set(threading.enumerate()) - already if one.name.startswith("recollect")
         ]
 
-    gone = until(lambda: not ours(), within_s=5.0)
+    gone = until(lambda: not ours(), within_s=20.0)  # it gives up after 30 s, if not told sooner
     before.open()  # so that it ends in any case
     assert until(lambda: not ours())
     assert gone

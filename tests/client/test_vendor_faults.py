@@ -137,7 +137,7 @@ def test_the_end_of_the_server_ends_what_it_holds(monkeypatch: pytest.MonkeyPatc
         asking.start()
         server.until_asked(1)
         assert not ended
-    asking.join(10)
+    asking.join(60)
 
     assert len(ended) == 1
 

@@ -292,8 +292,9 @@ def test_a_long_running_program_changes_by_itself_after_a_question(
     memory.use_model("tiny")
     assert by_meaning(memory, ABOUT_ALLERGY)[0] == ALLERGY
 
-    thread = next(one for one in threading.enumerate() if one.name == "recollect-indexer")
-    thread.join(timeout=60)
+    for thread in threading.enumerate():  # it may have ended by now
+        if thread.name == "recollect-indexer":
+            thread.join(timeout=60)
 
     assert standing(memory)["tiny"] == (True, True, FILLER + 1, 0)
 

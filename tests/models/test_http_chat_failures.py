@@ -159,14 +159,14 @@ def test_a_body_that_breaks_off_is_unavailable(server: ChatServer) -> None:
 @pytest.mark.parametrize(
     "slow",
     [
-        Reply(openai("Hi.").body, delay_s=9),
-        Reply(openai("Hi.").body, drip_s=0.02),
-        Reply(openai("Hi.").body, drip_s=0.02, sized=False),
-        Reply(openai("Hi.").body, drip_s=0.02, drip_head=True),
+        Reply(openai("Hi.").body, delay_s=60),
+        Reply(openai("Hi.").body, drip_s=0.1),
+        Reply(openai("Hi.").body, drip_s=0.1, sized=False),
+        Reply(openai("Hi.").body, drip_s=0.1, drip_head=True),
         Reply(
-            b"a;" + b"x" * 999, drip_s=0.02, sized=False, headers={"Transfer-Encoding": "chunked"}
+            b"a;" + b"x" * 999, drip_s=0.1, sized=False, headers={"Transfer-Encoding": "chunked"}
         ),
-        Reply(b"no luck" * 99, status=500, drip_s=0.02),
+        Reply(b"no luck" * 99, status=500, drip_s=0.1),
     ],
     ids=["late", "body", "body without a size", "headers", "chunk size", "error"],
 )
@@ -177,7 +177,7 @@ def test_the_whole_call_is_bounded_however_a_server_drips(server: ChatServer, sl
 
     message = str(failure(chat))
 
-    assert time.monotonic() - began < 10 * SHORT_S
+    assert time.monotonic() - began < 6  # of more than ten, for the shortest of them
     assert f"{server.url} did not answer in full within 0.2 s" in message
 
 
@@ -190,9 +190,11 @@ def test_a_retry_does_not_have_the_time_anew(server: ChatServer) -> None:
 
 def test_no_watcher_outlives_its_call(server: ChatServer) -> None:
     server.replies = [openai("Hi.")]
+    already = set(threading.enumerate())
     ask(model(server))
 
-    assert not [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
+    new = set(threading.enumerate()) - already
+    assert not [one for one in new if isinstance(one, threading.Timer)]
 
 
 @pytest.mark.parametrize(

@@ -427,7 +427,10 @@ texts = st.text(max_size=40)
 words = texts.filter(str.strip)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     blocks=st.dictionaries(
         st.from_regex(r"[a-z_]{1,12}", fullmatch=True), st.lists(texts), max_size=3

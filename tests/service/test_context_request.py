@@ -266,7 +266,9 @@ def test_the_budget_holds_as_the_model_counts(
 
 
 @settings(
-    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 @given(
     texts=st.lists(

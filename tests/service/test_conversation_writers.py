@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -155,6 +156,8 @@ def killed_writer(path: Path, talk: str, number: int, delay_s: float) -> list[st
         os._exit(3)
     os.close(writable)
     with os.fdopen(readable) as acknowledged:
+        if number % 2:  # not while it still opens the file, however long that takes
+            select.select([acknowledged], [], [], 60)
         time.sleep(delay_s)  # the moment of the kill, not a wait for anything
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)

@@ -237,7 +237,10 @@ def test_looking_changes_nothing(memory: Recollect, clock: FakeClock) -> None:
 
 
 @pytest.mark.parametrize("model", ["", "gpt-4o", "gpt-4", "claude-sonnet-4", "nobody"])
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(text=st.text(max_size=400))
 def test_any_text_has_a_number_of_tokens(memory: Recollect, model: str, text: str) -> None:
     count = memory.count_tokens(text, model=model)

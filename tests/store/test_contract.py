@@ -701,7 +701,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
 
     def slow(tables: Tables) -> None:
         started.set()
-        go_on.wait(10)
+        go_on.wait(60)
 
     def late(number: int) -> None:
         try:
@@ -712,7 +712,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
 
     threads = [threading.Thread(target=store.write, args=(slow,))]
     threads[0].start()
-    started.wait(10)
+    started.wait(60)
     threads += [threading.Thread(target=late, args=(number,)) for number in range(4)]
     closing = threading.Thread(target=store.close)
     for thread in (closing, *threads[1:]):

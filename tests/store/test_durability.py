@@ -2,6 +2,7 @@
 
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -46,6 +47,8 @@ def killed_writer(path: Path, number: int, delay_s: float) -> list[str]:
         os._exit(3)
     os.close(writable)
     with os.fdopen(readable) as acknowledged:
+        if number % 2:  # not while it still opens the file, however long that takes
+            select.select([acknowledged], [], [], 60)
         time.sleep(delay_s)  # the moment of the kill, not a wait for anything
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)

@@ -15,7 +15,7 @@ from recollect.api.names import is_this_machine
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, TokenRefused
 
-ASK_TIMEOUT_S = 2.0
+ASK_TIMEOUT_S = 5.0  # only somebody who listens and says nothing is waited for so long
 MOST_HEALTH_BYTES = 100_000
 
 

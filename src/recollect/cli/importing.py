@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from recollect.api.address import ask_health
+from recollect.api.address import NoRecollect, ask_health
 from recollect.app import Recollect
 from recollect.cli.capturing import work_off
 from recollect.cli.options import creating_store_options
@@ -165,7 +165,7 @@ def _left_to(memory: Recollect, *, no_work: bool) -> str:
     settings = load_settings()
     try:
         serving = ask_health(settings.host, settings.port, settings.token)
-    except RecollectError:
+    except (NoRecollect, RecollectError):
         return ""  # whoever listens there does not work for us
     path = Path(memory.status().path)
     same = serving is not None and Path(str(serving.get("database_path", ""))) == path

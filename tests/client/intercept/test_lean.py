@@ -100,4 +100,4 @@ def test_hostile_text_is_read_in_linear_time(text: str) -> None:
 
     lean_text(whole)
 
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 10
