@@ -14,7 +14,6 @@ import time
 
 from recollect.hooks import names, state
 from recollect.hooks.ask import Late, NoAnswer, Nobody, post
-from recollect.hooks.twice import runs_from_settings
 from recollect.hooks.whose import Whose, address_in, served_at, whose
 
 SERVER_MS = 100.0  # for a server to answer
@@ -76,8 +75,12 @@ def _hooked(
     told = _told()
     if told is None:
         return "nothing to read in what the client said"
-    if runs_from_settings(kind, environ):
-        return "left to the hook in the client's settings"
+    if "CLAUDE_PLUGIN_ROOT" in environ:
+        # Only the hooks of the plugin pay for loading this.
+        from recollect.hooks.twice import runs_from_settings
+
+        if runs_from_settings(kind, environ):
+            return "left to the hook in the client's settings"
     call = _Call(kind, client, told=told, options=options, environ=environ)
     if kind in names.TELLING:
         return _noted(call)

@@ -12,9 +12,7 @@ MOST_BYTES = 1_000_000
 
 
 def runs_from_settings(kind: str, environ: "dict[str, str]") -> bool:
-    """Say whether this is the plugin's hook and the client's settings have one for it as well."""
-    if not environ.get("CLAUDE_PLUGIN_ROOT"):
-        return False
+    """Say whether the client's settings have a hook of ours for the event, beside the plugin's."""
     ours = f"hook {kind} --client claude-code".encode("ascii")
     return any(ours in _read(path) for path in _settings(environ))
 
