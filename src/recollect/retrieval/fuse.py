@@ -24,7 +24,7 @@ from typing import Any
 from recollect.retrieval.candidates import Candidate
 from recollect.store.values import Backdrop
 
-# Chosen on one half of the tasks' scopes, confirmed on the other (docs/retrieval.md).
+# Chosen on the tasks of benchmarks/; how, and what confirms them, is in docs/retrieval.md.
 MEANING = 0.05  # for each spread
 WORDS = 0.29
 STEEPER = 1.3  # power of the share: what matches half as well counts for less than half
