@@ -3,10 +3,12 @@ Every verb of the Python door as a route, made from the table in wire/routes.py.
 
 An endpoint hands the request's path, query and body on to the verb by name and writes what comes
 back as JSON. It decides nothing: what a verb takes is read from its signature, what it refuses it
-refuses itself. Endpoints are plain functions and run in threads.
+refuses itself. Endpoints are plain functions and run in threads. The memory is the application's
+(`served`), so that the routes, dear to make, are made once however many applications there are.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, Signature, cleandoc
 from typing import Annotated, Any
@@ -25,15 +27,24 @@ JSON = "application/json"
 Verb = Callable[..., Any]
 
 
-def router(memory: Recollect, once: Once) -> APIRouter:
-    """Return the routes of every verb of *memory*."""
+@dataclass(frozen=True)
+class Served:
+    """The memory an application serves, and the answers it gave to keyed writes."""
+
+    memory: Recollect
+    once: Once
+
+
+@cache
+def router() -> APIRouter:
+    """Return the routes of every verb of the memory that `app.state.served` names."""
     routes = APIRouter(prefix=PREFIX)
     for group, in_group in GROUPS.items():
         for route in in_group:
             verb = getattr(Recollect, route.verb)
             routes.add_api_route(
                 route.path,
-                _endpoint(route, verb.__get__(memory), taken_by(verb), once),
+                _endpoint(route, verb, taken_by(verb)),
                 methods=[route.method],
                 operation_id=route.verb,
                 summary=route.verb.replace("_", " ").strip(),
@@ -44,15 +55,15 @@ def router(memory: Recollect, once: Once) -> APIRouter:
     return routes
 
 
-def _endpoint(
-    route: Route, verb: Verb, taken: Sequence[Taken], once: Once
-) -> Callable[..., Response]:
+def _endpoint(route: Route, unbound: Verb, taken: Sequence[Taken]) -> Callable[..., Response]:
     rest = [one for one in taken if one.name not in route.in_path]
     paging = paging_of(route, rest)
     anyhow = {one.name: None for one in rest if one.named_anyhow}
     shown = [*rest, *paging.added] if paging else rest
 
     def answer(request: Request, **received: Any) -> Response:
+        served: Served = request.app.state.served
+        verb, once = unbound.__get__(served.memory), served.once
         key: str | None = received.pop("idempotency_key", None)
         given: BaseModel | None = received.pop("given", None)
         values: dict[str, Any] = dict(anyhow)
