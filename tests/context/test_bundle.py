@@ -159,3 +159,14 @@ def test_a_title_is_one_line_and_no_spelling_of_the_fence_passes() -> None:
 
     assert bundle.text.count("\n## ") == 1
     assert bundle.text.lower().count("memory") == 3  # the fence, and its harmless likeness
+
+
+def test_what_would_say_the_same_again_is_left_out() -> None:
+    episode, decision = MemoryType.EPISODE, MemoryType.DECISION
+    same = [hit(number, episode, "Asked: when do we deploy?") for number in (1, 2)]
+    others = [hit(3, episode, "Asked: which database?"), hit(4, decision, "We deploy on Fridays.")]
+
+    bundle = of([*same, *others], 2_000)
+
+    assert [cited.memory_id for cited in bundle.citations] == ["id4", "id1", "id3"]
+    assert [(one.item_id, one.reason.split(":")[0]) for one in bundle.dropped] == [("id2", "twin")]

@@ -2,8 +2,9 @@
 Choose memories for a bundle, and write each as a line.
 
 Pure: hits in, lines out. Sections are filled in the order of the hits; a memory that does not fit
-is left out and named with the reason, and smaller ones after it still get in. No section may take
-more than its part, so that none starves the others.
+is left out and named with the reason, and smaller ones after it still get in. What would say the
+same as a line before it is left out too. No section may take more than its part, so that none
+starves the others.
 """
 
 from collections.abc import Callable, Sequence
@@ -76,13 +77,18 @@ def choose_memories(
     spent: dict[SectionName, int] = {}
     chosen: dict[SectionName, list[Hit]] = {}
     dropped: list[Dropped] = []
+    told: set[str] = set()
     for hit in hits:
         name = SECTION_OF[hit.memory.type]
-        cost = count(f"{_line(hit, 'm99')}\n")
+        line = _line(hit, "m99")
+        cost = count(f"{line}\n")
         if name not in chosen:
             cost += count(f"\n## {HEADINGS[name]}\n")
         share = int(MOST_SHARE[name] * whole)
-        if cost > left:
+        if line in told:
+            reason = "twin: the same line is there already"
+            dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
+        elif cost > left:
             reason = f"budget: {cost} tokens did not fit"
             dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
         elif spent.get(name, 0) + cost > share:
@@ -92,6 +98,7 @@ def choose_memories(
             left -= cost
             spent[name] = spent.get(name, 0) + cost
             chosen.setdefault(name, []).append(hit)
+            told.add(line)
     return ChosenMemories(chosen, spent, tuple(dropped))
 
 
