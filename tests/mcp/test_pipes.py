@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 
 from mcp_clients import piped, talk, text_of, values
-from recollect.mcp.stdio import is_project, place_among
+from recollect.mcp.place import TURN, is_project, place_among, told_with
 from support import open_memory
 from terminal import installed
 
@@ -38,9 +38,9 @@ def folders(tmp_path: Path) -> list[Path]:
     return made
 
 
-def found(server: Any, **client: Any) -> list[str]:
+def found(server: Any, *, meta: Any = None, **client: Any) -> list[str]:
     async def scene(connected: Client) -> list[str]:
-        told = await connected.call_tool("search", {"query": "pump"})
+        told = await connected.call_tool("search", {"query": "pump"}, meta=meta)
         return [hit["content"] for hit in (told.structured_content or {})["hits"]]
 
     return talk(server, scene, **client)
@@ -93,7 +93,46 @@ def test_neither_the_root_of_the_disk_nor_the_home_folder_is_a_project(tmp_path:
     assert place_among([], Path.home()) is None
     assert place_among([Path("/"), tmp_path], Path("/")) is None
     assert place_among([tmp_path], Path("/")) == tmp_path
-    assert place_among([tmp_path], None) is None
+
+
+def test_a_client_may_say_with_each_call_where_it_works(
+    tmp_path: Path, folders: list[Path]
+) -> None:
+    at = [{TURN: {"workspaces": {str(folder): {"has_changes": True}}}} for folder in folders]
+    plugin = tmp_path / "plugins" / "recollect"
+    plugin.mkdir(parents=True)
+    server = piped(tmp_path / "m.db", cwd=plugin, PLUGIN_ROOT=str(plugin))
+    named = piped(tmp_path / "m.db", "--project", str(folders[0]), cwd=plugin)
+
+    assert [found(server, meta=meta) for meta in at] == [
+        ["The pump of first place hums."],
+        ["The pump of second hums."],
+    ]
+    assert found(named, meta=at[1]) == ["The pump of first place hums."]
+
+
+@pytest.mark.parametrize("name", ["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"])
+def test_the_folder_of_a_plugin_is_no_project(tmp_path: Path, name: str) -> None:
+    plugin = tmp_path / "plugins" / "recollect"
+    plugin.mkdir(parents=True)
+    server = piped(tmp_path / "m.db", cwd=plugin, **{name: str(plugin.parent)})
+
+    assert values(server, "status")["project"] == ""
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        None,
+        {},
+        {TURN: None},
+        {TURN: "workspaces"},
+        {TURN: {"workspaces": ["/work"]}},
+        {TURN: {"workspaces": {"": {}, "work": {}}}},
+    ],
+)
+def test_what_says_nothing_of_a_folder_names_none(meta: Any) -> None:
+    assert told_with(meta) == []
 
 
 def test_it_ends_when_its_input_ends_and_says_nothing_of_its_own(tmp_path: Path) -> None:

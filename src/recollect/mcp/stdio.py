@@ -1,12 +1,11 @@
 """
 Serve one client over standard input and output, until it closes the pipe.
 
-The project is the one that was named, else the client's first root, else the folder this runs in.
-Only the protocol goes to the standard output; logs go to the error output.
+The project is the one that was named, else the folder the client works in (place.py). Only the
+protocol goes to the standard output; logs go to the error output.
 """
 
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,6 +20,7 @@ from mcp_types.version import is_version_at_least
 from recollect.app import Recollect
 from recollect.mcp.asking import STATELESS_SINCE, Context
 from recollect.mcp.caller import Caller
+from recollect.mcp.place import place_among, told_with
 from recollect.mcp.server import mcp_server
 
 ROOTS_WITHIN_S = 5.0  # a client that does not answer is no reason to wait for ever
@@ -44,42 +44,30 @@ async def _serve(memory: Recollect, caller: Caller, here: Path | None) -> None:
 
 
 class _Client:
-    """The one client of this process, asked once where it works."""
+    """The one client of this process, asked once where it works, unless it says so each time."""
 
     def __init__(self, caller: Caller, here: Path | None) -> None:
         self._caller = caller
         self._here = here
-        self._known = caller.project is not None
+        self._roots: list[Path] | None = None
         self._lock = anyio.Lock()
 
     async def caller(self, ctx: Context) -> Caller:
         """Return who asks."""
-        async with self._lock:
-            if not self._known:
-                roots = await _roots(ctx)
-                place = place_among(roots, self._here)
-                project = None if place is None else str(place)
-                self._caller = replace(self._caller, project=project)
-                self._known = True
-        return self._caller
+        if self._here is None:
+            return self._caller
+        place = place_among(told_with(ctx.meta) or await self._known_roots(ctx), self._here)
+        return replace(self._caller, project=None if place is None else str(place))
 
     async def moved(self, ctx: Context, params: types.NotificationParams | None) -> None:
         """Ask anew, with the next request."""
-        self._known = self._here is None
+        self._roots = None
 
-
-def place_among(roots: Sequence[Path], here: Path | None) -> Path | None:
-    """Return the folder that is worked in: *here* if it lies in a root, else the first root."""
-    if here is None:
-        return None
-    if not roots or any(here.is_relative_to(root) for root in roots):
-        return here if is_project(here) else None
-    return next((root for root in roots if is_project(root)), None)
-
-
-def is_project(folder: Path) -> bool:
-    """Say whether work happens in *folder*: a desktop client starts in `/` or at home."""
-    return folder != Path(folder.anchor) and folder != Path.home()
+    async def _known_roots(self, ctx: Context) -> list[Path]:
+        async with self._lock:
+            if self._roots is None:
+                self._roots = await _roots(ctx)
+            return self._roots
 
 
 async def _roots(ctx: Context) -> list[Path]:
