@@ -44,7 +44,7 @@ def router() -> APIRouter:
             verb = getattr(Recollect, route.verb)
             routes.add_api_route(
                 route.path,
-                _endpoint(route, verb, taken_by(verb)),
+                _endpoint(route, taken_by(verb)),
                 methods=[route.method],
                 operation_id=route.verb,
                 summary=route.verb.replace("_", " ").strip(),
@@ -55,7 +55,7 @@ def router() -> APIRouter:
     return routes
 
 
-def _endpoint(route: Route, unbound: Verb, taken: Sequence[Taken]) -> Callable[..., Response]:
+def _endpoint(route: Route, taken: Sequence[Taken]) -> Callable[..., Response]:
     rest = [one for one in taken if one.name not in route.in_path]
     paging = paging_of(route, rest)
     anyhow = {one.name: None for one in rest if one.named_anyhow}
@@ -63,7 +63,7 @@ def _endpoint(route: Route, unbound: Verb, taken: Sequence[Taken]) -> Callable[.
 
     def answer(request: Request, **received: Any) -> Response:
         served: Served = request.app.state.served
-        verb, once = unbound.__get__(served.memory), served.once
+        verb, once = getattr(served.memory, route.verb), served.once
         key: str | None = received.pop("idempotency_key", None)
         given: BaseModel | None = received.pop("given", None)
         values: dict[str, Any] = dict(anyhow)
