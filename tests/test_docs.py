@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click import Command, Context, Group
+from click import Context
 
+from all_commands import all_commands
 from recollect.cli.main import main
 from served import serving
 from vendor_server import VendorServer
@@ -22,16 +23,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def blocks(text: str, language: str) -> list[str]:
     """Return the fenced blocks of a language."""
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
-
-
-def commands(group: Group, prefix: str = "") -> dict[str, Command]:
-    """Return every command and sub-command by its full name."""
-    found: dict[str, Command] = {}
-    for name, command in group.commands.items():
-        found[f"{prefix}{name}"] = command
-        if isinstance(command, Group):
-            found |= commands(command, f"{prefix}{name} ")
-    return found
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -127,7 +118,7 @@ def test_the_commands_of_the_readme_run(folder: Path) -> None:
 @pytest.mark.timeout(400)  # as many processes as there are examples
 def test_the_examples_of_every_help_text_run(folder: Path) -> None:
     examples = []
-    for command in [main, *commands(main).values()]:
+    for command in [main, *all_commands().values()]:
         text = command.get_help(Context(command, help_option_names=["-h", "--help"]))
         examples += re.findall(r"^\s+(recollect .+)$", text, flags=re.MULTILINE)
     assert len(examples) >= 10
@@ -145,7 +136,7 @@ def test_the_examples_of_every_help_text_run(folder: Path) -> None:
 
 
 def test_every_command_is_documented_in_help_and_readme() -> None:
-    for name, command in commands(main).items():
+    for name, command in all_commands().items():
         assert command.help, name
         assert name.split()[0] in README, name
         for parameter in command.params:

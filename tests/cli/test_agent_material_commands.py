@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from all_commands import all_commands
 from recollect.cli.main import main
 from terminal import environment, in_terminal, installed
 
@@ -376,21 +377,10 @@ def test_files_nobody_read_are_not_found_and_it_says_what_to_do(run: Run, kept: 
 # Every command
 
 
-def commands(group: Any, *before: str) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
-    for name, command in sorted(group.commands.items()):
-        found.append((*before, name))
-        if hasattr(command, "commands"):
-            found += commands(command, *before, name)
-    return found
-
-
-@pytest.mark.parametrize("command", commands(main), ids=" ".join)
-def test_every_command_has_help_that_says_what_it_is_for(
-    run: Run, command: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("command", all_commands())
+def test_every_command_has_help_that_says_what_it_is_for(run: Run, command: str) -> None:
     for asked in ("-h", "--help"):
-        shown = told(run(*command, asked))
+        shown = told(run(*command.split(), asked))
         assert shown.startswith("Usage: ")
         assert len(shown.splitlines()) > 3
 
