@@ -28,6 +28,7 @@ class Call:
 
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    namespace: str = ""  # of the tool, in `responses`
 
     @property
     def written(self) -> str:
@@ -259,6 +260,7 @@ def _output_items(answer: Answer, mark: str) -> list[dict[str, Any]]:
                 "arguments": call.written,
                 "status": status,
             }
+            | ({"namespace": call.namespace} if call.namespace else {})
         )
     return items
 
