@@ -2,10 +2,9 @@
 Keep embeddings up to date without getting in anybody's way.
 
 A question first embeds the few items that wait (what was just written should be found by meaning),
-or waits a moment for whoever is embedding them, and leaves a longer queue to a thread of its own.
-An embedder that fails is left alone for a while; questions go on by words and say why. Which
-embedder does what is read from the store each time (`cast.py`): another process may change it, and
-this one follows at its next question.
+and leaves a longer queue to a thread of its own. An embedder that fails is left alone for a while;
+questions go on by words and say why. Which embedder does what is read from the store each time
+(`cast.py`): another process may change it, and this one follows at its next question.
 """
 
 import atexit
@@ -32,7 +31,6 @@ from recollect.store.protocol import Store, Tables
 from recollect.store.values import Waiters
 
 CATCH_UP_ITEMS = 32  # a question waits for so many at most
-A_MOMENT_S = 0.25  # and so long at most, where somebody else is embedding them
 UNHURRIED_S = 1.0  # before a change of model goes on: a program that ends at once is not held up
 
 log = logging.getLogger(__name__)
@@ -199,24 +197,15 @@ class Indexer:
         return None, _trouble(str(error))
 
     def _catch_up(self, cast: Cast) -> None:
-        """Embed the few items that wait, but not those that somebody is embedding already."""
+        """Embed the few items that wait, unless somebody is at it: not everybody the same ones."""
         done = 0
-        if self._may_embed(cast):
+        if self._embedding.acquire(blocking=False):
             try:
                 done = self._index_now(cast, CATCH_UP_ITEMS)
             finally:
                 self._embedding.release()
         if done == CATCH_UP_ITEMS or (cast.comes is not None and not cast.comes.resting):
             self._start()
-
-    def _may_embed(self, cast: Cast) -> bool:
-        """Take the lock; where somebody has it, wait until they are done, if they have few left."""
-        if self._embedding.acquire(blocking=False):
-            return True
-        with self._store.read() as tables:
-            model_id = cast.answers.model_id(tables)
-            left = len(tables.vectors.waiting(model_id, CATCH_UP_ITEMS, cast.which))
-        return left < CATCH_UP_ITEMS and self._embedding.acquire(timeout=A_MOMENT_S)
 
     def _start(self) -> None:
         with self._lock:
