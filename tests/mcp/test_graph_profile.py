@@ -12,6 +12,7 @@ from mcp_clients import call, matches, piped, refusal, talk, text_of, values, wi
 from recollect import Recollect
 from recollect.mcp import graph
 from recollect.mcp.caller import Caller
+from recollect.mcp.graph_page import MOST_TOKENS
 from support import open_memory
 
 GRAPH = Caller(project="site", profile="memory-graph")
@@ -149,6 +150,76 @@ def test_a_graph_larger_than_one_page_is_read_whole(
     values(server, "create_entities", entities=many)
 
     assert values(server, "read_graph")["entities"] == many
+
+
+def written(server: Any, many: list[dict[str, Any]], relations: list[dict[str, str]]) -> None:
+    for start in range(0, len(many), 100):
+        values(server, "create_entities", entities=many[start : start + 100])
+    values(server, "create_relations", relations=relations)
+
+
+def test_a_graph_too_long_to_read_is_cut_to_the_newest_and_says_so(memory: Recollect) -> None:
+    server = within(memory, GRAPH)
+    told = "ein längerer Satz über das, was hier »gilt«, Nummer"
+    many = [
+        {"name": f"n{n}", "entityType": "t", "observations": [f"{told} {n}", f"{told} -{n}"]}
+        for n in range(400)
+    ]
+    ring = [{"from": f"n{n}", "to": f"n{(n + 1) % 400}", "relationType": "x"} for n in range(400)]
+    written(server, many, ring)
+    values(server, "add_observations",
+           observations=[{"entityName": "n7", "contents": ["sings"]}])  # fmt: skip
+
+    result = call(server, "read_graph")
+    found = result.structured_content
+    names = [one["name"] for one in found["entities"]]
+
+    assert json.loads(text_of(result)) == found
+    assert MOST_TOKENS * 0.8 < memory.count_tokens(text_of(result)) <= MOST_TOKENS
+    assert names == ["n7", *(f"n{n}" for n in range(401 - len(names), 400))]
+    assert found["entities"][1:] == many[401 - len(names) :]
+    assert found["relations"]
+    assert all(one["from"] in names or one["to"] in names for one in found["relations"])
+    assert f"{len(names)} of 400 entities" in found["note"]
+    assert "search_nodes" in found["note"]
+    assert values(server, "read_graph") == found
+    assert values(server, "open_nodes", names=["n1"])["entities"] == [many[1]]
+    assert "note" not in values(server, "open_nodes", names=["n1"])
+
+
+def test_of_what_was_asked_for_the_most_wanted_comes_first(memory: Recollect) -> None:
+    server = within(memory, GRAPH)
+    long = "a needle and " + "much more hay than anybody wants to read, " * 60
+    many = [{"name": f"n{n}", "entityType": "t", "observations": [f"{long}{n}"]} for n in range(60)]
+    many[3]["name"] = "needle"
+    written(server, many, [])
+
+    opened = values(server, "open_nodes", names=[f"n{n}" for n in range(59, -1, -1) if n != 3])
+    searched = values(server, "search_nodes", query="Needle")
+
+    names = [one["name"] for one in opened["entities"]]
+    assert names == [f"n{n}" for n in range(60 - len(names), 60)]
+    assert f"{len(names)} of 59 entities" in opened["note"]
+    names = [one["name"] for one in searched["entities"]]
+    assert names == ["needle", *(f"n{n}" for n in range(61 - len(names), 60))]
+
+
+def test_of_an_entity_that_is_too_long_what_holds_the_words_is_shown(memory: Recollect) -> None:
+    server = within(memory, GRAPH)
+    said = [f"{'zebra' if n == 1 else 'horse'} {n} " + "grazes " * 200 for n in range(100)]
+    ann = {**ANN, "observations": [said[0], *said[1:]]}
+    written(server, [ann, BOB], [KNOWS])
+
+    for tool, given in (("search_nodes", {"query": "zebra"}), ("open_nodes", {"names": ["Ann"]})):
+        found = values(server, tool, **given)
+        [one] = found["entities"]
+        shown = one["observations"]
+        assert (said[1] in shown) is (tool == "search_nodes")
+        assert shown[-1] == said[-1]
+        assert said[0] not in shown
+        assert f"{len(shown)} of 100 observations of “Ann”" in found["note"]
+        assert found["relations"] == [KNOWS]
+        assert memory.count_tokens(json.dumps(found, indent=2)) <= MOST_TOKENS
 
 
 def test_it_is_chosen_with_an_option_and_off_without_it(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ here. Deleting archives: a person can bring it back.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from recollect.app import Recollect
@@ -45,6 +46,12 @@ class Entity:
     memories: list[Memory] = field(default_factory=list)
     observations: dict[str, list[Memory]] = field(default_factory=dict)
 
+    @property
+    def latest(self) -> tuple[datetime, str]:
+        """When something was last written of it, and as which memory."""
+        parts = [*self.memories, *(one for told in self.observations.values() for one in told)]
+        return max((one.observed_at, one.id) for one in parts)
+
     def as_json(self) -> dict[str, Any]:
         """Return it as graph tools write it."""
         told = list(self.observations)
@@ -71,15 +78,19 @@ class Graph:
     entities: dict[str, Entity] = field(default_factory=dict)
     relations: dict[Relation, list[Memory]] = field(default_factory=dict)
 
-    def around(self, wanted: Callable[[Entity], bool]) -> dict[str, Any]:
+    def around(self, wanted: Callable[[Entity], bool]) -> "Graph":
         """Return the entities that are *wanted* and every relation that touches one."""
-        chosen = {name for name, one in self.entities.items() if wanted(one)}
-        return {
-            "entities": [one.as_json() for name, one in self.entities.items() if name in chosen],
-            "relations": [
-                one.as_json() for one in self.relations if one.start in chosen or one.end in chosen
-            ],
+        chosen = {name: one for name, one in self.entities.items() if wanted(one)}
+        touching = {
+            one: told
+            for one, told in self.relations.items()
+            if one.start in chosen or one.end in chosen
         }
+        return Graph(chosen, touching)
+
+    def newest(self) -> list[str]:
+        """Return the names of its entities, those of which something was written last first."""
+        return sorted(self.entities, key=lambda name: self.entities[name].latest, reverse=True)
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it."""

@@ -1,12 +1,11 @@
 """
 The nine tools of the official memory server, with its arguments and answers, over `graph.py`.
 
-They differ from it in three ways: what an untrusted caller writes counts elsewhere only when the
+They differ from it in four ways: what an untrusted caller writes counts elsewhere only when the
 user keeps it; deleting what the user has kept asks the user; a search that matches no text asks
-for meaning too.
+for meaning too; what is too long to read at once is cut, with a note (`graph_page.py`).
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from recollect.errors import NotFound
 from recollect.mcp import graph
 from recollect.mcp.caller import Caller
 from recollect.mcp.graph import Graph, Relation
+from recollect.mcp.graph_page import page_of, pretty
 from recollect.mcp.tool import (
     ADDS,
     READS,
@@ -44,7 +44,7 @@ def _object(**properties: Schema) -> Schema:
 _ENTITIES = list_of(_object(name=TEXT, entityType=TEXT, observations=list_of(TEXT)))
 _RELATIONS = list_of(object_of({"from": TEXT, "to": TEXT, "relationType": TEXT},
                                ("from", "to", "relationType")))  # fmt: skip
-_GRAPH = {"entities": _ENTITIES, "relations": _RELATIONS}
+_GRAPH = {"entities": _ENTITIES, "relations": _RELATIONS, "note": TEXT}
 _DONE = {"success": YES_NO, "message": TEXT}
 
 
@@ -143,30 +143,42 @@ def delete_relations(memory: Recollect, caller: Caller, given: Given) -> Outcome
 
 
 def read_graph(memory: Recollect, caller: Caller, given: Given) -> Told:
-    """Return everything."""
-    return _shown(graph.read(memory, caller).as_json())
+    """Return everything, or the newest of it."""
+    found = graph.read(memory, caller)
+    return _shown(page_of(found, names=found.newest(), count=memory.count_tokens))
 
 
 def search_nodes(memory: Recollect, caller: Caller, given: Given) -> Told:
     """Return the entities whose texts hold the query; where none does, those that answer it."""
     known = graph.read(memory, caller)
     query = given["query"].lower()
-    found = known.around(
-        lambda one: any(query in text.lower() for text in (one.name, one.kind, *one.observations))
-    )
-    if not found["entities"]:
+
+    def holds(text: str) -> bool:
+        return query in text.lower()
+
+    found = known.around(lambda one: any(map(holds, (one.name, one.kind, *one.observations))))
+    names = sorted(found.newest(), key=lambda name: not holds(name))
+    wanted: Callable[[str], bool] = holds
+    if not names:
         hits = memory.search(
             given["query"], **caller.place, tags=[graph.GRAPH], statuses=graph.READ, limit=FOUND
         )
-        names = {hit.memory.title for hit in hits}
-        found = known.around(lambda one: one.name in names)
-    return _shown(found)
+        found, names = _named(known, [hit.memory.title for hit in hits])
+        wanted = {hit.memory.content for hit in hits}.__contains__
+    return _shown(page_of(found, names=names, count=memory.count_tokens, wanted=wanted))
 
 
 def open_nodes(memory: Recollect, caller: Caller, given: Given) -> Told:
     """Return entities by their names."""
-    names = set(given["names"])
-    return _shown(graph.read(memory, caller).around(lambda one: one.name in names))
+    found, names = _named(graph.read(memory, caller), given["names"])
+    return _shown(page_of(found, names=names, count=memory.count_tokens))
+
+
+def _named(known: Graph, names: Sequence[str]) -> tuple[Graph, list[str]]:
+    """Return the entities of those names that are known, and their names in that order."""
+    order = [name for name in dict.fromkeys(names) if name in known.entities]
+    wanted = set(order)
+    return known.around(lambda one: one.name in wanted), order
 
 
 def _entity(known: Graph, name: str) -> None:
@@ -179,15 +191,11 @@ def _relations(given: Given) -> list[Relation]:
 
 
 def _listed(name: str, rows: Sequence[Given]) -> Told:
-    return Told({name: rows}, _pretty(rows))
+    return Told({name: rows}, pretty(rows))
 
 
 def _shown(found: Given) -> Told:
-    return Told(found, _pretty(found))
-
-
-def _pretty(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return Told(found, pretty(found))
 
 
 def _removed(memory: Recollect, caller: Caller, parts: Sequence[Memory], message: str) -> Outcome:
@@ -220,7 +228,7 @@ def _tool(
         takes=takes,
         needs=tuple(takes),
         gives=gives,
-        always=tuple(gives),
+        always=tuple(name for name in gives if name != "note"),
         hints=hints,
         run=run,
     )
