@@ -166,6 +166,34 @@ def test_undo_of_the_lead_takes_it_all_back(memory: Recollect, verdict: str) -> 
     assert len(again[0].evidence) == 2
 
 
+def test_undo_of_the_lead_takes_back_how_sure_its_twins_made_it(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    [one] = wait(memory, ATLAS, confidence=0.6)
+    wait(memory, NIGHTLY, confidence=0.7)
+    wait(memory, "The backup runs on the host atlas.", confidence=0.9)
+    clock.advance(days=1)
+    kept, *_ = memory.decide(one.id, "keep")
+    back = memory.undo(one.id)
+
+    assert (kept.confidence, kept.confirmed_at) == (0.9, clock.now())
+    assert (back.confidence, back.confirmed_at) == (0.6, one.confirmed_at)
+    assert memory.get(one.id) == back
+    assert memory.decide(one.id, "keep")[0].confidence == 0.9
+    assert memory.undo(one.id).confidence == 0.6
+
+
+def test_undo_leaves_how_sure_a_later_session_made_it(memory: Recollect) -> None:
+    [one] = wait(memory, PORT, confidence=0.2)
+    wait(memory, f"{PORT[:-1]} now.", confidence=0.3)
+    assert memory.decide(one.id, "keep")[0].confidence == 0.3
+    said(memory, PORT, "monday")
+    later = memory.get(one.id).confidence
+
+    assert later > 0.3
+    assert memory.undo(one.id).confidence == later
+
+
 def test_undo_of_several_leaves_none_of_them_filed_away(memory: Recollect) -> None:
     one, twin = wait(memory, ATLAS, NIGHTLY)
     memory.decide([one.id, twin.id], "keep")

@@ -152,6 +152,38 @@ def test_undo_takes_back_what_the_policy_did_too(memory: Recollect) -> None:
     assert memory.search("Postgres robust", project="site", types=["decision"]) == []
 
 
+def test_undo_makes_nothing_fresher_than_it_was(memory: Recollect, clock: FakeClock) -> None:
+    said(memory, "We use pnpm for builds.", "monday")
+    [candidate] = memory.inbox()
+    clock.advance(days=1)
+    promoted = memory.promote(candidate.id)
+    clock.advance(days=1)
+    waits_again = memory.undo(candidate.id)
+    clock.advance(days=1)
+    active_again = memory.undo(candidate.id)
+    memory.set_status(candidate.id, "archived")
+    clock.advance(days=1)
+    brought_back = memory.undo(candidate.id)
+
+    assert waits_again.confirmed_at == candidate.confirmed_at
+    assert active_again.confirmed_at == promoted.confirmed_at
+    assert (brought_back.status, brought_back.confirmed_at) == ("active", promoted.confirmed_at)
+
+
+def test_what_was_said_twice_was_last_confirmed_by_the_second_time(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    said(memory, "We use pnpm for builds.", "monday")
+    clock.advance(days=1)
+    second = clock.now()
+    said(memory, "Hello again. We use pnpm for builds.", "tuesday")
+    [active] = memory.memories(project="site", types=["project"])
+    clock.advance(days=1)
+
+    assert active.status is Status.ACTIVE
+    assert memory.undo(active.id).confirmed_at == second
+
+
 # ── many ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -279,6 +311,7 @@ def test_promoting_in_place_of_its_rivals_supersedes_them_and_undo_restores_them
         (link.from_id, link.relation.value, link.to_id) for link in explained(memory, old.id).links
     }
     replaced = last_change(memory, old.id)
+    clock.advance(days=1)
     memory.undo(new.id)
     restored = last_change(memory, old.id)
 
@@ -287,6 +320,7 @@ def test_promoting_in_place_of_its_rivals_supersedes_them_and_undo_restores_them
     assert (new.id, "contradicts", old.id) in links
     assert (replaced.by, replaced.reason) == ("user", f"replaced by {new.id}")
     assert statuses(memory, old, new) == [Status.ACTIVE, Status.INBOX]
+    assert memory.get(old.id).confirmed_at == old.confirmed_at
     assert restored.by == "user"
     assert f"{new.id} was undone" in restored.reason
 

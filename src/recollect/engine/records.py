@@ -5,7 +5,9 @@ Each leaves its line in the audit log. They run inside somebody else's transacti
 nothing; `domain.lifecycle` says which moves there are.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from recollect.clock import Clock
 from recollect.domain.lifecycle import advance
@@ -15,6 +17,7 @@ from recollect.errors import IllegalTransition
 from recollect.store.protocol import Tables
 
 ENGINE = "engine"  # who writes what no person asked for
+_SURE = re.compile(r"; it was ([0-9.e-]+) sure before$")
 
 
 def in_place_of(memory_id: str) -> str:
@@ -25,6 +28,17 @@ def in_place_of(memory_id: str) -> str:
 def says_the_same_as(memory_id: str) -> str:
     """Return how the reason begins of what was filed away along with its lead; `undo` looks too."""
     return f"says the same as {memory_id}, which was"
+
+
+def was_sure(confidence: float) -> str:
+    """Return how such a reason ends where the lead became surer by it; `sure_before` reads it."""
+    return f"; it was {confidence!r} sure before"
+
+
+def sure_before(reason: str) -> float | None:
+    """Return how sure the lead was before, where a reason says that it became surer."""
+    found = _SURE.search(reason)
+    return float(found[1]) if found else None
 
 
 @dataclass(frozen=True)
@@ -40,9 +54,13 @@ class Records:
         self.tables.memories.add(memory)
         self._note(memory, None, reason)
 
-    def move(self, memory: Memory, to: Status, reason: str) -> Memory:
-        """Change a memory's status along the lifecycle."""
+    def move(
+        self, memory: Memory, to: Status, reason: str, *, confirmed_at: datetime | None = None
+    ) -> Memory:
+        """Change a memory's status along the lifecycle; *confirmed_at* where a move is undone."""
         moved = advance(memory, to, at=self.clock.now())
+        if confirmed_at is not None:
+            moved = replace(moved, confirmed_at=confirmed_at)
         if to is Status.ACTIVE and memory.key:
             holder = self.tables.memories.with_key(memory.key, memory.owner)
             if holder is not None:

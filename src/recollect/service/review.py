@@ -8,13 +8,23 @@ A bulk change is one transaction, all or none, and a snapshot of the store is ta
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from recollect.domain.block import By
 from recollect.domain.link import Relation
 from recollect.domain.memory import Change, Memory, Status
+from recollect.domain.source import SourceKind
 from recollect.domain.upkeep import ReviewVerdict
-from recollect.engine.records import ENGINE, Records, in_place_of, says_the_same_as
+from recollect.engine.records import (
+    ENGINE,
+    Records,
+    in_place_of,
+    says_the_same_as,
+    sure_before,
+    was_sure,
+)
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service import inputs
 from recollect.service.deps import Deps
@@ -89,10 +99,14 @@ def _filed_away(
     # As in `consolidate`.
     from recollect.engine.settle import with_evidence_of
 
-    with_evidence_of(records, known(records.tables, lead.id), twin)
+    before = known(records.tables, lead.id)
+    grown = with_evidence_of(records, before, twin)
+    told = f"{says_the_same_as(lead.id)} kept"
+    if grown.confidence > before.confidence:
+        told += was_sure(before.confidence)
     # Nobody turned it down, so it does not count as such: the engine files it away.
     filing = Records(records.tables, records.clock, ENGINE)
-    return [filing.move(twin, Status.ARCHIVED, f"{says_the_same_as(lead.id)} kept")]
+    return [filing.move(twin, Status.ARCHIVED, told)]
 
 
 def promote(
@@ -125,16 +139,22 @@ def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
     def one(records: Records, memory: Memory) -> Memory:
         if memory.id in back:
             return memory  # to undo that too would file it away again
-        last = _last_move(records.tables, memory)
+        moves = _moves(records.tables, memory)
+        last = moves[-1] if moves else None
         if last is None or last.before is None:
             raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
+        twins: list[Memory] = []
         for link in records.tables.links.of_memory(memory.id):
             if link.relation is Relation.SUPERSEDES and in_place_of(link.to_id) in last.reason:
                 _restore(records, link.to_id, memory.id)
             if link.relation is Relation.SUPPORTS and last.before is Status.INBOX:
-                back.update(_brought_back(records, link.from_id, memory))
+                twins += _brought_back(records, link.from_id, memory)
+        back.update(twin.id for twin in twins)
         was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
-        return records.move(memory, last.before, f"undone: was {was}")
+        # Read again: the quotes of its twins are no longer among its own.
+        stood = _as_sure_as_before(records.tables, known(records.tables, memory.id), twins)
+        confirmed_at = _confirmed_before(records.tables, stood, moves)
+        return records.move(stood, last.before, f"undone: was {was}", confirmed_at=confirmed_at)
 
     return _each(deps, memory_ids, one, by=by)
 
@@ -199,32 +219,70 @@ def _restore(records: Records, memory_id: str, replaced_by: str) -> None:
     other = records.tables.memories.get(memory_id)
     if other is None or other.status is not Status.SUPERSEDED:
         return
-    last = _last_move(records.tables, other)
-    if last is not None and last.before is not None:
-        records.move(other, last.before, f"{replaced_by} was undone")
+    moves = _moves(records.tables, other)
+    if moves and moves[-1].before is not None:
+        why = f"{replaced_by} was undone"
+        records.move(other, moves[-1].before, why, confirmed_at=other.confirmed_at)
 
 
-def _brought_back(records: Records, memory_id: str, lead: Memory) -> list[str]:
+def _brought_back(records: Records, memory_id: str, lead: Memory) -> list[Memory]:
     """Return to the inbox what was filed away along with a lead whose decision is undone."""
     twin = records.tables.memories.get(memory_id)
     if twin is None or twin.id == lead.id or twin.status is not Status.ARCHIVED:
         return []
-    last = _last_move(records.tables, twin)
-    if last is None or not last.reason.startswith(says_the_same_as(lead.id)):
+    moves = _moves(records.tables, twin)
+    if not moves or not moves[-1].reason.startswith(says_the_same_as(lead.id)):
         return []
     # As in `consolidate`.
     from recollect.engine.settle import without_evidence_of
 
     without_evidence_of(records, lead, twin)
-    records.move(twin, Status.INBOX, f"{lead.id} was undone")
-    return [twin.id]
+    return [records.move(twin, Status.INBOX, f"{lead.id} was undone")]
 
 
-def _last_move(tables: Tables, memory: Memory) -> Change | None:
-    moves = [
-        change for change in tables.memories.changes(memory.id) if change.before != change.after
-    ]
-    return moves[-1] if moves else None
+def _as_sure_as_before(tables: Tables, lead: Memory, twins: Sequence[Memory]) -> Memory:
+    """Return a lead with the confidence it had before its *twins* made it surer."""
+    noted = {
+        twin.confidence: before
+        for twin in twins
+        if (before := sure_before(_moves(tables, twin)[-2].reason)) is not None
+    }
+    # What made it surer still since then stays, as does the confidence it brought.
+    if lead.confidence != max(noted, default=None):
+        return lead
+    return replace(lead, confidence=min(noted.values()))
+
+
+def _confirmed_before(tables: Tables, memory: Memory, moves: Sequence[Change]) -> datetime:
+    """
+    Return when a memory was confirmed before the last of its *moves*.
+
+    Only becoming active confirms, and the log says when that was. A candidate that nobody has
+    confirmed was last confirmed when it was last said.
+    """
+    *earlier, last = moves
+    stood = memory.confirmed_at
+    if last.after is Status.ACTIVE and stood >= last.at:
+        stood = _last_said(tables, memory)
+        if last.before is Status.INBOX:
+            return stood
+    elif (last.before, last.after) != (Status.ACTIVE, Status.INBOX):
+        return stood
+    return max([stood, *(one.at for one in earlier if one.after is Status.ACTIVE)])
+
+
+def _last_said(tables: Tables, memory: Memory) -> datetime:
+    by_hand = memory.source_kind is SourceKind.MANUAL
+    first = memory.created_at if by_hand else memory.observed_at
+    others = list(dict.fromkeys(piece.source_id for piece in memory.evidence))[1:]
+    sources = [source for one in others if (source := tables.sources.get(one)) is not None]
+    return max([first, *(source.observed_at for source in sources)])
+
+
+def _moves(tables: Tables, memory: Memory) -> list[Change]:
+    """Return the changes of a memory's status, oldest first."""
+    changes = tables.memories.changes(memory.id)
+    return [one for one in changes if one.before != one.after]
 
 
 def _listed(memory_ids: object) -> list[str]:
