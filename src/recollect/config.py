@@ -42,6 +42,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "file_roots": ("RECOLLECT_FILE_ROOTS",),
     "max_body_mb": ("RECOLLECT_MAX_BODY_MB",),
     "requests_per_second": ("RECOLLECT_REQUESTS_PER_SECOND",),
+    "keep_retrievals": ("RECOLLECT_KEEP_RETRIEVALS",),
 }
 
 # setting: least and most
@@ -54,6 +55,7 @@ _RANGES: dict[str, tuple[int, int | None]] = {
     "max_context_messages": (0, 1_000),
     "max_body_mb": (1, 4_096),
     "requests_per_second": (0, None),
+    "keep_retrievals": (0, None),
 }
 
 
@@ -86,6 +88,7 @@ class Settings:
     file_roots: str = ""  # folders a server may read for its callers, as a path lists them
     max_body_mb: int = 64
     requests_per_second: int = 500  # of one client address; 0: no limit
+    keep_retrievals: int = 10_000  # in the log, the newest; 0: all
     # No setting of its own: whether the embedder was named nearer than in the configuration file.
     embedder_named: bool | None = field(default=None, compare=False, repr=False)
 

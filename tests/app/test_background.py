@@ -15,6 +15,7 @@ from recollect.domain.job import Job
 from recollect.errors import EmbedderUnavailable, StoreBusy
 from recollect.models.protocol import Vectors
 from recollect.models.scripted import ScriptedEmbedder
+from recollect.service.upkeep import PRUNED_AT_ONCE
 from support import open_memory
 
 SAID = [{"role": "user", "content": "We use pnpm here, not npm."}]
@@ -61,6 +62,17 @@ def test_it_is_woken_at_once(memory: Recollect) -> None:
         memory.ingest("Answers should be short.")
         background.wake()
         until(lambda: not memory.pulse().waiting)
+
+
+def test_it_prunes_the_log_in_more_than_one_batch(path: Path) -> None:
+    settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=1)
+    with Recollect(settings) as memory:
+        memory.ingest("Answers should be short.")
+        for _ in range(2 * PRUNED_AT_ONCE + 1):
+            memory.search("short answers")
+
+        with working(memory):
+            until(lambda: memory.status().counts["retrievals"] == 1)
 
 
 def test_it_looks_by_itself_too(memory: Recollect) -> None:

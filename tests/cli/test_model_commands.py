@@ -91,6 +91,11 @@ def test_a_person_adds_chooses_and_embeds_in_a_terminal(
     assert "0 items embedded by second/384/" in typed("reembed")
     assert "● second  in use · 70 embedded, 0 waiting" in typed("list")
     assert first(env, ABOUT_ALLERGY) == ALLERGY
+    assert "this store uses the model 'second'" in run(env, "models", "remove", "second").stderr
+    typed("use", "default")
+    typed("reembed")
+    assert "Removed second (second/384/" in typed("remove", "second")
+    assert "second" not in typed("list")
 
 
 def test_killed_half_way_it_answers_as_before_and_goes_on_where_it_was(
@@ -153,8 +158,10 @@ def test_a_server_that_was_there_before_follows_and_does_the_work(
         (("add", "tiny", "--name", "default"), "cannot be the name of a model"),
         (("add", "wrong"), "correct the manifest"),
         (("use", "unknown"), "there is no embedding model 'unknown'"),
+        (("remove", "../tiny"), "there is no embedding model '../tiny', only default"),
+        (("remove", "default"), "cannot be removed"),
     ],
-    ids=["no folder", "reserved name", "wrong dimension", "unknown"],
+    ids=["no folder", "reserved name", "wrong dimension", "unknown", "a path", "the default"],
 )
 def test_what_goes_wrong_is_one_line_with_a_way_on(
     env: dict[str, str],

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from model_folders import second_folder, tiny_folder
-from recollect import Hit, Recollect, Retrieval
+from recollect import Hit, InvalidInput, NotFound, Recollect, Retrieval
 from recollect.config import Settings
 from recollect.engine import indexer
 from recollect.engine.index import BATCH_ITEMS
@@ -323,6 +323,65 @@ def test_an_empty_store_changes_at_once(opened: Open, folders: dict[str, Path]) 
 
     assert by_meaning(memory, ABOUT_SHELLFISH) == [SHELLFISH]
     assert standing(memory) == {"default": (False, False, 0, 1), "second": (True, True, 1, 0)}
+
+
+@pytest.mark.usefixtures("_in_no_hurry")
+def test_a_model_is_removed_when_the_store_needs_it_no_longer(
+    opened: Open, folders: dict[str, Path], kept: Path
+) -> None:
+    memory = opened()
+    memory.add_model(folders["tiny"])
+    memory.use_model("tiny")
+    filled(memory)
+
+    with pytest.raises(InvalidInput, match=r"this store uses.*models use default"):
+        memory.remove_model("tiny")
+    with pytest.raises(InvalidInput, match="this store uses"):
+        opened(folder=folders["second"]).remove_model("tiny")
+    memory.use_model("default")
+    with pytest.raises(InvalidInput, match=r"answers this store.*models reembed"):
+        memory.remove_model("tiny")
+    memory.reembed()
+    removed = memory.remove_model("tiny")
+
+    assert (removed.name, removed.folder) == ("tiny", str(kept / "tiny"))
+    assert list(kept.iterdir()) == []
+    assert by_meaning(memory, ABOUT_ALLERGY)[0] == ALLERGY
+
+
+def test_of_a_model_that_is_kept_twice_one_may_go(opened: Open, folders: dict[str, Path]) -> None:
+    memory = opened()
+    memory.add_model(folders["tiny"])
+    memory.add_model(folders["tiny"], name="again")
+    memory.use_model("tiny")
+    filled(memory)
+    memory.remove_model("tiny")
+
+    assert standing(memory)["again"][:2] == (True, True)
+    with pytest.raises(InvalidInput, match="this store uses the model 'again'"):
+        memory.remove_model("again")
+
+
+def test_models_that_are_not_there_to_be_removed_are_said(
+    opened: Open, folders: dict[str, Path], kept: Path
+) -> None:
+    memory = opened()
+    memory.add_model(folders["tiny"])
+    named = opened(folder=kept / "tiny")
+
+    with pytest.raises(InvalidInput, match="default model is installed with Recollect"):
+        memory.remove_model("default")
+    for hostile in ("../kept/tiny", str(folders["tiny"]), "unknown", ""):
+        with pytest.raises(NotFound, match="only default, tiny"):
+            memory.remove_model(hostile)
+    with pytest.raises(InvalidInput, match="by its name, not by NoneType"):
+        memory.remove_model(None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="this program is told to use the model 'tiny'"):
+        named.remove_model("tiny")
+    (kept / "tiny" / "manifest.json").write_text("{", encoding="utf-8")
+    memory.remove_model("tiny")
+
+    assert list(kept.iterdir()) == []
 
 
 @pytest.mark.usefixtures("_in_no_hurry")

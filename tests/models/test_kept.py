@@ -10,7 +10,7 @@ import pytest
 
 from model_folders import tiny_folder, tiny_model
 from recollect.errors import AlreadyExists, EmbedderUnavailable, InvalidInput, NotFound
-from recollect.models.kept import keep, kept_manifest, kept_names
+from recollect.models.kept import keep, kept_manifest, kept_names, remove
 from recollect.models.local import LocalEmbedder
 
 
@@ -153,6 +153,31 @@ def test_what_a_killed_add_left_behind_is_no_model_and_goes_after_a_day(
     assert kept_names(below) == ["tiny"]
     keep(folder, below, name="next")
     assert sorted(os.listdir(below)) == [".adding-new", "next", "tiny"]
+
+
+def test_a_removed_model_is_gone_and_the_others_stay(folder: Path, below: Path) -> None:
+    keep(folder, below)
+    keep(folder, below, name="other")
+    remove(below, "tiny")
+
+    assert os.listdir(below) == ["other"]
+    assert kept_manifest(below, "other").dimension == 2
+
+
+def test_nothing_outside_of_the_folder_of_models_is_removed(folder: Path, below: Path) -> None:
+    keep(folder, below)
+    (below / "linked").symlink_to(folder)
+    (below / "tiny" / "more").symlink_to(folder)
+    before = sorted(os.listdir(folder))
+
+    for name in ("../tiny", str(folder), "tiny/../../tiny", "..", ".", "", "tiny/", "a\x00b"):
+        with pytest.raises(NotFound, match="only default, linked, tiny"):
+            remove(below, name)
+    for name in ("linked", "tiny"):
+        remove(below, name)
+
+    assert os.listdir(below) == []
+    assert sorted(os.listdir(folder)) == before
 
 
 def test_a_model_that_is_not_kept_is_not_found(below: Path) -> None:

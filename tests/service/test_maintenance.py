@@ -11,14 +11,18 @@ from recollect import (
     IllegalTransition,
     InvalidInput,
     Memory,
+    MemoryExplanation,
     MemoryType,
     NotFound,
     Recollect,
+    Retrieval,
     Status,
 )
+from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.domain.memory import HALF_LIFE
 from recollect.models.scripted import ScriptedEmbedder
+from recollect.service.upkeep import PRUNED_AT_ONCE
 from support import START, FakeClock, open_memory
 
 GATEWAY = "The API gateway runs on port 8443."
@@ -191,6 +195,59 @@ def test_only_what_is_active_can_be_confirmed(memory: Recollect, status: str) ->
 def test_what_is_not_there_cannot_be_confirmed(memory: Recollect) -> None:
     with pytest.raises(NotFound, match="there is no memory 'nope'"):
         memory.confirm("nope")
+
+
+# ── the log ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def asked(path: Path, questions: int, keep: int) -> tuple[Recollect, list[str]]:
+    """Open a store that keeps so many retrievals, ask it more; return the ids, oldest first."""
+    settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=keep)
+    memory = Recollect(settings)
+    memory.ingest(GATEWAY)
+    ids = [memory.search("gateway port")[0].retrieval_id or "" for _ in range(questions)]
+    return memory, ids
+
+
+def test_maintenance_keeps_the_newest_retrievals_and_says_what_became_of_others(
+    path: Path,
+) -> None:
+    memory, ids = asked(path, 7, keep=4)
+    with memory:
+        found = memory.memories()[0]
+        assert memory.maintain().pruned == 3
+        assert memory.events()[-1].outcome.endswith(", 3 old retrievals removed")
+        assert memory.maintain().pruned == 0
+
+        for one in ids[3:]:
+            assert isinstance(memory.explain(one), Retrieval)
+        for one in ids[:3]:
+            with pytest.raises(NotFound, match=r"old retrievals.*newest 4.*keep_retrievals"):
+                memory.explain(one)
+        told = memory.explain(found.id)
+        assert isinstance(told, MemoryExplanation)
+        assert told.shown_in == 4
+        assert "Returned by 4 of the retrievals in the log." in told.text
+        assert memory.status().counts["retrievals"] == 4
+        assert memory.verify().ok
+
+
+def test_a_store_that_is_told_so_keeps_every_retrieval(path: Path) -> None:
+    memory, ids = asked(path, 5, keep=0)
+    with memory:
+        assert memory.maintain().pruned == 0
+        assert all(isinstance(memory.explain(one), Retrieval) for one in ids)
+        with pytest.raises(NotFound, match=r"retrieval of this store$"):
+            memory.explain("nope")
+
+
+def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
+    memory, _ = asked(path, 2 * PRUNED_AT_ONCE + 5, keep=3)
+    with memory:
+        assert memory.prune_log() == PRUNED_AT_ONCE
+        assert memory.drain() == 0  # nothing that was waited for
+        assert memory.status().counts["retrievals"] == 5
+        assert memory.prune_log() == 0
 
 
 # ── the run itself ──────────────────────────────────────────────────────────────────────────────

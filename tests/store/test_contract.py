@@ -33,7 +33,7 @@ from recollect import (
 from recollect.domain.agent import Agent
 from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd
-from recollect.domain.retrieval import Filters, LoggedHit
+from recollect.domain.retrieval import Filters, LoggedHit, LoggedItem
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.protocol import Store, Tables
@@ -473,6 +473,40 @@ def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:
 
     with store.read() as tables:
         assert tables.sources.events() == events
+
+
+def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
+    store: Store, keep: Keep
+) -> None:
+    hit = LoggedHit(rank=1, memory_id=keep("zebra").id, score=0.5, parts={}, explanation="")
+    item = LoggedItem(kind="block", item_id="b", tokens=1, outcome="in")
+    for number, name in enumerate("dbfaec"):
+        one = Retrieval(
+            id=name,
+            verb="search",
+            query="zebra",
+            asking={},
+            notes=(),
+            asked_at=START + timedelta(seconds=number // 2),  # two at once: then by id
+            hits=(hit,),
+            context=(item,),
+        )
+        store.note(lambda tables, one=one: tables.retrievals.add(one))  # type: ignore[misc]
+
+    def left() -> str:
+        with store.read() as tables:
+            assert tables.retrievals.count() == tables.retrievals.times_shown(hit.memory_id)
+            return "".join(name for name in "dbfaec" if tables.retrievals.get(name))
+
+    def pruned(keep: int, most: int) -> tuple[int, str]:
+        return store.write(lambda tables: tables.retrievals.prune(keep, most=most)), left()
+
+    assert pruned(6, 3) == (0, "dbfaec")
+    assert pruned(9, 3) == (0, "dbfaec")
+    assert pruned(2, 1) == (1, "dfaec")
+    assert pruned(2, 2) == (2, "fec")
+    assert pruned(2, 9) == (1, "ec")
+    assert not store.check()[1]
 
 
 def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(

@@ -1,10 +1,10 @@
 """
-The worker inside a server: one thread that works off jobs and embeds what waits.
+The worker inside a server: one thread that works off jobs, embeds what waits and prunes the log.
 
-It looks about once a second, and at once after `wake`. It does one job, then embeds one batch, and
-so on, so that neither waits for all of the other; between any two of these it can be stopped.
-What goes wrong is remembered and tried again later, ever more rarely: a busy store or an embedder
-that does not answer must not end it.
+It looks about once a second, and at once after `wake`. It does one job, embeds one batch, removes
+one of old retrievals, and so on, so that none waits for all of another; between any two of these it
+can be stopped. What goes wrong is remembered and tried again later, ever more rarely: a busy
+store or an embedder that does not answer must not end it.
 """
 
 import logging
@@ -109,6 +109,8 @@ class Background:
             busy = next(self._memory.work_in_steps(), None) is not None
             if not self._stop.is_set():
                 busy = self._memory.embed_some() > 0 or busy
+            if not self._stop.is_set():
+                busy = self._memory.prune_log() > 0 or busy
 
     def _tried(self, do: Callable[[], None]) -> bool:
         """Do something; say whether it went well, and remember why not."""

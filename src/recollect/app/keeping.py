@@ -42,6 +42,10 @@ class Keeping(Verbs):
         """Embed a batch of what waits; return 0 where nothing does, or the embedder rests."""
         return upkeep.embed_some(self._deps)
 
+    def prune_log(self) -> int:
+        """Remove a batch of old retrievals where many more than `keep_retrievals` are logged."""
+        return upkeep.prune_log(self._deps)
+
     def warm(self) -> bool:
         """Load the embedder where it runs on this machine; say whether it does."""
         return upkeep.warm(self._deps)

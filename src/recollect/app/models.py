@@ -23,6 +23,10 @@ class ModelVerbs(Verbs):
         given = at_home(fspath(folder))
         return embedders.add_model(self._deps, given, name=name, in_place=replace)
 
+    def remove_model(self, name: str) -> EmbeddingModel:
+        """Remove a model that `add_model` copied here; one that this store needs is refused."""
+        return embedders.remove_model(self._deps, name)
+
     def use_model(self, name: str) -> ModelChosen:
         """Choose the store's model; the former one answers until everything is embedded."""
         return embedders.use_model(self._deps, name)

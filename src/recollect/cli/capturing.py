@@ -202,6 +202,8 @@ def work_off(
                 progress.update(task, description=f"Reading … {counting()}")
             if stop is not None and stop.is_set():
                 break
+    while not (stop is not None and stop.is_set()) and memory.prune_log():
+        pass
     return kinds
 
 

@@ -67,6 +67,23 @@ def add(memory: Recollect, *, as_json: bool, folder: Path, name: str | None, rep
 @models.command()
 @click.argument("name")
 @creating_store_options
+def remove(memory: Recollect, *, as_json: bool, name: str) -> None:
+    """
+    Remove a model that `models add` copied to this machine.
+
+    One that this store uses is refused. Other stores are not asked: one that uses it goes by words
+    until it is added again, or another one is chosen there.
+    """
+    removed = memory.remove_model(name)
+    if as_json:
+        print_json(removed)
+        return
+    say(f"Removed {shown(removed.name)} ({shown(removed.identity)}) from {shown(removed.folder)}.")
+
+
+@models.command()
+@click.argument("name")
+@creating_store_options
 def use(memory: Recollect, *, as_json: bool, name: str) -> None:
     """
     Choose the model of this store, by a name of `models list`.

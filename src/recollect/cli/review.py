@@ -93,12 +93,14 @@ def consolidate(memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...]
 @click.option("-n", "--limit", default=100, show_default=True, help="How many to look at.")
 @store_options
 def maintain(memory: Recollect, *, as_json: bool, limit: int) -> None:
-    """Embed what waits, point out twins, and ask about facts that have gone stale."""
+    """Embed what waits, prune the log, point out twins, and ask about facts gone stale."""
     done = memory.maintain(limit=limit)
     if as_json:
         print_json(done)
         return
     say(f"{done.embedded} embedded; {done.taken_over} jobs were left by their worker.")
+    if done.pruned:
+        say(f"{done.pruned} old retrievals removed from the log (setting keep_retrievals).")
     for pair in done.twins:
         say(f"[yellow]Twins?[/yellow] {shown(pair.memory.content)}  [dim]{pair.memory.id}[/dim]")
         say(f"         {shown(pair.other.content)}  [dim]{pair.other.id}[/dim]")

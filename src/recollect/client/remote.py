@@ -39,8 +39,10 @@ NOT_OVER_HTTP = {
     "once": "every write carries a key of its own already",
     "warm": "the server does that when it starts",
     "add_model": "run `recollect models add` on the server's machine",
+    "remove_model": "run `recollect models remove` on the server's machine",
     "reembed_in_steps": "use `reembed`; the server embeds by itself, and `models` says how far",
     "embed_some": "the server does that by itself",
+    "prune_log": "the server does that by itself",
     "pulse": "ask `health`",
     "embedder_seen": "ask `health`",
 }

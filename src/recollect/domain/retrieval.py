@@ -127,7 +127,7 @@ class MemoryExplanation:
     sources: tuple[Source, ...]
     links: tuple[Link, ...]
     changes: tuple[Change, ...]
-    shown_in: int
+    shown_in: int  # retrievals that returned it, of those still in the log
     text: str = ""
 
 

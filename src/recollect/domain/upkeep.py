@@ -149,3 +149,4 @@ class Maintenance:
     twins: tuple[Twins, ...]
     stale: tuple[Memory, ...]  # active facts nobody has confirmed for long: still true?
     taken_over: int  # jobs whose worker went silent and that are due again
+    pruned: int = 0  # old retrievals removed from the log

@@ -37,11 +37,7 @@ def kept_names(below: Path) -> list[str]:
 
 def kept_manifest(below: Path, name: str) -> Manifest:
     """Return the manifest of a kept model; raises `NotFound` where there is none of that name."""
-    if name not in kept_names(below):
-        raise NotFound(
-            f"there is no embedding model {name!r}; `recollect models list` names those there are, "
-            "and `recollect models add FOLDER` adds one"
-        )
+    _check_kept(below, name)
     return read_manifest(below / name)
 
 
@@ -59,6 +55,27 @@ def keep(folder: Path, below: Path, *, name: str | None = None, replace: bool = 
         _prove(making)
         _put(making, target, chosen, replace=replace)
     return chosen
+
+
+def remove(below: Path, name: str) -> None:
+    """Remove a kept model; of one that is a link to elsewhere only the link goes."""
+    _check_kept(below, name)
+    try:
+        # Renamed first: nobody sees half a model. What is in a folder is removed, never followed.
+        with _making(below) as leaving:
+            (below / name).rename(leaving / name)
+    except OSError as error:
+        raise InvalidInput(f"the model {name!r} cannot be removed from {below}: {error}") from error
+
+
+def _check_kept(below: Path, name: str) -> None:
+    # Only what was listed is ever made a path of.
+    known = kept_names(below)
+    if name not in known:
+        raise NotFound(
+            f"there is no embedding model {name[:80]!r}, only {', '.join((DEFAULT, *known))} "
+            "(`recollect models list`); `recollect models add FOLDER` adds one"
+        )
 
 
 def _as_name(written: str) -> str:

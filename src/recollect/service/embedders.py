@@ -1,5 +1,5 @@
 """
-The models of a store: list them, add one to this machine, choose one, embed everything by it.
+The models of a store: list them, add or remove one, choose one, embed everything by it.
 
 Choosing writes one row. Embedding takes its time, by whoever does it: a question's thread, a server
 in the background, `reembed`. Until it is done the former model's vectors answer.
@@ -12,7 +12,7 @@ from pathlib import Path
 from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
 from recollect.domain.upkeep import EmbedderState
 from recollect.errors import InvalidInput, RecollectError
-from recollect.models.kept import DEFAULT, keep, kept_names
+from recollect.models.kept import DEFAULT, keep, kept_names, remove
 from recollect.models.manifest import Manifest
 from recollect.models.named import manifest_of
 from recollect.service.deps import Deps
@@ -38,6 +38,22 @@ def add_model(
     kept = keep(folder, deps.models_folder, name=name, replace=bool(in_place))
     with deps.store.read() as tables:
         return _listed(deps, _Seen(deps, tables), kept)
+
+
+def remove_model(deps: Deps, name: object) -> EmbeddingModel:
+    """Remove a model from those kept on this machine, unless this store has need of it."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"name a model by its name, not by {type(name).__name__}")
+    if name == DEFAULT:
+        raise InvalidInput("the default model is installed with Recollect and cannot be removed")
+    with deps.store.read() as tables:
+        seen = _Seen(deps, tables)
+    model = _listed(deps, seen, name)
+    others = {DEFAULT, *kept_names(deps.models_folder)} - {name}
+    if model.identity not in {_listed(deps, seen, one).identity for one in others}:
+        _refuse_needed(seen, model)  # else the same model is there under another name
+    remove(deps.models_folder, name)
+    return model
 
 
 def use_model(deps: Deps, name: object) -> ModelChosen:
@@ -91,6 +107,7 @@ class _Seen:
         self.embedder = deps.embedder()
         self.wanted = "" if self.embedder.state is EmbedderState.OFF else self.embedder.name
         self.serving = in_use.serving.name if in_use.serving else ""
+        self.chosen = in_use.wanted.name if in_use.wanted else ""
         latest = tables.vectors.latest_model(self.wanted)
         self.waiting = tables.vectors.count_waiting(latest[0] if latest else None)
 
@@ -121,6 +138,26 @@ def _listed(deps: Deps, seen: _Seen, name: str) -> EmbeddingModel:
         return seen.model(name, "", folder=folder, trouble=str(error))
     found = seen.model(name, manifest.identity, folder=folder)
     return replace(found, dimension=manifest.dimension)
+
+
+def _refuse_needed(seen: _Seen, model: EmbeddingModel) -> None:
+    if not model.identity:  # it cannot be read, so nobody can use it
+        return
+    if model.identity == seen.chosen:
+        raise InvalidInput(
+            f"this store uses the model {model.name!r}; choose another one first, for example "
+            f"`recollect models use {DEFAULT}`"
+        )
+    if model.wanted:
+        raise InvalidInput(
+            f"this program is told to use the model {model.name!r}; name another one in "
+            "RECOLLECT_EMBEDDING_MODEL, the argument or the configuration file first"
+        )
+    if model.serving:
+        raise InvalidInput(
+            f"the model {model.name!r} answers this store's questions until everything is embedded "
+            "by the one that was chosen; run `recollect models reembed` first"
+        )
 
 
 def _note(seen: _Seen, identity: str) -> str:

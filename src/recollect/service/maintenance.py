@@ -1,5 +1,5 @@
 """
-Scheduled maintenance: embed what waits, point out twins, ask about facts that have gone stale.
+Scheduled maintenance: embed what waits, prune the log, point out twins, ask about stale facts.
 
 It suggests and never decides: twins stay two and a stale fact stays active until a person says
 otherwise. Each run leaves an event, since maintenance is one of the four ways things happen.
@@ -16,7 +16,7 @@ from recollect.domain.upkeep import Maintenance, Twins
 from recollect.errors import IllegalTransition
 from recollect.service import inputs
 from recollect.service.deps import Deps
-from recollect.service.upkeep import embed_in_steps
+from recollect.service.upkeep import embed_in_steps, prune_log
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 
@@ -29,14 +29,17 @@ def maintain(deps: Deps, *, limit: object = 100) -> Maintenance:
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
     now = deps.clock.now()
     embedded = sum(embed_in_steps(deps))
+    pruned = sum(iter(lambda: prune_log(deps, slack=1), 0))
     with deps.store.read() as tables:
         twins = _twins(deps, tables, most)
         stale = tables.memories.unconfirmed(_faded_before(now), most)
         silent = tables.jobs.count_silent(now)
-    done = Maintenance(embedded=embedded, twins=twins, stale=tuple(stale), taken_over=silent)
+    done = Maintenance(
+        embedded=embedded, twins=twins, stale=tuple(stale), taken_over=silent, pruned=pruned
+    )
     outcome = (
         f"{embedded} embedded, {len(twins)} pairs of twins, {len(stale)} stale, "
-        f"{silent} jobs without a worker"
+        f"{silent} jobs without a worker" + (f", {pruned} old retrievals removed" * bool(pruned))
     )
     event = Event(
         id=deps.clock.new_id(),

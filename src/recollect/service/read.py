@@ -146,7 +146,7 @@ def explain(deps: Deps, some_id: object) -> MemoryExplanation | Retrieval:
             memory = known(tables, some_id)
         except NotFound:
             raise NotFound(
-                f"{some_id!r} is neither a memory nor a retrieval of this store"
+                f"{some_id!r} is neither a memory nor a retrieval of this store" + _pruned(deps)
             ) from None
         explanation = MemoryExplanation(
             memory=memory,
@@ -348,5 +348,15 @@ def _told(explanation: MemoryExplanation) -> str:
         was = f"from {change.before} " if change.before else ""
         why = f": {change.reason}" if change.reason else ""
         lines.append(f"{change.at:%Y-%m-%d %H:%M}: {was}to {change.after} by {change.by}{why}.")
-    lines.append(f"Returned by {explanation.shown_in} retrievals so far.")
+    lines.append(f"Returned by {explanation.shown_in} of the retrievals in the log.")
     return "\n".join(lines)
+
+
+def _pruned(deps: Deps) -> str:
+    keep = deps.settings.keep_retrievals
+    if not keep:
+        return ""
+    return (
+        f"; old retrievals are removed, the newest {keep:,} are kept "
+        "(setting keep_retrievals, 0 keeps all)"
+    )

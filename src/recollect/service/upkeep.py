@@ -1,4 +1,4 @@
-"""Look after the store: verify, rebuild, drain, status."""
+"""Look after the store: verify, rebuild, drain, prune the log, status."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,6 +8,8 @@ from recollect.models.named import ON_THIS_MACHINE
 from recollect.service.deps import Deps
 from recollect.service.jobs import work_in_steps
 from recollect.store.protocol import Tables
+
+PRUNED_AT_ONCE = 200  # retrievals, so that the write lock is never held for long
 
 
 def verify(deps: Deps) -> Verification:
@@ -31,6 +33,8 @@ def drain_in_steps(deps: Deps) -> Iterator[int]:
     for _ in work_in_steps(deps):
         yield 1
     yield from embed_in_steps(deps)
+    while prune_log(deps):
+        pass  # no work that anybody waits for, so it does not count
 
 
 def embed_in_steps(deps: Deps) -> Iterator[int]:
@@ -52,6 +56,21 @@ def embed_some(deps: Deps) -> int:
     # Only now: the indexer brings NumPy, and asks an embedder behind HTTP how long its vectors are.
     indexer = deps.indexer() if waiting or is_changing else None
     return 0 if indexer is None or indexer.resting else indexer.step()
+
+
+def prune_log(deps: Deps, *, slack: int = PRUNED_AT_ONCE) -> int:
+    """
+    Remove a batch of the oldest logged retrievals beyond those that are kept; return how many.
+
+    Nothing is done before *slack* are too many: one write for so many questions, not for each.
+    """
+    keep = deps.settings.keep_retrievals
+    if not keep:
+        return 0
+    with deps.store.read() as tables:
+        if tables.retrievals.count() < keep + slack:
+            return 0
+    return deps.store.write(lambda tables: tables.retrievals.prune(keep, most=PRUNED_AT_ONCE))
 
 
 def warm(deps: Deps) -> bool:

@@ -74,8 +74,17 @@ class SqliteRetrievals:
             ),
         )
 
+    def count(self) -> int:
+        """Return how many questions the log holds."""
+        return int(self._db.execute(_SQL["count"]).get)
+
+    def prune(self, keep: int, *, most: int) -> int:
+        """Remove the oldest beyond the newest *keep*, at most *most*; return how many went."""
+        self._db.execute(_SQL["prune"], {"keep": keep, "most": most})
+        return self._db.changes()
+
     def times_shown(self, memory_id: str) -> int:
-        """Return how often a memory was returned."""
+        """Return how often a memory was returned by the questions in the log."""
         return int(self._db.execute(_SQL["times_shown"], {"memory_id": memory_id}).get)
 
     def scrub(self, memory_id: str, content: str) -> int:

@@ -13,7 +13,15 @@ SELECT id, verb, query, asking, notes, asked_at FROM retrievals WHERE id = :id;
 SELECT rank, memory_id, score, parts, explanation, outcome FROM retrieval_hits
  WHERE retrieval_id = :id ORDER BY rank;
 
--- times_shown: how often a memory was returned
+-- count: how many questions the log holds
+SELECT count(*) FROM retrievals;
+
+-- prune: the oldest beyond the newest :keep, :most at once; their hits and items go by cascade
+DELETE FROM retrievals WHERE id IN (
+    SELECT id FROM retrievals ORDER BY asked_at, id
+     LIMIT max(0, min(:most, (SELECT count(*) FROM retrievals) - :keep)));
+
+-- times_shown: how often a memory was returned, as far as the log goes back
 SELECT count(*) FROM retrieval_hits WHERE memory_id = :memory_id AND outcome = 'returned';
 
 -- met_or_quoted: the questions that met a memory about to be forgotten, or that quote it
