@@ -480,14 +480,14 @@ def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
 ) -> None:
     hit = LoggedHit(rank=1, memory_id=keep("zebra").id, score=0.5, parts={}, explanation="")
     item = LoggedItem(kind="block", item_id="b", tokens=1, outcome="in")
-    for number, name in enumerate("dbfaec"):
+    for number, name in enumerate("abcdef"):
         one = Retrieval(
             id=name,
             verb="search",
             query="zebra",
             asking={},
             notes=(),
-            asked_at=START + timedelta(seconds=number // 2),  # two at once: then by id
+            asked_at=START - timedelta(days=number),  # what a caller may say; the id counts
             hits=(hit,),
             context=(item,),
         )
@@ -496,16 +496,16 @@ def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
     def left() -> str:
         with store.read() as tables:
             assert tables.retrievals.count() == tables.retrievals.times_shown(hit.memory_id)
-            return "".join(name for name in "dbfaec" if tables.retrievals.get(name))
+            return "".join(name for name in "abcdef" if tables.retrievals.get(name))
 
     def pruned(keep: int, most: int) -> tuple[int, str]:
         return store.write(lambda tables: tables.retrievals.prune(keep, most=most)), left()
 
-    assert pruned(6, 3) == (0, "dbfaec")
-    assert pruned(9, 3) == (0, "dbfaec")
-    assert pruned(2, 1) == (1, "dfaec")
-    assert pruned(2, 2) == (2, "fec")
-    assert pruned(2, 9) == (1, "ec")
+    assert pruned(6, 3) == (0, "abcdef")
+    assert pruned(9, 3) == (0, "abcdef")
+    assert pruned(2, 1) == (1, "bcdef")
+    assert pruned(2, 2) == (2, "def")
+    assert pruned(2, 9) == (1, "ef")
     assert not store.check()[1]
 
 

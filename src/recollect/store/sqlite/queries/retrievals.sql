@@ -16,9 +16,10 @@ SELECT rank, memory_id, score, parts, explanation, outcome FROM retrieval_hits
 -- count: how many questions the log holds
 SELECT count(*) FROM retrievals;
 
--- prune: the oldest beyond the newest :keep, :most at once; their hits and items go by cascade
+-- prune: the oldest beyond the newest :keep, :most at once (ids tell when they were made, asked_at is
+-- what the caller says); their hits and items go by cascade
 DELETE FROM retrievals WHERE id IN (
-    SELECT id FROM retrievals ORDER BY asked_at, id
+    SELECT id FROM retrievals ORDER BY id
      LIMIT max(0, min(:most, (SELECT count(*) FROM retrievals) - :keep)));
 
 -- times_shown: how often a memory was returned, as far as the log goes back
