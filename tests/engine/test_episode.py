@@ -112,6 +112,12 @@ def test_where_nobody_says_much_the_beginning_is_kept() -> None:
     assert one.content == "Asked: thanks"
 
 
+@pytest.mark.parametrize("voice", [Voice.SYSTEM, Voice.TOOL])
+def test_a_session_in_which_only_programs_speak_is_none(voice: Voice) -> None:
+    """As one that holds nothing but `/clear`."""
+    assert told(Said(voice, "<command-name>/clear</command-name>")) is None
+
+
 def test_another_person_may_ask_too() -> None:
     one = the_episode(Said(Voice.OTHER, "The importer drops rows.", speaker="Bea"))
 

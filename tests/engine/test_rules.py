@@ -85,6 +85,7 @@ FINDS = [
     ("decision", "We made up our minds: the office moves to Leipzig."),
     # how the user wants things
     ("preference", "I prefer tabs over spaces."),
+    ("preference", "I always want type hints."),
     ("preference", "I'd rather read code than prose."),
     ("preference", "I really enjoy hiking trips."),
     ("preference", "I hate long meetings."),

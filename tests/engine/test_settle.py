@@ -111,6 +111,34 @@ def test_a_session_that_is_captured_again_longer_counts_once(memory: Recollect) 
     assert quotes(one) == [PORT]
 
 
+def test_what_a_session_that_branched_off_took_along_was_said_once(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    """Clients copy what was said before, with its times, into a session that branches off."""
+    said = [{"role": "user", "content": PORT, "timestamp": "2026-05-08T10:00:00.250Z"}]
+    later = [{"role": "user", "content": "On we go.", "timestamp": "2026-05-09T10:00:00Z"}]
+    memory.capture_session(said, session="monday", project="site")
+    memory.drain()
+    clock.advance(days=1)
+    memory.capture_session([*said, *later], session="branch", project="site")
+    memory.drain()
+
+    [one] = facts(memory)
+    assert one.status is Status.INBOX
+    assert quotes(one) == [PORT]
+
+
+def test_what_is_said_again_at_another_time_in_a_branch_counts(memory: Recollect) -> None:
+    for session, day in (("monday", 8), ("branch", 9)):
+        said = {"role": "user", "content": PORT, "timestamp": f"2026-05-{day:02}T10:00:00Z"}
+        answer = {"role": "assistant", "content": f"Noted on day {day}."}
+        memory.capture_session([said, answer], session=session, project="site")
+        memory.drain()
+
+    [one] = facts(memory)
+    assert one.status is Status.ACTIVE
+
+
 def test_what_others_say_does_not_count_as_the_user_saying_so(memory: Recollect) -> None:
     say(memory, PORT, session="monday")
     for role in ("assistant", "tool", "system"):
@@ -265,6 +293,18 @@ def test_a_correction_takes_the_place_of_an_active_memory_and_undo_restores_both
     assert corrected == [(PORT, "superseded"), (OTHER_PORT, "active")]
     assert {(new.id, "supersedes", old.id), (new.id, "contradicts", old.id)} <= links
     assert standing(memory) == [(PORT, "active"), (OTHER_PORT, "inbox")]
+
+
+def test_a_decision_is_superseded_by_the_one_that_names_what_it_gave_up(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    old = "We decided to use PostgreSQL for the orders service because we need row-level locking."
+    new = "We switched from PostgreSQL to SQLite for the orders service, because it is enough."
+    say(memory, old, session="monday")
+    clock.advance(days=1)
+    say(memory, f"Actually, {new[0].lower()}{new[1:]}", session="tuesday")
+
+    assert standing(memory) == [(old, "superseded"), (new, "active")]
 
 
 def test_a_correction_of_a_candidate_waits_in_its_place(

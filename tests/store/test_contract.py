@@ -236,6 +236,23 @@ def test_a_quote_that_is_not_in_its_source_is_refused(
         keep("The sky is red.", id="x", evidence=(forged,))
 
 
+def test_a_source_tells_when_each_of_its_messages_was_said(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    kept = keep("raw material")
+    turns = [(0, 4, "user", "", 1_000), (6, 9, "assistant", "", None)]
+    with store.read() as tables:
+        [plain] = tables.sources.of_memory(kept.id)
+    told = replace(plain, id=clock.new_id(), sha256="other", metadata={"turns": turns})
+    store.write(lambda tables: tables.sources.add(told))
+
+    with store.read() as tables:
+        times = [tables.sources.said_at(told.id, place) for place in (0, 3, 4, 6)]
+        assert times == [1_000, 1_000, None, None]
+        assert tables.sources.said_at(plain.id, 0) is None
+        assert tables.sources.said_at("unknown", 0) is None
+
+
 def test_a_source_does_not_change_and_is_stored_once(store: Store, keep: Keep) -> None:
     kept = keep("raw material")
     with store.read() as tables:

@@ -5,9 +5,10 @@ Pure: a candidate and its neighbours in, a decision out. Nothing here reads or w
 
 Three questions, in this order. Does it *say the same* as a neighbour? Does it *speak against* one:
 by giving another value to an attribute that has one value at a time, by denying what it says, by
-putting it right in so many words, or by telling the same of the same names with something else in
-its place? Does it *say more* than one? If none, it is new. The weights and bars were chosen on half
-of the scopes of letta-update and confirmed on the other; benchmarks/consolidation measures them.
+saying what took its place, by putting it right in so many words, or by telling the same of the same
+names with something else in its place? Does it *say more* than one? If none, it is new. The weights
+and bars were chosen on half of the scopes of letta-update and confirmed on the other;
+benchmarks/consolidation measures them.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from recollect.domain.candidate import CORRECTION, UPDATE
 from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
+from recollect.text.instead import replaces
 from recollect.text.likeness import MOST_CHARS, likeness, parts_of, tells_otherwise
 from recollect.text.patterns import Pattern
 from recollect.text.statements import (
@@ -168,6 +170,8 @@ def _against(candidate: Memory, one: Neighbour, *, corrects: bool) -> tuple[str,
     said, known = _read(mine), _read(theirs)
     if why := _reads_against(said, known):
         return why, True
+    if replaces(mine, theirs):
+        return "it says what took the place of it", True
     if _same_attribute_of_another(said, known):
         return "", False
     if _flips(mine, theirs):

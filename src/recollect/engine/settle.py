@@ -7,7 +7,7 @@ that two workers with the same news make one memory of it, not two.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -319,12 +319,12 @@ def _judged(
 
 
 def with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
-    """Give *memory* the quotes of *other* too, those of one session only once."""
+    """Give *memory* the quotes of *other* too, what was said once only once."""
     tables = records.tables
     known = _heard(tables, memory)
     added = []
     for number, piece in enumerate(other.evidence):
-        if (_session(tables, piece), fingerprint(piece.quote)) in known:
+        if not known.isdisjoint(_marks(tables, piece)):
             continue
         copy = replace(
             piece,
@@ -358,7 +358,21 @@ def _copied_id(memory: Memory, other: Memory, number: int) -> str:
 
 def _heard(tables: Tables, memory: Memory) -> set[tuple[str, str]]:
     """Return what was said in which session, in a form that knows it again."""
-    return {(_session(tables, one), fingerprint(one.quote)) for one in memory.evidence}
+    return {mark for one in memory.evidence for mark in _marks(tables, one)}
+
+
+def _marks(tables: Tables, piece: Evidence) -> Iterator[tuple[str, str]]:
+    """
+    Yield what knows the words of *piece* again: their session, and the very moment they were said.
+
+    A client that lets a session branch off copies what was said before into the new one. Nobody
+    said it twice, and so it must not count as said in two sessions.
+    """
+    words = fingerprint(piece.quote)
+    yield _session(tables, piece), words
+    at = tables.sources.said_at(piece.source_id, piece.start)
+    if at is not None:
+        yield f"at {at}", words
 
 
 def _sessions(tables: Tables, memory: Memory) -> int:

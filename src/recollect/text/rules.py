@@ -178,6 +178,7 @@ RULES: tuple[Rule, ...] = (
             rf"\bi (?:only |always |generally )*(?:want|need|expect|would like|'d "
             rf"like)\b.*{STANDING}|{STANDING}.*\bi (?:only |always )*(?:want|need|expect"
             rf"|like)\b",
+            rf"\bi always (?:want|expect) (?!{DEICTIC}|to\b)\w",
             r"\bi want (?:all |my |every |only )?[\w\s-]{2,40} (?:rather than|instead of|over"
             r"|and not|not)\b",
             rf"{TELLS}.*{STANDING}|{STANDING}.*{TELLS}|{STANDING_TELLS}",

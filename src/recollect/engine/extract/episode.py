@@ -66,8 +66,9 @@ def _asked(content: str, turns: Sequence[Turn]) -> list[Utterance]:
 
 def _anything(content: str, turns: Sequence[Turn]) -> list[Utterance]:
     """Return the beginning of the first message, where no sentence in any message tells much."""
-    order = (Voice.USER, Voice.OTHER, Voice.ASSISTANT, Voice.SYSTEM, Voice.TOOL)
-    for turn in sorted(turns, key=lambda turn: (order.index(turn.voice), turn.start)):
+    order = (Voice.USER, Voice.OTHER, Voice.ASSISTANT)  # programs ask nothing: `/clear` is no talk
+    talk = [turn for turn in turns if turn.voice in order]
+    for turn in sorted(talk, key=lambda turn: (order.index(turn.voice), turn.start)):
         hidden = fenced_spans(content[turn.start : turn.end])
         end = turn.start + hidden[0][0] if hidden else turn.end
         text = content[turn.start : end].strip("".join(BLANKS) + " \n")[:MOST_CHARS]

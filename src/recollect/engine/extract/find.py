@@ -51,7 +51,7 @@ _STATES = Pattern(
 )
 _BRINGS_UP_TO_DATE = Pattern(
     r"\b(?:no longer|any ?more|any longer|as of (?:today|now|this \w+)|switched (?:from|to)"
-    r"|moved (?:from|off|over)"
+    r"|moved (?:from|off|over)|migrated from|replaced [\w .+#-]{2,60} (?:with|by)"
     r"|changed (?:to|from|my mind)|renamed|used to)\b|(?<!right )(?<!by )(?<!for )\bnow\b(?! "
     r"that| on)"
 )

@@ -58,6 +58,12 @@ class SqliteSources:
         row = self._db.execute(_SQL["session_of"], {"id": source_id}).fetchone()
         return str(row[0]) if row else source_id
 
+    def said_at(self, source_id: str, place: int) -> int | None:
+        """Return when the character at *place* was said, in microseconds; None: nobody tells."""
+        asked = {"id": source_id, "place": place}
+        row = self._db.execute(_SQL["said_at"], asked).fetchone()
+        return None if row is None or row[0] is None else int(row[0])
+
     def kind_of(self, source_id: str) -> SourceKind | None:
         """Return of which kind a source is; None where there is none."""
         row = self._db.execute(_SQL["kind_of"], {"id": source_id}).fetchone()

@@ -22,6 +22,11 @@ SELECT coalesce(nullif(session, ''), id) FROM sources WHERE id = :id;
 -- kind_of: of which kind a source is
 SELECT kind FROM sources WHERE id = :id;
 
+-- said_at: when the message was written that holds a character of a source; null where nobody tells
+SELECT turn.value ->> 4
+  FROM sources s, json_each(s.metadata, '$.turns') turn
+ WHERE s.id = :id AND turn.value ->> 0 <= :place AND :place < turn.value ->> 1;
+
 -- with_session: those whose session has a name in a range
 SELECT session, content FROM sources WHERE session >= :from AND session < :to ORDER BY id;
 
