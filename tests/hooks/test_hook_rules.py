@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 
 from recollect.cli import server_files
 from recollect.config import load_settings
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.retrieval import Hit, Parts
+from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
 from recollect.hooks import names, state
 from recollect.hooks.answers import answer_to
 from recollect.hooks.events import HookEvent, event_of
 from recollect.hooks.whose import address_in, whose
 from recollect.hooks.wishes import LATER, NOT_NEEDED, NOW, when
-from recollect.hooks.worth import asks_something
+from recollect.hooks.worth import asks_something, strong
+from support import START
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -132,6 +136,41 @@ def test_small_talk_asks_nothing(prompt: str) -> None:
 )
 def test_a_question_asks_something(prompt: str) -> None:
     assert asks_something(prompt)
+
+
+def hit(name: str, kind: MemoryType, relevance: float) -> Hit:
+    memory = Memory(
+        id=name,
+        type=kind,
+        scope=Scope.GLOBAL,
+        status=Status.ACTIVE,
+        content=name,
+        observed_at=START,
+        confirmed_at=START,
+        created_at=START,
+        updated_at=START,
+    )
+    parts = Parts(semantic=relevance, relevance=relevance)
+    return Hit(memory=memory, score=relevance, parts=parts, explanation="")
+
+
+@pytest.mark.parametrize(
+    ("relevance", "besides", "told"),
+    [
+        (0.5, [], ["fact"]),  # what was said there may have been put right since
+        (0.5, ["fact"], []),  # told already: the record would only speak against it
+        (0.7, [], ["session", "fact"]),  # it is the session that was asked for
+    ],
+)
+def test_the_record_of_a_session_is_told_where_no_fact_answers_better(
+    relevance: float, besides: list[str], told: list[str]
+) -> None:
+    session = hit("session", MemoryType.EPISODE, relevance)
+    fact = hit("fact", MemoryType.PROJECT, 0.6)
+    hits = sorted([session, fact], key=lambda one: -one.score)
+
+    assert [one.memory.id for one in strong(hits, "which one?", besides=besides)] == told
+    assert strong([session], "which one?", besides=[]) == [session]
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,45 @@ def test_after_compaction_what_was_told_is_told_again(home: Home) -> None:
     assert "5433" in home.hook("session-start", told | {"source": "compact"}).said
 
 
+def test_a_session_that_goes_on_is_told_only_what_is_new(around: Home) -> None:
+    project, said = told_before(around, CLAUDE_CODE)
+    told = CLAUDE_CODE.told("s", project, None)
+    again = told | {"source": "resume"}
+
+    assert DECIDED in said
+    assert around.hook("session-start", again).out == ""  # it is in the transcript
+    with recollect.open(around.db, embedding_backend="none") as memory:
+        memory.ingest("Invoices are numbered by year.", project=project)
+    news = around.hook("session-start", again).said
+    assert "numbered by year" in news
+    assert DECIDED not in news
+    assert "deploy on Mondays" not in news
+    assert around.hook("session-start", again).out == ""
+    with recollect.open(around.db, embedding_backend="none") as memory:
+        memory.set_block(None, "rules", "We deploy on Tuesdays.", project=project)
+    news = around.hook("session-start", again).said
+    assert "deploy on Tuesdays" in news
+    assert "numbered by year" not in news
+    strange = CLAUDE_CODE.told("nobody knows", project, None) | {"source": "resume"}
+    assert DECIDED in around.hook("session-start", strange).said
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda one: one.name)
+def test_a_session_is_not_told_what_it_said_itself(home: Home, client: Client) -> None:
+    project = home.project("billing")
+    talk = [("user", "Hello there."), ("user", "Show me the schema of the walnut orders.")]
+    path = client.write(home.folder / "t.jsonl", talk, session="s", cwd=project)
+    told = client.told("s", project, path)
+    home.hook(client.end, told)
+    home.captured()
+
+    asked = {"prompt": "Show the schema of the walnut orders again"}
+    assert home.hook(client.start, told | {"source": "compact"}).out == ""
+    assert home.hook(client.prompt, told | asked).out == ""
+    other = client.told("other", project, None)
+    assert "walnut" in home.hook(client.prompt, other | asked).said
+
+
 @pytest.mark.parametrize(
     "prompt", ["yes", "go on", "ok, continue please", "/compact", "!ls -la", "", "  ", "thanks!"]
 )
@@ -184,6 +223,27 @@ def test_a_session_whose_client_says_no_end_is_captured_by_its_turns(home: Home)
     kinds = [line.split(" ", 4)[4] for line in home.log.splitlines() if " stop " in line]
     assert kinds == ["capture later", "capture now", "capture not needed", "capture later"]
     assert remembered(home, project)
+
+
+def test_a_session_whose_client_is_killed_is_captured_by_a_later_one(home: Home) -> None:
+    """Claude Code tells of no turn: its prompts say that there is a session."""
+    project = home.project("billing")
+    path = home.folder / "killed.jsonl"  # not there yet when the first prompt comes
+    with recollect.open(home.db, embedding_backend="none"):
+        pass
+    home.hook("prompt", CLAUDE_CODE.told("killed", project, path) | {"prompt": DECIDED})
+    CLAUDE_CODE.write(path, SAID, session="killed", cwd=project)
+
+    [wish] = home.files.glob("*.later")
+    told = json.loads(wish.read_text(encoding="utf-8"))
+    wish.write_text(json.dumps(told | {"ripe_at": 0.0}), encoding="utf-8")  # half an hour passes
+    other = home.folder / "other.jsonl"
+    CLAUDE_CODE.write(other, [("user", "Show me the orders.")], session="other", cwd=project)
+    home.hook("session-end", CLAUDE_CODE.told("other", project, other))
+    until(lambda: remembered(home, project))
+    home.captured()
+
+    assert not list(home.files.glob("*.later"))
 
 
 def recorded() -> list[Path]:

@@ -50,6 +50,18 @@ def test_a_conflict_is_told_as_one(words_only: Recollect) -> None:
     assert words_only.briefing(project="site").text.count("CONFLICT") == 2
 
 
+def test_a_session_that_goes_on_is_not_told_of_itself(words_only: Recollect) -> None:
+    for number in range(4):
+        said = [{"role": "user", "content": f"Please look at importer number {number}."}]
+        words_only.capture_session(said, session=f"s{number}", project="site")
+        words_only.drain()
+
+    told = words_only.briefing(project="site", session="s3").text
+
+    assert [f"number {number}" in told for number in range(4)] == [True, True, True, False]
+    assert "number 3" in words_only.briefing(project="site", session="new").text
+
+
 def test_it_can_be_explained_later(words_only: Recollect) -> None:
     kept = words_only.ingest("We use pnpm.", type="decision", project="site")
 

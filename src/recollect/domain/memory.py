@@ -102,6 +102,11 @@ class Memory:
         """The ids of the evidence, first one first."""
         return tuple(piece.id for piece in self.evidence)
 
+    def records(self, session: str) -> bool:
+        """Say whether this is the record of that session itself."""
+        recorded = self.type is MemoryType.EPISODE and self.metadata.get("session")
+        return bool(recorded) and recorded == session
+
     def freshness(self, now: datetime) -> float:
         """Return 1 for a memory confirmed just now, falling by half every half-life of its type."""
         age = max(now - self.confirmed_at, timedelta(0))

@@ -6,14 +6,19 @@ can be explained. What is told stands between the marks of text/fence.py, by whi
 its own words again and does not learn them as news.
 """
 
+from collections.abc import Sequence
+
 from recollect.app.root import Recollect
 from recollect.context.memories import HEADINGS, choose_memories, written
+from recollect.domain.context import Bundle, Citation
+from recollect.domain.retrieval import Hit
 from recollect.hooks import names
 from recollect.hooks.answers import MOST_CHARS
 from recollect.hooks.events import HookEvent
 from recollect.hooks.given import Given
 from recollect.hooks.worth import MOST, asks_something, strong
 from recollect.text.fence import OPENING, fenced_bundle
+from recollect.text.fingerprint import short_hash
 from recollect.text.tokens import counter_for
 
 START_TOKENS = 1_400  # with its frame about 1,500
@@ -44,12 +49,33 @@ def _at_start(memory: Recollect, event: HookEvent, given: Given) -> str:
         if len(text) <= MOST_CHARS or budget < 100:
             break
         budget //= 2  # tokens may be long: a client counts characters
+    if len(text) > MOST_CHARS:
+        text = ""
     told = [one.memory_id for one in bundle.citations]
-    if event.source == "resume":
-        given.add(told)
-    else:
-        given.begin(told)
-    return text if len(text) <= MOST_CHARS else ""
+    blocks = _mark_of(bundle.prefix)
+    if event.source != "resume":
+        given.begin([*blocks, *told])
+        return text
+    # What it was told is in the transcript that the client goes on with.
+    known = set(given.ids())
+    given.add([*blocks, *told])
+    return text if known.isdisjoint([*blocks, *told]) else _what_is_new(bundle, known, waiting)
+
+
+def _what_is_new(bundle: Bundle, known: set[str], waiting: str) -> str:
+    """Return what of *bundle* a session that goes on was not told before."""
+    prefix = "" if known.issuperset(_mark_of(bundle.prefix)) else bundle.prefix
+    hits = [hit for part in bundle.sections for hit in part.hits if hit.memory.id not in known]
+    text, _ = _told(hits, budget=START_TOKENS)
+    if not prefix and not text:
+        return ""
+    framed = _framed(prefix, "\n\n".join(filter(None, (text, waiting))))
+    return framed if len(framed) <= MOST_CHARS else ""
+
+
+def _mark_of(prefix: str) -> list[str]:
+    """Return what blocks are known again by, as long as none changes; nothing where none is."""
+    return [f"blocks {short_hash(prefix).hex()}"] if prefix else []
 
 
 def _waiting(memory: Recollect, event: HookEvent) -> str:
@@ -71,22 +97,25 @@ def _for_prompt(memory: Recollect, event: HookEvent, given: Given) -> str:
         session=event.session or None,
         limit=LOOKED_AT,
     )
-    few = strong(hits, event.prompt, besides=told)[:MOST]
-    # Each kind may take all of the room: there are only a few.
-    chosen = choose_memories(
-        few, budget=PROMPT_TOKENS, whole=4 * PROMPT_TOKENS, count=counter_for().count
-    )
-    lines, citations = written(chosen)
-    if not lines:
-        return ""
-    parts = ["## Remembered"]
-    for name, found in lines.items():
-        parts += ["", f"### {HEADINGS[name]}", *found]
-    text = _framed("", "\n".join(parts))
-    if len(text) > MOST_CHARS:
+    others = [hit for hit in hits if not hit.memory.records(event.session)]
+    few = strong(others, event.prompt, besides=told)[:MOST]
+    written_down, citations = _told(few, budget=PROMPT_TOKENS)
+    text = _framed("", written_down)
+    if not written_down or len(text) > MOST_CHARS:
         return ""
     given.add(one.memory_id for one in citations)
     return text
+
+
+def _told(hits: Sequence[Hit], *, budget: int) -> tuple[str, list[Citation]]:
+    """Return a few memories as text, and what each mark in it cites."""
+    # Each kind may take all of the room: there are only a few.
+    chosen = choose_memories(hits, budget=budget, whole=4 * budget, count=counter_for().count)
+    lines, citations = written(chosen)
+    parts = ["## Remembered"] if lines else []
+    for name, found in lines.items():
+        parts += ["", f"### {HEADINGS[name]}", *found]
+    return "\n".join(parts), citations
 
 
 def _framed(prefix: str, text: str) -> str:

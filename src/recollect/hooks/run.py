@@ -85,10 +85,11 @@ def _hooked(
     if kind in names.TELLING:
         return _noted(call)
     answer, how = _asked(call, begun)
-    if not answer:
-        return f"nothing to say ({how})"
-    _print(answer)
-    return f"{len(answer)} bytes ({how})"
+    if answer:
+        _print(answer)
+    if kind == names.PROMPT:
+        _foreseen(call)
+    return f"{len(answer)} bytes ({how})" if answer else f"nothing to say ({how})"
 
 
 def _asked(call: _Call, begun: float) -> tuple[bytes, str]:
@@ -137,6 +138,23 @@ def _answer_of(where: tuple[str, int, bool], call: _Call) -> tuple[int, bytes]:
         return 0, b"the server's answer is none"
 
 
+def _foreseen(call: _Call) -> None:
+    """Note that the session is to be captured one day, should its client be killed meanwhile."""
+    # After the answer, and only here: what begins a session need not load these.
+    from recollect.hooks.events import event_of
+    from recollect.hooks.wishes import wish_later
+
+    event = event_of(call.told, client=call.client, kind=call.kind, project=call.project)
+    if event.transcript:
+        folder = state.session_folder(call.state)
+        wish_later(folder, event, db=_key(call.wanted), place=event.place or os.getcwd())
+
+
+def _key(wanted: Whose) -> str:
+    """Return the name of the store under which wishes are kept."""
+    return wanted.server_url if wanted.elsewhere else wanted.db
+
+
 def _noted(call: _Call) -> str:
     """Note what is to be captured, and start who does it."""
     # Only those who capture pay for loading these.
@@ -153,8 +171,8 @@ def _noted(call: _Call) -> str:
         return f"the transcript cannot be read: {type(error).__name__}"
     wanted = call.wanted
     folder = state.session_folder(call.state)
-    key = wanted.server_url if wanted.elsewhere else wanted.db
-    decided = wish_for(folder, event, db=key, place=event.place or os.getcwd(), size=size)
+    place = event.place or os.getcwd()
+    decided = wish_for(folder, event, db=_key(wanted), place=place, size=size)
     if decided == NOW:
         server_url = wanted.server_url if wanted.elsewhere else ""
         start_capture(db=wanted.db, server_url=server_url, folder=folder)

@@ -54,8 +54,17 @@ def when(kind: str, *, size: int, captured: int) -> str:
 def wish_for(folder: str, event: HookEvent, *, db: str, place: str, size: int) -> str:
     """Write down that the transcript of *event* is wanted, and return when."""
     wanted = when(event.kind, size=size, captured=captured_bytes(folder, db, event.transcript))
-    if wanted == NOT_NEEDED:
-        return wanted
+    if wanted != NOT_NEEDED:
+        _write(folder, event, db=db, place=place, wanted=wanted)
+    return wanted
+
+
+def wish_later(folder: str, event: HookEvent, *, db: str, place: str) -> None:
+    """Write down that the transcript of *event*, which is only being written, is wanted later."""
+    _write(folder, event, db=db, place=place, wanted=LATER)
+
+
+def _write(folder: str, event: HookEvent, *, db: str, place: str, wanted: str) -> None:
     # In files of their own: what may wait must not put off what may not.
     ending = WISHES[0] if wanted == NOW else WISHES[1]
     state.write_small(
@@ -69,7 +78,6 @@ def wish_for(folder: str, event: HookEvent, *, db: str, place: str, size: int) -
             "ripe_at": time.time() + (LATER_S if wanted == LATER else 0.0),
         },
     )
-    return wanted
 
 
 def ripe(folder: str, db: str, now: float) -> Iterator[Wish]:

@@ -9,6 +9,7 @@ were, one word in common is no reason to speak.
 import re
 from collections.abc import Collection, Sequence
 
+from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit
 from recollect.text.words import STOP_WORDS
 
@@ -53,9 +54,19 @@ def strong(hits: Sequence[Hit], prompt: str, *, besides: Collection[str]) -> lis
         hit
         for hit in hits
         if hit.parts.relevance >= NEAR_THE_BEST * best
-        and hit.memory.id not in told
         and (hit.parts.semantic > 0 or len(hit.matched_words) >= least)
         # What another project decided is for those who ask, or who linked it.
         and hit.reached != "relevant"
     ]
-    return found[:MOST]
+    return [hit for hit in _without_echoes(found) if hit.memory.id not in told][:MOST]
+
+
+def _without_echoes(hits: Sequence[Hit]) -> list[Hit]:
+    """
+    Leave out the records of sessions where something that was learnt from sessions answers better.
+
+    They tell in other words what was said, and still do when it was put right since.
+    """
+    learnt = [hit for hit in hits if hit.memory.type is not MemoryType.EPISODE]
+    bar = max((hit.parts.relevance for hit in learnt), default=-1.0)
+    return [hit for hit in hits if hit in learnt or hit.parts.relevance > bar]

@@ -82,10 +82,12 @@ def briefing(deps: Deps, wanted: Request) -> Bundle:
 
 def _newest(tables: Tables, wanted: Request) -> list[Hit]:
     owners = visible_owners(find(tables, wanted.asked.where))
-    found = [
-        tables.memories.newest(owners, Filters(types=frozenset({kind})), limit)
-        for kind, limit in KINDS
-    ]
+    session = wanted.asked.where.session or ""
+    found = []
+    for kind, limit in KINDS:
+        # One more than is wanted: a session that goes on is not told of itself.
+        newest = tables.memories.newest(owners, Filters(types=frozenset({kind})), limit + 1)
+        found.append([one for one in newest if not one.records(session)][:limit])
     in_turn = chain.from_iterable(zip_longest(*found))
     return read.unasked(tables, [one for one in in_turn if one is not None], WHY)
 
