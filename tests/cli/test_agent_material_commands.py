@@ -325,6 +325,19 @@ def test_search_without_a_command_finds_memories(run: Run, kept: str) -> None:
     assert found(plain) == found(options_first) == found(by_name)
 
 
+def test_a_session_that_is_found_is_shown_by_what_was_asked_in_it(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_text(
+        "User: Why does the walnut importer drop rows?\nAssistant: I will look at it.\n"
+    )
+    told(run("capture", str(path), "--work"))
+
+    shown = told(run("search", "walnut importer"))
+
+    assert "Session (" in shown
+    assert "Asked: Why does the walnut importer drop rows?" in shown
+
+
 def test_a_query_that_is_the_name_of_a_command_can_still_be_asked(run: Run, kept: str) -> None:
     assert "Missing option '--query'" in refused(run("search", "files"), code=2)
     for word in ("files", "conversations"):

@@ -41,6 +41,13 @@ def of(hits: list[Hit], budget: int) -> Bundle:
     return assemble(Given(hits=tuple(hits)), Wish(budget_tokens=budget, count=counter_for().count))
 
 
+def test_a_reason_that_was_said_with_the_decision_is_not_told_twice() -> None:
+    said = "We use pnpm because it is  Fast."
+    decided = hit(1, MemoryType.DECISION, said, rationale="it is fast.")
+
+    assert "(because:" not in of([decided], 500).text
+
+
 def test_the_text_of_a_bundle_looks_like_this(memory: Recollect, clock: FakeClock) -> None:
     memory.ingest("Answers should be short.", type="profile")
     memory.ingest(

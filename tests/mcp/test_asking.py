@@ -32,18 +32,33 @@ def test_a_person_who_agrees_decides(tmp_path: Path, era: str, verdict: str) -> 
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("action", ["decline", "cancel"])
-def test_nothing_changes_where_the_person_does_not_agree(
-    tmp_path: Path, era: str, action: str
-) -> None:
+def test_nothing_changes_where_the_person_does_not_agree(tmp_path: Path, era: str) -> None:
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
         server = within(memory)
         kept = values(server, "remember", era, content="We use pnpm.")["id"]
 
         for tool, given in (("review", {"action": "keep"}), ("forget", {})):
-            said = refusal(server, tool, era, Person(action), id=kept, **given)
+            said = refusal(server, tool, era, Person("decline"), id=kept, **given)
             assert "said no" in said
 
+        assert memory.get(kept).status == "inbox"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_question_put_away_is_no_answer_and_the_agent_is_told_what_to_do(
+    tmp_path: Path, era: str
+) -> None:
+    """Claude Code puts every question away by itself where it runs without a terminal."""
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory)
+        kept = values(server, "remember", era, content="We use pnpm.")["id"]
+
+        keep = refusal(server, "review", era, Person("cancel"), id=kept, action="keep")
+        forget = refusal(server, "forget", era, Person("cancel"), id=kept)
+
+        assert "said no" not in keep + forget
+        assert "recollect inbox" in keep
+        assert f"recollect forget {kept}" in forget
         assert memory.get(kept).status == "inbox"
 
 
@@ -235,3 +250,13 @@ def test_what_somebody_else_decided_meanwhile_stays_decided(tmp_path: Path, era:
 
         assert "does not wait for a decision" in said
         assert memory.get(kept).status == "archived"
+
+
+def test_an_agent_without_blocks_is_told_what_to_do_instead(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = within(memory, Caller(project="site"))
+
+        said = refusal(server, "edit_block", label="human", how="append", text="Likes tea.")
+
+        assert "`remember`" in said
+        assert "--agent" in said

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from recollect.domain.context import Bundle
-from recollect.domain.memory import Memory
+from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.retrieval import Hit
 
 _C1 = re.compile(r"[\x7f-\x9f]")  # the rest json escapes itself
@@ -126,5 +126,8 @@ def print_bundle(bundle: Bundle) -> None:
 
 
 def _headline(memory: Memory) -> str:
-    text = " ".join((memory.title or memory.named).split())
+    said = memory.title or memory.named
+    if memory.title and memory.type is MemoryType.EPISODE:
+        said = f"{memory.title}: {memory.content}"  # the titles of sessions are all alike
+    text = " ".join(said.split())
     return text if len(text) <= 160 else text[:159] + "…"

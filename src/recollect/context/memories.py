@@ -130,7 +130,7 @@ def _line(hit: Hit, mark: str) -> str:
     name = memory.title or memory.key
     if name and name not in said:
         said = f"{name}: {said}"
-    if memory.rationale:
+    if memory.rationale and not _says(said, memory.rationale):
         said += f" (because: {memory.rationale})"
     notes = [f"{memory.observed_at:%Y-%m-%d}", *_coming(memory)]
     if hit.reached != "visible":
@@ -138,6 +138,12 @@ def _line(hit: Hit, mark: str) -> str:
     if hit.conflicts or memory.status is Status.CONTRADICTED:
         notes.append("CONFLICT: contradicted by another memory")
     return f"- [{mark}] {one_line(said, len(said) + 20)} ({'; '.join(notes)})"
+
+
+def _says(text: str, reason: str) -> bool:
+    """Say whether *text* gives the reason itself: one that was said in a breath is in both."""
+    told, why = (" ".join(one.casefold().split()) for one in (text, reason))
+    return why.rstrip(".!") in told
 
 
 def _coming(memory: Memory) -> list[str]:

@@ -35,6 +35,7 @@ class Answer(Enum):
 
     YES = auto()
     NO = auto()
+    NONE = auto()  # the question was put away: by a person, or by a client nobody sits at
     NOBODY = auto()  # there is nobody who could be asked
 
 
@@ -71,6 +72,8 @@ def _can_ask(ctx: Context) -> bool:
 
 
 def _understood(answer: types.ElicitResult) -> Answer:
+    if answer.action == "cancel":
+        return Answer.NONE
     confirmed = (answer.content or {}).get(ASKED)
     return Answer.YES if answer.action == "accept" and confirmed is True else Answer.NO
 

@@ -258,6 +258,12 @@ def _refused(message: str) -> types.CallToolResult:
 def _why_not(answer: Answer, asked: Ask) -> str:
     if answer is Answer.NO:
         return "The user said no. Nothing was changed."
+    if answer is Answer.NONE:
+        # Claude Code says so too where it runs without anybody to show a question to.
+        return (
+            "Only the user can decide this, and the question was put away without an answer. "
+            f"Nothing was changed; {asked.instead}."
+        )
     return (
         "Only the user can decide this, and this client cannot ask them. Nothing was changed; "
         f"{asked.instead}."

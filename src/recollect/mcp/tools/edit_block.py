@@ -18,6 +18,11 @@ from recollect.mcp.caller import Caller, agent_of, blocks_seen
 from recollect.mcp.pages import shown_to_person
 from recollect.mcp.tool import CHANGES, NUMBER, TEXT, Ask, Outcome, Told, Tool, one_of, told_about
 
+_NO_BLOCKS = (
+    "use `remember` instead (only where the user adds `--agent NAME` to `recollect mcp` in this "
+    "client's settings does the server have blocks)"
+)
+
 
 def edit_block(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Outcome:
     """Apply one edit, or ask whether it may be applied."""
@@ -65,8 +70,8 @@ def _named(memory: Recollect, caller: Caller, agent: Agent | None, label: str) -
             if agent is not None and label in DEFAULT_LABELS:
                 return None
     if found is None or found.hidden:
-        has = ", ".join(seen) or "none; start the server with --agent to have some"
-        raise NotFound(f"there is no block {label[:80]!r} here; there is {has}")
+        others = f"the blocks here are {', '.join(seen)}" if seen else _NO_BLOCKS
+        raise NotFound(f"there is no block {label[:80]!r} here; {others}")
     return found
 
 
