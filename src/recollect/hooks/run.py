@@ -18,6 +18,7 @@ from recollect.hooks.whose import Whose, address_in, served_at, whose
 
 SERVER_MS = 100.0  # for a server to answer
 ALONE_MS = 1_000.0  # for the whole process, where there is none
+STARTING_MS = 3_000.0  # the same when a session begins: it does so once, and loading takes its time
 INPUT_S = 2.0  # for the client to say what happened
 MOST_INPUT_BYTES = 8_000_000
 OPTIONS = ("--client", "--db", "--project")
@@ -110,7 +111,8 @@ def _asked(call: _Call, begun: float) -> tuple[bytes, str]:
         return b"", "no server"
     if not os.path.isfile(wanted.db):
         return b"", "no store yet"
-    with _Deadline(begun + _limit(call.environ, ALONE_MS), call.state):
+    alone = STARTING_MS if call.kind == names.SESSION_START else ALONE_MS
+    with _Deadline(begun + _limit(call.environ, alone), call.state):
         # Loads the store and the service: only here, where nobody else answers.
         from recollect.hooks.direct import answered
 
