@@ -225,25 +225,26 @@ def test_a_session_whose_client_says_no_end_is_captured_by_its_turns(home: Home)
     assert remembered(home, project)
 
 
-def test_a_session_whose_client_is_killed_is_captured_by_a_later_one(home: Home) -> None:
+def test_a_session_whose_client_is_killed_is_captured_by_a_later_one(around: Home) -> None:
     """Claude Code tells of no turn: its prompts say that there is a session."""
-    project = home.project("billing")
-    path = home.folder / "killed.jsonl"  # not there yet when the first prompt comes
-    with recollect.open(home.db, embedding_backend="none"):
+    project = around.project("billing")
+    path = around.folder / "killed.jsonl"  # not there yet when the first prompt comes
+    with recollect.open(around.db, embedding_backend="none"):
         pass
-    home.hook("prompt", CLAUDE_CODE.told("killed", project, path) | {"prompt": DECIDED})
+    around.hook("prompt", CLAUDE_CODE.told("killed", project, path) | {"prompt": DECIDED})
     CLAUDE_CODE.write(path, SAID, session="killed", cwd=project)
 
-    [wish] = home.files.glob("*.later")
+    until(lambda: bool(list(around.files.glob("*.later"))))
+    [wish] = around.files.glob("*.later")
     told = json.loads(wish.read_text(encoding="utf-8"))
     wish.write_text(json.dumps(told | {"ripe_at": 0.0}), encoding="utf-8")  # half an hour passes
-    other = home.folder / "other.jsonl"
+    other = around.folder / "other.jsonl"
     CLAUDE_CODE.write(other, [("user", "Show me the orders.")], session="other", cwd=project)
-    home.hook("session-end", CLAUDE_CODE.told("other", project, other))
-    until(lambda: remembered(home, project))
-    home.captured()
+    around.hook("session-end", CLAUDE_CODE.told("other", project, other))
+    until(lambda: remembered(around, project))
+    around.captured()
 
-    assert not list(home.files.glob("*.later"))
+    assert not list(around.files.glob("*.later"))
 
 
 def recorded() -> list[Path]:

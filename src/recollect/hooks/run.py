@@ -10,6 +10,7 @@ what was said. Only the least of the standard library is loaded here: a client w
 import json
 import os
 import select
+import sys
 import time
 
 from recollect.hooks import names, state
@@ -142,7 +143,29 @@ def _answer_of(where: tuple[str, int, bool], call: _Call) -> tuple[int, bytes]:
 
 def _foreseen(call: _Call) -> None:
     """Note that the session is to be captured one day, should its client be killed meanwhile."""
-    # After the answer, and only here: what begins a session need not load these.
+    if "transcript_path" not in call.told:
+        return
+    if os.name != "posix" or "recollect.hooks.events" in sys.modules:
+        _wish_later(call)
+    elif os.fork() == 0:
+        # Loading what that takes would keep the client waiting; it waits for the parent alone.
+        try:
+            _let_go()
+            _wish_later(call)
+        finally:
+            os._exit(0)
+
+
+def _let_go() -> None:
+    """Hold nothing that a client waits for."""
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for held in (0, 1, 2):
+        os.dup2(nowhere, held)
+
+
+def _wish_later(call: _Call) -> None:
+    # As above.
     from recollect.hooks.events import event_of
     from recollect.hooks.wishes import wish_later
 
