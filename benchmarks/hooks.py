@@ -114,7 +114,8 @@ class Hooks:
     def run(self, how: str, asked: Sequence[Question], *, bare: bool) -> None:
         """Run both hooks for each question, after some that do not count."""
         for number, one in enumerate(asked):
-            told = {"session_id": f"{how} {number}", "cwd": "/", "prompt": one.text}
+            transcript = str(self._db.with_name(f"{number}.jsonl"))
+            told = {"cwd": "/", "prompt": one.text, "transcript_path": transcript}
             kept = number >= WARM_UP
             for event in ("session-start", "prompt"):
                 words = [str(self._script), "hook", event, "--project", one.project]

@@ -21,6 +21,7 @@ SERVER_MS = 100.0  # for a server to answer
 ALONE_MS = 1_000.0  # for the whole process, where there is none
 STARTING_MS = 3_000.0  # the same when a session begins: it does so once, and loading takes its time
 INPUT_S = 2.0  # for the client to say what happened
+NICE = 10  # of what nobody waits for
 MOST_INPUT_BYTES = 8_000_000
 OPTIONS = ("--client", "--db", "--project")
 # The server cannot answer for this store; the file can.
@@ -157,8 +158,9 @@ def _foreseen(call: _Call) -> None:
 
 
 def _let_go() -> None:
-    """Hold nothing that a client waits for."""
+    """Hold nothing that a client waits for, and nobody up."""
     os.setsid()
+    os.nice(NICE)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for held in (0, 1, 2):
         os.dup2(nowhere, held)
