@@ -116,7 +116,7 @@ def test_the_nearest_place_wins(
         ("MEMORY_MAX_CONTEXT_MESSAGES", "max_context_messages", 3),
         ("RECOLLECT_MAX_BODY_MB", "max_body_mb", 1),
         ("RECOLLECT_REQUESTS_PER_SECOND", "requests_per_second", 0),
-        ("RECOLLECT_KEEP_RETRIEVALS", "keep_retrievals", 0),
+        ("RECOLLECT_KEEP_RETRIEVALS", "keep_retrievals", 9),
     ],
 )
 def test_a_variable_sets_its_setting_and_no_other(

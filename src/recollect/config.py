@@ -88,7 +88,7 @@ class Settings:
     file_roots: str = ""  # folders a server may read for its callers, as a path lists them
     max_body_mb: int = 64
     requests_per_second: int = 500  # of one client address; 0: no limit
-    keep_retrievals: int = 10_000  # in the log, the newest; 0: all
+    keep_retrievals: int = 0  # in the log, the newest; 0: all, each can be explained for ever
     # No setting of its own: whether the embedder was named nearer than in the configuration file.
     embedder_named: bool | None = field(default=None, compare=False, repr=False)
 

@@ -79,8 +79,7 @@ def memory_shown(memory: Recollect, caller: Caller, memory_id: str, query: str =
             return found
         raise NotFound(
             f"{memory_id[:80]!r} is neither a memory nor a retrieval that is seen from here; what "
-            "came from another project is explained with the query that found it, and old "
-            "retrievals are removed (setting keep_retrievals)"
+            "came from another project is explained with the query that found it"
         ) from None
 
 
