@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect import Recollect
+from recollect import Memory, MemoryType, Recollect, Scope, Status
 from recollect.clock import uuid7_text
 from recollect.config import Settings
 from recollect.models.scripted import ScriptedEmbedder
@@ -49,3 +49,19 @@ def open_memory(
     if not words_only:
         embedder = embedder or ScriptedEmbedder(synonyms=synonyms)
     return Recollect(settings, clock=clock, embedder=embedder, reach=reach)
+
+
+def active(memory_id: str, kind: MemoryType, content: str, **given: object) -> Memory:
+    """Return a memory of everybody's that no store holds."""
+    return Memory(
+        id=memory_id,
+        type=kind,
+        scope=Scope.GLOBAL,
+        status=Status.ACTIVE,
+        content=content,
+        observed_at=START,
+        confirmed_at=START,
+        created_at=START,
+        updated_at=START,
+        **given,  # type: ignore[arg-type]
+    )

@@ -8,32 +8,18 @@ from recollect import (
     Bundle,
     Hit,
     InvalidInput,
-    Memory,
     MemoryExplanation,
     MemoryType,
     Recollect,
-    Scope,
 )
-from recollect import Status as MemoryStatus
 from recollect.context.bundle import Given, Wish, assemble
 from recollect.domain.retrieval import Parts
 from recollect.text.tokens import counter_for
-from support import START, FakeClock
+from support import FakeClock, active
 
 
 def hit(number: int, kind: MemoryType, content: str, **given: object) -> Hit:
-    memory = Memory(
-        id=f"id{number}",
-        type=kind,
-        scope=Scope.GLOBAL,
-        status=MemoryStatus.ACTIVE,
-        content=content,
-        observed_at=START,
-        confirmed_at=START,
-        created_at=START,
-        updated_at=START,
-        **given,  # type: ignore[arg-type]
-    )
+    memory = active(f"id{number}", kind, content, **given)
     return Hit(memory=memory, score=1.0, parts=Parts(), explanation="why")
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from recollect.cli import server_files
 from recollect.config import load_settings
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit, Parts
-from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
 from recollect.hooks import names, state
 from recollect.hooks.answers import answer_to
@@ -20,7 +19,7 @@ from recollect.hooks.events import HookEvent, event_of
 from recollect.hooks.whose import address_in, whose
 from recollect.hooks.wishes import LATER, NOT_NEEDED, NOW, when
 from recollect.hooks.worth import asks_something, strong
-from support import START
+from support import active
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -139,17 +138,7 @@ def test_a_question_asks_something(prompt: str) -> None:
 
 
 def hit(name: str, kind: MemoryType, relevance: float) -> Hit:
-    memory = Memory(
-        id=name,
-        type=kind,
-        scope=Scope.GLOBAL,
-        status=Status.ACTIVE,
-        content=name,
-        observed_at=START,
-        confirmed_at=START,
-        created_at=START,
-        updated_at=START,
-    )
+    memory = active(name, kind, name)
     parts = Parts(semantic=relevance, relevance=relevance)
     return Hit(memory=memory, score=relevance, parts=parts, explanation="")
 

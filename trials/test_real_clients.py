@@ -1,13 +1,15 @@
 """
-The clients themselves, where they are installed: they start our server and run our hooks.
+The clients themselves: they start our server and run our hooks. Run it with `pytest trials`.
 
-Their model is our vendor's server, so nothing leaves this machine. `npm install -g
-@anthropic-ai/claude-code @openai/codex opencode-ai` brings them; without them this is skipped.
+Their model is our vendor's server, so nothing leaves this machine. They have to be installed (`npm
+install -g @anthropic-ai/claude-code @openai/codex opencode-ai`), and that is why these are no part
+of the tests.
 """
 
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,17 +19,14 @@ from gate import until
 from recollect import Recollect
 from recollect.config import load_settings
 from terminal import installed
-from vendor_server import Answer, Call, VendorServer
+from vendor_server import Answer, Call, VendorServer, vendor_server
 
 DECIDED = "We deploy the invoices service on Fridays."
 PREFERRED = "I always indent Go code with tabs."
-PLUGIN = Path(__file__).parent.parent.parent / "src" / "recollect" / "plugin"
+PLUGIN = Path(__file__).parent.parent / "src" / "recollect" / "plugin"
 WAIT = Answer(calls=[Call("exec_command", {"cmd": "sleep 5"})])  # Codex waits for no server
 
-needs_claude = pytest.mark.skipif(shutil.which("claude") is None, reason="no Claude Code here")
-needs_codex = pytest.mark.skipif(shutil.which("codex") is None, reason="no Codex here")
-needs_opencode = pytest.mark.skipif(shutil.which("opencode") is None, reason="no OpenCode here")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 
 @dataclass
@@ -46,13 +45,15 @@ class Desk:
     def run(self, *command: str, project: str = "shop") -> str:
         strange = ("CLAUDE", "CODEX", "ANTHROPIC", "OPENAI", "RECOLLECT_", "MEMORY_", "XDG_")
         own = {name: one for name, one in os.environ.items() if not name.startswith(strange)}
+        path = f"{Path(installed('recollect')).parent}{os.pathsep}{own['PATH']}"
+        assert shutil.which(command[0], path=path), f"{command[0]} is not installed: see above"
         done = subprocess.run(
             command,
             cwd=self.project(project),
             env={
                 **own,
                 "HOME": str(self.home),
-                "PATH": f"{Path(installed('recollect')).parent}{os.pathsep}{own['PATH']}",
+                "PATH": path,
                 "ANTHROPIC_BASE_URL": self.vendor.anthropic_url,
                 "ANTHROPIC_API_KEY": "sk-test",
                 "OPENAI_API_KEY": "sk-test",
@@ -91,11 +92,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, vendor: VendorServer) -> Desk:
+def desk(tmp_path: Path) -> Iterator[Desk]:
     """A desk where a decision is remembered in one of the two projects."""
-    desk = Desk(tmp_path, vendor)
-    desk.run("recollect", "add", DECIDED, "--type", "decision", "--project", ".")
-    return desk
+    with vendor_server() as vendor:
+        desk = Desk(tmp_path, vendor)
+        desk.run("recollect", "add", DECIDED, "--type", "decision", "--project", ".")
+        yield desk
 
 
 def preferred(desk: Desk) -> list[str]:
@@ -103,7 +105,6 @@ def preferred(desk: Desk) -> list[str]:
         return [one.content for one in memory.inbox(everywhere=True)]
 
 
-@needs_claude
 def test_a_session_of_claude_code_knows_what_was_decided_and_hands_over_what_it_learnt(
     desk: Desk,
 ) -> None:
@@ -125,7 +126,6 @@ def test_a_session_of_claude_code_knows_what_was_decided_and_hands_over_what_it_
     assert until(lambda: PREFERRED in preferred(desk))
 
 
-@needs_claude
 def test_another_project_in_claude_code_sees_none_of_it(desk: Desk) -> None:
     desk.run("recollect", "setup", "claude-code", "--yes")
 
@@ -135,7 +135,6 @@ def test_another_project_in_claude_code_sees_none_of_it(desk: Desk) -> None:
     assert not any(DECIDED in one for one in desk.asked())
 
 
-@needs_claude
 def test_the_plugin_does_the_same_in_claude_code(desk: Desk) -> None:
     assert "passed" in desk.run("claude", "plugin", "validate", str(PLUGIN))
 
@@ -146,7 +145,6 @@ def test_the_plugin_does_the_same_in_claude_code(desk: Desk) -> None:
     assert until(lambda: PREFERRED in preferred(desk))
 
 
-@needs_codex
 def test_a_session_of_codex_knows_what_was_decided_and_hands_over_what_it_learnt(
     desk: Desk,
 ) -> None:
@@ -162,7 +160,6 @@ def test_a_session_of_codex_knows_what_was_decided_and_hands_over_what_it_learnt
     assert until(lambda: PREFERRED in preferred(desk))
 
 
-@needs_codex
 def test_the_plugin_in_codex_works_for_the_project_that_is_worked_in(desk: Desk) -> None:
     desk.run("codex", "plugin", "marketplace", "add", str(PLUGIN.parent.parent.parent))
     desk.run("codex", "plugin", "add", "recollect@recollect")
@@ -174,7 +171,6 @@ def test_the_plugin_in_codex_works_for_the_project_that_is_worked_in(desk: Desk)
     assert '\\"project\\":\\"shop\\"' in desk.asked()[-1].replace("\\\\", "\\")
 
 
-@needs_opencode
 def test_opencode_starts_the_server(desk: Desk) -> None:
     desk.run("recollect", "setup", "opencode", "--yes")
 
