@@ -9,8 +9,8 @@ from typing import Any
 import uvicorn
 
 from recollect import Recollect
-from recollect.api.web_app import web_app
 from recollect.config import Settings
+from recollect.server.web_app import web_app
 
 LOCAL = "http://127.0.0.1:8283"  # what the guard lets pass, for clients without a network
 

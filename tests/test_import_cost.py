@@ -71,7 +71,7 @@ def test_no_command_loads_the_server_but_the_one_that_serves() -> None:
 def test_nothing_loads_the_mcp_package_but_what_speaks_mcp() -> None:
     asked = "from click.testing import CliRunner\nfrom recollect.cli.main import main\n"
     served = (
-        "from recollect.api.web_app import web_app\n"
+        "from recollect.server.web_app import web_app\n"
         "from recollect.app import Recollect\n"
         "from recollect.config import Settings\n"
         "from starlette.testclient import TestClient\n"
@@ -96,7 +96,7 @@ def test_turning_a_problem_into_an_error_loads_no_framework() -> None:
 
 def test_a_server_without_an_embedder_loads_no_numpy() -> None:
     modules = loaded(
-        "from recollect.api.web_app import web_app\n"
+        "from recollect.server.web_app import web_app\n"
         "from recollect.app import Recollect\n"
         "from recollect.config import Settings\n"
         "from starlette.testclient import TestClient\n"
@@ -117,16 +117,16 @@ def test_counting_tokens_loads_the_tables_only_when_asked_and_never_their_packag
 
 
 def test_a_hook_that_asks_a_server_loads_little_of_the_standard_library_and_nothing_else() -> None:
-    modules = loaded("import recollect.hooks.run")
+    modules = loaded("import recollect.hooks.hook_command")
 
     assert not modules & {*HEAVY, "apsw", "typing", "dataclasses", "pathlib", "subprocess"}
     assert not modules & {"http.client", "asyncio", "logging", "email", "ssl", "importlib.util"}
     assert {name for name in modules if name.startswith("recollect")} == {
         "recollect",
         "recollect.hooks",
-        "recollect.hooks.ask",
-        "recollect.hooks.names",
-        "recollect.hooks.run",
-        "recollect.hooks.state",
-        "recollect.hooks.whose",
+        "recollect.hooks.server_request",
+        "recollect.hooks.event_names",
+        "recollect.hooks.hook_command",
+        "recollect.hooks.state_files",
+        "recollect.hooks.target_store",
     }

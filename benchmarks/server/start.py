@@ -40,8 +40,8 @@ t = time.perf_counter
 at = [t()]
 import recollect.cli.main; at.append(t())
 import fastapi, uvicorn; at.append(t())
-import recollect.api.serve; at.append(t())
-from recollect.api.web_app import web_app
+import recollect.server.serve; at.append(t())
+from recollect.server.web_app import web_app
 from recollect.app.root import Recollect
 from recollect.config import load_settings
 settings = load_settings(db=sys.argv[1]); memory = Recollect(settings); at.append(t())
@@ -52,7 +52,7 @@ print(json.dumps([1000 * (b - a) for a, b in zip(at, at[1:])]))
 STEPS = (
     "the command line (`recollect.cli.main`)",
     "FastAPI and uvicorn",
-    "the rest of the server (`recollect.api.serve`)",
+    "the rest of the server (`recollect.server.serve`)",
     "opening the store",
     "making the routes (`web_app`)",
 )
@@ -99,7 +99,7 @@ def imports() -> Mapping[str, float]:
             "-X",
             "importtime",
             "-c",
-            "import recollect.cli.main, recollect.api.serve",
+            "import recollect.cli.main, recollect.server.serve",
         ],
         cwd=ROOT,
         check=True,

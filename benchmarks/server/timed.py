@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.server.spans import Spans
-from recollect.api import once, verbs
-from recollect.api.serve import serve
-from recollect.api.web_app import web_app
 from recollect.config import Settings
 from recollect.engine.answering import Answering
 from recollect.engine.indexer import Indexer
+from recollect.server import once, verbs
+from recollect.server.serve import serve
+from recollect.server.web_app import web_app
 from recollect.service import context, read
 from recollect.text.tokens import TokenCounter
 

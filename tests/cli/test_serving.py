@@ -18,8 +18,6 @@ from typing import Any
 
 import pytest
 
-from recollect.api.address import NoRecollect, ask_health, listening, url_of
-from recollect.api.serve import OneLine
 from recollect.cli.server_files import (
     MOST_LOG_BYTES,
     Running,
@@ -31,6 +29,8 @@ from recollect.cli.server_files import (
 )
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, TokenRefused
+from recollect.server.address import NoRecollect, ask_health, listening, url_of
+from recollect.server.serve import OneLine
 from served import serving, without_embedder
 from terminal import installed
 
@@ -155,8 +155,8 @@ def test_the_variables_of_a_memory_server_are_honoured(tmp_path: Path) -> None:
 
 SLOW = """
     import sys, time
-    from recollect.api.serve import serve
-    from recollect.api.web_app import web_app
+    from recollect.server.serve import serve
+    from recollect.server.web_app import web_app
     from recollect.config import load_settings
 
     def made(memory, settings):

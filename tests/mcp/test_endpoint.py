@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 from hosted import hosted
 from mcp_clients import ERAS, over_http, talk, values
 from recollect import Recollect
-from recollect.api.web_app import web_app
 from recollect.config import Settings
+from recollect.server.web_app import web_app
 from served import serving
 from support import open_memory
 

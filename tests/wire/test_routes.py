@@ -6,8 +6,8 @@ from typing import Any, get_origin, get_type_hints
 import pytest
 
 from recollect import Recollect, Remote
-from recollect.api.taken import taken_by
 from recollect.client.remote import NOT_OVER_HTTP, bound
+from recollect.server.taken import taken_by
 from recollect.wire.routes import EXPORTS, IMPORTS, ROUTES, Route
 
 EVERY = {**ROUTES, **EXPORTS, **IMPORTS}

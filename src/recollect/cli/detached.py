@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from recollect import __version__
-from recollect.api.address import NoRecollect, ask_health, listening, url_of
 from recollect.cli.options import Refused
 from recollect.cli.render import shown, visible
 from recollect.cli.server_files import log_file, open_log, pid_file, state_folder
 from recollect.config import Settings, at_home
 from recollect.errors import StoreUnavailable
+from recollect.server.address import NoRecollect, ask_health, listening, url_of
 
 READY_WITHIN_S = 60.0
 SHOWN_LOG_LINES = 15

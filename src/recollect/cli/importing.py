@@ -16,7 +16,6 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from recollect.api.address import NoRecollect, ask_health
 from recollect.app import Recollect
 from recollect.cli.capturing import work_off
 from recollect.cli.options import creating_store_options
@@ -26,6 +25,7 @@ from recollect.config import load_settings
 from recollect.domain.importing import FileOutcome, ImportStep
 from recollect.domain.memory import Status
 from recollect.errors import RecollectError
+from recollect.server.address import NoRecollect, ask_health
 from recollect.service.imports.past import PastSource
 from recollect.service.imports.sources import SOURCES
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect import __version__
-from recollect.api.address import NoRecollect, ask_health, url_of
 from recollect.cli.detached import start_detached
 from recollect.cli.options import Refused
 from recollect.cli.render import print_json, say, shown, visible
@@ -29,9 +28,10 @@ from recollect.cli.server_files import (
 )
 from recollect.config import Settings, at_home, load_settings
 from recollect.errors import InvalidInput, RecollectError
+from recollect.server.address import NoRecollect, ask_health, url_of
 
 if TYPE_CHECKING:
-    from recollect.api.serve import Serving
+    from recollect.server.serve import Serving
 
 STOP_WITHIN_S = 15.0
 
@@ -105,7 +105,7 @@ def stop(port: int | None, token_file: str | None, as_json: bool) -> None:
 
 def _serve_here(settings: Settings, *, verbose: bool, as_json: bool) -> None:
     # FastAPI and uvicorn load here: no other command pays for them.
-    from recollect.api.serve import serve as serve_until_stopped
+    from recollect.server.serve import serve as serve_until_stopped
 
     written: list[Path] = []
 

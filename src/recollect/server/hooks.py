@@ -12,8 +12,8 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from recollect.app.root import Recollect
-from recollect.hooks import names
-from recollect.hooks.reply import reply
+from recollect.hooks import event_names
+from recollect.hooks.handle_event import reply
 from recollect.text.tokens import counter_for
 from recollect.wire.routes import PREFIX
 
@@ -40,15 +40,15 @@ def hook_router(memory: Recollect) -> APIRouter:
     @router.post("/hooks/{client}/{event}", include_in_schema=False)
     def hook(client: str, event: str, given: HookRequest) -> Response:
         """Return what the hook prints; 409 where it means another store."""
-        kind = names.kind_of(event)
-        if kind not in names.ASKING:
+        kind = event_names.kind_of(event)
+        if kind not in event_names.ASKING:
             return Response(status_code=404)
         if given.db and os.path.realpath(given.db) != served:
             return Response(status_code=409)
         answer = reply(
             memory,
             given.told,
-            client=names.client_of(client),
+            client=event_names.client_of(client),
             kind=kind,
             project=given.project,
             until=given.until,

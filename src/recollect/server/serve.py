@@ -18,10 +18,10 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.server import HANDLED_SIGNALS
 
-from recollect.api.address import listening, url_of
-from recollect.api.web_app import web_app
 from recollect.app.root import Recollect
 from recollect.config import Settings
+from recollect.server.address import listening, url_of
+from recollect.server.web_app import web_app
 
 GRACE_S = 10
 KEEP_ALIVE_S = 30  # longer than clients keep one: they must not write into a closing connection

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, TypeAdapter
 
-from recollect.api.once import Key, Once
-from recollect.api.paging import Paging, link_to, page_of, paging_of
-from recollect.api.taken import Taken, model_of, taken_by
 from recollect.app import Recollect
+from recollect.server.once import Key, Once
+from recollect.server.paging import Paging, link_to, page_of, paging_of
+from recollect.server.taken import Taken, model_of, taken_by
 from recollect.wire import segment
 from recollect.wire.routes import GROUPS, PREFIX, Route
 

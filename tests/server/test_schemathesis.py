@@ -28,8 +28,8 @@ from schemathesis.specs.openapi.checks import (
 from furnished import furnished
 from hosted import hosted
 from recollect import Recollect
-from recollect.api.web_app import web_app
 from recollect.config import Settings
+from recollect.server.web_app import web_app
 from support import open_memory
 
 CHECKS = [

@@ -10,7 +10,8 @@ from fastapi import Body, FastAPI
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from recollect.api.guard import (
+from recollect.config import Settings
+from recollect.server.guard import (
     MOST_ADDRESSES,
     Buckets,
     Guard,
@@ -20,8 +21,7 @@ from recollect.api.guard import (
     check_origin,
     check_token,
 )
-from recollect.api.names import Place, is_this_machine, origin_place, place_of
-from recollect.config import Settings
+from recollect.server.names import Place, is_this_machine, origin_place, place_of
 
 Message = MutableMapping[str, Any]
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.api.names import is_this_machine, origin_place, place_of, same_place
 from recollect.config import Settings
 from recollect.errors import RecollectError, RequestRefused, TokenRefused, TooLarge, TooManyRequests
+from recollect.server.names import is_this_machine, origin_place, place_of, same_place
 from recollect.wire.problem import MEDIA_TYPE, as_json, problem
 
 MOST_ADDRESSES = 1_024  # remembered at once; the one not seen for longest is forgotten

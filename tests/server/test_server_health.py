@@ -12,14 +12,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from recollect import Recollect, __version__
-from recollect.api.health import Seen, reasons
-from recollect.api.web_app import web_app
 from recollect.app.background import BackgroundState
 from recollect.config import Settings
 from recollect.domain.upkeep import EmbedderSeen, EmbedderState, Pulse
 from recollect.errors import EmbedderUnavailable
 from recollect.models.protocol import Vectors
 from recollect.models.scripted import ScriptedEmbedder
+from recollect.server.health import Seen, reasons
+from recollect.server.web_app import web_app
 from support import open_memory
 
 WELL = EmbedderSeen(backend="local", name="m", state=EmbedderState.READY, dimension=384)

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from recollect import Recollect, errors
-from recollect.api.web_app import web_app
 from recollect.config import Settings
 from recollect.errors import (
     BlockConflict,
@@ -22,6 +21,7 @@ from recollect.errors import (
     StoreBusy,
     TooManyRequests,
 )
+from recollect.server.web_app import web_app
 from recollect.wire.problem import as_json, error_of, problem_of, refused_values
 
 EVERY = [

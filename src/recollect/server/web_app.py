@@ -16,19 +16,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
 from recollect import __version__
-from recollect.api import transfers, verbs
-from recollect.api.guard import Guard, Rules
-from recollect.api.health import health_router
-from recollect.api.hooks import hook_router, warm
-from recollect.api.once import Once
-from recollect.api.problems import RESPONSES, LastResort, answer_with_problems
-from recollect.api.routes import memory_server
-from recollect.api.segments import Segments
-from recollect.api.waking import Waking
 from recollect.app.background import Background
 from recollect.app.root import Recollect
 from recollect.config import Settings
-from recollect.mcp.http import PATH, McpEndpoint
+from recollect.mcp.http_transport import PATH, McpEndpoint
+from recollect.server import transfers, verbs
+from recollect.server.guard import Guard, Rules
+from recollect.server.health import health_router
+from recollect.server.hooks import hook_router, warm
+from recollect.server.once import Once
+from recollect.server.problems import RESPONSES, LastResort, answer_with_problems
+from recollect.server.routes import memory_server
+from recollect.server.segments import Segments
+from recollect.server.waking import Waking
 
 # FastAPI can send traces and logs to a collector that the environment names. Nothing leaves here.
 NO_TELEMETRY: Any = {

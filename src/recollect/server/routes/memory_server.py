@@ -13,12 +13,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from recollect.api.once import Key, Once
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
+from recollect.server.once import Key, Once
 from recollect.text.fence import FENCES, fenced_bundle
 from recollect.wire import segment
 from recollect.wire.rest import (

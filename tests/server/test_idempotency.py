@@ -14,8 +14,8 @@ from fastapi.testclient import TestClient
 from furnished import furnished
 from hosted import LOCAL
 from recollect import Recollect
-from recollect.api.web_app import web_app
 from recollect.config import Settings
+from recollect.server.web_app import web_app
 from recollect.wire.routes import PREFIX, ROUTES, Route
 from recollect.wire.segment import filled
 from support import FakeClock, open_memory

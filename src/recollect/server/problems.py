@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.api.guard import send_problem
 from recollect.errors import RecollectError
+from recollect.server.guard import send_problem
 from recollect.wire.problem import (
     MEDIA_TYPE,
     SCHEMA,

@@ -20,10 +20,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from recollect.api.once import Key, Keyed, Once
 from recollect.app import Recollect
 from recollect.domain.portability import AgentExport
 from recollect.errors import RecollectError
+from recollect.server.once import Key, Keyed, Once
 from recollect.wire import segment
 from recollect.wire.routes import EXPORTS, IMPORTS, PREFIX, RESULT_HEADER, SENT_FILE, Route
 

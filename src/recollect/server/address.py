@@ -11,9 +11,9 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.api.names import is_this_machine
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, TokenRefused
+from recollect.server.names import is_this_machine
 
 ASK_TIMEOUT_S = 5.0  # only somebody who listens and says nothing is waited for so long
 MOST_HEALTH_BYTES = 100_000

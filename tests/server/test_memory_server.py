@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 
 from hosted import LOCAL
 from recollect import Recollect
-from recollect.api.web_app import web_app
 from recollect.config import Settings
+from recollect.server.web_app import web_app
 from recollect.text.fence import fenced_spans
 from support import FakeClock, open_memory
 

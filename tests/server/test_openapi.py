@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from recollect import Recollect
-from recollect.api.web_app import web_app
 from recollect.config import Settings
+from recollect.server.web_app import web_app
 
 OPERATIONS = """
 /agents POST

@@ -17,8 +17,8 @@ from conftest import SHARED
 from design_document import Endpoint, Setting, document, endpoints, settings
 from hosted import LOCAL
 from recollect import Recollect
-from recollect.api.web_app import web_app
 from recollect.config import Settings, load_settings
+from recollect.server.web_app import web_app
 
 TEXT = document(SHARED)
 ENDPOINTS = endpoints(TEXT)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_origin
 from fastapi import Request
 from pydantic import Field
 
-from recollect.api.taken import Taken
+from recollect.server.taken import Taken
 from recollect.wire.routes import Route
 
 MOST = 1_000
