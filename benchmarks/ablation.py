@@ -21,9 +21,9 @@ from benchmarks.overrides import Override
 from benchmarks.quality import CACHE, RESULTS
 from benchmarks.tasks import Task, TasksMissing, default_folder, read_task, thinned
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
-FUSE, MESSAGES = "recollect.retrieval.fuse", "recollect.retrieval.messages"
+FUSE, MESSAGES = "recollect.retrieval.score_fusion", "recollect.retrieval.message_search"
 SHIPPED = "as it ships"
 # Only words and bar are stored or decided elsewhere; what is set here is read at every question.
 PARTS: dict[str, Configuration] = {
@@ -32,48 +32,48 @@ PARTS: dict[str, Configuration] = {
     "meaning alone": Configuration(
         leg=BOTH,
         overrides=(
-            Override(f"{FUSE}.WORDS", 0.0),
-            Override(f"{FUSE}.BEFORE", 0.0),
-            Override(f"{FUSE}.BESIDE", 0.0),
-            Override(f"{MESSAGES}.SAID_BY_WHOM", 0.0),
-            Override("recollect.retrieval.renew.AMONG", 0),
-            Override("recollect.retrieval.bar.LEAST", -9.0),
+            Override(f"{FUSE}.WORD_WEIGHT", 0.0),
+            Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),
+            Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),
+            Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),
+            Override("recollect.retrieval.prefer_newer.TOP", 0),
+            Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),
         ),
     ),
     "− trust in words by how far the best stands out": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.LEAST_TRUST", 1.0),)
+        leg=BOTH, overrides=(Override(f"{FUSE}.MIN_WORD_TRUST", 1.0),)
     ),
     "− words of long items count for less": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.LENGTHENED", 0.0),)
+        leg=BOTH, overrides=(Override(f"{FUSE}.LENGTH_POWER", 0.0),)
     ),
     "− a steeper share of the best match": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.STEEPER", 1.0),)
+        leg=BOTH, overrides=(Override(f"{FUSE}.WORD_SHARE_POWER", 1.0),)
     ),
-    "− what was said before": Configuration(leg=BOTH, overrides=(Override(f"{FUSE}.BEFORE", 0.0),)),
+    "− what was said before": Configuration(leg=BOTH, overrides=(Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),)),
     "− what stands beside the best": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.BESIDE", 0.0),)
+        leg=BOTH, overrides=(Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),)
     ),
     "− whose words are asked for": Configuration(
-        leg=BOTH, overrides=(Override(f"{MESSAGES}.SAID_BY_WHOM", 0.0),)
+        leg=BOTH, overrides=(Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),)
     ),
     "− sides of a transcript weigh the same": Configuration(
-        leg=BOTH, overrides=(Override("recollect.store.sqlite.words.ASIDE_SHARE", 1.0),)
+        leg=BOTH, overrides=(Override("recollect.store.sqlite.word_index.ASSISTANT_WEIGHT", 1.0),)
     ),
     "− penalty for pieces": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.PIECE_PENALTY", 0.0),)
+        leg=BOTH, overrides=(Override(f"{FUSE}.CHUNK_PENALTY", 0.0),)
     ),
     "− rivals newest first": Configuration(
-        leg=BOTH, overrides=(Override("recollect.retrieval.renew.AMONG", 0),)
+        leg=BOTH, overrides=(Override("recollect.retrieval.prefer_newer.TOP", 0),)
     ),
     "− times in the question": Configuration(
         leg=BOTH,
         overrides=(
-            Override("recollect.retrieval.temporal.LIFT_IN_TIME", 0.0),
-            Override("recollect.retrieval.temporal.LIFT_OF_SESSION", 0.0),
+            Override("recollect.retrieval.time_query.TIME_BOOST", 0.0),
+            Override("recollect.retrieval.time_query.SESSION_BOOST", 0.0),
         ),
     ),
     "− the bar": Configuration(
-        leg=BOTH, overrides=(Override("recollect.retrieval.bar.LEAST", -9.0),)
+        leg=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),)
     ),
 }
 
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _reached(task: Task, *, messages: bool) -> list[dict[str, dict[str, float]]]:
     """Return, for each configuration, the metrics of both halves and of all, and the times."""
     print(f"{task.name}: {len(task.queries)} questions …", file=sys.stderr, flush=True)
-    embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+    embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
         found = answer(task, list(PARTS.values()), embedder=embedder, messages=messages)
     finally:

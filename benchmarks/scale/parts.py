@@ -13,26 +13,26 @@ from typing import Any, TypeVar
 
 from benchmarks.server.spans import Spans
 from recollect.engine import answering, indexer
-from recollect.retrieval import messages, retrieve
+from recollect.retrieval import message_search, retrieve
 from recollect.service import read, recall
 from recollect.store.sqlite.memories import SqliteMemories
 from recollect.store.sqlite.messages import SqliteMessages
-from recollect.store.sqlite.vectors import SqliteVectors
-from recollect.store.sqlite.words import SqliteWords
+from recollect.store.sqlite.embeddings import SqliteEmbeddings
+from recollect.store.sqlite.word_index import SqliteWordIndex
 
 PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
     "embedding the question": [(answering.Answering, "vector")],
     "what waits to be embedded": [(indexer.Indexer, "_catch_up")],
-    "words": [(SqliteWords, "match"), (SqliteWords, "match_item"), (SqliteWords, "shelves")],
-    "vectors": [(SqliteVectors, "near"), (SqliteVectors, "nearness"), (SqliteVectors, "alike")],
-    "standings": [(SqliteMessages, "standings"), (SqliteMemories, "standings")],
-    "gathering candidates": [(messages, "gather"), (retrieve, "gather")],
+    "words": [(SqliteWordIndex, "match"), (SqliteWordIndex, "match_item"), (SqliteWordIndex, "partitions")],
+    "vectors": [(SqliteEmbeddings, "near"), (SqliteEmbeddings, "nearness"), (SqliteEmbeddings, "alike")],
+    "candidate rows": [(SqliteMessages, "candidate_rows"), (SqliteMemories, "candidate_rows")],
+    "gathering candidates": [(message_search, "find_candidates"), (retrieve, "find_candidates")],
     "ranking": [
-        (messages, "fuse"),
-        (retrieve, "fuse"),
-        (messages, "_ranked"),
+        (message_search, "fuse_scores"),
+        (retrieve, "fuse_scores"),
+        (message_search, "_rank_messages"),
         (retrieve, "rank"),
-        (retrieve, "renew"),
+        (retrieve, "prefer_newer"),
     ],
     "other projects' doors": [(retrieve, "linked_candidates"), (retrieve, "relevant_candidates")],
     "reading what is returned": [(SqliteMessages, "get_many"), (SqliteMemories, "get_many")],

@@ -1,4 +1,4 @@
-"""The wall: a viewer sees the global shelf and its own, and nothing else."""
+"""A viewer sees the global owner and its own owners, and nothing else."""
 
 import pytest
 from hypothesis import given

@@ -33,14 +33,15 @@ from recollect import (
 from recollect.domain.agent import Agent
 from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd
+from recollect.domain.memory import ChangeEffects
 from recollect.domain.retrieval import Filters, LoggedHit, LoggedItem
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.protocol import Store, Tables
-from recollect.store.sqlite import words
+from recollect.store.sqlite import word_index
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.writer import Writer, _Ticket
-from recollect.store.values import InUse, KnownModel, Vector, Waiters
+from recollect.store.values import ChunkEmbedding, ModelsInUse, PendingFilter, RegisteredModel
 from recollect.text.fingerprint import sha256_hex, short_hash
 from support import START, FakeClock
 
@@ -104,19 +105,21 @@ def keep(store: Store, clock: FakeClock) -> Keep:
 
 def project(store: Store, clock: FakeClock, name: str) -> Project:
     made = Project(id=clock.new_id(), name=name, created_at=START)
-    store.write(lambda tables: tables.places.add_project(made))
+    store.write(lambda tables: tables.projects.add_project(made))
     return made
 
 
 def found(store: Store, query: str, owners: list[Owner] | None = None) -> list[int]:
     with store.read() as tables:
-        shelves = tables.words.shelves(ItemKind.MEMORY, owners)
-        return [match.seq for match in tables.words.match(query, shelves, limit=10).matches]
+        partitions = tables.word_index.partitions(ItemKind.MEMORY, owners)
+        return [
+            match.item_id for match in tables.word_index.match(query, partitions, limit=10).matches
+        ]
 
 
-def seq(store: Store, memory: Memory) -> int | None:
+def item_id(store: Store, memory: Memory) -> int | None:
     with store.read() as tables:
-        return tables.memories.seq_of(memory.id)
+        return tables.memories.item_id_of(memory.id)
 
 
 def test_a_memory_comes_back_as_it_was_written(store: Store, keep: Keep, clock: FakeClock) -> None:
@@ -139,7 +142,7 @@ def test_a_memory_comes_back_as_it_was_written(store: Store, keep: Keep, clock: 
         assert tables.memories.get(kept.id) == kept
         assert tables.memories.get_many([kept.id, "unknown"]) == [kept]
         assert tables.memories.get("unknown") is None
-        assert tables.memories.seq_of("unknown") is None
+        assert tables.memories.item_id_of("unknown") is None
         assert tables.sources.of_memory(kept.id)[0].content == "Use pnpm."
 
 
@@ -147,20 +150,20 @@ def test_a_memory_is_found_by_its_words_as_soon_as_it_is_written(store: Store, k
     kept = keep("The build uses pnpm.", tags=("tooling",), title="Bundles")
 
     for query in ("builds", "PNPM", "tooling", "bundle"):
-        assert found(store, query) == [seq(store, kept)]
+        assert found(store, query) == [item_id(store, kept)]
     assert found(store, "yarn") == []
 
 
 def test_a_failed_write_leaves_nothing_behind(store: Store, clock: FakeClock) -> None:
     def write(tables: Tables) -> None:
-        tables.places.add_project(Project(id="p1", name="one", created_at=START))
+        tables.projects.add_project(Project(id="p1", name="one", created_at=START))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         store.write(write)
 
     with store.read() as tables:
-        assert tables.places.projects() == []
+        assert tables.projects.projects() == []
 
 
 def test_a_write_inside_a_write_is_refused_and_harms_nothing(store: Store) -> None:
@@ -169,7 +172,7 @@ def test_a_write_inside_a_write_is_refused_and_harms_nothing(store: Store) -> No
 
     store.write(lambda tables: tables.agents.add(agent("a", "anna")))
     with store.read() as tables:
-        assert tables.agents.named("anna") == agent("a", "anna")
+        assert tables.agents.by_name("anna") == agent("a", "anna")
 
 
 def test_many_threads_write_at_once_and_each_sees_its_own_error(store: Store) -> None:
@@ -179,7 +182,7 @@ def test_many_threads_write_at_once_and_each_sees_its_own_error(store: Store) ->
         name = "same" if number % 2 else f"project {number}"
 
         def write(tables: Tables) -> None:
-            tables.places.add_project(Project(id=f"id{number}", name=name, created_at=START))
+            tables.projects.add_project(Project(id=f"id{number}", name=name, created_at=START))
 
         try:
             store.write(write)
@@ -193,7 +196,7 @@ def test_many_threads_write_at_once_and_each_sees_its_own_error(store: Store) ->
         thread.join()
 
     with store.read() as tables:
-        assert len(tables.places.projects()) == 21
+        assert len(tables.projects.projects()) == 21
     assert len(errors) == 19
 
 
@@ -223,7 +226,7 @@ def test_an_active_memory_without_evidence_is_refused(store: Store, keep: Keep) 
     candidate = keep("no proof yet", evidence=(), status=Status.INBOX)
     active = replace(candidate, status=Status.ACTIVE)
     with pytest.raises(EvidenceMissing):
-        store.write(lambda tables: tables.memories.set_standing(active))
+        store.write(lambda tables: tables.memories.update_status(active))
 
 
 def test_a_quote_that_is_not_in_its_source_is_refused(
@@ -265,7 +268,7 @@ def test_a_source_does_not_change_and_is_stored_once(store: Store, keep: Keep) -
         assert tables.sources.evidence_in(source.id) == list(kept.evidence)
 
     with pytest.raises(InvalidInput, match="immutable"):
-        store.write(lambda tables: tables.sources.blank(source.id, "something else", "hash"))
+        store.write(lambda tables: tables.sources.overwrite(source.id, "something else", "hash"))
     with pytest.raises(InvalidInput):
         store.write(lambda tables: tables.sources.add(replace(source, id="other")))
 
@@ -283,10 +286,11 @@ def test_standing_changes_and_the_change_is_kept(
         by="user",
         reason="old",
         at=START,
+        effects=ChangeEffects(superseded=("a", "b"), duplicate_of="c", confidence_before=0.5),
     )
 
     def write(tables: Tables) -> None:
-        tables.memories.set_standing(moved)
+        tables.memories.update_status(moved)
         tables.memories.add_change(change)
 
     store.write(write)
@@ -310,7 +314,7 @@ def test_deleting_removes_every_trace_and_says_how_much(
     assert removed["evidence"] == 1
     assert removed["postings"] == 3
     assert found(store, "zebra") == []
-    assert found(store, "animal") == [seq(store, other)]
+    assert found(store, "animal") == [item_id(store, other)]
     assert store.write(lambda tables: tables.memories.delete(kept.id)) == {}
     assert store.check()[1] == []
 
@@ -332,9 +336,9 @@ def test_filters_admit_what_they_say(store: Store, keep: Keep) -> None:
     assert newest(since=START - timedelta(days=1)) == [new.id]
     assert newest(until=START - timedelta(days=1)) == [old.id]
     with store.read() as tables:
-        seqs = [tables.memories.seq_of(one.id) or 0 for one in (old, new, waiting)]
-        standings = tables.memories.standings(seqs, Filters(tags=frozenset({"y"})))
-    assert [standing.id for standing in standings] == [new.id]
+        item_ids = [tables.memories.item_id_of(one.id) or 0 for one in (old, new, waiting)]
+        candidate_rows = tables.memories.candidate_rows(item_ids, Filters(tags=frozenset({"y"})))
+    assert [standing.id for standing in candidate_rows] == [new.id]
 
 
 def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, keep: Keep) -> None:
@@ -343,11 +347,11 @@ def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, ke
     keep("waiting", status=Status.INBOX)
 
     with store.read() as tables:
-        both = tables.memories.timeline([GLOBAL], Filters(), most=2)
-        late = tables.memories.timeline(None, Filters(since=START), most=2)
-        too_many = tables.memories.timeline([GLOBAL], Filters(), most=1)
+        both = tables.memories.timeline([GLOBAL], Filters(), limit=2)
+        late = tables.memories.timeline(None, Filters(since=START), limit=2)
+        too_many = tables.memories.timeline([GLOBAL], Filters(), limit=1)
 
-    in_order = [(one.observed_at, seq(store, one)) for one in (old, new)]
+    in_order = [(one.observed_at, item_id(store, one)) for one in (old, new)]
     assert (both, late, too_many) == (in_order, in_order[1:], None)
 
 
@@ -356,10 +360,10 @@ def test_shelves_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock) -
     in_a = keep("shared word", scope=Scope.PROJECT, project_id=a.id)
     in_b = keep("shared word again", scope=Scope.PROJECT, project_id=b.id)
 
-    assert found(store, "shared", [Owner(Scope.PROJECT, a.id)]) == [seq(store, in_a)]
-    assert found(store, "shared", [Owner(Scope.PROJECT, b.id)]) == [seq(store, in_b)]
+    assert found(store, "shared", [Owner(Scope.PROJECT, a.id)]) == [item_id(store, in_a)]
+    assert found(store, "shared", [Owner(Scope.PROJECT, b.id)]) == [item_id(store, in_b)]
     assert found(store, "shared", [GLOBAL]) == []
-    assert set(found(store, "shared")) == {seq(store, in_a), seq(store, in_b)}
+    assert set(found(store, "shared")) == {item_id(store, in_a), item_id(store, in_b)}
 
 
 def test_links_go_both_ways_and_end_with_their_memories(
@@ -414,9 +418,12 @@ def test_links_reach_a_project_directly_or_through_its_memories(
     link(here.id, Relation.DERIVED_FROM, LinkEnd.MEMORY, further.id)
 
     with store.read() as tables:
-        reaching = set(tables.links.reaching(b.id))
-        assert {tables.memories.seq_of(far.id), tables.memories.seq_of(further.id)} <= reaching
-        assert tables.memories.seq_of(here.id) in set(tables.links.reaching(a.id))
+        item_ids_linked_to = set(tables.links.item_ids_linked_to(b.id))
+        assert {
+            tables.memories.item_id_of(far.id),
+            tables.memories.item_id_of(further.id),
+        } <= item_ids_linked_to
+        assert tables.memories.item_id_of(here.id) in set(tables.links.item_ids_linked_to(a.id))
 
 
 def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock) -> None:
@@ -429,26 +436,26 @@ def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock
         root="/src/web",
         created_at=START,
     )
-    store.write(lambda tables: tables.places.add_repo(repo))
-    store.write(lambda tables: tables.places.move_repo("r1", remote="host/acme/web", root="/new"))
+    store.write(lambda tables: tables.projects.add_repo(repo))
+    store.write(lambda tables: tables.projects.move_repo("r1", remote="host/acme/web", root="/new"))
     store.write(lambda tables: tables.agents.add(agent("a1", "anna")))
 
     with store.read() as tables:
-        places = tables.places
-        assert places.project_named("site") == home == places.project(home.id)
-        assert places.project_named("none") is None
+        places = tables.projects
+        assert places.project_by_name("site") == home == places.project(home.id)
+        assert places.project_by_name("none") is None
         assert places.project("none") is None
         assert places.projects() == [home]
         moved = places.repo("r1")
         assert moved is not None
         assert moved.root == "/new"
-        assert places.repo_with_remote("host/acme/web") == moved == places.repo_at("/new")
-        assert places.repo_at("/src/web") is None
-        assert places.repo_named("web", home.id) == moved == places.repo_named("web", None)
-        assert places.repo_named("web", "other") is None
+        assert places.repo_by_remote("host/acme/web") == moved == places.repo_by_root("/new")
+        assert places.repo_by_root("/src/web") is None
+        assert places.repo_by_name("web", home.id) == moved == places.repo_by_name("web", None)
+        assert places.repo_by_name("web", "other") is None
         assert places.repos_of(home.id) == [moved]
-        assert tables.agents.named("anna") == agent("a1", "anna")
-        assert tables.agents.named("bert") is None
+        assert tables.agents.by_name("anna") == agent("a1", "anna")
+        assert tables.agents.by_name("bert") is None
 
 
 def test_marks_are_where_events_without_a_source_came_from(store: Store, clock: FakeClock) -> None:
@@ -469,7 +476,7 @@ def test_marks_are_where_events_without_a_source_came_from(store: Store, clock: 
         store.write(lambda tables, one=one: tables.sources.add_event(one))  # type: ignore[misc]
 
     with store.read() as tables:
-        assert tables.sources.marks(Trigger.MANUAL) == {"file:///a#1"}
+        assert tables.sources.uris_without_source(Trigger.MANUAL) == {"file:///a#1"}
 
 
 def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:
@@ -508,15 +515,15 @@ def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
             hits=(hit,),
             context=(item,),
         )
-        store.note(lambda tables, one=one: tables.retrievals.add(one))  # type: ignore[misc]
+        store.write_log(lambda tables, one=one: tables.retrievals.add(one))  # type: ignore[misc]
 
     def left() -> str:
         with store.read() as tables:
-            assert tables.retrievals.count() == tables.retrievals.times_shown(hit.memory_id)
+            assert tables.retrievals.count() == tables.retrievals.times_returned(hit.memory_id)
             return "".join(name for name in "abcdef" if tables.retrievals.get(name))
 
     def pruned(keep: int, most: int) -> tuple[int, str]:
-        return store.write(lambda tables: tables.retrievals.prune(keep, most=most)), left()
+        return store.write(lambda tables: tables.retrievals.prune(keep, limit=most)), left()
 
     assert pruned(6, 3) == (0, "abcdef")
     assert pruned(9, 3) == (0, "abcdef")
@@ -543,11 +550,11 @@ def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(
         asked_at=START,
         hits=hits,
     )
-    store.note(lambda tables: tables.retrievals.add(retrieval))
+    store.write_log(lambda tables: tables.retrievals.add(retrieval))
 
     with store.read() as tables:
         logged = tables.retrievals.get("q1")
-        assert tables.retrievals.times_shown(kept.id) == 1
+        assert tables.retrievals.times_returned(kept.id) == 1
         assert tables.retrievals.get("none") is None
     scrubbed = store.write(lambda tables: tables.retrievals.scrub(gone.id, gone.content))
     store.write(lambda tables: tables.memories.delete(gone.id))
@@ -567,10 +574,10 @@ def test_a_note_that_fails_leaves_nothing(store: Store) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        store.note(work)
+        store.write_log(work)
 
     with store.read() as tables:
-        assert tables.agents.named("anna") is None
+        assert tables.agents.by_name("anna") is None
 
 
 def test_views_are_kept_by_name_and_replaced(store: Store) -> None:
@@ -598,104 +605,108 @@ def test_one_profile_fact_of_a_name_is_active_at_a_time(store: Store, keep: Keep
 
 def put(store: Store, model_id: int, vectors: dict[int, list[float]]) -> None:
     rows = [
-        Vector(seq, 0, 1, short_hash(str(seq)), np.asarray(values, dtype="<f2").tobytes())
-        for seq, values in vectors.items()
+        ChunkEmbedding(
+            item_id, 0, 1, short_hash(str(item_id)), np.asarray(values, dtype="<f2").tobytes()
+        )
+        for item_id, values in vectors.items()
     ]
-    store.write(lambda tables: tables.vectors.put(model_id, list(vectors), rows))
+    store.write(lambda tables: tables.embeddings.save(model_id, list(vectors), rows))
 
 
 def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
     store: Store, keep: Keep
 ) -> None:
-    near, far = seq(store, keep("near")) or 0, seq(store, keep("far")) or 0
-    one = store.write(lambda tables: tables.vectors.add_model("one", 4))
-    two = store.write(lambda tables: tables.vectors.add_model("two", 4))
+    near, far = item_id(store, keep("near")) or 0, item_id(store, keep("far")) or 0
+    one = store.write(lambda tables: tables.embeddings.add_model("one", 4))
+    two = store.write(lambda tables: tables.embeddings.add_model("two", 4))
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
 
     with store.read() as tables:
-        assert {item.text for item in tables.vectors.waiting(one, 10, Waiters.ALL)} == {
+        assert {item.text for item in tables.embeddings.pending(one, 10, PendingFilter.ALL)} == {
             "near",
             "far",
         }
-        assert tables.vectors.count_waiting(one) == 2
+        assert tables.embeddings.count_pending(one) == 2
     put(store, one, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
 
     with store.read() as tables:
-        shelves = tables.words.shelves(ItemKind.MEMORY, None)
-        found = tables.vectors.near(one, query, shelves, limit=10)
+        partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
+        found = tables.embeddings.nearest(one, query, partitions, limit=10)
         assert found[near].similarity == pytest.approx(1.0)
         assert found[far].similarity == pytest.approx(0.0)
-        assert tables.vectors.near(two, query, shelves, limit=10) == {}
-        assert tables.vectors.near(one, query, [], limit=10) == {}
-        assert set(tables.vectors.nearness(one, query, [near])) == {near}
-        assert tables.vectors.alike(one, [near, far])[near, far] == pytest.approx(0.0)
-        assert tables.vectors.alike(one, [near]) == {}
-        assert tables.vectors.waiting(one, 10, Waiters.ALL) == []
-        assert len(tables.vectors.waiting(two, 10, Waiters.ALL)) == 2
-        assert len(tables.vectors.waiting(two, 10, Waiters.CHANGING)) == 2
-        assert tables.vectors.waiting(two, 10, Waiters.NEW) == []
-        assert tables.vectors.count_by_model() == {"one": 2}
-        assert tables.vectors.model_id("one", 4) == one
-        assert tables.vectors.model_id("one", 5) is None
-        assert set(tables.vectors.known(one, [short_hash(str(near)), b"unknown"])) == {
+        assert tables.embeddings.nearest(two, query, partitions, limit=10) == {}
+        assert tables.embeddings.nearest(one, query, [], limit=10) == {}
+        assert set(tables.embeddings.similarities(one, query, [near])) == {near}
+        assert tables.embeddings.pairwise_similarities(one, [near, far])[
+            near, far
+        ] == pytest.approx(0.0)
+        assert tables.embeddings.pairwise_similarities(one, [near]) == {}
+        assert tables.embeddings.pending(one, 10, PendingFilter.ALL) == []
+        assert len(tables.embeddings.pending(two, 10, PendingFilter.ALL)) == 2
+        assert len(tables.embeddings.pending(two, 10, PendingFilter.REEMBED)) == 2
+        assert tables.embeddings.pending(two, 10, PendingFilter.NEW) == []
+        assert tables.embeddings.count_by_model() == {"one": 2}
+        assert tables.embeddings.model_id("one", 4) == one
+        assert tables.embeddings.model_id("one", 5) is None
+        assert set(tables.embeddings.vectors_by_hash(one, [short_hash(str(near)), b"unknown"])) == {
             short_hash(str(near))
         }
 
 
 def test_new_and_deleted_vectors_are_seen_at_once(store: Store, keep: Keep) -> None:
-    model = store.write(lambda tables: tables.vectors.add_model("m", 4))
+    model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
     query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
     memories = [keep(f"memory {number}") for number in range(6)]
-    seqs = [seq(store, one) or 0 for one in memories]
+    item_ids = [item_id(store, one) or 0 for one in memories]
 
     def near(limit: int = 10) -> set[int]:
         with store.read() as tables:
-            shelves = tables.words.shelves(ItemKind.MEMORY, None)
-            return set(tables.vectors.near(model, query, shelves, limit=limit))
+            partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
+            return set(tables.embeddings.nearest(model, query, partitions, limit=limit))
 
-    put(store, model, {one: [1, one / 100, 0.1, 0.1] for one in seqs[:3]})
-    assert near() == set(seqs[:3])
-    put(store, model, {one: [-1, -one / 100, -0.1, 0.1] for one in seqs[3:]})
-    assert near() == set(seqs)
-    assert near(limit=3) == set(seqs[:3])
+    put(store, model, {one: [1, one / 100, 0.1, 0.1] for one in item_ids[:3]})
+    assert near() == set(item_ids[:3])
+    put(store, model, {one: [-1, -one / 100, -0.1, 0.1] for one in item_ids[3:]})
+    assert near() == set(item_ids)
+    assert near(limit=3) == set(item_ids[:3])
     for one in memories[:3]:
         store.write(lambda tables, one=one: tables.memories.delete(one.id))  # type: ignore[misc]
-    assert near() == set(seqs[3:])
-    assert near() == set(seqs[3:])
+    assert near() == set(item_ids[3:])
+    assert near() == set(item_ids[3:])
 
 
 def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, keep: Keep) -> None:
-    one = seq(store, keep("one")) or 0
-    old = store.write(lambda tables: tables.vectors.add_model("old", 4))
-    new = store.write(lambda tables: tables.vectors.add_model("new", 4))
+    one = item_id(store, keep("one")) or 0
+    old = store.write(lambda tables: tables.embeddings.add_model("old", 4))
+    new = store.write(lambda tables: tables.embeddings.add_model("new", 4))
     put(store, old, {one: [1, 0, 0, 0]})
     put(store, new, {one: [0, 1, 0, 0]})
 
     with store.read() as tables:
-        assert tables.vectors.in_use() == InUse(None, None)
-    store.write(lambda tables: tables.vectors.want(new))
-    store.write(lambda tables: tables.vectors.serve(old))
-    store.write(lambda tables: tables.vectors.drop_others())
+        assert tables.embeddings.models_in_use() == ModelsInUse(None, None)
+    store.write(lambda tables: tables.embeddings.choose_model(new))
+    store.write(lambda tables: tables.embeddings.set_serving_model(old))
+    store.write(lambda tables: tables.embeddings.drop_unused_vectors())
     with store.read() as tables:
-        assert tables.vectors.in_use() == InUse(
-            KnownModel(new, "new", 4), KnownModel(old, "old", 4)
+        assert tables.embeddings.models_in_use() == ModelsInUse(
+            RegisteredModel(new, "new", 4), RegisteredModel(old, "old", 4)
         )
-        assert tables.vectors.count_vectors() == {("old", 4): 1, ("new", 4): 1}
-        assert not tables.vectors.has_others()
-    store.write(lambda tables: tables.vectors.serve(new))
+        assert tables.embeddings.count_vectors() == {("old", 4): 1, ("new", 4): 1}
+        assert not tables.embeddings.has_unused_vectors()
+    store.write(lambda tables: tables.embeddings.set_serving_model(new))
     with store.read() as tables:
-        assert tables.vectors.has_others()
-    store.write(lambda tables: tables.vectors.drop_others())
+        assert tables.embeddings.has_unused_vectors()
+    store.write(lambda tables: tables.embeddings.drop_unused_vectors())
 
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
     with store.read() as tables:
-        assert tables.vectors.nearness(old, query, [one]) == {}
-        assert set(tables.vectors.nearness(new, query, [one])) == {one}
+        assert tables.embeddings.similarities(old, query, [one]) == {}
+        assert set(tables.embeddings.similarities(new, query, [one])) == {one}
 
 
 def test_a_closed_store_says_so(path: Path, clock: FakeClock) -> None:
     store = SqliteStore(path, clock)
-    store.note(lambda tables: None)
+    store.write_log(lambda tables: None)
     with store.read():
         store.close()
     store.close()
@@ -719,21 +730,21 @@ def test_what_was_written_is_there_after_opening_again(
 def test_a_reader_on_an_older_snapshot_hides_nothing_from_those_after_it(
     store: Store, keep: Keep, clock: FakeClock
 ) -> None:
-    model = store.write(lambda tables: tables.vectors.add_model("m", 4))
+    model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
     query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
     home = project(store, clock, "p")
     there = [Owner(Scope.PROJECT, home.id)]
-    elsewhere = seq(store, keep("elsewhere")) or 0
-    first = seq(store, keep("first", scope=Scope.PROJECT, project_id=home.id)) or 0
+    elsewhere = item_id(store, keep("elsewhere")) or 0
+    first = item_id(store, keep("first", scope=Scope.PROJECT, project_id=home.id)) or 0
     put(store, model, {elsewhere: [1, 0, 0, 0], first: [1, 0, 0, 0]})
 
     def near(tables: Tables, owners: list[Owner]) -> set[int]:
-        shelves = tables.words.shelves(ItemKind.MEMORY, owners)
-        return set(tables.vectors.near(model, query, shelves, limit=10))
+        partitions = tables.word_index.partitions(ItemKind.MEMORY, owners)
+        return set(tables.embeddings.nearest(model, query, partitions, limit=10))
 
     with store.read() as older:
         assert near(older, [GLOBAL]) == {elsewhere}
-        second = seq(store, keep("second", scope=Scope.PROJECT, project_id=home.id)) or 0
+        second = item_id(store, keep("second", scope=Scope.PROJECT, project_id=home.id)) or 0
         put(store, model, {second: [1, 0, 0, 0]})
         with store.read() as newer:
             assert near(newer, [GLOBAL]) == {elsewhere}
@@ -774,7 +785,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
 
     again = SqliteStore(store.path, FakeClock())
     with again.read() as tables:
-        kept = sum(tables.agents.named(f"n{number}") is not None for number in range(4))
+        kept = sum(tables.agents.by_name(f"n{number}") is not None for number in range(4))
     again.close()
     assert outcomes.count("acknowledged") == kept
     assert len(outcomes) == 4
@@ -800,20 +811,20 @@ def test_a_commit_that_fails_is_told_to_every_writer_of_the_group(path: Path) ->
 
 
 def test_one_name_with_two_dimensions_is_two_models(store: Store) -> None:
-    small = store.write(lambda tables: tables.vectors.add_model("m", 4))
-    large = store.write(lambda tables: tables.vectors.add_model("m", 8))
+    small = store.write(lambda tables: tables.embeddings.add_model("m", 4))
+    large = store.write(lambda tables: tables.embeddings.add_model("m", 8))
 
     assert small != large
-    assert store.write(lambda tables: tables.vectors.add_model("m", 4)) == small
+    assert store.write(lambda tables: tables.embeddings.add_model("m", 4)) == small
     with store.read() as tables:
-        assert tables.vectors.latest_model("m") == (large, 8)
-        assert tables.vectors.latest_model("other") is None
+        assert tables.embeddings.latest_model("m") == (large, 8)
+        assert tables.embeddings.latest_model("other") is None
 
 
 def test_a_large_shelf_does_not_hide_a_small_one(
     store: Store, keep: Keep, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "POSTINGS_BUDGET", 20)
+    monkeypatch.setattr(word_index, "POSTINGS_BUDGET", 20)
     home = project(store, clock, "p")
     for number in range(30):
         keep(f"apple {number}")
@@ -821,4 +832,4 @@ def test_a_large_shelf_does_not_hide_a_small_one(
     for number in range(30, 60):
         keep(f"apple {number}")
 
-    assert seq(store, ours) in found(store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)])
+    assert item_id(store, ours) in found(store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)])

@@ -20,7 +20,7 @@ from recollect.domain.conversation import (
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.skill import SkillOrigin
 from recollect.store.protocol import Store, Tables
-from recollect.store.values import KeptFile, KeptSkill, OpenWindow
+from recollect.store.values import OpenFileWindow, StoredFile, StoredSkill
 from support import START
 
 ANNA = Agent(id="a1", name="anna", created_at=START, updated_at=START)
@@ -35,15 +35,15 @@ def agents(store: Store) -> None:
     def write(tables: Tables) -> None:
         tables.agents.add(ANNA)
         tables.agents.add(BEN)
-        tables.places.add_project(Project(id="p1", name="site", created_at=START))
+        tables.projects.add_project(Project(id="p1", name="site", created_at=START))
 
     store.write(write)
 
 
 def found(store: Store, kind: ItemKind, owner: Owner, query: str) -> int:
     with store.read() as tables:
-        shelves = tables.words.shelves(kind, [owner])
-        return len(tables.words.match(query, shelves, limit=10).matches)
+        partitions = tables.word_index.partitions(kind, [owner])
+        return len(tables.word_index.match(query, partitions, limit=10).matches)
 
 
 def block(block_id: str, label: str, value: str = "", **more: object) -> Block:
@@ -103,8 +103,8 @@ def test_an_agent_comes_back_as_it_was_written_and_changes(store: Store) -> None
     store.write(lambda tables: tables.agents.set(whole))
 
     with store.read() as tables:
-        assert tables.agents.get("a1") == tables.agents.named("ann") == whole
-        assert tables.agents.named("anna") is None
+        assert tables.agents.get("a1") == tables.agents.by_name("ann") == whole
+        assert tables.agents.by_name("anna") is None
         assert tables.agents.all() == [whole, BEN]
 
 
@@ -128,7 +128,7 @@ def test_a_deleted_agent_takes_its_rows_along_and_counts_them(store: Store) -> N
         tables.conversations.add_pin(
             Pin(id="pin", conversation_id="c1", kind="note", content="x", pinned_at=START)
         )
-        tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
 
     store.write(write)
     removed = store.write(lambda tables: tables.agents.delete("a1"))
@@ -203,17 +203,17 @@ def test_blocks_are_attached_in_order_under_one_label_each(store: Store) -> None
     with pytest.raises(InvalidInput):
         store.write(lambda tables: tables.blocks.attach("nobody", two))
     with store.read() as tables:
-        assert tables.blocks.attached("a1") == [own, one]
-        assert tables.blocks.agents_of("b1") == ["a1", "a2"]
+        assert tables.blocks.attached_to("a1") == [own, one]
+        assert tables.blocks.agent_ids_of("b1") == ["a1", "a2"]
         assert tables.blocks.of_owner(EVERYBODY) == [one, two]
         assert tables.blocks.of_owner(Owner(Scope.AGENT, "a1")) == [own]
     store.write(lambda tables: tables.blocks.detach("a1", "b1"))
     with store.read() as tables:
-        assert tables.blocks.attached("a1") == [own]
+        assert tables.blocks.attached_to("a1") == [own]
         assert tables.blocks.get("b1") == one
     store.write(lambda tables: tables.blocks.delete(one))
     with store.read() as tables:
-        assert tables.blocks.attached("a2") == []
+        assert tables.blocks.attached_to("a2") == []
 
 
 def test_a_renamed_block_is_attached_under_its_new_label(store: Store) -> None:
@@ -228,7 +228,7 @@ def test_a_renamed_block_is_attached_under_its_new_label(store: Store) -> None:
 
     store.write(write)
     with store.read() as tables:
-        assert [one.label for one in tables.blocks.attached("a1")] == ["self", "persona"]
+        assert [one.label for one in tables.blocks.attached_to("a1")] == ["self", "persona"]
 
 
 def test_every_version_of_a_block_is_kept_once(store: Store) -> None:
@@ -290,15 +290,15 @@ def test_the_running_conversation_is_the_latest_open_one_begun_so(store: Store) 
 
     store.write(write)
     with store.read() as tables:
-        found = tables.conversations.running("a1", begun_by="me")
+        found = tables.conversations.latest_open("a1", begun_by="me")
         assert found is not None
         assert (found[0].id, found[1]) == ("r3", START + timedelta(minutes=1))
-        assert tables.conversations.running("a1", begun_by="you") is None
-        assert tables.conversations.running("a2", begun_by="me") is None
+        assert tables.conversations.latest_open("a1", begun_by="you") is None
+        assert tables.conversations.latest_open("a2", begun_by="me") is None
         ended = replace(found[0], ended_at=START + timedelta(hours=1))
     store.write(lambda tables: tables.conversations.set(ended))
     with store.read() as tables:
-        former = tables.conversations.running("a1", begun_by="me")
+        former = tables.conversations.latest_open("a1", begun_by="me")
         assert former is not None
         assert (former[0].id, former[1]) == ("r2", former[0].started_at)  # nothing was said in it
 
@@ -323,8 +323,8 @@ def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
     def write(tables: Tables) -> None:
         for number in range(2):
             tables.conversations.add_summary(summary(number))
-            tables.messages.sum_up([f"c1 m{number}", "unknown"], f"s{number}")
-        tables.messages.sum_up(["c1 m0"], "s1")  # a message is summed up once
+            tables.messages.mark_summarized([f"c1 m{number}", "unknown"], f"s{number}")
+        tables.messages.mark_summarized(["c1 m0"], "s1")  # a message is summed up once
         tables.conversations.add_pin(pin)
         tables.conversations.set_pin(replace(pin, active=False))
 
@@ -412,10 +412,12 @@ def test_filters_admit_the_messages_they_say(store: Store) -> None:
         filters = MessageFilters(**given)  # type: ignore[arg-type]
         with store.read() as tables:
             by_list = [one.position for one in tables.messages.latest("a1", filters, limit=9)]
-            shelves = tables.words.shelves(ItemKind.MESSAGE, [Owner(Scope.AGENT, "a1")])
-            seqs = [one.seq for one in tables.words.match("zebra", shelves, limit=9).matches]
-            standings = tables.messages.standings(seqs, filters)
-            by_search = {tables.messages.get_many([one.id])[0].position for one in standings}
+            partitions = tables.word_index.partitions(ItemKind.MESSAGE, [Owner(Scope.AGENT, "a1")])
+            item_ids = [
+                one.item_id for one in tables.word_index.match("zebra", partitions, limit=9).matches
+            ]
+            candidate_rows = tables.messages.candidate_rows(item_ids, filters)
+            by_search = {tables.messages.get_many([one.id])[0].position for one in candidate_rows}
         assert set(by_list) == by_search
         return by_list
 
@@ -434,7 +436,7 @@ def test_filters_admit_the_messages_they_say(store: Store) -> None:
 
 def test_unindexed_messages_are_found_no_more_and_then_deleted(store: Store) -> None:
     say(store, message(0, "zebra"), message(1, ""), message(2, "zebra"))
-    count = store.write(lambda tables: tables.messages.unindex("c1"))
+    count = store.write(lambda tables: tables.messages.remove_from_index("c1"))
     store.write(lambda tables: tables.conversations.delete("c1"))
 
     assert count == 2
@@ -447,8 +449,8 @@ def test_a_shelf_is_dropped_whole_and_others_stay(store: Store) -> None:
     say(store, message(0, "zebra", ALONE), talk=ALONE)
 
     def write(tables: Tables) -> tuple[int, int]:
-        dropped = tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
-        again = tables.words.drop_shelf(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        dropped = tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        again = tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
         tables.conversations.delete("c1")
         return dropped, again
 
@@ -460,8 +462,8 @@ def test_a_shelf_is_dropped_whole_and_others_stay(store: Store) -> None:
 # Skills and files
 
 
-def skill(skill_id: str, content: str, project_id: str | None = None) -> KeptSkill:
-    return KeptSkill(
+def skill(skill_id: str, content: str, project_id: str | None = None) -> StoredSkill:
+    return StoredSkill(
         id=skill_id,
         name="pdf",
         description="reads PDF files",
@@ -479,10 +481,10 @@ def test_a_skill_is_known_by_its_content_and_is_loaded_once(store: Store) -> Non
 
     def write(tables: Tables) -> list[str]:
         ids = [
-            tables.skills.put(skill("s1", "old"), START),
-            tables.skills.put(skill("s2", "old"), later),
-            tables.skills.put(skill("s3", "new"), later),
-            tables.skills.put(skill("s4", "of the project", "p1"), later),
+            tables.skills.save(skill("s1", "old"), START),
+            tables.skills.save(skill("s2", "old"), later),
+            tables.skills.save(skill("s3", "new"), later),
+            tables.skills.save(skill("s4", "of the project", "p1"), later),
         ]
         for skill_id, at in (("s1", START), ("s1", later), ("s4", later)):
             tables.skills.load("a1", skill_id, at)
@@ -490,53 +492,55 @@ def test_a_skill_is_known_by_its_content_and_is_loaded_once(store: Store) -> Non
 
     assert store.write(write) == ["s1", "s1", "s3", "s4"]
     with store.read() as tables:
-        assert tables.skills.loaded("a1") == [
+        assert tables.skills.loaded_by("a1") == [
             (skill("s1", "old"), START),
             (skill("s4", "of the project", "p1"), later),
         ]
-        assert tables.skills.loaded("a2") == []
+        assert tables.skills.loaded_by("a2") == []
     store.write(lambda tables: tables.skills.unload("a1", "s1"))
     store.write(lambda tables: tables.skills.drop_unused())
     with store.read() as tables:
-        assert [one.id for one, _ in tables.skills.loaded("a1")] == ["s4"]
-    assert store.counts()["skills"] == 1
+        assert [one.id for one, _ in tables.skills.loaded_by("a1")] == ["s4"]
+    assert store.row_counts()["skills"] == 1
     with pytest.raises(InvalidInput):
         store.write(lambda tables: tables.skills.load("a1", "unknown", START))
 
 
 def test_a_file_keeps_its_id_and_is_found_by_what_it_says_now(store: Store) -> None:
-    first = KeptFile("f1", "p1", "a.py", "zebra", "h1")
-    same = KeptFile("f2", "p1", "a.py", "zebra", "h1")
-    second = KeptFile("f3", "p1", "a.py", "giraffe", "h2")
-    elsewhere = KeptFile("f4", None, "a.py", "walrus", "h3")
+    first = StoredFile("f1", "p1", "a.py", "zebra", "h1")
+    same = StoredFile("f2", "p1", "a.py", "zebra", "h1")
+    second = StoredFile("f3", "p1", "a.py", "giraffe", "h2")
+    elsewhere = StoredFile("f4", None, "a.py", "walrus", "h3")
     home = Owner(Scope.PROJECT, "p1")
-    assert [store.write(lambda t, f=f: t.files.put(f, START)) for f in (first, same)] == [  # type: ignore[misc]
+    assert [store.write(lambda t, f=f: t.files.save(f, START)) for f in (first, same)] == [  # type: ignore[misc]
         first,
         first,
     ]
-    kept = store.write(lambda tables: tables.files.put(second, START))
-    store.write(lambda tables: tables.files.put(elsewhere, START))
+    kept = store.write(lambda tables: tables.files.save(second, START))
+    store.write(lambda tables: tables.files.save(elsewhere, START))
 
     assert kept == replace(second, id="f1")
     assert found(store, ItemKind.FILE, home, "zebra") == 0
     assert found(store, ItemKind.FILE, home, "giraffe") == 1
     assert found(store, ItemKind.FILE, EVERYBODY, "walrus") == 0  # nobody owns its text
     with store.read() as tables:
-        assert tables.files.at("a.py", "p1") == kept
-        assert tables.files.at("a.py", None) == elsewhere
-        assert tables.files.at("b.py", "p1") is None
+        assert tables.files.at_path("a.py", "p1") == kept
+        assert tables.files.at_path("a.py", None) == elsewhere
+        assert tables.files.at_path("b.py", "p1") is None
         assert tables.files.get_many(["f4", "unknown", "f1"]) == [elsewhere, kept]
-        shelves = tables.words.shelves(ItemKind.FILE, [home])
-        seqs = [one.seq for one in tables.words.match("giraffe", shelves, limit=9).matches]
-        assert tables.files.ids_of([*seqs, 999]) == {seqs[0]: "f1"}
+        partitions = tables.word_index.partitions(ItemKind.FILE, [home])
+        item_ids = [
+            one.item_id for one in tables.word_index.match("giraffe", partitions, limit=9).matches
+        ]
+        assert tables.files.file_ids_of([*item_ids, 999]) == {item_ids[0]: "f1"}
     store.write(lambda tables: tables.files.delete(kept))
     assert found(store, ItemKind.FILE, home, "giraffe") == 0
     assert store.check()[1] == []
 
 
 def test_windows_of_files_are_listed_the_least_recently_used_first(store: Store) -> None:
-    def window(file_id: str, minutes: int, first_line: int = 0) -> OpenWindow:
-        return OpenWindow(
+    def window(file_id: str, minutes: int, first_line: int = 0) -> OpenFileWindow:
+        return OpenFileWindow(
             file_id=file_id,
             project_id=None,
             path=f"{file_id}.py",
@@ -548,7 +552,7 @@ def test_windows_of_files_are_listed_the_least_recently_used_first(store: Store)
 
     def write(tables: Tables) -> None:
         for number, file_id in enumerate(("f1", "f2", "f3")):
-            tables.files.put(KeptFile(file_id, None, f"{file_id}.py", "x", "h"), START)
+            tables.files.save(StoredFile(file_id, None, f"{file_id}.py", "x", "h"), START)
             tables.files.open("a1", window(file_id, number))
         tables.files.open("a1", window("f1", 0, first_line=5))
         tables.files.close("a1", "f2")
@@ -556,5 +560,5 @@ def test_windows_of_files_are_listed_the_least_recently_used_first(store: Store)
 
     store.write(write)
     with store.read() as tables:
-        assert tables.files.opened("a1") == [window("f3", 2), window("f1", 60, first_line=5)]
-        assert tables.files.opened("a2") == []
+        assert tables.files.open_windows("a1") == [window("f3", 2), window("f1", 60, first_line=5)]
+        assert tables.files.open_windows("a2") == []

@@ -67,9 +67,9 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_write(
     for number in range(KILLS // ROUNDS):
         acknowledged.update(killed_writer(path, number, chance.uniform(0.02, 0.15)))
         with open_memory(path, words_only=True) as memory:
-            result = memory.verify()
-            kept = {one.id for one in memory.memories(project="p", limit=1000)}
-            kept |= {i for i in acknowledged - kept if memory.get(i).id == i}
+            result = memory.maintenance.verify()
+            kept = {one.id for one in memory.memories.list(project="p", limit=1000)}
+            kept |= {i for i in acknowledged - kept if memory.memories.list.get(i).id == i}
 
         assert result.ok, result.problems
         assert acknowledged <= kept

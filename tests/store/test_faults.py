@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import Recollect, StoreBusy, StoreClosed, StoreFull
+from recollect import LocalRecollect, StoreBusy, StoreClosed, StoreFull
 from recollect.store.sqlite import connection
 from support import open_memory
 
@@ -50,9 +50,9 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(path: Path) -> None
     assert "nothing of this write was kept" in told
     assert len(kept) > 2
     with open_memory(path, words_only=True) as memory:
-        assert memory.verify().ok
-        assert [memory.get(memory_id).id for memory_id in kept] == kept
-        assert memory.status().counts["memories"] == len(kept)
+        assert memory.maintenance.verify().ok
+        assert [memory.memories.list.get(memory_id).id for memory_id in kept] == kept
+        assert memory.maintenance.status().counts["memories"] == len(kept)
 
 
 def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None:
@@ -65,9 +65,9 @@ def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None
         with pytest.raises(StoreFull, match="Free some space"):
             memory.ingest("large " * 20_000)
 
-        assert memory.get(kept.id) == kept
+        assert memory.memories.list.get(kept.id) == kept
         assert memory.search("large") == []
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
 
 
 def test_a_lock_held_too_long_is_a_busy_error_and_searching_goes_on(
@@ -90,7 +90,7 @@ def test_a_lock_held_too_long_is_a_busy_error_and_searching_goes_on(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_store_opened_before_a_fork_is_refused_in_the_child(memory: Recollect) -> None:
+def test_a_store_opened_before_a_fork_is_refused_in_the_child(memory: LocalRecollect) -> None:
     readable, writable = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -120,5 +120,5 @@ def test_a_temporary_memory_closed_in_a_forked_child_stays_with_its_parent() -> 
             os._exit(0)
         os.waitpid(pid, 0)
 
-        assert Path(memory.status().path).exists()
+        assert Path(memory.maintenance.status().path).exists()
         assert len(memory.search("still")) == 1

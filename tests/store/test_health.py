@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.clock import to_micros
 from support import open_memory
 
@@ -31,7 +31,7 @@ def filled(path: Path) -> None:
 
 def problems(path: Path) -> dict[str, str]:
     with open_memory(path) as memory:
-        result = memory.verify()
+        result = memory.maintenance.verify()
     assert result.ok == (not result.problems)
     return {problem.check: problem.remedy for problem in result.problems}
 
@@ -39,19 +39,19 @@ def problems(path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("sql", "check"),
     [
-        ("DELETE FROM postings", "the word index says what the rows say"),
-        ("UPDATE postings SET times = times + 1", "the word index says what the rows say"),
-        ("UPDATE postings SET words = 99", "the word index says what the rows say"),
+        ("DELETE FROM postings", "the word index matches the rows"),
+        ("UPDATE postings SET times = times + 1", "the word index matches the rows"),
+        ("UPDATE postings SET words = 99", "the word index matches the rows"),
         (
             "INSERT INTO terms VALUES (9, 1, 'boo', 1); INSERT INTO postings VALUES (9, 1, 1, 1)",
-            "the word index says what the rows say",
+            "the word index matches the rows",
         ),
-        ("UPDATE terms SET items = 5", "words count their items"),
-        ("UPDATE shelves SET items = 7", "shelves count their items"),
-        ("DELETE FROM items WHERE seq = 1", "every memory, message, block and file can be found"),
+        ("UPDATE terms SET items = 5", "terms count their items"),
+        ("UPDATE shelves SET items = 7", "partitions count their items"),
+        ("DELETE FROM items WHERE seq = 1", "every memory, message, block and file is indexed"),
         (
             "INSERT INTO items (shelf_id, id) VALUES (1, 'ghost')",
-            "every item is a thing that exists",
+            "every item has its record",
         ),
         ("UPDATE embeddings SET vector = x'00'", "vectors have the length of their model"),
     ],
@@ -62,9 +62,9 @@ def test_a_damaged_index_is_found_and_rebuilt(path: Path, sql: str, check: str) 
 
     found = problems(path)
     with open_memory(path) as memory:
-        memory.rebuild_indexes()
+        memory.maintenance.rebuild()
         memory.drain()
-        healed = memory.verify()
+        healed = memory.maintenance.verify()
         [hit] = memory.search("pnpm", project="site")
 
     assert found.get(check) == "run `recollect rebuild`"
@@ -76,9 +76,9 @@ def test_a_damaged_index_is_found_and_rebuilt(path: Path, sql: str, check: str) 
     ("sql", "check"),
     [
         ("DELETE FROM evidence", "every active memory has evidence"),
-        ("UPDATE evidence SET quote = 'forged'", "every quote stands in its source"),
+        ("UPDATE evidence SET quote = 'forged'", "every quote occurs in its source"),
         ("UPDATE sources SET content = content || '!'", "sources have not changed"),
-        ("DELETE FROM sources", "rows name rows that exist"),
+        ("DELETE FROM sources", "rows refer to existing rows"),
     ],
 )
 def test_damaged_rows_are_found(path: Path, sql: str, check: str) -> None:
@@ -103,10 +103,10 @@ def test_a_torn_file_is_found(path: Path) -> None:
     content[(root - 1) * 4096 + 100 : root * 4096] = b"\xff" * 3996
     path.write_bytes(bytes(content))
 
-    assert "the file is whole" in problems(path)
+    assert "the file is intact" in problems(path)
 
 
-def test_rebuilding_changes_no_answer(memory: Recollect) -> None:
+def test_rebuilding_changes_no_answer(memory: LocalRecollect) -> None:
     for number in range(30):
         memory.ingest(
             f"fact number {number} about builds and {'tests' * (number % 3)}", project="p"
@@ -114,7 +114,7 @@ def test_rebuilding_changes_no_answer(memory: Recollect) -> None:
     asked_at = "2026-05-09"
     before = memory.search("facts about builds", project="p", asked_at=asked_at)
 
-    memory.rebuild_indexes()
+    memory.maintenance.rebuild()
     after = memory.search("facts about builds", project="p", asked_at=asked_at)
 
     assert [(hit.memory, hit.score, hit.explanation) for hit in before] == [
@@ -122,13 +122,13 @@ def test_rebuilding_changes_no_answer(memory: Recollect) -> None:
     ]
 
 
-def test_status_counts_what_is_there(memory: Recollect) -> None:
+def test_status_counts_what_is_there(memory: LocalRecollect) -> None:
     kept = memory.ingest("one", status="inbox")
-    status = memory.status()
+    status = memory.maintenance.status()
 
     assert status.memories_by_status == {"inbox": 1}
     assert status.waiting == 1
     memory.drain()
-    assert memory.status().embedded == {"scripted": 1}
-    assert memory.status().waiting == 0
+    assert memory.maintenance.status().embedded == {"scripted": 1}
+    assert memory.maintenance.status().waiting == 0
     assert to_micros(kept.created_at) > 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
 from support import FakeClock, open_memory
@@ -30,27 +30,27 @@ def filled(path: Path) -> Path:
     """A store in which anna and ben have spoken of different things."""
     with open_memory(path) as memory:
         for name, word in (("anna", "zebra"), ("ben", "giraffe")):
-            memory.create_agent(name)
-            memory.set_block(name, "persona", f"fond of {word}")
-            talk = memory.start_conversation(agent=name)
-            memory.append_message(talk, "user", f"a {word}")
-            memory.append_message(talk, "user", f"another {word}")
+            memory.agents.list.create(name)
+            memory.blocks.set(name, "persona", f"fond of {word}")
+            talk = memory.conversations.list.start(agent=name)
+            memory.conversations.append(talk, "user", f"a {word}")
+            memory.conversations.append(talk, "user", f"another {word}")
         memory.drain()
     return path
 
 
 def problems(path: Path) -> dict[str, str]:
     with open_memory(path) as memory:
-        return {problem.check: problem.remedy for problem in memory.verify().problems}
+        return {problem.check: problem.remedy for problem in memory.maintenance.verify().problems}
 
 
-def answers(memory: Recollect) -> dict[str, list[str]]:
+def answers(memory: LocalRecollect) -> dict[str, list[str]]:
     """Return what each agent finds of each word, in messages and blocks."""
     found = {}
     for name in ("anna", "ben"):
         for word in ("zebra", "giraffe"):
-            hits = memory.search_messages(word, agent=name, mode="fts")
-            blocks = memory.search_blocks(word, agent=name)
+            hits = memory.conversations.search(word, agent=name, mode="fts")
+            blocks = memory.blocks.search(word, agent=name)
             found[f"{name} {word}"] = [hit.message.content for hit in hits] + [
                 hit.block.value for hit in blocks if hit.matched_words
             ]
@@ -71,25 +71,25 @@ WHOLE = {
     [
         (
             "DELETE FROM postings WHERE seq IN (SELECT seq FROM items WHERE id IN ({of}))",
-            "the word index says what the rows say",
+            "the word index matches the rows",
         ),
         (
             "UPDATE postings SET times = times + 1 "
             "WHERE seq IN (SELECT seq FROM items WHERE id IN ({of}))",
-            "the word index says what the rows say",
+            "the word index matches the rows",
         ),
         (
             "DELETE FROM items WHERE id IN ({of})",
-            "every memory, message, block and file can be found",
+            "every memory, message, block and file is indexed",
         ),
         (
             "UPDATE items SET words = words + 1 WHERE id IN ({of})",
-            "shelves count their items",
+            "partitions count their items",
         ),
         (
             "UPDATE terms SET items = items + 1 WHERE shelf_id IN "
             "(SELECT shelf_id FROM items WHERE id IN ({of}))",
-            "words count their items",
+            "terms count their items",
         ),
         (
             "UPDATE embeddings SET vector = x'00' "
@@ -104,10 +104,10 @@ def test_a_damaged_index_of_messages_or_blocks_is_found_and_rebuilt(
     damage(filled, sql.format(of=of))
     found = problems(filled)
     with open_memory(filled) as memory:
-        memory.rebuild_indexes()
+        memory.maintenance.rebuild()
         memory.drain()
-        healed = memory.verify()
-        status = memory.status()
+        healed = memory.maintenance.verify()
+        status = memory.maintenance.status()
 
         assert found.get(check) == REBUILD
         assert healed.ok, healed.problems
@@ -118,16 +118,19 @@ def test_a_damaged_index_of_messages_or_blocks_is_found_and_rebuilt(
 @pytest.mark.parametrize(
     ("sql", "check"),
     [
-        ("UPDATE blocks SET value = 'forged'", "every block keeps its last value"),
-        ("DELETE FROM block_history", "every block keeps its last value"),
-        ("UPDATE blocks SET version = version + 1", "every block keeps its last value"),
+        ("UPDATE blocks SET value = 'forged'", "every block's value is in its history"),
+        ("DELETE FROM block_history", "every block's value is in its history"),
+        ("UPDATE blocks SET version = version + 1", "every block's value is in its history"),
         (
             "UPDATE messages SET agent_id = (SELECT max(id) FROM agents)",
-            "every message is its conversation's agent's",
+            "every message belongs to its conversation's agent",
         ),
-        ("UPDATE messages SET agent_id = NULL", "every message is its conversation's agent's"),
-        ("DELETE FROM conversations", "rows name rows that exist"),
-        ("DELETE FROM agents", "rows name rows that exist"),
+        (
+            "UPDATE messages SET agent_id = NULL",
+            "every message belongs to its conversation's agent",
+        ),
+        ("DELETE FROM conversations", "rows refer to existing rows"),
+        ("DELETE FROM agents", "rows refer to existing rows"),
     ],
 )
 def test_damaged_rows_of_agents_are_found(filled: Path, sql: str, check: str) -> None:
@@ -140,11 +143,11 @@ def test_an_item_whose_message_changed_is_found_and_indexed_again(filled: Path) 
     damage(filled, "UPDATE messages SET content = 'a walrus' WHERE content = 'a zebra'")
     found = problems(filled)
     with open_memory(filled) as memory:
-        memory.rebuild_indexes()
+        memory.maintenance.rebuild()
 
-        assert found["the word index says what the rows say"] == REBUILD
-        assert len(memory.search_messages("walrus", agent="anna", mode="fts")) == 1
-        assert memory.verify().ok
+        assert found["the word index matches the rows"] == REBUILD
+        assert len(memory.conversations.search("walrus", agent="anna", mode="fts")) == 1
+        assert memory.maintenance.verify().ok
 
 
 def test_an_item_on_another_agents_shelf_is_put_back(filled: Path) -> None:
@@ -155,10 +158,10 @@ def test_an_item_on_another_agents_shelf_is_put_back(filled: Path) -> None:
     )
     found = problems(filled)
     with open_memory(filled) as memory:
-        memory.rebuild_indexes()
+        memory.maintenance.rebuild()
 
         assert found
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
         assert answers(memory) == WHOLE
 
 
@@ -175,7 +178,7 @@ UPDATE shelves SET owner_id = (SELECT w.owner_id FROM swapped w WHERE w.id = she
 def test_shelves_that_changed_owners_are_found(filled: Path) -> None:
     damage(filled, SWAPPED)
     with open_memory(filled) as memory:
-        crossed = memory.search_messages("zebra", agent="ben", mode="fts")
+        crossed = memory.conversations.search("zebra", agent="ben", mode="fts")
 
     assert crossed  # the wall is down
     assert problems(filled)
@@ -184,7 +187,7 @@ def test_shelves_that_changed_owners_are_found(filled: Path) -> None:
 def test_shelves_that_changed_owners_are_put_right(filled: Path) -> None:
     damage(filled, SWAPPED)
     with open_memory(filled) as memory:
-        memory.rebuild_indexes()
+        memory.maintenance.rebuild()
 
         assert answers(memory) == WHOLE
 
@@ -192,7 +195,7 @@ def test_shelves_that_changed_owners_are_put_right(filled: Path) -> None:
 def test_rebuilding_changes_no_answer_about_messages_or_blocks(filled: Path) -> None:
     with open_memory(filled) as memory:
         before = answers(memory)
-        memory.rebuild_indexes()
+        memory.maintenance.rebuild()
 
         assert answers(memory) == before == WHOLE
 
@@ -212,22 +215,22 @@ def test_a_store_of_the_second_schema_keeps_its_memories_and_takes_agents(
     as_second_schema(now, path, clock)
 
     with open_memory(path, clock=clock) as memory:
-        checked = memory.verify()
-        assert memory.status().schema == known_migrations()[-1].number
+        checked = memory.maintenance.verify()
+        assert memory.maintenance.status().schema == known_migrations()[-1].number
         assert checked.ok, checked.problems
-        assert memory.get(kept.id) == kept
+        assert memory.memories.list.get(kept.id) == kept
         assert [hit.memory.id for hit in memory.search("pnpm", project="site")] == [kept.id]
-        assert [one.name for one in memory.agents()] == ["bob"]
-        assert [hit.memory.content for hit in memory.archival_search("bob", "habit")] == [
+        assert [one.name for one in memory.agents.list()] == ["bob"]
+        assert [hit.memory.content for hit in memory.archive.search("bob", "habit")] == [
             "a habit of bob"
         ]
-        talk = memory.start_conversation(agent="bob")
-        memory.append_message(talk, "user", "zebra")
-        memory.set_block(None, "ticket", "ABC-1", conversation=talk)
-        assert len(memory.search_messages("zebra", agent="bob")) == 1
-        memory.delete_agent("bob")
-        assert memory.get(kept.id).agent_id is None
-        assert memory.verify().ok
+        talk = memory.conversations.list.start(agent="bob")
+        memory.conversations.append(talk, "user", "zebra")
+        memory.blocks.set(None, "ticket", "ABC-1", conversation=talk)
+        assert len(memory.conversations.search("zebra", agent="bob")) == 1
+        memory.agents.delete("bob")
+        assert memory.memories.list.get(kept.id).agent_id is None
+        assert memory.maintenance.verify().ok
     assert path.with_name("memory.db.before-0003").exists()
 
 
@@ -264,6 +267,6 @@ def test_rows_that_were_in_the_file_before_agents_had_verbs_are_upgraded(
     db.close()
 
     with open_memory(path, clock=clock) as memory:
-        memory.append_message("c", "user", "zebra")
-        assert len(memory.search_messages("zebra", agent="anna")) == 1
-        assert memory.verify().ok
+        memory.conversations.append("c", "user", "zebra")
+        assert len(memory.conversations.search("zebra", agent="anna")) == 1
+        assert memory.maintenance.verify().ok

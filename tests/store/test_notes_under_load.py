@@ -3,12 +3,12 @@
 import threading
 import time
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.store.protocol import Tables
 
 
 def test_a_question_is_logged_though_a_write_of_the_same_process_takes_long(
-    words_only: Recollect,
+    words_only: LocalRecollect,
 ) -> None:
     words_only.ingest("The build uses pnpm.")
     begun = threading.Event()
@@ -17,7 +17,7 @@ def test_a_question_is_logged_though_a_write_of_the_same_process_takes_long(
         begun.set()
         time.sleep(0.6)  # longer than a log row waits for the file
 
-    thread = threading.Thread(target=words_only._deps.store.write, args=(long_write,))
+    thread = threading.Thread(target=words_only._services.store.write, args=(long_write,))
     thread.start()
     begun.wait()
     hit = words_only.search("which build?")[0]

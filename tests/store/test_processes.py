@@ -63,12 +63,12 @@ def test_eight_processes_with_a_thousand_mixed_operations_each_lose_nothing(path
         results.append(json.loads(out))
 
     with open_memory(path, words_only=True) as memory:
-        verified = memory.verify()
+        verified = memory.maintenance.verify()
         for result in results:
             for memory_id in result["kept"]:
-                assert memory.get(memory_id).id == memory_id
-        alive = {one.id for one in memory.memories(everywhere=True, limit=1000)}
-        status = memory.status()
+                assert memory.memories.list.get(memory_id).id == memory_id
+        alive = {one.id for one in memory.memories.list(everywhere=True, limit=1000)}
+        status = memory.maintenance.status()
 
     gone = {memory_id for result in results for memory_id in result["gone"]}
     kept = sum(len(result["kept"]) for result in results)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import ImportRefused, InvalidInput, Recollect, StoreUnavailable
+from recollect import ImportRefused, InvalidInput, LocalRecollect, StoreUnavailable
 from support import FakeClock, open_memory
 
 TEXT = st.text(min_size=1, max_size=40).filter(str.strip)
@@ -35,7 +35,7 @@ STEP = st.one_of(
 )
 
 
-def play(memory: Recollect, steps: list[tuple[str, str, str, str]], clock: FakeClock) -> None:
+def play(memory: LocalRecollect, steps: list[tuple[str, str, str, str]], clock: FakeClock) -> None:
     """Make a store by doing *steps*; what a rule forbids is skipped."""
     ids: list[str] = []
     for number, (verb, text, name, scope) in enumerate(steps):
@@ -50,14 +50,14 @@ def play(memory: Recollect, steps: list[tuple[str, str, str, str]], clock: FakeC
             memory.upsert_profile_fact(name, text)
         elif verb == "link" and len(ids) > 1:
             memory.link(ids[-1], text, ids[-2], note=name)
-        elif verb == "reject" and ids and memory.get(ids[-1]).status == "inbox":
+        elif verb == "reject" and ids and memory.memories.list.get(ids[-1]).status == "inbox":
             memory.reject(ids[-1], text)
         elif verb == "search":
             memory.search(text, project=name)
         elif verb == "forget" and ids:
             memory.forget(ids.pop())
         elif verb == "view":
-            memory.save_view(name, text, project=name, limit=3)
+            memory.views.list.save(name, text, project=name, limit=3)
 
 
 @settings(max_examples=40)
@@ -75,7 +75,7 @@ def test_export_import_export_gives_the_same_bytes(
         with open_memory(Path(folder, "b.db"), clock=clock) as other:
             imported = other.import_(first)
             other.export(second)
-            verified = other.verify()
+            verified = other.maintenance.verify()
             asked.append(other.search("a b c", project="a", asked_at="2027-01-01"))
 
         assert first.read_bytes() == second.read_bytes()
@@ -85,7 +85,7 @@ def test_export_import_export_gives_the_same_bytes(
         assert before == after
 
 
-def test_a_compressed_export_is_the_same_content(memory: Recollect, tmp_path: Path) -> None:
+def test_a_compressed_export_is_the_same_content(memory: LocalRecollect, tmp_path: Path) -> None:
     memory.ingest("something")
     plain, packed = tmp_path / "e.jsonl", tmp_path / "e.jsonl.gz"
     memory.export(plain)
@@ -96,7 +96,7 @@ def test_a_compressed_export_is_the_same_content(memory: Recollect, tmp_path: Pa
         assert other.import_(packed).added["memories"] == 1
 
 
-def test_importing_twice_adds_nothing(memory: Recollect, tmp_path: Path) -> None:
+def test_importing_twice_adds_nothing(memory: LocalRecollect, tmp_path: Path) -> None:
     memory.ingest("something", project="p", agent="anna")
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
@@ -109,7 +109,7 @@ def test_importing_twice_adds_nothing(memory: Recollect, tmp_path: Path) -> None
 
 
 def test_a_place_known_here_by_name_takes_the_imported_memories(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     memory.ingest("from afar", project="site", agent="anna")
     exported = tmp_path / "e.jsonl"
@@ -120,14 +120,14 @@ def test_a_place_known_here_by_name_takes_the_imported_memories(
         other.ingest("from afar", project="site")
         other.import_(exported)
         found = {hit.memory.content for hit in other.search("from", project="site")}
-        verified = other.verify()
+        verified = other.maintenance.verify()
 
-        assert [project.name for project in other.projects()] == ["site"]
+        assert [project.name for project in other.projects.list()] == ["site"]
         assert found == {"from afar", "from here"}
         assert verified.ok, verified.problems
 
 
-def test_a_row_that_differs_here_is_kept_and_named(memory: Recollect, tmp_path: Path) -> None:
+def test_a_row_that_differs_here_is_kept_and_named(memory: LocalRecollect, tmp_path: Path) -> None:
     kept = memory.ingest("a candidate", status="inbox")
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
@@ -136,11 +136,11 @@ def test_a_row_that_differs_here_is_kept_and_named(memory: Recollect, tmp_path: 
     imported = memory.import_(exported)
 
     assert any(kept.id in conflict for conflict in imported.conflicts)
-    assert memory.get(kept.id).status == "active"
+    assert memory.memories.list.get(kept.id).status == "active"
 
 
 def test_a_fact_with_another_value_here_comes_in_as_contradicted(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     theirs = memory.upsert_profile_fact("editor", "vim")
     exported = tmp_path / "e.jsonl"
@@ -150,9 +150,36 @@ def test_a_fact_with_another_value_here_comes_in_as_contradicted(
         ours = other.upsert_profile_fact("editor", "helix")
         imported = other.import_(exported)
 
-        assert other.get(ours.id).status == "active"
-        assert other.get(theirs.id).status == "contradicted"
+        assert other.memories.list.get(ours.id).status == "active"
+        assert other.memories.list.get(theirs.id).status == "contradicted"
         assert any("editor" in conflict for conflict in imported.conflicts)
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [
+        "[]",
+        '{"superseded":"a"}',
+        '{"superseded":[1]}',
+        '{"duplicate_of":null}',
+        '{"confidence_before":7}',
+        '{"other":1}',
+    ],
+)
+def test_an_export_with_effects_that_undo_cannot_read_is_refused(
+    memory: Recollect, tmp_path: Path, effects: str
+) -> None:
+    memory.ingest("a fact")
+    exported = tmp_path / "e.jsonl"
+    memory.export(exported)
+    text = exported.read_text()
+    exported.write_text(text.replace('"effects":"{}"', f'"effects":{json.dumps(effects)}'))
+
+    with (
+        open_memory(tmp_path / "other.db") as other,
+        pytest.raises(ImportRefused, match="cannot be stored"),
+    ):
+        other.import_(exported)
 
 
 def sealed(lines: list[str]) -> list[str]:
@@ -205,7 +232,7 @@ Spoil = Callable[[list[str]], list[str]]
     ],
 )
 def test_a_damaged_export_is_refused_and_changes_nothing(
-    memory: Recollect, tmp_path: Path, spoil: Spoil, told: str
+    memory: LocalRecollect, tmp_path: Path, spoil: Spoil, told: str
 ) -> None:
     memory.ingest("a fact")
     exported = tmp_path / "e.jsonl"
@@ -217,11 +244,11 @@ def test_a_damaged_export_is_refused_and_changes_nothing(
         with pytest.raises(ImportRefused, match=told):
             other.import_(exported)
 
-        assert other.status().counts["memories"] == 1
-        assert other.verify().ok
+        assert other.maintenance.status().counts["memories"] == 1
+        assert other.maintenance.verify().ok
 
 
-def test_a_cut_off_compressed_export_is_refused(memory: Recollect, tmp_path: Path) -> None:
+def test_a_cut_off_compressed_export_is_refused(memory: LocalRecollect, tmp_path: Path) -> None:
     memory.ingest("a fact")
     exported = tmp_path / "e.jsonl.gz"
     memory.export(exported)
@@ -231,7 +258,7 @@ def test_a_cut_off_compressed_export_is_refused(memory: Recollect, tmp_path: Pat
         memory.import_(exported)
 
 
-def test_files_that_cannot_be_read_or_written_are_named(memory: Recollect, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_or_written_are_named(memory: LocalRecollect, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
         memory.import_(tmp_path / "nowhere.jsonl")
     with pytest.raises(StoreUnavailable, match="cannot write"):
@@ -241,7 +268,7 @@ def test_files_that_cannot_be_read_or_written_are_named(memory: Recollect, tmp_p
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
 
 
-def test_the_export_is_json_lines_a_person_can_read(memory: Recollect, tmp_path: Path) -> None:
+def test_the_export_is_json_lines_a_person_can_read(memory: LocalRecollect, tmp_path: Path) -> None:
     memory.ingest("Café au lait ☕", project="p")
     exported = tmp_path / "e.jsonl"
     count = memory.export(exported)
@@ -249,22 +276,22 @@ def test_the_export_is_json_lines_a_person_can_read(memory: Recollect, tmp_path:
     rows = [json.loads(line) for line in exported.read_text(encoding="utf-8").splitlines()]
 
     assert len(rows) == count + 2
-    assert rows[0] == {"recollect": "export", "format": 1, "schema": 5}
+    assert rows[0] == {"recollect": "export", "format": 1, "schema": 6}
     assert "Café au lait ☕" in exported.read_text(encoding="utf-8")
     assert exported.stat().st_mode & 0o777 == 0o600
 
 
-def test_an_export_onto_the_store_itself_is_refused(memory: Recollect, path: Path) -> None:
+def test_an_export_onto_the_store_itself_is_refused(memory: LocalRecollect, path: Path) -> None:
     memory.ingest("precious")
     for target in (path, path.with_name(path.name + "-wal")):
         with pytest.raises(InvalidInput, match="belongs to the store"):
             memory.export(target)
 
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 def test_two_repos_of_one_name_and_different_remotes_stay_two(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     memory.ingest("a fact of acme", project="https://github.com/acme/site")
     exported = tmp_path / "e.jsonl"
@@ -273,13 +300,13 @@ def test_two_repos_of_one_name_and_different_remotes_stay_two(
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("a fact of other", project="https://github.com/other/site")
         other.import_(exported)
-        repos = other.status().counts["repos"]
+        repos = other.maintenance.status().counts["repos"]
 
     assert repos == 2
 
 
 def test_a_memory_kept_as_it_is_here_keeps_its_own_history(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     kept = memory.ingest("a candidate", status="inbox")
     before, after = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
@@ -298,7 +325,7 @@ def test_a_memory_kept_as_it_is_here_keeps_its_own_history(
 
 @pytest.mark.parametrize("at", [30, 80, 150, 220])
 def test_a_compressed_export_with_a_flipped_byte_is_refused(
-    memory: Recollect, tmp_path: Path, at: int
+    memory: LocalRecollect, tmp_path: Path, at: int
 ) -> None:
     memory.ingest("a fact " * 50)
     exported = tmp_path / "e.jsonl.gz"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import AlreadyExists, ImportRefused, Recollect
+from recollect import AlreadyExists, ImportRefused, LocalRecollect
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.domain.skill import SkillOrigin
 from recollect.store.protocol import Tables
-from recollect.store.values import KeptFile, KeptSkill, OpenWindow
+from recollect.store.values import OpenFileWindow, StoredFile, StoredSkill
 from support import START, FakeClock, open_memory
 
 TEXT = st.text(min_size=1, max_size=20).filter(str.strip)
@@ -23,15 +23,15 @@ VERB = st.sampled_from(
 )
 
 
-def elsewhere(tmp_path: Path) -> Recollect:
+def elsewhere(tmp_path: Path) -> LocalRecollect:
     """A store of another machine: its ids are its own."""
     clock = FakeClock()
     clock.issued = 1_000_000
     return open_memory(tmp_path / "other.db", clock=clock)
 
 
-def skill(skill_id: str, content: str) -> KeptSkill:
-    return KeptSkill(
+def skill(skill_id: str, content: str) -> StoredSkill:
+    return StoredSkill(
         id=skill_id,
         name="pdf",
         description="d",
@@ -44,15 +44,15 @@ def skill(skill_id: str, content: str) -> KeptSkill:
     )
 
 
-def filled(memory: Recollect, clock: FakeClock) -> None:
+def filled(memory: LocalRecollect, clock: FakeClock) -> None:
     """Make a store with some of everything."""
     for name in ("anna", "ben"):
-        agent = memory.create_agent(name, model="m", system_prompt=f"You are {name}.")
-        memory.set_block(name, "persona", f"kind {name}")
+        agent = memory.agents.list.create(name, model="m", system_prompt=f"You are {name}.")
+        memory.blocks.set(name, "persona", f"kind {name}")
         clock.advance(minutes=1)
-        memory.set_block(name, "persona", f"kinder {name}", by="agent", reason="learnt")
-        talk = memory.start_conversation(agent=name, project="site", title="t")
-        memory.append_messages(
+        memory.blocks.set(name, "persona", f"kinder {name}", by="agent", reason="learnt")
+        talk = memory.conversations.list.start(agent=name, project="site", title="t")
+        memory.conversations.append_many(
             talk,
             [
                 {"role": "user", "content": f"zebra of {name}"},
@@ -60,14 +60,14 @@ def filled(memory: Recollect, clock: FakeClock) -> None:
                 {"role": "tool", "content": [{"type": "text", "text": "é"}], "tool_call_id": "c"},
             ],
         )
-        memory.set_block(name, "ticket", "ABC-1", conversation=talk)
-        memory.pin(talk, "a note")
-        memory.archival_insert(name, f"zebra passage of {name}", tags=["t"])
-    memory.set_block("anna", "human", "likes tea")
-    memory.set_block("ben", "project", "uses pnpm", project="site")
-    alone = memory.start_conversation()
-    memory.append_message(alone, "user", "zebra alone")
-    memory.pin_agent("ben", "local", project="site")
+        memory.blocks.set(name, "ticket", "ABC-1", conversation=talk)
+        memory.conversations.pin(talk, "a note")
+        memory.archive.insert(name, f"zebra passage of {name}", tags=["t"])
+    memory.blocks.set("anna", "human", "likes tea")
+    memory.blocks.set("ben", "project", "uses pnpm", project="site")
+    alone = memory.conversations.list.start()
+    memory.conversations.append(alone, "user", "zebra alone")
+    memory.agents.pin("ben", "local", project="site")
     summary = Summary(
         id="s",
         conversation_id=talk.id,
@@ -82,10 +82,10 @@ def filled(memory: Recollect, clock: FakeClock) -> None:
 
     def write(tables: Tables) -> None:
         tables.conversations.add_summary(summary)
-        tables.messages.sum_up([memory.messages(talk)[0].id], "s")
-        tables.skills.load(agent.id, tables.skills.put(skill("sk", "a skill"), START), START)
-        tables.files.put(KeptFile("f", None, "/f", "zebra file", "h"), START)
-        window = OpenWindow(
+        tables.messages.mark_summarized([memory.conversations.messages(talk)[0].id], "s")
+        tables.skills.load(agent.id, tables.skills.save(skill("sk", "a skill"), START), START)
+        tables.files.save(StoredFile("f", None, "/f", "zebra file", "h"), START)
+        window = OpenFileWindow(
             file_id="f",
             project_id=None,
             path="/f",
@@ -97,11 +97,11 @@ def filled(memory: Recollect, clock: FakeClock) -> None:
         tables.files.open(agent.id, window)
 
     memory._store.write(write)  # what no verb does yet
-    memory.search_messages("zebra", agent="anna")
+    memory.conversations.search("zebra", agent="anna")
 
 
 def test_a_whole_store_comes_back_byte_for_byte_and_once(
-    memory: Recollect, clock: FakeClock, tmp_path: Path
+    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     filled(memory, clock)
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
@@ -115,22 +115,24 @@ def test_a_whole_store_comes_back_byte_for_byte_and_once(
         assert first.read_bytes() == second.read_bytes()
         assert imported.conflicts == again.conflicts == ()
         assert again.added == {}
-        assert other.verify().ok
+        assert other.maintenance.verify().ok
         for name in ("anna", "ben"):
-            assert other.agent(name) == memory.agent(name)
-            assert other.blocks(name, project="site") == memory.blocks(name, project="site")
-            assert other.block_history(name, "persona") == memory.block_history(name, "persona")
+            assert other.agents.list.get(name) == memory.agents.list.get(name)
+            assert other.blocks.list(name, project="site") == memory.blocks.list(
+                name, project="site"
+            )
+            assert other.blocks.history(name, "persona") == memory.blocks.history(name, "persona")
             for one, two in zip(
-                other.search_messages("zebra", agent=name, mode="fts"),
-                memory.search_messages("zebra", agent=name, mode="fts"),
+                other.conversations.search("zebra", agent=name, mode="fts"),
+                memory.conversations.search("zebra", agent=name, mode="fts"),
                 strict=True,
             ):
                 assert (one.message, one.score) == (two.message, two.score)
-            assert len(other.archival_search(name, "zebra")) == 1
-        [talk] = other.conversations(agent="ben")
-        assert len(other.messages_in_context(talk)) == 2
-        assert other.summaries(talk) == memory.summaries(talk)
-        assert other.pins(talk) == memory.pins(talk)
+            assert len(other.archive.search(name, "zebra")) == 1
+        [talk] = other.conversations.list(agent="ben")
+        assert len(other.conversations.messages_in_context(talk)) == 2
+        assert other.conversations.summaries(talk) == memory.conversations.summaries(talk)
+        assert other.conversations.pins(talk) == memory.conversations.pins(talk)
 
 
 @settings(max_examples=30)
@@ -144,84 +146,84 @@ def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, s
                 clock.advance(minutes=1)
                 play(memory, verb, name, text)
             memory.export(first)
-            assert memory.verify().ok
+            assert memory.maintenance.verify().ok
         with elsewhere(Path(folder)) as other:
             imported = other.import_(first)
             other.export(second)
-            verified = other.verify()
+            verified = other.maintenance.verify()
 
         assert first.read_bytes() == second.read_bytes()
         assert imported.conflicts == ()
         assert verified.ok, verified.problems
 
 
-def play(memory: Recollect, verb: str, name: str, text: str) -> None:
+def play(memory: LocalRecollect, verb: str, name: str, text: str) -> None:
     """Do one step; what a rule forbids is skipped."""
-    known = name in {one.name for one in memory.agents()}
-    talks = [one for one in memory.conversations(agent=name) if one.ended_at is None]
+    known = name in {one.name for one in memory.agents.list()}
+    talks = [one for one in memory.conversations.list(agent=name) if one.ended_at is None]
     talk = talks[0] if known and talks else None
     match verb:
         case "agent" if not known:
-            memory.create_agent(name, description=text)
-        case "edit" if known and "human" in {one.label for one in memory.blocks(name)}:
-            memory.append_block(name, "human", text)
+            memory.agents.list.create(name, description=text)
+        case "edit" if known and "human" in {one.label for one in memory.blocks.list(name)}:
+            memory.blocks.append(name, "human", text)
         case "say":
-            talk = talk or memory.start_conversation(agent=name)
-            memory.append_message(talk, "user", text)
+            talk = talk or memory.conversations.list.start(agent=name)
+            memory.conversations.append(talk, "user", text)
         case "tell":
-            memory.append_message(memory.start_conversation(), "assistant", [text])
+            memory.conversations.append(memory.conversations.list.start(), "assistant", [text])
         case "ticket" if talk:
-            memory.set_block(name, "ticket", text, conversation=talk)
+            memory.blocks.set(name, "ticket", text, conversation=talk)
         case "project":
-            memory.set_block(None, "project", text, project="p")
+            memory.blocks.set(None, "project", text, project="p")
         case "pin" if talk:
-            memory.pin(talk, text)
+            memory.conversations.pin(talk, text)
         case "delete" if known:
-            memory.delete_agent(name)
+            memory.agents.delete(name)
         case "end" if talk:
-            memory.end_conversation(talk)
+            memory.conversations.end(talk)
 
 
 def test_an_agent_known_here_by_name_takes_the_talks_and_keeps_its_own_blocks(
-    memory: Recollect, clock: FakeClock, tmp_path: Path
+    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     filled(memory, clock)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
-        ours = other.create_agent("anna", system_prompt="You are Ann.")
-        other.set_block("anna", "persona", "rude anna")
-        other.set_block("anna", "human", "likes coffee")
-        talk = other.start_conversation(agent="anna")
-        other.append_message(talk, "user", "zebra of here")
+        ours = other.agents.list.create("anna", system_prompt="You are Ann.")
+        other.blocks.set("anna", "persona", "rude anna")
+        other.blocks.set("anna", "human", "likes coffee")
+        talk = other.conversations.list.start(agent="anna")
+        other.conversations.append(talk, "user", "zebra of here")
         imported = other.import_(exported)
         again = other.import_(exported)
-        found = other.search_messages("zebra", agent="anna", mode="fts")
+        found = other.conversations.search("zebra", agent="anna", mode="fts")
 
-        assert [one.name for one in other.agents()] == ["ben", "anna"]
-        assert other.agent("anna").id == ours.id
+        assert [one.name for one in other.agents.list()] == ["ben", "anna"]
+        assert other.agents.list.get("anna").id == ours.id
         assert {hit.message.content for hit in found} == {"zebra of anna", "zebra of here"}
-        assert other.block("anna", "persona").value == "rude anna"
-        assert [one.value for one in other.block_history("anna", "persona")] == ["", "rude anna"]
-        assert other.block("anna", "human").value == "likes coffee"
-        assert "likes tea" in [one.value for one in other.blocks()]  # not lost, not attached
-        assert other.block("ben", "persona").value == "kinder ben"
+        assert other.blocks.get("anna", "persona").value == "rude anna"
+        assert [one.value for one in other.blocks.history("anna", "persona")] == ["", "rude anna"]
+        assert other.blocks.get("anna", "human").value == "likes coffee"
+        assert "likes tea" in [one.value for one in other.blocks.list()]  # not lost, not attached
+        assert other.blocks.get("ben", "persona").value == "kinder ben"
         told = "\n".join(imported.conflicts)
         assert "blocks persona: differs here in value, version, kept as it was" in told
         assert "block human: the agent has one of that label here" in told
         assert again.added == {}
-        assert other.verify().ok
-        assert len(other.archival_search("anna", "zebra")) == 1
+        assert other.maintenance.verify().ok
+        assert len(other.archive.search("anna", "zebra")) == 1
 
 
 @pytest.mark.parametrize("what", ["system_prompt", "model", "description", "metadata"])
-def test_what_differs_of_a_namesake_is_named(memory: Recollect, tmp_path: Path, what: str) -> None:
+def test_what_differs_of_a_namesake_is_named(memory: LocalRecollect, tmp_path: Path, what: str) -> None:
     given = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
-    memory.create_agent("anna", default_blocks=False, **given)
+    memory.agents.list.create("anna", default_blocks=False, **given)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
-        other.create_agent("anna", default_blocks=False)
+        other.agents.list.create("anna", default_blocks=False)
         imported = other.import_(exported)
 
     assert imported.conflicts
@@ -229,105 +231,105 @@ def test_what_differs_of_a_namesake_is_named(memory: Recollect, tmp_path: Path, 
 
 @pytest.mark.parametrize("what", ["description", "limit", "history"])
 def test_what_differs_of_a_block_besides_its_value_is_named(
-    memory: Recollect, tmp_path: Path, what: str
+    memory: LocalRecollect, tmp_path: Path, what: str
 ) -> None:
-    memory.create_agent("anna", default_blocks=False)
-    memory.create_block("notes", "first", agent="anna")
-    memory.set_block("anna", "notes", "same")
+    memory.agents.list.create("anna", default_blocks=False)
+    memory.blocks.list.create("notes", "first", agent="anna")
+    memory.blocks.set("anna", "notes", "same")
     if what != "history":
         changed: Any = {what: "theirs" if what == "description" else 50}
-        memory.update_block("anna", "notes", **changed)
+        memory.blocks.update("anna", "notes", **changed)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
-        other.create_agent("anna", default_blocks=False)
-        other.create_block("notes", "same", agent="anna")
+        other.agents.list.create("anna", default_blocks=False)
+        other.blocks.list.create("notes", "same", agent="anna")
         imported = other.import_(exported)
 
     assert imported.conflicts
 
 
 def test_a_block_that_went_on_in_two_places_is_kept_as_it_is_here_and_named(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
-    memory.create_agent("anna")
+    memory.agents.list.create("anna")
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     memory.export(start)
     with elsewhere(tmp_path) as other:
         other.import_(start)
-        other.set_block("anna", "persona", "theirs")
+        other.blocks.set("anna", "persona", "theirs")
         other.export(back)
-    memory.set_block("anna", "persona", "ours")
+    memory.blocks.set("anna", "persona", "ours")
     imported = memory.import_(back)
 
-    assert memory.block("anna", "persona").value == "ours"
-    assert [one.value for one in memory.block_history("anna", "persona")] == ["", "ours"]
+    assert memory.blocks.get("anna", "persona").value == "ours"
+    assert [one.value for one in memory.blocks.history("anna", "persona")] == ["", "ours"]
     assert len(imported.conflicts) == 1
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 def test_a_talk_that_went_on_in_two_places_does_not_refuse_all_the_rest(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(talk, "user", "said before")
+    talk = memory.conversations.list.start(agent="anna")
+    memory.conversations.append(talk, "user", "said before")
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     memory.export(start)
     with elsewhere(tmp_path) as other:
         other.import_(start)
-        other.append_message(talk.id, "user", "said there")
+        other.conversations.append(talk.id, "user", "said there")
         other.ingest("a memory made there")
         other.export(back)
-    memory.append_message(talk, "user", "said here")
+    memory.conversations.append(talk, "user", "said here")
     imported = memory.import_(back)
 
     assert imported.conflicts
     assert imported.added["memories"] == 1
-    assert "said here" in [one.content for one in memory.messages(talk)]
-    assert memory.verify().ok
+    assert "said here" in [one.content for one in memory.conversations.messages(talk)]
+    assert memory.maintenance.verify().ok
 
 
-def test_a_block_without_its_history_is_refused(memory: Recollect, tmp_path: Path) -> None:
-    memory.create_agent("anna")
-    rows = [row for row in memory._store.dump() if row["table"] != "block_history"]
+def test_a_block_without_its_history_is_refused(memory: LocalRecollect, tmp_path: Path) -> None:
+    memory.agents.list.create("anna")
+    rows = [row for row in memory._store.export_rows() if row["table"] != "block_history"]
     with elsewhere(tmp_path) as other:
         try:
-            other._store.load(rows)
+            other._store.import_rows(rows)
         except ImportRefused:
             return
 
-        assert other.verify().ok
+        assert other.maintenance.verify().ok
 
 
 def test_an_import_is_found_by_its_words_and_its_meaning(
-    memory: Recollect, clock: FakeClock, tmp_path: Path
+    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     filled(memory, clock)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
         other.import_(exported)
-        before = other.status().waiting
+        before = other.maintenance.status().waiting
         other.drain()
 
-        assert before == other.status().embedded["scripted"]
-        assert other.search_messages("zebra of anna", agent="anna", mode="vector")
-        assert [hit.block.label for hit in other.search_blocks("kinder", agent="anna")] == [
+        assert before == other.maintenance.status().embedded["scripted"]
+        assert other.conversations.search("zebra of anna", agent="anna", mode="vector")
+        assert [hit.block.label for hit in other.blocks.search("kinder", agent="anna")] == [
             "persona"
         ]
 
 
 def test_an_export_has_no_row_of_an_agent_that_was_deleted(
-    memory: Recollect, clock: FakeClock, tmp_path: Path
+    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     filled(memory, clock)
-    anna = memory.agent("anna")
-    memory.delete_agent(anna)
+    anna = memory.agents.list.get("anna")
+    memory.agents.delete(anna)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
 
     assert anna.id not in exported.read_text()
     with pytest.raises(AlreadyExists):
-        memory.create_agent("ben")
+        memory.agents.list.create("ben")
     tables = {json.loads(line).get("table") for line in exported.read_text().splitlines()}
     assert {"agents", "blocks", "messages", "skills", "files", "agent_files"} <= tables

@@ -6,10 +6,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import MemoryExplanation, Recollect, Retrieval, Status
+from recollect import MemoryExplanation, LocalRecollect, Retrieval, Status
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
-from support import FakeClock, open_memory
+from support import candidates, FakeClock, open_memory
 
 # In an order in which triggers let rows in: a quote needs its source, a memory its quote.
 FIRST = ("sources", "evidence", "memories")
@@ -50,7 +50,7 @@ def old(tmp_path: Path, clock: FakeClock) -> Path:
     return as_first_release(source, tmp_path / "memory.db", clock)
 
 
-def filled(memory: Recollect, clock: FakeClock) -> None:
+def filled(memory: LocalRecollect, clock: FakeClock) -> None:
     one = memory.ingest(
         "Use pnpm, not npm.",
         type="decision",
@@ -65,13 +65,13 @@ def filled(memory: Recollect, clock: FakeClock) -> None:
     memory.upsert_profile_fact("editor", "vi")
     memory.upsert_profile_fact("editor", "helix")
     memory.ingest("an idea", agent="bob", status="inbox")
-    memory.save_view("tools", "pnpm", project="site")
+    memory.views.list.save("tools", "pnpm", project="site")
     memory.search("when do releases happen?", project="site")
     memory.drain()
 
 
-def everything(memory: Recollect) -> dict[str, object]:
-    found = memory.memories(everywhere=True, statuses=list(Status), limit=100)
+def everything(memory: LocalRecollect) -> dict[str, object]:
+    found = memory.memories.list(everywhere=True, statuses=list(Status), limit=100)
     told = {}
     for one in found:
         explained = memory.explain(one.id)
@@ -79,10 +79,10 @@ def everything(memory: Recollect) -> dict[str, object]:
         told[one.id] = (one, explained.sources, explained.links, explained.changes)
     return {
         "memories": told,
-        "events": memory.events(),
-        "views": memory.views(),
-        "projects": memory.projects(),
-        "counts": {name: number for name, number in memory.status().counts.items() if number},
+        "events": memory.captures.list(),
+        "views": memory.views.list(),
+        "projects": memory.projects.list(),
+        "counts": {name: number for name, number in memory.maintenance.status().counts.items() if number},
     }
 
 
@@ -94,8 +94,8 @@ def test_a_store_of_the_first_release_keeps_everything(
     with open_memory(old, clock=clock) as memory:
         found = everything(memory)
         hits = memory.search("pnpm", project="site")
-        newest = memory.status().schema
-        checked = memory.verify()
+        newest = memory.maintenance.status().schema
+        checked = memory.maintenance.verify()
 
     assert found == expected
     assert len(expected["memories"]) == 5  # type: ignore[arg-type]
@@ -129,22 +129,22 @@ def test_it_is_upgraded_once(old: Path, clock: FakeClock) -> None:
 
 def test_an_upgraded_store_takes_part_in_all_that_is_new(old: Path, clock: FakeClock) -> None:
     with open_memory(old, clock=clock) as memory:
-        waiting = memory.waiting()
+        waiting = memory.inbox.list()
         memory.capture_session(
             "Good morning, how are you today? Use pnpm, not npm. We use ruff for linting.",
             project="site",
         )
         memory.drain()
-        [candidate] = memory.inbox(project="site", everywhere=False)
+        [candidate] = candidates(memory, project="site", everywhere=False)
         memory.promote(candidate.id)
         memory.undo(candidate.id)
-        memory.maintain()
+        memory.maintenance.run()
 
         assert [one.memory.content for one in waiting] == ["an idea"]
         assert (waiting[0].source, waiting[0].voice) == ("manual, 2026-05-09", "")
         assert candidate.content == "We use ruff for linting."
-        assert memory.jobs() == []
-        assert memory.verify().ok
+        assert memory.jobs.list() == []
+        assert memory.maintenance.verify().ok
 
 
 def test_what_was_asked_before_the_upgrade_can_still_be_explained(
@@ -164,5 +164,5 @@ def test_what_was_asked_before_the_upgrade_can_still_be_explained(
 def test_a_copy_of_the_first_release_can_be_opened_itself(old: Path, clock: FakeClock) -> None:
     open_memory(old, clock=clock).close()
     with open_memory(old.with_name("memory.db.before-0002"), clock=clock) as memory:
-        assert len(memory.memories(everywhere=True, statuses=list(Status))) == 5
-        assert memory.verify().ok
+        assert len(memory.memories.list(everywhere=True, statuses=list(Status))) == 5
+        assert memory.maintenance.verify().ok

@@ -7,19 +7,19 @@ import pytest
 
 import recollect
 from recollect.store.protocol import Tables
-from recollect.store.sqlite.words import SqliteWords
+from recollect.store.sqlite.word_index import SqliteWordIndex
 
 USERS = "user: my sister keeps a llama\nassistant: Animals are good company."
 ASSISTANTS = "user: what animals are there\nassistant: A sister species of the llama is the alpaca."
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> recollect.Recollect:
+def memory(tmp_path: Path) -> recollect.LocalRecollect:
     return recollect.open(tmp_path / "memory.db", embedding_backend="none")
 
 
 def test_what_the_user_said_comes_before_what_the_assistant_said(
-    memory: recollect.Recollect,
+    memory: recollect.LocalRecollect,
 ) -> None:
     with memory:
         theirs = memory.ingest(USERS, type="episode", scope="global")
@@ -32,43 +32,43 @@ def test_what_the_user_said_comes_before_what_the_assistant_said(
 
 
 def test_a_transcript_is_checked_rebuilt_and_forgotten_with_both_its_sides(
-    memory: recollect.Recollect,
+    memory: recollect.LocalRecollect,
 ) -> None:
     with memory:
         kept = memory.ingest(ASSISTANTS, type="episode", scope="global")
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
 
-        memory.rebuild_indexes()
-        assert memory.verify().ok
+        memory.maintenance.rebuild()
+        assert memory.maintenance.verify().ok
         assert [hit.memory.id for hit in memory.search("alpaca")] == [kept.id]
 
         memory.forget(kept.id)
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
         assert memory.search("alpaca") == []
 
 
 def test_a_transcript_that_an_older_version_indexed_as_one_text_is_forgotten_whole(
-    memory: recollect.Recollect,
+    memory: recollect.LocalRecollect,
 ) -> None:
     with memory:
         kept = memory.ingest(ASSISTANTS, type="episode", scope="global")
 
         def as_one_text(tables: Tables) -> None:
-            words = cast(SqliteWords, tables.words)
+            words = cast(SqliteWordIndex, tables.word_index)
             db = words._db
-            seq, shelf = db.execute("SELECT seq, shelf_id FROM items").fetchall()[0]
+            item_id, partition = db.execute("SELECT seq, shelf_id FROM items").fetchall()[0]
             db.execute("DELETE FROM postings")
             db.execute("DELETE FROM terms")
             for term in set(words.terms(ASSISTANTS)):
                 db.execute(
-                    "INSERT INTO terms (shelf_id, term, items) VALUES (?, ?, 1)", (shelf, term)
+                    "INSERT INTO terms (shelf_id, term, items) VALUES (?, ?, 1)", (partition, term)
                 )
                 enter = "INSERT INTO postings SELECT id, ?, 1, 9 FROM terms WHERE term = ?"
-                db.execute(enter, (seq, term))
+                db.execute(enter, (item_id, term))
 
-        memory._deps.store.write(as_one_text)
+        memory._services.store.write(as_one_text)
         assert [hit.memory.id for hit in memory.search("alpaca")] == [kept.id]
 
         memory.forget(kept.id)
 
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok

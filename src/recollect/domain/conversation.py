@@ -165,10 +165,10 @@ class MessageFilters:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageStanding:
+class MessageCandidateRow:
     """What ranking needs to know of a message, without loading all of it."""
 
-    seq: int
+    item_id: int
     id: str
     conversation_id: str
     created_at: datetime

@@ -114,8 +114,20 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChangeEffects:
+    """What else a change of status did. `undo` reads this; it never reads a reason."""
+
+    superseded: tuple[str, ...] = ()  # ids of the memories that this one replaced
+    duplicate_of: str = ""  # id of the memory it was archived as a duplicate of, and …
+    confidence_before: float | None = None  # … that one's confidence, if the duplicate raised it
+
+
+NO_EFFECTS = ChangeEffects()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Change:
-    """One move of a memory between states: who, when, why."""
+    """One change of a memory's status: who, when, why. The reason is text for people only."""
 
     id: str
     memory_id: str
@@ -124,3 +136,4 @@ class Change:
     by: str
     reason: str
     at: datetime
+    effects: ChangeEffects = NO_EFFECTS

@@ -16,15 +16,15 @@ from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.domain.source import Evidence, Source
 
 # What a search returns unless told otherwise. A contradicted fact stays visible, marked.
-SHOWN: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
+DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """What a result must satisfy besides standing on a visible shelf."""
+    """What a result must satisfy besides being in a visible partition."""
 
     types: frozenset[MemoryType] = frozenset(MemoryType)
-    statuses: frozenset[Status] = frozenset(SHOWN)
+    statuses: frozenset[Status] = frozenset(DEFAULT_STATUSES)
     tags: frozenset[str] = frozenset()  # it has all of these
     any_tags: frozenset[str] = frozenset()  # … and one of these
     since: datetime | None = None
@@ -32,17 +32,17 @@ class Filters:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
+class ResolvedQuery:
     """One question, ready to be answered. `owners` None means: everywhere."""
 
-    query: str
+    text: str
     viewer: Viewer
     owners: tuple[Owner, ...] | None
     filters: Filters
     asked_at: datetime
     limit: int
     scopes: frozenset[Scope] = frozenset(Scope)
-    crossing: bool = True
+    cross_project: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

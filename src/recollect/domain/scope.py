@@ -1,9 +1,9 @@
 """
-Who may see what: scopes, owners, shelves.
+Which items a request may see: scopes, owners and viewers.
 
-Scope is a wall, not a boost. Every findable item stands on one *shelf*, the pair of its kind and
-its owner; a request sees a set of shelves and nothing else. This file decides which; the store
-only obeys.
+Scope is a wall, not a boost. Every searchable item belongs to one *partition* of the index, the
+pair of its kind and its owner. A request sees the partitions of some owners and nothing else. This
+file decides which; the store only filters by them.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """How far a memory reaches."""
+    """Where a memory is visible."""
 
     GLOBAL = "global"
     PROJECT = "project"
@@ -22,7 +22,7 @@ class Scope(StrEnum):
 
 
 class ItemKind(StrEnum):
-    """What kinds of things can be found."""
+    """The kinds of searchable items."""
 
     MEMORY = "memory"
     MESSAGE = "message"
@@ -32,7 +32,7 @@ class ItemKind(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Owner:
-    """A scope and the id of whoever it belongs to; the global scope has the id ''."""
+    """A scope and the id of its project, repo, agent or session; '' for the global scope."""
 
     scope: Scope
     id: str
@@ -46,7 +46,7 @@ def owner_of(
     agent_id: str | None,
     session_id: str | None,
 ) -> Owner:
-    """Return whose something of *scope* is, that has these places."""
+    """Return the owner of a record of *scope* that has these ids."""
     owner_id = {
         Scope.GLOBAL: "",
         Scope.PROJECT: project_id,
@@ -59,7 +59,7 @@ def owner_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Viewer:
-    """From where a request is made. Ids, already resolved; None means: not from there."""
+    """The context of a request, as resolved ids; None: the request is not made from there."""
 
     project_id: str | None = None
     repo_ids: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Viewer:
 
 
 def visible_owners(viewer: Viewer, scopes: Iterable[Scope] | None = None) -> tuple[Owner, ...]:
-    """Return the owners *viewer* may see, narrowed to *scopes* where given."""
+    """Return the owners *viewer* may see, restricted to *scopes* if given."""
     owners = [Owner(Scope.GLOBAL, "")]
     if viewer.project_id:
         owners.append(Owner(Scope.PROJECT, viewer.project_id))
@@ -77,5 +77,5 @@ def visible_owners(viewer: Viewer, scopes: Iterable[Scope] | None = None) -> tup
         owners.append(Owner(Scope.AGENT, viewer.agent_id))
     if viewer.session_id:
         owners.append(Owner(Scope.SESSION, viewer.session_id))
-    wanted = frozenset(Scope) if scopes is None else frozenset(scopes)
-    return tuple(owner for owner in owners if owner.scope in wanted)
+    allowed = frozenset(Scope) if scopes is None else frozenset(scopes)
+    return tuple(owner for owner in owners if owner.scope in allowed)

@@ -1,1 +1,1 @@
-"""The door to the database: a protocol every store must keep, and the SQLite store."""
+"""The database: the protocol of a store, and its SQLite implementation."""

@@ -1,11 +1,11 @@
 """
-What every database must offer.
+The protocol of a database of memories.
 
-A `Store` gives two things: `read`, a consistent view for as long as it is open, and `write`, which
-runs a piece of work in one transaction and returns once it is on disk. Both hand over `Tables`, one
-small protocol per concept. The contract suite in tests/store holds any implementation to this.
+A `Store` offers `read`, a consistent view while it is open, and `write`, which runs a function in
+one transaction and returns once it is on disk. Both pass `Tables`, one small protocol per concept.
+The contract tests in tests/store run against every implementation.
 
-Times, ids and rules come from above; a store keeps and finds, and decides nothing.
+Times, ids and rules come from the callers: a store writes and finds rows, and decides nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ from recollect.domain.block import Block, BlockChange, BlockVersion
 from recollect.domain.conversation import (
     Conversation,
     Message,
+    MessageCandidateRow,
     MessageFilters,
-    MessageStanding,
     Pin,
     Role,
     Summary,
@@ -35,73 +35,146 @@ from recollect.domain.retrieval import Filters, Retrieval, View
 from recollect.domain.scope import Owner
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.domain.upkeep import Imported, Problem
-from recollect.store.indexes import Vectors, Words
+from recollect.store.indexes import Embeddings, WordIndex
 from recollect.store.values import (
-    KeptFile,
-    KeptSkill,
-    OpenWindow,
-    Standing,
+    CandidateRow,
+    OpenFileWindow,
+    StoredFile,
+    StoredSkill,
 )
 
 T = TypeVar("T")
 
 
-class Places(Protocol):
+class Projects(Protocol):
     """Projects and repos."""
 
-    def add_project(self, project: Project) -> None: ...
-    def project(self, project_id: str) -> Project | None: ...
-    def project_named(self, name: str) -> Project | None: ...
-    def projects(self) -> list[Project]: ...
-    def add_repo(self, repo: Repo) -> None: ...
-    def move_repo(self, repo_id: str, *, remote: str, root: str) -> None: ...
-    def repo(self, repo_id: str) -> Repo | None: ...
-    def repo_with_remote(self, remote: str) -> Repo | None: ...
-    def repo_at(self, root: str) -> Repo | None: ...
-    def repo_named(self, name: str, project_id: str | None) -> Repo | None: ...
-    def repos_of(self, project_id: str) -> list[Repo]: ...
+    def add_project(self, project: Project) -> None:
+        """Store a new project."""
+
+    def project(self, project_id: str) -> Project | None:
+        """Return the project with that id, or None."""
+
+    def project_by_name(self, name: str) -> Project | None:
+        """Return the project of that name, or None."""
+
+    def projects(self) -> list[Project]:
+        """Return every project, by name."""
+
+    def add_repo(self, repo: Repo) -> None:
+        """Store a new repo."""
+
+    def move_repo(self, repo_id: str, *, remote: str, root: str) -> None:
+        """Store the present remote and folder of a repo."""
+
+    def repo(self, repo_id: str) -> Repo | None:
+        """Return the repo with that id, or None."""
+
+    def repo_by_remote(self, remote: str) -> Repo | None:
+        """Return the repo with that normalised remote, or None."""
+
+    def repo_by_root(self, root: str) -> Repo | None:
+        """Return the repo last seen in the folder *root*, or None."""
+
+    def repo_by_name(self, name: str, project_id: str | None) -> Repo | None:
+        """Return the repo of that name, in one project or, if None, in any."""
+
+    def repos_of(self, project_id: str) -> list[Repo]:
+        """Return the repos of a project."""
 
 
 class Agents(Protocol):
-    """Who remembers. Deleting one leaves the indexes to whoever deletes."""
+    """Agents. Deleting one does not change the indexes: the caller drops its partitions."""
 
-    def add(self, agent: Agent) -> None: ...
-    def set(self, agent: Agent) -> None: ...
-    def get(self, agent_id: str) -> Agent | None: ...
-    def named(self, name: str) -> Agent | None: ...
-    def all(self) -> list[Agent]: ...
-    def archive(self, agent_id: str, *, tags: int) -> tuple[int, list[str]]: ...
-    def own_memories(self, agent_id: str) -> list[str]: ...
-    def own_events(self, agent_id: str) -> list[tuple[str, str | None]]: ...
-    def delete_event(self, event_id: str) -> None: ...
-    def delete(self, agent_id: str) -> Mapping[str, int]: ...
+    def add(self, agent: Agent) -> None:
+        """Store a new agent."""
+
+    def set(self, agent: Agent) -> None:
+        """Store the present fields of an agent."""
+
+    def get(self, agent_id: str) -> Agent | None:
+        """Return the agent with that id, or None."""
+
+    def by_name(self, name: str) -> Agent | None:
+        """Return the agent of that name, or None."""
+
+    def all(self) -> list[Agent]:
+        """Return every agent, by name."""
+
+    def archive_summary(self, agent_id: str, *, tag_limit: int) -> tuple[int, list[str]]:
+        """Return how many active memories an agent has, and up to *tag_limit* of their tags."""
+
+    def own_memory_ids(self, agent_id: str) -> list[str]:
+        """Return the ids of the memories of an agent and of its conversations."""
+
+    def own_events(self, agent_id: str) -> list[tuple[str, str | None]]:
+        """Return the captures made for an agent: the id of each event and of its source."""
+
+    def delete_event(self, event_id: str) -> None:
+        """Delete an ingestion event and its jobs; its source stays."""
+
+    def delete(self, agent_id: str) -> Mapping[str, int]:
+        """Delete an agent and everything of it; return how many rows each table lost."""
 
 
 class Blocks(Protocol):
-    """Blocks, who has them attached, every value they have had."""
+    """Blocks, their attachments to agents, and the history of their values."""
 
-    def add(self, block: Block) -> None: ...
-    def set(self, block: Block) -> None: ...
-    def get(self, block_id: str) -> Block | None: ...
-    def all(self) -> list[Block]: ...
-    def of_owner(self, owner: Owner) -> list[Block]: ...
-    def attached(self, agent_id: str) -> list[Block]: ...
-    def attach(self, agent_id: str, block: Block) -> None: ...
-    def detach(self, agent_id: str, block_id: str) -> None: ...
-    def agents_of(self, block_id: str) -> list[str]: ...
-    def add_version(self, version: BlockVersion) -> None: ...
-    def versions(self, block_id: str) -> list[BlockVersion]: ...
-    def version(self, block_id: str, version: int) -> BlockVersion | None: ...
-    def changes_since(self, block_ids: Sequence[str], since: datetime) -> list[BlockChange]: ...
-    def delete(self, block: Block) -> None: ...
+    def add(self, block: Block) -> None:
+        """Store a new block and index its words."""
+
+    def set(self, block: Block) -> None:
+        """Store the present fields of a block, and index it again if its text changed."""
+
+    def get(self, block_id: str) -> Block | None:
+        """Return the block with that id, or None."""
+
+    def all(self) -> list[Block]:
+        """Return every block, oldest first."""
+
+    def of_owner(self, owner: Owner) -> list[Block]:
+        """Return the blocks of an owner, oldest first."""
+
+    def attached_to(self, agent_id: str) -> list[Block]:
+        """Return the blocks of an agent, in its order."""
+
+    def attach(self, agent_id: str, block: Block) -> None:
+        """Attach a block to an agent."""
+
+    def detach(self, agent_id: str, block_id: str) -> None:
+        """Detach a block from an agent; the block stays."""
+
+    def agent_ids_of(self, block_id: str) -> list[str]:
+        """Return the ids of the agents that have a block attached."""
+
+    def add_version(self, version: BlockVersion) -> None:
+        """Store one version of a block's value."""
+
+    def versions(self, block_id: str) -> list[BlockVersion]:
+        """Return every version of a block, oldest first."""
+
+    def version(self, block_id: str, version: int) -> BlockVersion | None:
+        """Return one version of a block, or None."""
+
+    def changes_since(self, block_ids: Sequence[str], since: datetime) -> list[BlockChange]:
+        """Return the changes of some blocks after a moment, oldest first."""
+
+    def delete(self, block: Block) -> None:
+        """Delete a block with its history, attachments and index entry."""
 
 
 class Conversations(Protocol):
     """Conversations, their summaries and pins."""
 
-    def add(self, conversation: Conversation) -> None: ...
-    def set(self, conversation: Conversation) -> None: ...
-    def get(self, conversation_id: str) -> Conversation | None: ...
+    def add(self, conversation: Conversation) -> None:
+        """Store a new conversation."""
+
+    def set(self, conversation: Conversation) -> None:
+        """Store a conversation's title, metadata and end."""
+
+    def get(self, conversation_id: str) -> Conversation | None:
+        """Return the conversation with that id, or None."""
+
     def latest(
         self,
         agent_id: str | None,
@@ -110,237 +183,531 @@ class Conversations(Protocol):
         before: datetime | None = None,
         limit: int,
         offset: int = 0,
-    ) -> list[Conversation]: ...
-    def spoken(self, agent_id: str, *, before: datetime, limit: int) -> list[Conversation]: ...
-    def running(self, agent_id: str, *, begun_by: str) -> tuple[Conversation, datetime] | None: ...
-    def own_memories(self, conversation_id: str) -> list[str]: ...
-    def own_events(self, conversation_id: str) -> list[tuple[str, str | None]]: ...
-    def delete(self, conversation_id: str) -> None: ...
-    def add_summary(self, summary: Summary) -> None: ...
-    def summaries(self, conversation_id: str) -> list[Summary]: ...
-    def last_summaries(self, conversation_ids: Sequence[str]) -> Mapping[str, Summary]: ...
-    def add_pin(self, pin: Pin) -> None: ...
-    def set_pin(self, pin: Pin) -> None: ...
-    def pin(self, pin_id: str) -> Pin | None: ...
-    def pins(self, conversation_id: str) -> list[Pin]: ...
+    ) -> list[Conversation]:
+        """Return the conversations of an agent or, if None, of all agents, the latest first."""
+
+    def with_messages(self, agent_id: str, *, before: datetime, limit: int) -> list[Conversation]:
+        """Return an agent's conversations that have messages, the latest first."""
+
+    def latest_open(self, agent_id: str, *, begun_by: str) -> tuple[Conversation, datetime] | None:
+        """Return an agent's latest open conversation begun that way, and when it was last used."""
+
+    def own_memory_ids(self, conversation_id: str) -> list[str]:
+        """Return the ids of the memories scoped to a conversation."""
+
+    def own_events(self, conversation_id: str) -> list[tuple[str, str | None]]:
+        """Return the captures made for a conversation: the id of each event and of its source."""
+
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation and its logged retrievals; unindex its messages first."""
+
+    def add_summary(self, summary: Summary) -> None:
+        """Store a new summary; earlier summaries stay."""
+
+    def summaries(self, conversation_id: str) -> list[Summary]:
+        """Return the summaries of a conversation, oldest first."""
+
+    def last_summaries(self, conversation_ids: Sequence[str]) -> Mapping[str, Summary]:
+        """Return the newest summary of each of some conversations, by conversation id."""
+
+    def add_pin(self, pin: Pin) -> None:
+        """Store a new pin."""
+
+    def set_pin(self, pin: Pin) -> None:
+        """Store whether a pin is active."""
+
+    def pin(self, pin_id: str) -> Pin | None:
+        """Return the pin with that id, or None."""
+
+    def pins(self, conversation_id: str) -> list[Pin]:
+        """Return the pins of a conversation, oldest first."""
 
 
 class Messages(Protocol):
-    """What was said. Adding keeps every index in step."""
+    """Messages. Adding one updates the word index."""
 
-    def next_position(self, conversation_id: str) -> int: ...
-    def add(self, conversation: Conversation, message: Message) -> None: ...
-    def get(self, message_id: str) -> Message | None: ...
-    def get_many(self, message_ids: Sequence[str]) -> list[Message]: ...
-    def page(self, conversation_id: str, *, start: int, limit: int) -> list[Message]: ...
-    def page_back(self, conversation_id: str, *, before: int, limit: int) -> list[Message]: ...
-    def in_context(self, conversation_id: str, *, last: int | None = None) -> list[Message]: ...
+    def next_position(self, conversation_id: str) -> int:
+        """Return the position after the last message of a conversation."""
+
+    def add(self, conversation: Conversation, message: Message) -> None:
+        """Store a new message of a conversation and index its words."""
+
+    def get(self, message_id: str) -> Message | None:
+        """Return the message with that id, or None."""
+
+    def get_many(self, message_ids: Sequence[str]) -> list[Message]:
+        """Return the messages with those ids, in that order; unknown ids are left out."""
+
+    def page(self, conversation_id: str, *, start: int, limit: int) -> list[Message]:
+        """Return messages of a conversation in order, from a position on."""
+
+    def page_back(self, conversation_id: str, *, before: int, limit: int) -> list[Message]:
+        """Return messages of a conversation before a position, the last first."""
+
+    def in_context(self, conversation_id: str, *, last: int | None = None) -> list[Message]:
+        """Return, in order, all or the last messages that are not replaced by a summary."""
+
     def latest(
         self, agent_id: str | None, filters: MessageFilters, *, limit: int, offset: int = 0
-    ) -> list[Message]: ...
-    def standings(self, seqs: Iterable[int], filters: MessageFilters) -> list[MessageStanding]: ...
-    def before(self, seqs: Iterable[int]) -> Mapping[int, int]: ...
-    def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]: ...
-    def few(
-        self, agent_id: str | None, filters: MessageFilters, *, most: int
-    ) -> list[int] | None: ...
-    def set_pinned(self, message_id: str, pinned: bool) -> None: ...
-    def bring_back(self, message_id: str) -> None: ...
-    def sum_up(self, message_ids: Sequence[str], summary_id: str) -> None: ...
-    def count(self, conversation_id: str) -> tuple[int, int]: ...
-    def count_of_agent(self, agent_id: str) -> int: ...
-    def unindex(self, conversation_id: str) -> int: ...
+    ) -> list[Message]:
+        """Return messages with text that pass *filters*, the latest first."""
+
+    def candidate_rows(
+        self, item_ids: Iterable[int], filters: MessageFilters
+    ) -> list[MessageCandidateRow]:
+        """Return what ranking needs of the items that are messages and pass *filters*."""
+
+    def preceding(self, item_ids: Iterable[int]) -> Mapping[int, int]:
+        """Return, by item, the item of the message before it in its conversation."""
+
+    def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
+        """Return id and role of every message that passes *filters*, in order of time."""
+
+    def item_ids_if_few(
+        self, agent_id: str | None, filters: MessageFilters, *, limit: int
+    ) -> list[int] | None:
+        """Return the items in a time range or conversation; None if more than *limit*."""
+
+    def set_pinned(self, message_id: str, pinned: bool) -> None:
+        """Pin a message to the context, or unpin it."""
+
+    def restore_to_context(self, message_id: str) -> None:
+        """Put a message that a summary replaced back into the context."""
+
+    def mark_summarized(self, message_ids: Sequence[str], summary_id: str) -> None:
+        """Mark some messages as replaced by a summary."""
+
+    def count(self, conversation_id: str) -> tuple[int, int]:
+        """Return how many messages a conversation has, and how many are in context."""
+
+    def count_of_agent(self, agent_id: str) -> int:
+        """Return how many messages with text an agent has."""
+
+    def remove_from_index(self, conversation_id: str) -> int:
+        """Remove the messages of a conversation from the indexes; return how many there were."""
 
 
 class Skills(Protocol):
-    """Skills that were loaded once, and who has which in use."""
+    """Skills that were loaded, and which agent has which loaded."""
 
-    def put(self, skill: KeptSkill, at: datetime) -> str: ...
-    def load(self, agent_id: str, skill_id: str, at: datetime) -> None: ...
-    def unload(self, agent_id: str, skill_id: str) -> None: ...
-    def drop_unused(self) -> None: ...
-    def loaded(self, agent_id: str) -> list[tuple[KeptSkill, datetime]]: ...
+    def save(self, skill: StoredSkill, at: datetime) -> str:
+        """Store a skill as it is now; return its id, the former one if it was stored before."""
+
+    def load(self, agent_id: str, skill_id: str, at: datetime) -> None:
+        """Give a skill to an agent."""
+
+    def unload(self, agent_id: str, skill_id: str) -> None:
+        """Take a skill from an agent."""
+
+    def drop_unused(self) -> None:
+        """Delete the skills that no agent has loaded."""
+
+    def loaded_by(self, agent_id: str) -> list[tuple[StoredSkill, datetime]]:
+        """Return the skills an agent has loaded, and since when."""
 
 
 class Files(Protocol):
-    """Files that were read once, and who has which open."""
+    """Files that were read, and which agent has which open."""
 
-    def at(self, path: str, project_id: str | None) -> KeptFile | None: ...
-    def get_many(self, file_ids: Sequence[str]) -> list[KeptFile]: ...
-    def put(self, file: KeptFile, at: datetime) -> KeptFile: ...
-    def delete(self, file: KeptFile) -> None: ...
-    def paths_of(self, project_id: str) -> list[tuple[str, str]]: ...
-    def drop_unopened(self) -> None: ...
-    def ids_of(self, seqs: Iterable[int]) -> Mapping[int, str]: ...
-    def open(self, agent_id: str, window: OpenWindow) -> None: ...
-    def close(self, agent_id: str, file_id: str) -> None: ...
-    def touch(self, agent_id: str, file_ids: Iterable[str], at: datetime) -> None: ...
-    def opened(self, agent_id: str) -> list[OpenWindow]: ...
+    def at_path(self, path: str, project_id: str | None) -> StoredFile | None:
+        """Return the stored file at *path*, or None."""
+
+    def get_many(self, file_ids: Sequence[str]) -> list[StoredFile]:
+        """Return the files with those ids, in that order; unknown ids are left out."""
+
+    def save(self, file: StoredFile, at: datetime) -> StoredFile:
+        """Store and index a file as it was just read; return it with its permanent id."""
+
+    def delete(self, file: StoredFile) -> None:
+        """Delete a file and its index entry."""
+
+    def paths_of(self, project_id: str) -> list[tuple[str, str]]:
+        """Return id and path of every stored file of a project."""
+
+    def drop_unopened(self) -> None:
+        """Delete the files of no project that no agent has open."""
+
+    def file_ids_of(self, item_ids: Iterable[int]) -> Mapping[int, str]:
+        """Return the file ids of those items that are files, by item."""
+
+    def open(self, agent_id: str, window: OpenFileWindow) -> None:
+        """Store that an agent has a window of a file open."""
+
+    def close(self, agent_id: str, file_id: str) -> None:
+        """Store that an agent closed a file."""
+
+    def touch(self, agent_id: str, file_ids: Iterable[str], at: datetime) -> None:
+        """Set when some open files were last used."""
+
+    def open_windows(self, agent_id: str) -> list[OpenFileWindow]:
+        """Return the windows an agent has open, least recently used first."""
 
 
 class Sources(Protocol):
-    """Raw material, and the events that brought it in."""
+    """Sources (captured raw material), and the ingestion events that captured them."""
 
-    def add(self, source: Source) -> None: ...
-    def get(self, source_id: str) -> Source | None: ...
-    def with_hash(self, sha256: str, kind: SourceKind) -> Source | None: ...
-    def of_memory(self, memory_id: str) -> list[Source]: ...
-    def session_of(self, source_id: str) -> str: ...
-    def said_at(self, source_id: str, place: int) -> int | None: ...
-    def kind_of(self, source_id: str) -> SourceKind | None: ...
-    def with_session(self, mark: str) -> list[tuple[str, str]]: ...
-    def blank(self, source_id: str, content: str, sha256: str) -> None: ...
-    def delete(self, source_id: str) -> None: ...
-    def evidence_in(self, source_id: str) -> list[Evidence]: ...
-    def add_event(self, event: Event) -> None: ...
-    def set_event(self, event: Event) -> None: ...
-    def event(self, event_id: str) -> Event | None: ...
-    def events_of(self, source_id: str) -> list[Event]: ...
-    def events(self) -> list[Event]: ...
-    def marks(self, trigger: Trigger) -> set[str]: ...
+    def add(self, source: Source) -> None:
+        """Store a new source."""
+
+    def get(self, source_id: str) -> Source | None:
+        """Return the source with that id, or None."""
+
+    def with_hash(self, sha256: str, kind: SourceKind) -> Source | None:
+        """Return the source of that kind with that content hash, or None."""
+
+    def of_memory(self, memory_id: str) -> list[Source]:
+        """Return the sources of a memory's evidence."""
+
+    def session_of(self, source_id: str) -> str:
+        """Return the session of a source, or the source's own id if it has none."""
+
+    def said_at(self, source_id: str, position: int) -> int | None:
+        """Return when the character at *position* was said, in microseconds; None if unknown."""
+
+    def kind_of(self, source_id: str) -> SourceKind | None:
+        """Return the kind of a source, or None if there is no such source."""
+
+    def with_session_prefix(self, prefix: str) -> list[tuple[str, str]]:
+        """Return session and content of the sources whose session begins with *prefix*."""
+
+    def overwrite(self, source_id: str, content: str, sha256: str) -> None:
+        """Replace the content of a source by a redacted one of the same length."""
+
+    def delete(self, source_id: str) -> None:
+        """Delete a source that no evidence refers to."""
+
+    def evidence_in(self, source_id: str) -> list[Evidence]:
+        """Return every piece of evidence quoted from a source."""
+
+    def add_event(self, event: Event) -> None:
+        """Store a new ingestion event."""
+
+    def set_event(self, event: Event) -> None:
+        """Store the present state of an ingestion event."""
+
+    def event(self, event_id: str) -> Event | None:
+        """Return the event with that id, or None."""
+
+    def events_of(self, source_id: str) -> list[Event]:
+        """Return the events that captured a source, oldest first."""
+
+    def events(self) -> list[Event]:
+        """Return every event, oldest first."""
+
+    def uris_without_source(self, trigger: Trigger) -> set[str]:
+        """Return the URIs of the events of *trigger* that have no source."""
 
 
 class Memories(Protocol):
-    """The records themselves. Adding or deleting one keeps every index in step."""
+    """Memories. Adding or deleting one updates the word index."""
 
-    def add(self, memory: Memory) -> None: ...
-    def add_evidence(self, piece: Evidence) -> None: ...
-    def drop_evidence(self, evidence_ids: Sequence[str]) -> None: ...
-    def get(self, memory_id: str) -> Memory | None: ...
-    def get_many(self, memory_ids: Sequence[str]) -> list[Memory]: ...
-    def contents(self, memory_ids: Sequence[str]) -> Mapping[str, str]: ...
-    def seq_of(self, memory_id: str) -> int | None: ...
-    def with_key(self, key: str, owner: Owner) -> Memory | None: ...
-    def with_fingerprint(self, fingerprint: str, owner: Owner) -> list[int]: ...
-    def set_standing(self, memory: Memory) -> None: ...
-    def add_change(self, change: Change) -> None: ...
-    def unname(self, memory_id: str, in_changes_of: Sequence[str]) -> None: ...
-    def changes(self, memory_id: str) -> list[Change]: ...
-    def delete(self, memory_id: str) -> Mapping[str, int]: ...
-    def newest(
-        self, owners: Sequence[Owner] | None, filters: Filters, limit: int
-    ) -> list[Memory]: ...
+    def add(self, memory: Memory) -> None:
+        """Store a new memory with its evidence and tags, and index its words."""
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        """Store one more piece of evidence of a memory."""
+
+    def drop_evidence(self, evidence_ids: Sequence[str]) -> None:
+        """Delete some pieces of evidence; unknown ids are ignored."""
+
+    def get(self, memory_id: str) -> Memory | None:
+        """Return the memory with that id, or None."""
+
+    def get_many(self, memory_ids: Sequence[str]) -> list[Memory]:
+        """Return the memories with those ids, in that order; unknown ids are left out."""
+
+    def contents(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the contents of some memories, by id."""
+
+    def item_id_of(self, memory_id: str) -> int | None:
+        """Return the item id of a record in the indexes, or None."""
+
+    def with_key(self, key: str, owner: Owner) -> Memory | None:
+        """Return an owner's active profile fact of that key, or None."""
+
+    def with_fingerprint(self, fingerprint: str, owner: Owner) -> list[int]:
+        """Return the items of an owner whose text has that fingerprint."""
+
+    def update_status(self, memory: Memory) -> None:
+        """Store a memory's new status, confidence and times; its content never changes."""
+
+    def add_change(self, change: Change) -> None:
+        """Store one change of status."""
+
+    def remove_id_from_history(self, memory_id: str, in_changes_of: Sequence[str]) -> None:
+        """Remove the id of a forgotten memory from the history of other memories."""
+
+    def changes(self, memory_id: str) -> list[Change]:
+        """Return the changes of a memory, oldest first."""
+
+    def delete(self, memory_id: str) -> Mapping[str, int]:
+        """Delete a memory from every table and index; return how many rows each lost."""
+
+    def newest(self, owners: Sequence[Owner] | None, filters: Filters, limit: int) -> list[Memory]:
+        """Return the newest memories of *owners* or, if None, of all that pass *filters*."""
+
     def timeline(
-        self, owners: Sequence[Owner] | None, filters: Filters, *, most: int
-    ) -> list[tuple[datetime, int]] | None: ...
-    def standings(self, seqs: Iterable[int], filters: Filters) -> list[Standing]: ...
-    def before(self, seqs: Iterable[int]) -> Mapping[int, int]: ...
-    def ids_with_status(self, status: Status) -> list[str]: ...
-    def unconfirmed(self, since: Mapping[MemoryType, datetime], limit: int) -> list[Memory]: ...
-    def count_extracted(self) -> tuple[int, int]: ...
-    def count_by_status(self) -> Mapping[str, int]: ...
+        self, owners: Sequence[Owner] | None, filters: Filters, *, limit: int
+    ) -> list[tuple[datetime, int]] | None:
+        """Return when the matching memories were observed, and their items; None if too many."""
+
+    def candidate_rows(self, item_ids: Iterable[int], filters: Filters) -> list[CandidateRow]:
+        """Return what ranking needs of the items that are memories and pass *filters*."""
+
+    def preceding(self, item_ids: Iterable[int]) -> Mapping[int, int]:
+        """Return, by item, the item written just before it in the same session."""
+
+    def ids_with_status(self, status: Status) -> list[str]:
+        """Return the ids of all memories with that status."""
+
+    def unconfirmed(self, since: Mapping[MemoryType, datetime], limit: int) -> list[Memory]:
+        """Return active memories not confirmed since the moment of their type, oldest first."""
+
+    def count_extracted(self) -> tuple[int, int]:
+        """Return how many memories the engine extracted, and how many of these were rejected."""
+
+    def count_by_status(self) -> Mapping[str, int]:
+        """Return how many memories have each status."""
 
 
 class Jobs(Protocol):
-    """The steps of events, candidates that wait to be consolidated, the ledger of model calls."""
+    """The job queue, candidates waiting for consolidation, the ledger of model calls."""
 
-    def add(self, job: Job) -> None: ...
-    def claim(self, worker: str, *, now: datetime, lease_until: datetime) -> Job | None: ...
-    def hold(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool: ...
-    def let_go(
+    def add(self, job: Job) -> None:
+        """Store a new job; an existing one stays as it is."""
+
+    def claim(self, worker: str, *, now: datetime, lease_until: datetime) -> Job | None:
+        """Claim the next due job for *worker*, or return None."""
+
+    def renew_lease(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool:
+        """Renew the lease and store the progress; return False if the lease was lost."""
+
+    def release(
         self, job: Job, to: JobState, *, now: datetime, run_at: datetime, attempts: int, error: str
-    ) -> bool: ...
-    def put_back(self, job_id: str, *, now: datetime) -> bool: ...
-    def get(self, job_id: str) -> Job | None: ...
-    def in_states(self, states: Iterable[JobState], limit: int) -> list[Job]: ...
-    def of_event(self, event_id: str) -> list[Job]: ...
-    def count_by_state(self) -> Mapping[str, int]: ...
-    def count_open(self) -> Mapping[str, int]: ...
-    def count_due(self, now: datetime) -> int: ...
-    def count_silent(self, now: datetime) -> int: ...
-    def next_run(self) -> datetime | None: ...
-    def add_unsettled(self, event_id: str, memory_id: str) -> None: ...
-    def unsettled(self, event_id: str, limit: int) -> list[str]: ...
-    def unsettled_among(self, memory_ids: Iterable[str]) -> set[str]: ...
-    def settle(self, memory_id: str) -> None: ...
-    def add_call(self, call: ModelCall) -> None: ...
-    def calls(self, limit: int) -> list[ModelCall]: ...
-    def spent_since(self, since: datetime) -> Spent: ...
+    ) -> bool:
+        """End the lease and set the state *to*; return False if the lease was lost."""
+
+    def requeue(self, job_id: str, *, now: datetime) -> bool:
+        """Make a parked or waiting job due now; return False if it is neither."""
+
+    def get(self, job_id: str) -> Job | None:
+        """Return the job with that id, or None."""
+
+    def in_states(self, states: Iterable[JobState], limit: int) -> list[Job]:
+        """Return jobs in some states, in the order in which they are due."""
+
+    def of_event(self, event_id: str) -> list[Job]:
+        """Return every job of an event."""
+
+    def count_by_state(self) -> Mapping[str, int]:
+        """Return how many jobs are in each state."""
+
+    def count_open(self) -> Mapping[str, int]:
+        """Return how many jobs are not done, by state; reads only open jobs."""
+
+    def count_due(self, now: datetime) -> int:
+        """Return how many jobs can be claimed now."""
+
+    def count_expired_leases(self, now: datetime) -> int:
+        """Return how many jobs are claimed under a lease that has expired."""
+
+    def next_run_at(self) -> datetime | None:
+        """Return when the next waiting job is due, or None."""
+
+    def add_unconsolidated(self, event_id: str, memory_id: str) -> None:
+        """Add a candidate to those waiting for consolidation."""
+
+    def unconsolidated(self, event_id: str, limit: int) -> list[str]:
+        """Return the ids of the first candidates of an event that wait for consolidation."""
+
+    def unconsolidated_among(self, memory_ids: Iterable[str]) -> set[str]:
+        """Return which of some memories wait for consolidation."""
+
+    def mark_consolidated(self, memory_id: str) -> None:
+        """Remove a candidate from those waiting for consolidation."""
+
+    def add_call(self, call: ModelCall) -> None:
+        """Add a model call to the ledger."""
+
+    def calls(self, limit: int) -> list[ModelCall]:
+        """Return the newest model calls of the ledger."""
+
+    def spent_since(self, since: datetime) -> Spent:
+        """Return the calls and tokens spent since a moment."""
 
 
 class Links(Protocol):
-    """How memories stand to each other and to projects."""
+    """Links between memories, and from memories to projects."""
 
-    def add(self, link: Link) -> None: ...
-    def of_memory(self, memory_id: str) -> list[Link]: ...
-    def conflicts(self, memory_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]: ...
-    def reaching(self, project_id: str) -> list[int]: ...
-    def count_conflicts(self) -> int: ...
+    def add(self, link: Link) -> None:
+        """Store a link; an equal one is stored once."""
+
+    def of_memory(self, memory_id: str) -> list[Link]:
+        """Return the links of a memory in both directions, oldest first."""
+
+    def conflicts(self, memory_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the ids of the memories that contradict each of some memories."""
+
+    def item_ids_linked_to(self, project_id: str) -> list[int]:
+        """Return the items of other projects that are linked to a project or to its memories."""
+
+    def count_conflicts(self) -> int:
+        """Return how many pairs of current memories contradict each other."""
 
 
 class Retrievals(Protocol):
-    """The log of questions, and saved ones."""
+    """The log of retrievals, and saved searches."""
 
-    def add(self, retrieval: Retrieval) -> None: ...
-    def get(self, retrieval_id: str) -> Retrieval | None: ...
-    def count(self) -> int: ...
-    def prune(self, keep: int, *, most: int) -> int: ...
-    def times_shown(self, memory_id: str) -> int: ...
-    def scrub(self, memory_id: str, content: str) -> int: ...
-    def save_view(self, view: View) -> None: ...
-    def view(self, name: str) -> View | None: ...
-    def views(self) -> list[View]: ...
-    def delete_view(self, name: str) -> bool: ...
+    def add(self, retrieval: Retrieval) -> None:
+        """Add a retrieval with its results to the log."""
+
+    def get(self, retrieval_id: str) -> Retrieval | None:
+        """Return a logged retrieval with its results in rank order, or None."""
+
+    def count(self) -> int:
+        """Return how many retrievals the log has."""
+
+    def prune(self, keep: int, *, limit: int) -> int:
+        """Delete up to *limit* of the oldest, keeping the newest *keep*; return how many."""
+
+    def times_returned(self, memory_id: str) -> int:
+        """Return how often a memory was returned by the retrievals in the log."""
+
+    def scrub(self, memory_id: str, content: str) -> int:
+        """Blank the logged queries that returned or quote a memory; return how many."""
+
+    def save_view(self, view: View) -> None:
+        """Store a saved search under its name."""
+
+    def view(self, name: str) -> View | None:
+        """Return the saved search of that name, or None."""
+
+    def views(self) -> list[View]:
+        """Return every saved search, by name."""
+
+    def delete_view(self, name: str) -> bool:
+        """Delete a saved search; return whether there was one."""
 
 
-class Requests(Protocol):
-    """The keys of writes that were carried out."""
+class IdempotencyKeys(Protocol):
+    """The idempotency keys of writes that were carried out."""
 
-    def claim(self, key: str, fingerprint: str, *, at: datetime) -> bool: ...
-    def fingerprint(self, key: str) -> str | None: ...
-    def prune(self, *, before: datetime) -> None: ...
+    def claim(self, key: str, fingerprint: str, *, at: datetime) -> bool:
+        """Store *key* for a request; return False if it is used already."""
+
+    def fingerprint(self, key: str) -> str | None:
+        """Return the fingerprint of the request that used *key*, or None."""
+
+    def prune(self, *, before: datetime) -> None:
+        """Delete the keys that are older than *before*."""
 
 
 class Tables(Protocol):
-    """Everything reachable inside one read or one write."""
+    """The tables and indexes, inside one read or one write."""
 
     @property
-    def places(self) -> Places: ...
+    def projects(self) -> Projects:
+        """Projects and repos."""
+
     @property
-    def agents(self) -> Agents: ...
+    def agents(self) -> Agents:
+        """Agents."""
+
     @property
-    def blocks(self) -> Blocks: ...
+    def blocks(self) -> Blocks:
+        """Blocks and their history."""
+
     @property
-    def conversations(self) -> Conversations: ...
+    def conversations(self) -> Conversations:
+        """Conversations, summaries and pins."""
+
     @property
-    def messages(self) -> Messages: ...
+    def messages(self) -> Messages:
+        """Messages."""
+
     @property
-    def skills(self) -> Skills: ...
+    def skills(self) -> Skills:
+        """Loaded skills."""
+
     @property
-    def files(self) -> Files: ...
+    def files(self) -> Files:
+        """Files and open windows."""
+
     @property
-    def sources(self) -> Sources: ...
+    def sources(self) -> Sources:
+        """Sources and ingestion events."""
+
     @property
-    def memories(self) -> Memories: ...
+    def memories(self) -> Memories:
+        """Memories and their evidence."""
+
     @property
-    def jobs(self) -> Jobs: ...
+    def jobs(self) -> Jobs:
+        """Jobs and model calls."""
+
     @property
-    def links(self) -> Links: ...
+    def links(self) -> Links:
+        """Links between memories."""
+
     @property
-    def retrievals(self) -> Retrievals: ...
+    def retrievals(self) -> Retrievals:
+        """The retrieval log and saved searches."""
+
     @property
-    def requests(self) -> Requests: ...
+    def idempotency_keys(self) -> IdempotencyKeys:
+        """Idempotency keys."""
+
     @property
-    def words(self) -> Words: ...
+    def word_index(self) -> WordIndex:
+        """The index of words."""
+
     @property
-    def vectors(self) -> Vectors: ...
+    def embeddings(self) -> Embeddings:
+        """The embeddings and their models."""
 
 
 class Store(Protocol):
     """A database of memories."""
 
     @property
-    def path(self) -> Path: ...
-    def read(self) -> AbstractContextManager[Tables]: ...
-    def write(self, work: Callable[[Tables], T]) -> T: ...
-    def beside(self, work: Callable[[Tables], None]) -> AbstractContextManager[None]: ...
-    def note(self, work: Callable[[Tables], None]) -> None: ...
-    def dump(self) -> Iterator[Mapping[str, Any]]: ...
-    def load(self, rows: Iterable[Mapping[str, Any]]) -> Imported: ...
-    def check(self) -> tuple[list[str], list[Problem]]: ...
-    def rebuild(self) -> Mapping[str, int]: ...
-    def shrink_log(self) -> bool: ...
-    def snapshot(self, reason: str) -> Path: ...
-    def counts(self) -> Mapping[str, int]: ...
-    def schema(self) -> int: ...
-    def close(self) -> None: ...
+    def path(self) -> Path:
+        """The database file."""
+
+    def read(self) -> AbstractContextManager[Tables]:
+        """Return a context with a consistent, read-only view of the store."""
+
+    def write(self, work: Callable[[Tables], T]) -> T:
+        """Run *work* in one transaction; return its result once it is on disk."""
+
+    def in_next_write(self, work: Callable[[Tables], None]) -> AbstractContextManager[None]:
+        """Return a context in which *work* runs first in this thread's next write, if any."""
+
+    def write_log(self, work: Callable[[Tables], None]) -> None:
+        """Run *work* for log rows in one transaction that need not be on disk yet."""
+
+    def export_rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield every canonical row, in an order in which they can be imported."""
+
+    def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
+        """Add exported rows, all or none; existing rows stay as they are."""
+
+    def check(self) -> tuple[list[str], list[Problem]]:
+        """Run every integrity check; return their names, and the problems found."""
+
+    def rebuild_indexes(self) -> Mapping[str, int]:
+        """Rebuild every derived table from the canonical rows; return their row counts."""
+
+    def truncate_wal(self) -> bool:
+        """Move the write-ahead log into the file; return False if a reader prevented it."""
+
+    def snapshot(self, reason: str) -> Path:
+        """Copy the store to a file next to it, named after *reason*; return its path."""
+
+    def row_counts(self) -> Mapping[str, int]:
+        """Return how many rows each canonical table has."""
+
+    def schema_version(self) -> int:
+        """Return the number of the last schema migration."""
+
+    def close(self) -> None:
+        """Close every connection; closing again has no effect."""

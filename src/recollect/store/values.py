@@ -1,5 +1,8 @@
 """
-What a store hands over that is no record of the domain: shelves, matches, what waits for an index.
+Values of the store that are not domain records: partitions, matches, embeddings, stored files.
+
+An item is a searchable record (memory, message, block or file). Its `item_id` is the integer by
+which the indexes know it; `id` is the text id of the record.
 """
 
 from collections.abc import Mapping
@@ -14,41 +17,41 @@ from recollect.domain.skill import SkillOrigin
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """One kind of item of one owner, by the integer that indexes use, with its size."""
+class Partition:
+    """The items of one kind and one owner: the unit a request may see or not."""
 
     id: int
     owner: Owner
-    items: int
-    words: int
+    item_count: int
+    word_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
-    """An item that shares words with the question: its BM25 score and which words."""
+    """An item that shares words with the query: its BM25 score, and these words."""
 
-    seq: int
+    item_id: int
     score: float
     words: tuple[str, ...]
-    weight: float  # of the matched words, in idf
+    weight: float  # the sum of the matched words' idf
 
 
 @dataclass(frozen=True)
 class WordMatches:
-    """The best matches, best first, others asked for, and the weight of the whole question."""
+    """The matches of a query, best first, and the weight of the whole query."""
 
     matches: tuple[WordMatch, ...]
-    question_weight: float
-    matching: int  # how many items match at all
-    scores: Mapping[int, float] = field(default_factory=dict)  # of those and of lesser ones
-    unknown: tuple[str, ...] = ()  # words of the question that occur nowhere here, as it has them
+    query_weight: float
+    match_count: int  # how many items match
+    scores: Mapping[int, float] = field(default_factory=dict)  # of every matching item, by id
+    unknown_words: tuple[str, ...] = ()  # of the query: they occur in no item
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What ranking needs to know of a candidate, without loading all of it."""
+class CandidateRow:
+    """The fields of a memory that ranking needs; cheaper to read than the whole memory."""
 
-    seq: int
+    item_id: int
     id: str
     owner: Owner
     type: MemoryType
@@ -59,27 +62,27 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Unembedded:
-    """An item that waits to be embedded, and its text."""
+class UnembeddedItem:
+    """An item that is to be embedded, and its text."""
 
-    seq: int
+    item_id: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
-    """One embedded chunk, as bytes of half-precision numbers."""
+class ChunkEmbedding:
+    """One embedded chunk of an item; *data* are half-precision numbers, little-endian."""
 
-    seq: int
+    item_id: int
     chunk: int
-    chunks: int
-    hash: bytes
+    chunk_count: int
+    text_hash: bytes
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class KnownModel:
-    """An embedding model as a store knows it."""
+class RegisteredModel:
+    """An embedding model that is registered in a store."""
 
     id: int
     name: str
@@ -87,41 +90,41 @@ class KnownModel:
 
 
 @dataclass(frozen=True, slots=True)
-class InUse:
-    """Which model a store wants (None: the settings decide), and whose vectors answer questions."""
+class ModelsInUse:
+    """The model chosen for a store (None: the settings decide), and the one answering queries."""
 
-    wanted: KnownModel | None
-    serving: KnownModel | None
+    chosen: RegisteredModel | None
+    serving: RegisteredModel | None
 
 
-class Waiters(Enum):
-    """Which of the items that wait for a model."""
+class PendingFilter(Enum):
+    """Which items that a model has not embedded."""
 
     ALL = "all"
-    NEW = "new"  # those that no model has embedded
-    CHANGING = "changing"  # those that another model has embedded
+    NEW = "new"  # no model has embedded them
+    REEMBED = "reembed"  # another model has embedded them
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """How near an item's nearest piece is to the question, and how many pieces it has."""
+class VectorMatch:
+    """The similarity of an item's most similar chunk to the query, and its number of chunks."""
 
     similarity: float
-    chunks: int
+    chunk_count: int
 
 
 @dataclass(frozen=True, slots=True)
-class Backdrop:
-    """How near items here usually are to the question: against this, near is near."""
+class SimilarityStats:
+    """Mean and standard deviation of the similarity of a sample of items to the query."""
 
     mean: float
-    spread: float
-    seen: int = 0  # items that were looked at for it
+    stdev: float
+    sample_size: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptSkill:
-    """A skill as it was when it was last loaded."""
+class StoredSkill:
+    """A skill as it was when last loaded."""
 
     id: str
     name: str
@@ -135,8 +138,8 @@ class KeptSkill:
 
 
 @dataclass(frozen=True)
-class KeptFile:
-    """A file as it was when it was last read."""
+class StoredFile:
+    """A file as it was when last read."""
 
     id: str
     project_id: str | None
@@ -146,7 +149,7 @@ class KeptFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenWindow:
+class OpenFileWindow:
     """A window of a file that an agent has open; lines count from 0, the last is not included."""
 
     file_id: str

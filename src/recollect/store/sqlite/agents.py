@@ -9,7 +9,7 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.agent import Agent, Pinned
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, rows, to_json
+from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 
 _SQL = queries.load("agents")
 
@@ -21,52 +21,42 @@ class SqliteAgents:
         self._db = db
 
     def add(self, agent: Agent) -> None:
-        """Keep a new agent."""
         self._db.execute(_SQL["add_agent"], _values(agent))
 
     def set(self, agent: Agent) -> None:
-        """Keep an agent as it is now."""
         self._db.execute(_SQL["set_agent"], _values(agent))
 
     def get(self, agent_id: str) -> Agent | None:
-        """Return the agent with that id."""
         row = self._db.execute(_SQL["agent"], {"id": agent_id}).fetchone()
         return _agent(row) if row else None
 
-    def named(self, name: str) -> Agent | None:
-        """Return the agent of that name."""
-        row = self._db.execute(_SQL["agent_named"], {"name": name}).fetchone()
+    def by_name(self, name: str) -> Agent | None:
+        row = self._db.execute(_SQL["agent_by_name"], {"name": name}).fetchone()
         return _agent(row) if row else None
 
     def all(self) -> list[Agent]:
-        """Return every agent, by name."""
         return [_agent(row) for row in self._db.execute(_SQL["agents"])]
 
-    def archive(self, agent_id: str, *, tags: int) -> tuple[int, list[str]]:
-        """Return how many memories an agent's archive holds, and some of their tags."""
-        size = int(self._db.execute(_SQL["archive"], {"id": agent_id}).get)
-        found = self._db.execute(_SQL["archive_tags"], {"id": agent_id, "limit": tags})
-        return size, [tag for (tag,) in found]
+    def archive_summary(self, agent_id: str, *, tag_limit: int) -> tuple[int, list[str]]:
+        size = int(self._db.execute(_SQL["archive_size"], {"id": agent_id}).get)
+        rows = self._db.execute(_SQL["archive_tags"], {"id": agent_id, "limit": tag_limit})
+        return size, [tag for (tag,) in rows]
 
-    def own_memories(self, agent_id: str) -> list[str]:
-        """Return the memories that are the agent's own or of its conversations, by id."""
-        return [row[0] for row in self._db.execute(_SQL["own_memories"], {"id": agent_id})]
+    def own_memory_ids(self, agent_id: str) -> list[str]:
+        return [row[0] for row in self._db.execute(_SQL["own_memory_ids"], {"id": agent_id})]
 
     def own_events(self, agent_id: str) -> list[tuple[str, str | None]]:
-        """Return the captures made for the agent: each event's id, and its source's."""
-        return rows(self._db.execute(_SQL["own_events"], {"id": agent_id}))
+        return fetch_all(self._db.execute(_SQL["own_events"], {"id": agent_id}))
 
     def delete_event(self, event_id: str) -> None:
-        """Remove a capture's history with its jobs; its source is somebody else's work."""
         self._db.execute(_SQL["delete_event"], {"id": event_id})
 
     def delete(self, agent_id: str) -> Mapping[str, int]:
-        """Remove an agent and all that hangs on it; return how much went from where."""
-        cursor = self._db.execute(_SQL["count_traces"], {"id": agent_id})
+        cursor = self._db.execute(_SQL["count_related_rows"], {"id": agent_id})
         names = [column[0] for column in cursor.get_description()]
         removed = dict(zip(names, next(cursor), strict=True))
         cursor.close()
-        for step in ("disown", "disown_jobs", "delete_questions", "delete_agent"):
+        for step in ("disown", "disown_jobs", "delete_retrievals", "delete_agent"):
             self._db.execute(_SQL[step], {"id": agent_id})
         return {"agents": 1, **removed}
 

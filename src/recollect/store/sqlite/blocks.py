@@ -1,4 +1,4 @@
-"""Blocks, who has them attached, and every value they have had, in SQLite."""
+"""Blocks, their attachments to agents, and the history of their values, in SQLite."""
 
 import json
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.block import Block, BlockChange, BlockVersion, By
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, to_json
-from recollect.store.sqlite.words import SqliteWords
+from recollect.store.sqlite.row_conversion import Row, to_json
+from recollect.store.sqlite.word_index import SqliteWordIndex
 
 _SQL = queries.load("blocks")
 
@@ -20,58 +20,50 @@ _SQL = queries.load("blocks")
 class SqliteBlocks:
     """See `recollect.store.protocol.Blocks`."""
 
-    def __init__(self, db: apsw.Connection, words: SqliteWords) -> None:
+    def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db
-        self._words = words
+        self._word_index = word_index
 
     def add(self, block: Block) -> None:
-        """Keep a new block, findable by words at once."""
         self._db.execute(_SQL["add_block"], _values(block))
-        self._words.add(ItemKind.BLOCK, block.owner, block.id, indexed_text(block))
+        self._word_index.add(ItemKind.BLOCK, block.owner, block.id, indexed_text(block))
 
     def set(self, block: Block) -> None:
-        """Keep a block as it is now."""
         former = self.get(block.id)
         self._db.execute(_SQL["set_block"], _values(block))
         if former is not None and indexed_text(former) != indexed_text(block):
-            self._words.remove(block.id, indexed_text(former))
-            self._words.add(ItemKind.BLOCK, block.owner, block.id, indexed_text(block))
+            self._word_index.remove(block.id, indexed_text(former))
+            self._word_index.add(ItemKind.BLOCK, block.owner, block.id, indexed_text(block))
         if former is not None and former.label != block.label:
             self._db.execute(_SQL["relabel"], {"block_id": block.id, "label": block.label})
 
     def get(self, block_id: str) -> Block | None:
-        """Return the block with that id."""
         row = self._db.execute(_SQL["block"], {"id": block_id}).fetchone()
         return _block(row) if row else None
 
     def all(self) -> list[Block]:
-        """Return every block, oldest first."""
-        return [_block(row) for row in self._db.execute(_SQL["every_block"])]
+        return [_block(row) for row in self._db.execute(_SQL["all_blocks"])]
 
     def of_owner(self, owner: Owner) -> list[Block]:
-        """Return the blocks of an owner, oldest first."""
         values = {"scope": owner.scope.value, "owner_id": owner.id}
         return [_block(row) for row in self._db.execute(_SQL["blocks_of"], values)]
 
-    def attached(self, agent_id: str) -> list[Block]:
-        """Return the blocks an agent has, in its order."""
-        return [_block(row) for row in self._db.execute(_SQL["attached"], {"agent_id": agent_id})]
+    def attached_to(self, agent_id: str) -> list[Block]:
+        return [
+            _block(row) for row in self._db.execute(_SQL["attached_to"], {"agent_id": agent_id})
+        ]
 
     def attach(self, agent_id: str, block: Block) -> None:
-        """Give a block to an agent."""
         values = {"agent_id": agent_id, "block_id": block.id, "label": block.label}
         self._db.execute(_SQL["attach"], values)
 
     def detach(self, agent_id: str, block_id: str) -> None:
-        """Take a block from an agent; the block stays."""
         self._db.execute(_SQL["detach"], {"agent_id": agent_id, "block_id": block_id})
 
-    def agents_of(self, block_id: str) -> list[str]:
-        """Return the agents that have a block, by id."""
-        return [row[0] for row in self._db.execute(_SQL["agents_of"], {"block_id": block_id})]
+    def agent_ids_of(self, block_id: str) -> list[str]:
+        return [row[0] for row in self._db.execute(_SQL["agent_ids_of"], {"block_id": block_id})]
 
     def add_version(self, version: BlockVersion) -> None:
-        """Keep one value the block has had."""
         values = {
             "block_id": version.block_id,
             "version": version.version,
@@ -83,28 +75,24 @@ class SqliteBlocks:
         self._db.execute(_SQL["add_version"], values)
 
     def versions(self, block_id: str) -> list[BlockVersion]:
-        """Return every value a block has had, oldest first."""
         return [_version(row) for row in self._db.execute(_SQL["versions"], {"block_id": block_id})]
 
     def version(self, block_id: str, version: int) -> BlockVersion | None:
-        """Return the value a block had at a version."""
         values = {"block_id": block_id, "version": version}
         row = self._db.execute(_SQL["version"], values).fetchone()
         return _version(row) if row else None
 
     def changes_since(self, block_ids: Sequence[str], since: datetime) -> list[BlockChange]:
-        """Return what changed in some blocks after a moment, oldest first."""
         values = {"ids": to_json(list(block_ids)), "since": to_micros(since)}
         return [_change(row) for row in self._db.execute(_SQL["changes_since"], values)]
 
     def delete(self, block: Block) -> None:
-        """Remove a block with its history, its attachments and its words."""
-        self._words.remove(block.id, indexed_text(block))
+        self._word_index.remove(block.id, indexed_text(block))
         self._db.execute(_SQL["delete_block"], {"id": block.id})
 
 
 def indexed_text(block: Block) -> str:
-    """Return the words under which a block can be found."""
+    """Return the text of a block that is indexed."""
     return "\n".join(text for text in (block.label, block.description, block.value) if text)
 
 

@@ -1,8 +1,8 @@
 """
-Open SQLite connections as this project wants them, and speak of their failures in our words.
+Open SQLite connections with our settings, and translate SQLite errors into ours.
 
-Every connection: WAL, foreign keys, a busy timeout, deleted content overwritten with zeros.
-Whatever SQLite raises leaves this layer as a `StoreError` that says what to do next.
+Every connection has WAL, foreign keys, a busy timeout, and overwrites deleted content with zeros.
+SQLite errors are raised as a `StoreError` that says what to do next.
 """
 
 import os
@@ -23,18 +23,18 @@ from recollect.errors import (
 )
 
 BUSY_TIMEOUT_MS = 30_000
-NOTE_TIMEOUT_MS = 250  # a log row is not worth waiting for
+LOG_TIMEOUT_MS = 250  # log rows do not wait longer
 WRITER_CACHE_KIB = 8_192
-READER_CACHE_KIB = 2_048  # the system caches the file as well; more made questions slower
-CHECKPOINT_PAGES = 4_000  # 16 MB: checkpoints are rarer, and each is still short
+READER_CACHE_KIB = 2_048  # the system caches the file as well; a larger one made queries slower
+CHECKPOINT_PAGES = 4_000  # 16 MB: fewer checkpoints, and each is still short
 
 
 def connect(path: Path, *, create: bool = False, read_only: bool = False) -> apsw.Connection:
-    """Open *path*. A new file is made readable by its owner only."""
+    """Open the database *path*; a new file can be read by its owner only."""
     if create:
         _create_private(path)
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
-    with translated(path):
+    with translate_errors(path):
         db = apsw.Connection(str(path), flags=flags)
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
         db.execute("PRAGMA foreign_keys = ON")
@@ -48,15 +48,15 @@ def connect(path: Path, *, create: bool = False, read_only: bool = False) -> aps
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises about *path* into errors of ours."""
+def translate_errors(path: Path) -> Iterator[None]:
+    """Raise SQLite errors about *path* as `RecollectError`."""
     try:
         yield
     except apsw.Error as error:
-        raise _ours(error, path) from error
+        raise _translate(error, path) from error
 
 
-def _ours(error: apsw.Error, path: Path) -> RecollectError:
+def _translate(error: apsw.Error, path: Path) -> RecollectError:
     text = str(error)
     match error:
         case apsw.ConstraintError() if "evidence:" in text:

@@ -10,7 +10,7 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.conversation import CompactionMode, Conversation, Pin, Summary
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import FOREVER_AHEAD, Row, micros, rows, to_json
+from recollect.store.sqlite.row_conversion import FOREVER_AHEAD, Row, fetch_all, micros_or, to_json
 
 _SQL = queries.load("conversations")
 
@@ -22,15 +22,12 @@ class SqliteConversations:
         self._db = db
 
     def add(self, conversation: Conversation) -> None:
-        """Keep a new conversation."""
         self._db.execute(_SQL["add_conversation"], _values(conversation))
 
     def set(self, conversation: Conversation) -> None:
-        """Keep a conversation's title, metadata and end."""
         self._db.execute(_SQL["set_conversation"], _values(conversation))
 
     def get(self, conversation_id: str) -> Conversation | None:
-        """Return the conversation with that id."""
         row = self._db.execute(_SQL["conversation"], {"id": conversation_id}).fetchone()
         return _conversation(row) if row else None
 
@@ -43,47 +40,41 @@ class SqliteConversations:
         limit: int,
         offset: int = 0,
     ) -> list[Conversation]:
-        """Return the conversations of an agent, of everybody where None, the latest first."""
         values = {
             "agent_id": agent_id,
             "project_id": project_id,
-            "before": micros(before, FOREVER_AHEAD),
+            "before": micros_or(before, FOREVER_AHEAD),
             "limit": limit,
             "offset": offset,
         }
         query = "conversations" if agent_id is None else "conversations_of_agent"
         return [_conversation(row) for row in self._db.execute(_SQL[query], values)]
 
-    def spoken(self, agent_id: str, *, before: datetime, limit: int) -> list[Conversation]:
-        """Return the conversations of an agent in which anything was said, the latest first."""
+    def with_messages(self, agent_id: str, *, before: datetime, limit: int) -> list[Conversation]:
         values = {"agent_id": agent_id, "before": to_micros(before), "limit": limit}
-        return [_conversation(row) for row in self._db.execute(_SQL["spoken"], values)]
+        return [_conversation(row) for row in self._db.execute(_SQL["with_messages"], values)]
 
-    def running(self, agent_id: str, *, begun_by: str) -> tuple[Conversation, datetime] | None:
-        """Return an agent's latest open conversation begun so, and when it was last spoken in."""
+    def latest_open(self, agent_id: str, *, begun_by: str) -> tuple[Conversation, datetime] | None:
         values = {"agent_id": agent_id, "begun_by": begun_by}
-        row = self._db.execute(_SQL["running"], values).fetchone()
+        row = self._db.execute(_SQL["latest_open"], values).fetchone()
         if row is None:
             return None
-        *told, last_at = row
-        found = _conversation(tuple(told))
-        return found, found.started_at if last_at is None else from_micros(last_at)
+        *columns, last_at = row
+        conversation = _conversation(tuple(columns))
+        used_at = conversation.started_at if last_at is None else from_micros(last_at)
+        return conversation, used_at
 
-    def own_memories(self, conversation_id: str) -> list[str]:
-        """Return the memories of a conversation's own scope, by id."""
-        return [row[0] for row in self._db.execute(_SQL["own_memories"], {"id": conversation_id})]
+    def own_memory_ids(self, conversation_id: str) -> list[str]:
+        return [row[0] for row in self._db.execute(_SQL["own_memory_ids"], {"id": conversation_id})]
 
     def own_events(self, conversation_id: str) -> list[tuple[str, str | None]]:
-        """Return the captures made for a conversation: each event's id, and its source's."""
-        return rows(self._db.execute(_SQL["own_events"], {"id": conversation_id}))
+        return fetch_all(self._db.execute(_SQL["own_events"], {"id": conversation_id}))
 
     def delete(self, conversation_id: str) -> None:
-        """Remove a conversation and what was asked in it; its words must be gone already."""
-        for step in ("delete_questions", "delete_conversation"):
+        for step in ("delete_retrievals", "delete_conversation"):
             self._db.execute(_SQL[step], {"id": conversation_id})
 
     def add_summary(self, summary: Summary) -> None:
-        """Keep what compaction made; earlier summaries stay."""
         values = {
             "id": summary.id,
             "conversation_id": summary.conversation_id,
@@ -98,17 +89,14 @@ class SqliteConversations:
         self._db.execute(_SQL["add_summary"], values)
 
     def summaries(self, conversation_id: str) -> list[Summary]:
-        """Return the summaries of a conversation, oldest first."""
-        found = self._db.execute(_SQL["summaries"], {"conversation_id": conversation_id})
-        return [_summary(row) for row in found]
+        rows = self._db.execute(_SQL["summaries"], {"conversation_id": conversation_id})
+        return [_summary(row) for row in rows]
 
     def last_summaries(self, conversation_ids: Sequence[str]) -> Mapping[str, Summary]:
-        """Return the newest summary of each of some conversations that has one."""
-        found = self._db.execute(_SQL["last_summaries"], {"ids": to_json(list(conversation_ids))})
-        return {summary.conversation_id: summary for summary in map(_summary, found)}
+        rows = self._db.execute(_SQL["last_summaries"], {"ids": to_json(list(conversation_ids))})
+        return {summary.conversation_id: summary for summary in map(_summary, rows)}
 
     def add_pin(self, pin: Pin) -> None:
-        """Keep a new pin."""
         values = {
             "id": pin.id,
             "conversation_id": pin.conversation_id,
@@ -120,18 +108,15 @@ class SqliteConversations:
         self._db.execute(_SQL["add_pin"], values)
 
     def set_pin(self, pin: Pin) -> None:
-        """Keep whether a pin is in use."""
         self._db.execute(_SQL["set_pin"], {"id": pin.id, "active": int(pin.active)})
 
     def pin(self, pin_id: str) -> Pin | None:
-        """Return the pin with that id."""
         row = self._db.execute(_SQL["pin"], {"id": pin_id}).fetchone()
         return _pin(row) if row else None
 
     def pins(self, conversation_id: str) -> list[Pin]:
-        """Return the pins of a conversation, oldest first."""
-        found = self._db.execute(_SQL["pins"], {"conversation_id": conversation_id})
-        return [_pin(row) for row in found]
+        rows = self._db.execute(_SQL["pins"], {"conversation_id": conversation_id})
+        return [_pin(row) for row in rows]
 
 
 def _values(conversation: Conversation) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Jobs, candidates that wait for consolidation, and the ledger of model calls, in SQLite."""
+"""The job queue, candidates waiting for consolidation, and the ledger of model calls, in SQLite."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.job import Job, JobKind, JobState
 from recollect.domain.ledger import ModelCall, Spent
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, rows, to_json
+from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 
 _SQL = queries.load("jobs")
 
@@ -23,100 +23,84 @@ class SqliteJobs:
         self._db = db
 
     def add(self, job: Job) -> None:
-        """Keep a step to be done; one that is there already stays as it is."""
         self._db.execute(_SQL["add_job"], _values(job))
 
     def claim(self, worker: str, *, now: datetime, lease_until: datetime) -> Job | None:
-        """Take the next ripe job for *worker*, or None."""
         values = {
             "worker": worker,
             "now": to_micros(now),
             "lease_until": to_micros(lease_until),
         }
-        found = self._db.execute(_SQL["claim"], values).fetchall()
-        return _job(found[0]) if found else None
+        rows = self._db.execute(_SQL["claim"], values).fetchall()
+        return _job(rows[0]) if rows else None
 
-    def hold(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool:
-        """Renew the lease and keep how far the work has come; False when the job is not held."""
-        values = _held(job) | {
+    def renew_lease(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool:
+        values = _lease_values(job) | {
             "lease_until": to_micros(lease_until),
             "payload": to_json(dict(payload)),
         }
-        return bool(self._db.execute(_SQL["hold"], values).fetchall())
+        return bool(self._db.execute(_SQL["renew_lease"], values).fetchall())
 
-    def let_go(
+    def release(
         self, job: Job, to: JobState, *, now: datetime, run_at: datetime, attempts: int, error: str
     ) -> bool:
-        """Give a held job back as *to*; False when it is no longer held."""
-        values = _held(job) | {
+        values = _lease_values(job) | {
             "state": to.value,
             "run_at": to_micros(run_at),
             "left": attempts,
             "error": error,
             "now": to_micros(now),
         }
-        return bool(self._db.execute(_SQL["let_go"], values).fetchall())
+        return bool(self._db.execute(_SQL["release"], values).fetchall())
 
-    def put_back(self, job_id: str, *, now: datetime) -> bool:
-        """Make a parked or waiting job due now; False when it is neither."""
+    def requeue(self, job_id: str, *, now: datetime) -> bool:
         values = {"id": job_id, "now": to_micros(now)}
-        return bool(self._db.execute(_SQL["put_back"], values).fetchall())
+        return bool(self._db.execute(_SQL["requeue"], values).fetchall())
 
     def get(self, job_id: str) -> Job | None:
-        """Return the job with that id."""
         row = self._db.execute(_SQL["job"], {"id": job_id}).fetchone()
         return _job(row) if row else None
 
     def in_states(self, states: Iterable[JobState], limit: int) -> list[Job]:
-        """Return jobs of some states, those due first first."""
         values = {"states": to_json([state.value for state in states]), "limit": limit}
         return [_job(row) for row in self._db.execute(_SQL["jobs"], values)]
 
     def of_event(self, event_id: str) -> list[Job]:
-        """Return every step of an event."""
         return [_job(row) for row in self._db.execute(_SQL["jobs_of"], {"event_id": event_id})]
 
     def count_by_state(self) -> Mapping[str, int]:
-        """Return how many jobs stand where."""
-        return dict(rows(self._db.execute(_SQL["count_jobs"])))
+        return dict(fetch_all(self._db.execute(_SQL["count_jobs"])))
 
     def count_open(self) -> Mapping[str, int]:
-        """Return how many jobs are not done, by state, without reading those that are."""
-        return dict(rows(self._db.execute(_SQL["count_open"])))
+        return dict(fetch_all(self._db.execute(_SQL["count_open"])))
 
     def count_due(self, now: datetime) -> int:
-        """Return how many jobs could be claimed now."""
         return int(self._db.execute(_SQL["count_due"], {"now": to_micros(now)}).get)
 
-    def count_silent(self, now: datetime) -> int:
-        """Return how many jobs are held by a worker whose lease has ended."""
-        return int(self._db.execute(_SQL["count_silent"], {"now": to_micros(now)}).get)
+    def count_expired_leases(self, now: datetime) -> int:
+        return int(self._db.execute(_SQL["count_expired_leases"], {"now": to_micros(now)}).get)
 
-    def next_run(self) -> datetime | None:
-        """Return when the next waiting job is due."""
-        micros = self._db.execute(_SQL["next_run"]).get
+    def next_run_at(self) -> datetime | None:
+        micros = self._db.execute(_SQL["next_run_at"]).get
         return None if micros is None else from_micros(micros)
 
-    def add_unsettled(self, event_id: str, memory_id: str) -> None:
-        """Note that a candidate waits to be consolidated."""
-        self._db.execute(_SQL["add_unsettled"], {"event_id": event_id, "memory_id": memory_id})
+    def add_unconsolidated(self, event_id: str, memory_id: str) -> None:
+        self._db.execute(_SQL["add_unconsolidated"], {"event_id": event_id, "memory_id": memory_id})
 
-    def unsettled(self, event_id: str, limit: int) -> list[str]:
-        """Return the first candidates of an event that wait, by id."""
-        found = self._db.execute(_SQL["unsettled"], {"event_id": event_id, "limit": limit})
-        return [memory_id for (memory_id,) in found]
+    def unconsolidated(self, event_id: str, limit: int) -> list[str]:
+        rows = self._db.execute(_SQL["unconsolidated"], {"event_id": event_id, "limit": limit})
+        return [memory_id for (memory_id,) in rows]
 
-    def unsettled_among(self, memory_ids: Iterable[str]) -> set[str]:
-        """Return which of some memories wait to be consolidated."""
+    def unconsolidated_among(self, memory_ids: Iterable[str]) -> set[str]:
         values = {"ids": to_json(list(memory_ids))}
-        return {memory_id for (memory_id,) in self._db.execute(_SQL["unsettled_among"], values)}
+        return {
+            memory_id for (memory_id,) in self._db.execute(_SQL["unconsolidated_among"], values)
+        }
 
-    def settle(self, memory_id: str) -> None:
-        """Note that a candidate has been decided."""
-        self._db.execute(_SQL["settle"], {"memory_id": memory_id})
+    def mark_consolidated(self, memory_id: str) -> None:
+        self._db.execute(_SQL["mark_consolidated"], {"memory_id": memory_id})
 
     def add_call(self, call: ModelCall) -> None:
-        """Write one line of the ledger."""
         values = {
             "id": call.id,
             "event_id": call.event_id,
@@ -130,16 +114,14 @@ class SqliteJobs:
         self._db.execute(_SQL["add_call"], values)
 
     def calls(self, limit: int) -> list[ModelCall]:
-        """Return the newest lines of the ledger."""
         return [_call(row) for row in self._db.execute(_SQL["calls"], {"limit": limit})]
 
     def spent_since(self, since: datetime) -> Spent:
-        """Return what models cost since a moment."""
-        found = rows(self._db.execute(_SQL["spent"], {"since": to_micros(since)}))
-        return Spent(*found[0])
+        rows = fetch_all(self._db.execute(_SQL["spent"], {"since": to_micros(since)}))
+        return Spent(*rows[0])
 
 
-def _held(job: Job) -> dict[str, Any]:
+def _lease_values(job: Job) -> dict[str, Any]:
     return {"id": job.id, "worker": job.worker, "attempts": job.attempts}
 
 

@@ -7,7 +7,7 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, to_json
+from recollect.store.sqlite.row_conversion import Row, to_json
 
 _SQL = queries.load("links")
 
@@ -19,7 +19,6 @@ class SqliteLinks:
         self._db = db
 
     def add(self, link: Link) -> None:
-        """Keep a link; saying the same twice is saying it once."""
         values = {
             "id": link.id,
             "from_id": link.from_id,
@@ -32,23 +31,24 @@ class SqliteLinks:
         self._db.execute(_SQL["add_link"], values)
 
     def of_memory(self, memory_id: str) -> list[Link]:
-        """Return the links of a memory, both directions, oldest first."""
         return [_link(row) for row in self._db.execute(_SQL["links_of"], {"id": memory_id})]
 
     def conflicts(self, memory_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return, for each of the memories that has one, who contradicts it."""
-        found: dict[str, tuple[str, ...]] = {}
-        for one, other in self._db.execute(_SQL["conflicts"], {"ids": to_json(list(memory_ids))}):
-            found[one] = (*found.get(one, ()), other)
-        return found
+        conflicts: dict[str, tuple[str, ...]] = {}
+        for memory_id, other_id in self._db.execute(
+            _SQL["conflicts"], {"ids": to_json(list(memory_ids))}
+        ):
+            conflicts[memory_id] = (*conflicts.get(memory_id, ()), other_id)
+        return conflicts
 
     def count_conflicts(self) -> int:
-        """Return how many pairs that both still stand contradict each other."""
         return int(self._db.execute(_SQL["count_conflicts"]).get)
 
-    def reaching(self, project_id: str) -> list[int]:
-        """Return the items of project memories linked to a project or to a memory of it."""
-        return [row[0] for row in self._db.execute(_SQL["reaching"], {"project_id": project_id})]
+    def item_ids_linked_to(self, project_id: str) -> list[int]:
+        return [
+            row[0]
+            for row in self._db.execute(_SQL["item_ids_linked_to"], {"project_id": project_id})
+        ]
 
 
 def _link(row: Row) -> Link:

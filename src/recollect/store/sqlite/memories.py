@@ -1,4 +1,4 @@
-"""Memories in SQLite. Whatever adds or deletes one keeps the word index and items in step."""
+"""Memories in SQLite. Adding or deleting one updates the word index and the items."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,22 +14,24 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence, SourceKind
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import (
+from recollect.store.sqlite.row_conversion import (
     Row,
+    effects_json,
+    fetch_all,
     filter_values,
-    redactions_from,
+    parse_effects,
+    parse_redactions,
     redactions_json,
-    rows,
     to_json,
 )
-from recollect.store.sqlite.sources import evidence_from
-from recollect.store.sqlite.words import SqliteWords
-from recollect.store.values import Standing
+from recollect.store.sqlite.sources import parse_evidence
+from recollect.store.sqlite.word_index import SqliteWordIndex
+from recollect.store.values import CandidateRow
 from recollect.text.fingerprint import fingerprint
 
 _SQL = queries.load("memories")
 
-# A question decodes hundreds of rows: looking a member up is cheaper than calling its enum.
+# A query decodes hundreds of rows: looking a member up is cheaper than calling its enum.
 _SCOPES = {scope.value: scope for scope in Scope}
 _TYPES = {kind.value: kind for kind in MemoryType}
 _STATUSES = {status.value: status for status in Status}
@@ -38,69 +40,61 @@ _STATUSES = {status.value: status for status in Status}
 class SqliteMemories:
     """See `recollect.store.protocol.Memories`."""
 
-    def __init__(self, db: apsw.Connection, words: SqliteWords) -> None:
+    def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db
-        self._words = words
+        self._word_index = word_index
 
     def add(self, memory: Memory) -> None:
-        """Keep a new memory with its evidence and tags, findable by words at once."""
-        for piece in memory.evidence:
-            self.add_evidence(piece)
+        for evidence in memory.evidence:
+            self.add_evidence(evidence)
         self._db.execute(_SQL["add_memory"], _memory_values(memory))
         for tag in memory.tags:
             self._db.execute(_SQL["add_tag"], {"memory_id": memory.id, "tag": tag})
-        self._words.add(ItemKind.MEMORY, memory.owner, memory.id, indexed_text(memory))
+        self._word_index.add(ItemKind.MEMORY, memory.owner, memory.id, indexed_text(memory))
 
-    def add_evidence(self, piece: Evidence) -> None:
-        """Keep one more quote of a memory."""
-        self._db.execute(_SQL["add_evidence"], _evidence_values(piece))
+    def add_evidence(self, evidence: Evidence) -> None:
+        self._db.execute(_SQL["add_evidence"], _evidence_values(evidence))
 
     def drop_evidence(self, evidence_ids: Sequence[str]) -> None:
-        """Take quotes back; ids that are not there are passed over."""
         self._db.execute(_SQL["drop_evidence"], {"ids": to_json(list(evidence_ids))})
 
     def get(self, memory_id: str) -> Memory | None:
-        """Return the memory with that id."""
-        found = self.get_many([memory_id])
-        return found[0] if found else None
+        memories = self.get_many([memory_id])
+        return memories[0] if memories else None
 
     def get_many(self, memory_ids: Sequence[str]) -> list[Memory]:
-        """Return the memories with those ids, in that order; unknown ones are left out."""
         ids = {"ids": to_json(list(memory_ids))}
         tags: dict[str, list[str]] = {}
         for memory_id, tag in self._db.execute(_SQL["tags_of"], ids):
             tags.setdefault(memory_id, []).append(tag)
         evidence: dict[str, list[Evidence]] = {}
         for row in self._db.execute(_SQL["evidence_of"], ids):
-            evidence.setdefault(row[1], []).append(evidence_from(row))
-        found = {
+            evidence.setdefault(row[1], []).append(parse_evidence(row))
+        memories = {
             row[0]: _memory(row, tags.get(row[0], ()), evidence.get(row[0], ()))
             for row in self._db.execute(_SQL["memories"], ids)
         }
-        return [found[memory_id] for memory_id in memory_ids if memory_id in found]
+        return [memories[memory_id] for memory_id in memory_ids if memory_id in memories]
 
     def contents(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
-        """Return what some memories say, and nothing else of them."""
-        return dict(rows(self._db.execute(_SQL["contents"], {"ids": to_json(list(memory_ids))})))
+        return dict(
+            fetch_all(self._db.execute(_SQL["contents"], {"ids": to_json(list(memory_ids))}))
+        )
 
-    def seq_of(self, memory_id: str) -> int | None:
-        """Return the integer by which indexes know a memory."""
-        row = self._db.execute(_SQL["seq_of"], {"id": memory_id}).fetchone()
+    def item_id_of(self, memory_id: str) -> int | None:
+        row = self._db.execute(_SQL["item_id_of"], {"id": memory_id}).fetchone()
         return row[0] if row else None
 
     def with_key(self, key: str, owner: Owner) -> Memory | None:
-        """Return the active fact of that name."""
         values = {"key": key, "scope": owner.scope.value, "owner_id": owner.id}
         row = self._db.execute(_SQL["with_key"], values).fetchone()
         return self.get(row[0]) if row else None
 
     def with_fingerprint(self, fingerprint: str, owner: Owner) -> list[int]:
-        """Return the items of an owner whose words are the same, by their integers."""
         values = {"fingerprint": fingerprint, "scope": owner.scope.value, "owner_id": owner.id}
-        return [seq for (seq,) in self._db.execute(_SQL["with_fingerprint"], values)]
+        return [item_id for (item_id,) in self._db.execute(_SQL["with_fingerprint"], values)]
 
-    def set_standing(self, memory: Memory) -> None:
-        """Keep a memory's new status, confidence and times. Its content never changes."""
+    def update_status(self, memory: Memory) -> None:
         values = {
             "id": memory.id,
             "status": memory.status.value,
@@ -108,10 +102,9 @@ class SqliteMemories:
             "confirmed_at": to_micros(memory.confirmed_at),
             "updated_at": to_micros(memory.updated_at),
         }
-        self._db.execute(_SQL["set_standing"], values)
+        self._db.execute(_SQL["update_status"], values)
 
     def add_change(self, change: Change) -> None:
-        """Keep one move between states."""
         values = {
             "id": change.id,
             "memory_id": change.memory_id,
@@ -120,99 +113,90 @@ class SqliteMemories:
             "by": change.by,
             "reason": change.reason,
             "at": to_micros(change.at),
+            "effects": effects_json(change.effects),
         }
         self._db.execute(_SQL["add_change"], values)
 
-    def unname(self, memory_id: str, in_changes_of: Sequence[str]) -> None:
-        """Take the id of a forgotten memory out of other memories' history."""
+    def remove_id_from_history(self, memory_id: str, in_changes_of: Sequence[str]) -> None:
         values = {"id": memory_id, "ids": to_json(list(in_changes_of))}
-        self._db.execute(_SQL["unname"], values)
+        self._db.execute(_SQL["remove_id_from_history"], values)
 
     def changes(self, memory_id: str) -> list[Change]:
-        """Return the moves of a memory, oldest first."""
-        found = self._db.execute(_SQL["changes"], {"memory_id": memory_id})
-        return [_change(row) for row in found]
+        rows = self._db.execute(_SQL["changes"], {"memory_id": memory_id})
+        return [_change(row) for row in rows]
 
     def delete(self, memory_id: str) -> Mapping[str, int]:
-        """Remove a memory from every table and index; return how much went from where."""
         memory = self.get(memory_id)
         if memory is None:
             return {}
-        cursor = self._db.execute(_SQL["count_traces"], {"id": memory_id})
+        cursor = self._db.execute(_SQL["count_related_rows"], {"id": memory_id})
         names = [column[0] for column in cursor.get_description()]
         removed = dict(zip(names, next(cursor), strict=True))
         cursor.close()
         self._db.execute(_SQL["delete_memory"], {"id": memory_id})
-        removed["postings"] = self._words.remove(memory_id, indexed_text(memory))
+        removed["postings"] = self._word_index.remove(memory_id, indexed_text(memory))
         return {"memories": 1, **removed}
 
     def newest(self, owners: Sequence[Owner] | None, filters: Filters, limit: int) -> list[Memory]:
-        """Return the latest memories of *owners*, of all where None, that pass *filters*."""
-        latest = sorted(self._walk("newest", owners, filters, limit), reverse=True)[:limit]
+        latest = sorted(self._read_filtered("newest", owners, filters, limit), reverse=True)[:limit]
         return self.get_many([memory_id for _, memory_id in latest])
 
     def timeline(
-        self, owners: Sequence[Owner] | None, filters: Filters, *, most: int
+        self, owners: Sequence[Owner] | None, filters: Filters, *, limit: int
     ) -> list[tuple[datetime, int]] | None:
-        """Return when those that pass *filters* were observed, in order, with their integers.
+        rows = sorted(self._read_filtered("timeline", owners, filters, limit + 1))
+        return None if len(rows) > limit else [(from_micros(at), item_id) for at, item_id in rows]
 
-        None if they are more than *most*.
-        """
-        found = sorted(self._walk("timeline", owners, filters, most + 1))
-        return None if len(found) > most else [(from_micros(at), seq) for at, seq in found]
-
-    def _walk(
+    def _read_filtered(
         self, name: str, owners: Sequence[Owner] | None, filters: Filters, limit: int
     ) -> list[tuple[int, Any]]:
-        """Walk down an index for each owner, type and status: none reads past *limit* rows."""
+        """Read an index for each owner, type and status; each reads at most *limit* rows."""
         values = filter_values(filters) | {"limit": limit}
-        found: list[tuple[int, Any]] = []
+        rows: list[tuple[int, Any]] = []
         for status in filters.statuses:
             if owners is None:
-                one = values | {"status": status.value}
-                found += rows(self._db.execute(_SQL[f"{name}_anywhere"], one))
+                selected = values | {"status": status.value}
+                rows += fetch_all(self._db.execute(_SQL[f"{name}_anywhere"], selected))
                 continue
             for owner, kind in product(owners, filters.types):
-                place = {"scope": owner.scope.value, "owner_id": owner.id, "type": kind.value}
-                one = values | place | {"status": status.value}
-                found += rows(self._db.execute(_SQL[name], one))
-        return found
+                owned = {"scope": owner.scope.value, "owner_id": owner.id, "type": kind.value}
+                selected = values | owned | {"status": status.value}
+                rows += fetch_all(self._db.execute(_SQL[name], selected))
+        return rows
 
-    def standings(self, seqs: Iterable[int], filters: Filters) -> list[Standing]:
-        """Return what ranking needs of those items that are memories and pass *filters*."""
-        values = filter_values(filters) | {"seqs": to_json(list(seqs))}
-        owners: dict[tuple[str, str], Owner] = {}  # hundreds of rows have a few owners
-        return [_standing(row, owners) for row in self._db.execute(_SQL["standings"], values)]
+    def candidate_rows(self, item_ids: Iterable[int], filters: Filters) -> list[CandidateRow]:
+        values = filter_values(filters) | {"item_ids": to_json(list(item_ids))}
+        owners: dict[tuple[str, str], Owner] = {}  # shared: hundreds of rows have few owners
+        return [
+            _candidate_row(row, owners) for row in self._db.execute(_SQL["candidate_rows"], values)
+        ]
 
-    def before(self, seqs: Iterable[int]) -> Mapping[int, int]:
-        """Return, for memories of a session, the one written there just before them."""
-        return dict(rows(self._db.execute(_SQL["before"], {"seqs": to_json(list(seqs))})))
+    def preceding(self, item_ids: Iterable[int]) -> Mapping[int, int]:
+        return dict(
+            fetch_all(self._db.execute(_SQL["preceding"], {"item_ids": to_json(list(item_ids))}))
+        )
 
     def ids_with_status(self, status: Status) -> list[str]:
-        """Return every memory of that status, by id."""
-        found = self._db.execute(_SQL["ids_with_status"], {"status": status.value})
-        return [memory_id for (memory_id,) in found]
+        rows = self._db.execute(_SQL["ids_with_status"], {"status": status.value})
+        return [memory_id for (memory_id,) in rows]
 
     def unconfirmed(self, since: Mapping[MemoryType, datetime], limit: int) -> list[Memory]:
-        """Return active memories not confirmed since a moment of their type, the oldest first."""
-        found: list[tuple[int, str]] = []
+        rows: list[tuple[int, str]] = []
         for kind, moment in since.items():
             values = {"type": kind.value, "since": to_micros(moment), "limit": limit}
-            found += rows(self._db.execute(_SQL["unconfirmed"], values))
-        return self.get_many([memory_id for _, memory_id in sorted(found)[:limit]])
+            rows += fetch_all(self._db.execute(_SQL["unconfirmed"], values))
+        return self.get_many([memory_id for _, memory_id in sorted(rows)[:limit]])
 
     def count_extracted(self) -> tuple[int, int]:
-        """Return how many memories the engine found, and how many of them a person turned down."""
-        extracted, rejected = rows(self._db.execute(_SQL["count_extracted"]))[0]
+        extracted, rejected = fetch_all(self._db.execute(_SQL["count_extracted"]))[0]
         return extracted, rejected
 
     def count_by_status(self) -> Mapping[str, int]:
-        """Return how many memories stand where."""
-        return dict(rows(self._db.execute(_SQL["count_by_status"])))
+        return dict(fetch_all(self._db.execute(_SQL["count_by_status"])))
 
 
 def indexed_text(memory: Memory) -> str:
-    """Return the words under which a memory can be found."""
+    """Return the text of a memory that is indexed."""
     fields = (
         memory.title,
         memory.key.replace("_", " "),
@@ -225,16 +209,16 @@ def indexed_text(memory: Memory) -> str:
     return "\n".join(field for field in fields if field)
 
 
-def _evidence_values(piece: Evidence) -> Mapping[str, Any]:
+def _evidence_values(evidence: Evidence) -> Mapping[str, Any]:
     return {
-        "id": piece.id,
-        "memory_id": piece.memory_id,
-        "source_id": piece.source_id,
-        "start": piece.start,
-        "end": piece.end,
-        "quote": piece.quote,
-        "voice": piece.voice,
-        "created_at": to_micros(piece.created_at),
+        "id": evidence.id,
+        "memory_id": evidence.memory_id,
+        "source_id": evidence.source_id,
+        "start": evidence.start,
+        "end": evidence.end,
+        "quote": evidence.quote,
+        "voice": evidence.voice,
+        "created_at": to_micros(evidence.created_at),
     }
 
 
@@ -296,17 +280,17 @@ def _memory(row: Row, tags: Iterable[str], evidence: Iterable[Evidence]) -> Memo
         updated_at=from_micros(updated_at),
         tags=tuple(tags),
         evidence=tuple(evidence),
-        redactions=redactions_from(redactions),
+        redactions=parse_redactions(redactions),
     )
 
 
-def _standing(row: Row, owners: dict[tuple[str, str], Owner]) -> Standing:
-    seq, memory_id, scope, owner_id, kind, status, confidence, observed_at, session_id = row
+def _candidate_row(row: Row, owners: dict[tuple[str, str], Owner]) -> CandidateRow:
+    item_id, memory_id, scope, owner_id, kind, status, confidence, observed_at, session_id = row
     owner = owners.get((scope, owner_id))
     if owner is None:
         owner = owners[scope, owner_id] = Owner(_SCOPES[scope], owner_id)
-    return Standing(
-        seq=seq,
+    return CandidateRow(
+        item_id=item_id,
         id=memory_id,
         owner=owner,
         type=_TYPES[kind],
@@ -318,7 +302,7 @@ def _standing(row: Row, owners: dict[tuple[str, str], Owner]) -> Standing:
 
 
 def _change(row: Row) -> Change:
-    change_id, memory_id, before, after, by, reason, at = row
+    change_id, memory_id, before, after, by, reason, at, effects = row
     return Change(
         id=change_id,
         memory_id=memory_id,
@@ -327,4 +311,5 @@ def _change(row: Row) -> Change:
         by=by,
         reason=reason,
         at=from_micros(at),
+        effects=parse_effects(effects),
     )

@@ -1,4 +1,4 @@
-"""Messages in SQLite. Adding one makes it findable by words at once."""
+"""Messages in SQLite. Adding one updates the word index."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,65 +10,65 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.conversation import (
     Conversation,
     Message,
+    MessageCandidateRow,
     MessageFilters,
-    MessageStanding,
     Role,
 )
 from recollect.domain.scope import ItemKind
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import FOREVER_AGO, FOREVER_AHEAD, Row, micros, rows, to_json
-from recollect.store.sqlite.words import SqliteWords
-from recollect.text.message import SEND_MESSAGE, sent_text
+from recollect.store.sqlite.row_conversion import (
+    FOREVER_AGO,
+    FOREVER_AHEAD,
+    Row,
+    fetch_all,
+    micros_or,
+    to_json,
+)
+from recollect.store.sqlite.word_index import SqliteWordIndex
+from recollect.text.message_text import SEND_MESSAGE, send_message_text
 
 _SQL = queries.load("messages")
 _SENDS = f'"{SEND_MESSAGE}"'
 _ROLES = {role.value: role for role in Role}
 
-# What a tool put out may be a whole log file; its beginning says what it is about.
+# The output of a tool may be a whole log file; its beginning is enough to find it.
 INDEXED_CHARS = 100_000
 
 
 class SqliteMessages:
     """See `recollect.store.protocol.Messages`."""
 
-    def __init__(self, db: apsw.Connection, words: SqliteWords) -> None:
+    def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db
-        self._words = words
+        self._word_index = word_index
 
     def next_position(self, conversation_id: str) -> int:
-        """Return the position after the last message of a conversation."""
         values = {"conversation_id": conversation_id}
         return int(self._db.execute(_SQL["next_position"], values).get)
 
     def add(self, conversation: Conversation, message: Message) -> None:
-        """Keep a new message of a conversation."""
         values = _values(conversation, message)
         self._db.execute(_SQL["add_message"], values)
-        if is_findable(message.content, values["tool_calls"], values["parts"]):
+        if is_searchable(message.content, values["tool_calls"], values["parts"]):
             text = indexed_text(message.content, values["tool_calls"], values["parts"])
-            self._words.add(ItemKind.MESSAGE, conversation.owner, message.id, text)
+            self._word_index.add(ItemKind.MESSAGE, conversation.owner, message.id, text)
 
     def get(self, message_id: str) -> Message | None:
-        """Return the message with that id."""
-        found = self.get_many([message_id])
-        return found[0] if found else None
+        messages = self.get_many([message_id])
+        return messages[0] if messages else None
 
     def get_many(self, message_ids: Sequence[str]) -> list[Message]:
-        """Return the messages with those ids, in that order; unknown ones are left out."""
         return self._messages("messages", ids=to_json(list(message_ids)))
 
     def page(self, conversation_id: str, *, start: int, limit: int) -> list[Message]:
-        """Return messages of a conversation in order, from a position on."""
         return self._messages("page", conversation_id=conversation_id, start=start, limit=limit)
 
     def page_back(self, conversation_id: str, *, before: int, limit: int) -> list[Message]:
-        """Return messages of a conversation, the last first, from before a position."""
         return self._messages(
             "page_back", conversation_id=conversation_id, before=before, limit=limit
         )
 
     def in_context(self, conversation_id: str, *, last: int | None = None) -> list[Message]:
-        """Return, in order, the messages no summary stands for: all, or so many of the last."""
         if last is None:
             return self._messages("in_context", conversation_id=conversation_id)
         return self._messages("in_context_back", conversation_id=conversation_id, limit=last)[::-1]
@@ -76,88 +76,85 @@ class SqliteMessages:
     def latest(
         self, agent_id: str | None, filters: MessageFilters, *, limit: int, offset: int = 0
     ) -> list[Message]:
-        """Return messages with words that pass *filters*, the last first."""
         values = _filter_values(filters) | {"agent_id": agent_id, "limit": limit, "offset": offset}
-        by = "of_agent" if filters.conversation_id is None else "of_conversation"
-        return [_message(row) for row in self._db.execute(_SQL[by], values)]
+        name = "of_agent" if filters.conversation_id is None else "of_conversation"
+        return [_message(row) for row in self._db.execute(_SQL[name], values)]
 
-    def standings(self, seqs: Iterable[int], filters: MessageFilters) -> list[MessageStanding]:
-        """Return what ranking needs of those items that are messages and pass *filters*."""
-        values = _filter_values(filters) | {"seqs": to_json(list(seqs))}
+    def candidate_rows(
+        self, item_ids: Iterable[int], filters: MessageFilters
+    ) -> list[MessageCandidateRow]:
+        values = _filter_values(filters) | {"item_ids": to_json(list(item_ids))}
         return [
-            MessageStanding(seq, message_id, conversation_id, from_micros(at), _ROLES[role])
-            for seq, message_id, conversation_id, at, role in self._db.execute(
-                _SQL["standings"], values
+            MessageCandidateRow(item_id, message_id, conversation_id, from_micros(at), _ROLES[role])
+            for item_id, message_id, conversation_id, at, role in self._db.execute(
+                _SQL["candidate_rows"], values
             )
         ]
 
-    def before(self, seqs: Iterable[int]) -> Mapping[int, int]:
-        """Return, for some messages, the one said just before them in their conversation."""
-        return dict(rows(self._db.execute(_SQL["before"], {"seqs": to_json(list(seqs))})))
+    def preceding(self, item_ids: Iterable[int]) -> Mapping[int, int]:
+        return dict(
+            fetch_all(self._db.execute(_SQL["preceding"], {"item_ids": to_json(list(item_ids))}))
+        )
 
     def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
-        """Return the id and role of every message that passes *filters*, in order of time."""
         values = _filter_values(filters) | {"agent_id": agent_id}
-        by = "speakers" if filters.conversation_id is None else "speakers_in"
-        return [(one, _ROLES[role]) for one, role in self._db.execute(_SQL[by], values)]
+        name = "speakers" if filters.conversation_id is None else "speakers_in"
+        return [
+            (message_id, _ROLES[role]) for message_id, role in self._db.execute(_SQL[name], values)
+        ]
 
-    def few(self, agent_id: str | None, filters: MessageFilters, *, most: int) -> list[int] | None:
-        """Return the items that a time or a conversation leaves over; None if not so few."""
+    def item_ids_if_few(
+        self, agent_id: str | None, filters: MessageFilters, *, limit: int
+    ) -> list[int] | None:
         if filters.conversation_id is not None:
-            by = "few_of_conversation"
+            name = "few_of_conversation"
         elif agent_id is not None and (filters.since or filters.until):
-            by = "few_of_agent"
+            name = "few_of_agent"
         else:
             return None
-        values = _filter_values(filters) | {"agent_id": agent_id, "most": most + 1}
-        found = rows(self._db.execute(_SQL[by], values))
-        return None if len(found) > most else [seq for (seq,) in found]
+        values = _filter_values(filters) | {"agent_id": agent_id, "limit": limit + 1}
+        rows = fetch_all(self._db.execute(_SQL[name], values))
+        return None if len(rows) > limit else [item_id for (item_id,) in rows]
 
     def set_pinned(self, message_id: str, pinned: bool) -> None:
-        """Keep a message in context by hand, or no longer."""
         self._db.execute(_SQL["set_pinned"], {"id": message_id, "pinned": int(pinned)})
 
-    def bring_back(self, message_id: str) -> None:
-        """Put a message that a summary stood for back into context."""
-        self._db.execute(_SQL["bring_back"], {"id": message_id})
+    def restore_to_context(self, message_id: str) -> None:
+        self._db.execute(_SQL["restore_to_context"], {"id": message_id})
 
-    def sum_up(self, message_ids: Sequence[str], summary_id: str) -> None:
-        """Note that a summary stands for some messages."""
+    def mark_summarized(self, message_ids: Sequence[str], summary_id: str) -> None:
         values = {"ids": to_json(list(message_ids)), "summary_id": summary_id}
-        self._db.execute(_SQL["sum_up"], values)
+        self._db.execute(_SQL["mark_summarized"], values)
 
     def count(self, conversation_id: str) -> tuple[int, int]:
-        """Return how many messages a conversation has, and how many are in context."""
         values = {"conversation_id": conversation_id}
-        total, in_context = rows(self._db.execute(_SQL["count"], values))[0]
+        total, in_context = fetch_all(self._db.execute(_SQL["count"], values))[0]
         return total, in_context
 
     def count_of_agent(self, agent_id: str) -> int:
-        """Return how many messages with words an agent ever said or heard."""
         return int(self._db.execute(_SQL["count_of_agent"], {"agent_id": agent_id}).get)
 
-    def unindex(self, conversation_id: str) -> int:
-        """Take the messages of a conversation out of the indexes; return how many there were."""
-        texts = self._db.execute(_SQL["texts"], {"conversation_id": conversation_id})
-        found = [row for row in rows(texts) if is_findable(*row[1:])]
-        for message_id, *said in found:
-            self._words.remove(message_id, indexed_text(*said))
-        return len(found)
+    def remove_from_index(self, conversation_id: str) -> int:
+        stored = self._db.execute(_SQL["texts"], {"conversation_id": conversation_id})
+        rows = [row for row in fetch_all(stored) if is_searchable(*row[1:])]
+        for message_id, *texts in rows:
+            self._word_index.remove(message_id, indexed_text(*texts))
+        return len(rows)
 
     def _messages(self, query: str, **values: Any) -> list[Message]:
         return [_message(row) for row in self._db.execute(_SQL[query], values)]
 
 
-def is_findable(content: str, tool_calls: str | None, parts: str | None) -> bool:
-    """Say whether a message says anything; most calls of tools do not."""
+def is_searchable(content: str, tool_calls: str | None, parts: str | None) -> bool:
+    """Tell whether a message has text to index; most tool calls have none."""
     return bool(content) or _SENDS in (tool_calls or "") or _SENDS in (parts or "")
 
 
 def indexed_text(content: str, tool_calls: str | None, parts: str | None) -> str:
-    """Return the words under which a message can be found, sent ones included."""
+    """Return the text of a message that is indexed, including what a tool call sends."""
     sent = ""
     if _SENDS in (tool_calls or "") or _SENDS in (parts or ""):
-        sent = sent_text([*json.loads(tool_calls or "[]"), *json.loads(parts or "[]")])
+        sent = send_message_text([*json.loads(tool_calls or "[]"), *json.loads(parts or "[]")])
     return "\n".join(text for text in (content, sent) if text)[:INDEXED_CHARS]
 
 
@@ -167,8 +164,8 @@ def _filter_values(filters: MessageFilters) -> dict[str, Any]:
         "conversation_id": filters.conversation_id,
         "besides": filters.besides_conversation,
         "project_id": filters.project_id,
-        "since": micros(filters.since, FOREVER_AGO),
-        "until": micros(filters.until, FOREVER_AHEAD),
+        "since": micros_or(filters.since, FOREVER_AGO),
+        "until": micros_or(filters.until, FOREVER_AHEAD),
         "call": json.dumps(filters.besides_calls_of) if filters.besides_calls_of else "",
     }
 

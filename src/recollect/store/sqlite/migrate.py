@@ -1,10 +1,10 @@
 """
-Bring a database to the newest schema, one numbered `.sql` file at a time.
+Apply the schema migrations: numbered `.sql` files in migrations/, forward only.
 
-Forward only. What is missing is applied in one transaction, under the write lock, so that of many
-processes one migrates and the others find it done; each migration leaves a row with its name and
-hash. Before an existing database is touched, a snapshot of it is written beside it. A database with
-a migration this version does not know is refused: an older program must not write a newer file.
+All missing migrations are applied in one transaction under the write lock, so that one of many
+processes migrates and the others find it done. Each migration is recorded with its name and hash.
+Before an existing database is changed, a snapshot is written next to it. A database with a
+migration that this version does not know is refused: an older program must not write a newer file.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ import apsw
 
 from recollect.clock import Clock, to_micros
 from recollect.errors import StoreDamaged, StoreNewer
-from recollect.store.sqlite.connection import connect, translated
-from recollect.store.sqlite.rows import rows
+from recollect.store.sqlite.connection import connect, translate_errors
+from recollect.store.sqlite.row_conversion import fetch_all
 
 APPLICATION_ID = 0x5265636F  # "Reco": tells our files from other SQLite files
 
-_LEDGER = """
+_MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     number     INTEGER PRIMARY KEY,
     name       TEXT NOT NULL,
@@ -48,30 +48,30 @@ class Migration:
 
 
 def known_migrations() -> list[Migration]:
-    """Return the migrations this version carries, in order."""
-    found = []
+    """Return the migrations of this version, in order."""
+    migrations = []
     for entry in (files(__package__) / "migrations").iterdir():
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", entry.name):
             sql = entry.read_text(encoding="utf-8")
-            found.append(Migration(int(match[1]), match[2], sql))
-    return sorted(found, key=lambda migration: migration.number)
+            migrations.append(Migration(int(match[1]), match[2], sql))
+    return sorted(migrations, key=lambda migration: migration.number)
 
 
 def migrate(
     db: apsw.Connection, path: Path, clock: Clock, migrations: list[Migration] | None = None
 ) -> int:
-    """Apply what is missing to *db*, all or nothing; return the schema's number."""
+    """Apply the missing migrations to *db*, all or none; return the schema version."""
     steps = known_migrations() if migrations is None else migrations
     newest = steps[-1].number
-    with translated(path):
-        if _applied(db, path, steps) == newest:
+    with translate_errors(path):
+        if _applied_version(db, path, steps) == newest:
             return newest
         # The write lock first, then look again: other processes may be migrating the same file.
         db.execute("BEGIN IMMEDIATE")
         try:
-            applied = _applied(db, path, steps)
+            applied = _applied_version(db, path, steps)
             if applied and applied < newest:
-                snapshot(path, f"{applied + 1:04d}")  # while we hold the write lock
+                snapshot(path, f"{applied + 1:04d}")  # under the write lock
             for step in steps:
                 if step.number > applied:
                     _apply(db, step, clock)
@@ -83,7 +83,7 @@ def migrate(
     return newest
 
 
-def _applied(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
+def _applied_version(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if not tables:
         return 0
@@ -91,7 +91,7 @@ def _applied(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
         raise StoreDamaged(
             f"{path} is an SQLite database of another program; choose another file with --db"
         )
-    done = dict(rows(db.execute("SELECT number, sha256 FROM migrations")))
+    done = dict(fetch_all(db.execute("SELECT number, sha256 FROM migrations")))
     newest = int(max(done))
     if newest > steps[-1].number:
         raise StoreNewer(
@@ -108,22 +108,22 @@ def _applied(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
 
 
 def snapshot(path: Path, reason: str) -> Path:
-    """Copy the file as it is, through a connection of its own, beside it; return the copy."""
+    """Copy the database to a file next to it, through its own connection; return the copy."""
     copy = path.with_name(f"{path.name}.before-{reason}")
-    making = copy.with_name(f"{copy.name}.{os.getpid()}")
-    making.unlink(missing_ok=True)
+    temporary = copy.with_name(f"{copy.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
     reader = connect(path, read_only=True)
     try:
-        reader.execute("VACUUM INTO ?", (str(making),))
+        reader.execute("VACUUM INTO ?", (str(temporary),))
     finally:
         reader.close()
-    making.chmod(0o600)
-    making.replace(copy)
+    temporary.chmod(0o600)
+    temporary.replace(copy)
     return copy
 
 
 def _apply(db: apsw.Connection, step: Migration, clock: Clock) -> None:
-    db.execute(_LEDGER)
+    db.execute(_MIGRATIONS_TABLE)
     db.execute(step.sql)
     db.execute(
         "INSERT INTO migrations VALUES (?, ?, ?, ?)",

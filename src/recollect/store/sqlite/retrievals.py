@@ -1,4 +1,4 @@
-"""The log of questions, and saved views, in SQLite."""
+"""The log of retrievals, and saved searches, in SQLite."""
 
 import json
 
@@ -7,7 +7,7 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval, View
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, to_json
+from recollect.store.sqlite.row_conversion import Row, to_json
 
 _SQL = queries.load("retrievals")
 
@@ -19,7 +19,6 @@ class SqliteRetrievals:
         self._db = db
 
     def add(self, retrieval: Retrieval) -> None:
-        """Keep one question with its results."""
         values = {
             "id": retrieval.id,
             "verb": retrieval.verb,
@@ -40,10 +39,10 @@ class SqliteRetrievals:
                 "outcome": hit.outcome,
             }
             self._db.execute(_SQL["add_hit"], row)
-        for place, item in enumerate(retrieval.context):
+        for position, item in enumerate(retrieval.context):
             part = {
                 "retrieval_id": retrieval.id,
-                "place": place,
+                "place": position,
                 "kind": item.kind,
                 "item_id": item.item_id,
                 "tokens": item.tokens,
@@ -52,14 +51,13 @@ class SqliteRetrievals:
             self._db.execute(_SQL["add_item"], part)
 
     def get(self, retrieval_id: str) -> Retrieval | None:
-        """Return a logged question with its results in rank order."""
         row = self._db.execute(_SQL["retrieval"], {"id": retrieval_id}).fetchone()
         if row is None:
             return None
-        found_id, verb, query, asking, notes, asked_at = row
+        id_, verb, query, asking, notes, asked_at = row
         hits = self._db.execute(_SQL["hits"], {"id": retrieval_id})
         return Retrieval(
-            id=found_id,
+            id=id_,
             verb=verb,
             query=query,
             asking=json.loads(asking),
@@ -75,29 +73,24 @@ class SqliteRetrievals:
         )
 
     def count(self) -> int:
-        """Return how many questions the log holds."""
         return int(self._db.execute(_SQL["count"]).get)
 
-    def prune(self, keep: int, *, most: int) -> int:
-        """Remove the oldest beyond the newest *keep*, at most *most*; return how many went."""
-        self._db.execute(_SQL["prune"], {"keep": keep, "most": most})
+    def prune(self, keep: int, *, limit: int) -> int:
+        self._db.execute(_SQL["prune"], {"keep": keep, "limit": limit})
         return self._db.changes()
 
-    def times_shown(self, memory_id: str) -> int:
-        """Return how often a memory was returned by the questions in the log."""
-        return int(self._db.execute(_SQL["times_shown"], {"memory_id": memory_id}).get)
+    def times_returned(self, memory_id: str) -> int:
+        return int(self._db.execute(_SQL["times_returned"], {"memory_id": memory_id}).get)
 
     def scrub(self, memory_id: str, content: str) -> int:
-        """Blank the questions that met a memory, or that quote it; return how many."""
-        about = {"memory_id": memory_id, "content": content}
-        ids = [row[0] for row in self._db.execute(_SQL["met_or_quoted"], about)]
+        values = {"memory_id": memory_id, "content": content}
+        ids = [row[0] for row in self._db.execute(_SQL["mentioning"], values)]
         for step in ("scrub", "scrub_hits"):
             self._db.execute(_SQL[step], {"ids": to_json(ids)})
         self._db.execute(_SQL["scrub_views"], {"content": content})
         return len(ids)
 
     def save_view(self, view: View) -> None:
-        """Keep a saved search under its name."""
         values = {
             "name": view.name,
             "query": view.query,
@@ -108,16 +101,13 @@ class SqliteRetrievals:
         self._db.execute(_SQL["save_view"], values)
 
     def view(self, name: str) -> View | None:
-        """Return the saved search of that name."""
         row = self._db.execute(_SQL["view"], {"name": name}).fetchone()
         return _view(row) if row else None
 
     def views(self) -> list[View]:
-        """Return every saved search, by name."""
         return [_view(row) for row in self._db.execute(_SQL["views"])]
 
     def delete_view(self, name: str) -> bool:
-        """Remove a saved search; say whether there was one."""
         return self._db.execute(_SQL["delete_view"], {"name": name}).fetchone() is not None
 
 

@@ -1,4 +1,4 @@
-"""Skills that were loaded once, and which agent has which in use, in SQLite."""
+"""Skills that were loaded, and which agent has which loaded, in SQLite."""
 
 import json
 from datetime import datetime
@@ -8,8 +8,8 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.skill import SkillOrigin
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, to_json
-from recollect.store.values import KeptSkill
+from recollect.store.sqlite.row_conversion import Row, to_json
+from recollect.store.values import StoredSkill
 
 _SQL = queries.load("skills")
 
@@ -20,8 +20,7 @@ class SqliteSkills:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
 
-    def put(self, skill: KeptSkill, at: datetime) -> str:
-        """Keep a skill as it is now; return its id, which is the former one if it was known."""
+    def save(self, skill: StoredSkill, at: datetime) -> str:
         values = {
             "id": skill.id,
             "name": skill.name,
@@ -37,27 +36,23 @@ class SqliteSkills:
         return str(self._db.execute(_SQL["put_skill"], values).get)
 
     def load(self, agent_id: str, skill_id: str, at: datetime) -> None:
-        """Give a skill to an agent."""
         values = {"agent_id": agent_id, "skill_id": skill_id, "at": to_micros(at)}
         self._db.execute(_SQL["load"], values)
 
     def unload(self, agent_id: str, skill_id: str) -> None:
-        """Take a skill from an agent."""
         self._db.execute(_SQL["unload"], {"agent_id": agent_id, "skill_id": skill_id})
 
     def drop_unused(self) -> None:
-        """Forget skills that no agent has in use; they are found in their folders."""
         self._db.execute(_SQL["drop_unused"])
 
-    def loaded(self, agent_id: str) -> list[tuple[KeptSkill, datetime]]:
-        """Return the skills an agent has in use, and since when."""
-        found = self._db.execute(_SQL["loaded"], {"agent_id": agent_id})
-        return [(_skill(row), from_micros(row[9])) for row in found]
+    def loaded_by(self, agent_id: str) -> list[tuple[StoredSkill, datetime]]:
+        rows = self._db.execute(_SQL["loaded_by"], {"agent_id": agent_id})
+        return [(_skill(row), from_micros(row[9])) for row in rows]
 
 
-def _skill(row: Row) -> KeptSkill:
+def _skill(row: Row) -> StoredSkill:
     skill_id, name, description, origin, project_id, path, content, digest, metadata = row[:9]
-    return KeptSkill(
+    return StoredSkill(
         id=skill_id,
         name=name,
         description=description,

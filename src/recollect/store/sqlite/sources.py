@@ -1,4 +1,4 @@
-"""Raw material, evidence spans and ingestion events in SQLite."""
+"""Sources (captured raw material) and ingestion events, in SQLite."""
 
 import json
 
@@ -9,7 +9,13 @@ from recollect.domain.event import Event, EventState, Trigger
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row, redactions_from, redactions_json, rows, to_json
+from recollect.store.sqlite.row_conversion import (
+    Row,
+    fetch_all,
+    parse_redactions,
+    redactions_json,
+    to_json,
+)
 
 _SQL = queries.load("sources")
 
@@ -21,7 +27,6 @@ class SqliteSources:
         self._db = db
 
     def add(self, source: Source) -> None:
-        """Keep new raw material."""
         values = {
             "id": source.id,
             "kind": source.kind.value,
@@ -38,57 +43,48 @@ class SqliteSources:
         self._db.execute(_SQL["add_source"], values)
 
     def get(self, source_id: str) -> Source | None:
-        """Return the source with that id."""
         row = self._db.execute(_SQL["source"], {"id": source_id}).fetchone()
         return _source(row) if row else None
 
     def with_hash(self, sha256: str, kind: SourceKind) -> Source | None:
-        """Return the source of that kind with that content."""
         values = {"sha256": sha256, "kind": kind.value}
         row = self._db.execute(_SQL["source_with_hash"], values).fetchone()
         return _source(row) if row else None
 
     def of_memory(self, memory_id: str) -> list[Source]:
-        """Return what a memory rests on."""
         rows = self._db.execute(_SQL["sources_of_memory"], {"memory_id": memory_id})
         return [_source(row) for row in rows]
 
     def session_of(self, source_id: str) -> str:
-        """Return which session a source is of: what its capture named, or itself."""
         row = self._db.execute(_SQL["session_of"], {"id": source_id}).fetchone()
         return str(row[0]) if row else source_id
 
-    def said_at(self, source_id: str, place: int) -> int | None:
-        """Return when the character at *place* was said, in microseconds; None: nobody tells."""
-        asked = {"id": source_id, "place": place}
-        row = self._db.execute(_SQL["said_at"], asked).fetchone()
+    def said_at(self, source_id: str, position: int) -> int | None:
+        values = {"id": source_id, "position": position}
+        row = self._db.execute(_SQL["said_at"], values).fetchone()
         return None if row is None or row[0] is None else int(row[0])
 
     def kind_of(self, source_id: str) -> SourceKind | None:
-        """Return of which kind a source is; None where there is none."""
         row = self._db.execute(_SQL["kind_of"], {"id": source_id}).fetchone()
         return SourceKind(row[0]) if row else None
 
-    def with_session(self, mark: str) -> list[tuple[str, str]]:
-        """Return session and content of the sources whose session begins with *mark*."""
-        return rows(self._db.execute(_SQL["with_session"], {"from": mark, "to": f"{mark}\uffff"}))
+    def with_session_prefix(self, prefix: str) -> list[tuple[str, str]]:
+        return fetch_all(
+            self._db.execute(_SQL["with_session_prefix"], {"from": prefix, "to": f"{prefix}\uffff"})
+        )
 
-    def blank(self, source_id: str, content: str, sha256: str) -> None:
-        """Overwrite forgotten spans of a source; the trigger checks the length."""
+    def overwrite(self, source_id: str, content: str, sha256: str) -> None:
         values = {"id": source_id, "content": content, "sha256": sha256}
-        self._db.execute(_SQL["blank_source"], values)
+        self._db.execute(_SQL["overwrite_source"], values)
 
     def delete(self, source_id: str) -> None:
-        """Remove a source on which nothing rests any more."""
         self._db.execute(_SQL["delete_source"], {"id": source_id})
 
     def evidence_in(self, source_id: str) -> list[Evidence]:
-        """Return every quote taken from a source."""
         rows = self._db.execute(_SQL["evidence_in_source"], {"source_id": source_id})
-        return [evidence_from(row) for row in rows]
+        return [parse_evidence(row) for row in rows]
 
     def add_event(self, event: Event) -> None:
-        """Keep the audit row of a capture."""
         values = {
             "id": event.id,
             "trigger": event.trigger.value,
@@ -107,7 +103,6 @@ class SqliteSources:
         self._db.execute(_SQL["add_event"], values)
 
     def set_event(self, event: Event) -> None:
-        """Keep how far a capture has come."""
         values = {
             "id": event.id,
             "state": event.state.value,
@@ -119,23 +114,19 @@ class SqliteSources:
         self._db.execute(_SQL["set_event"], values)
 
     def event(self, event_id: str) -> Event | None:
-        """Return the event with that id."""
         row = self._db.execute(_SQL["event"], {"id": event_id}).fetchone()
         return _event(row) if row else None
 
     def events_of(self, source_id: str) -> list[Event]:
-        """Return the events that captured a source, oldest first."""
-        found = self._db.execute(_SQL["events_of_source"], {"source_id": source_id})
-        return [_event(row) for row in found]
+        rows = self._db.execute(_SQL["events_of_source"], {"source_id": source_id})
+        return [_event(row) for row in rows]
 
     def events(self) -> list[Event]:
-        """Return every event, oldest first."""
         return [_event(row) for row in self._db.execute(_SQL["events"])]
 
-    def marks(self, trigger: Trigger) -> set[str]:
-        """Return where the events of *trigger* that have no source came from."""
-        found = self._db.execute(_SQL["marks"], {"trigger": trigger.value})
-        return {uri for (uri,) in found}
+    def uris_without_source(self, trigger: Trigger) -> set[str]:
+        rows = self._db.execute(_SQL["uris_without_source"], {"trigger": trigger.value})
+        return {uri for (uri,) in rows}
 
 
 def _source(row: Row) -> Source:
@@ -149,15 +140,15 @@ def _source(row: Row) -> Source:
         uri=uri,
         title=title,
         session=session,
-        redactions=redactions_from(redactions),
+        redactions=parse_redactions(redactions),
         metadata=json.loads(metadata),
         captured_at=from_micros(captured),
         observed_at=from_micros(observed),
     )
 
 
-def evidence_from(row: Row) -> Evidence:
-    """Return the evidence a row holds."""
+def parse_evidence(row: Row) -> Evidence:
+    """Return the evidence of a row."""
     evidence_id, memory_id, source_id, start, end, quote, voice, created_at = row
     return Evidence(
         id=evidence_id,

@@ -1,8 +1,8 @@
 """
-The SQLite store: connections, and what is done with the file as a whole.
+The SQLite store: its connections, and operations on the whole file.
 
-One write connection behind the group-commit writer, one for log rows that may wait for the disk,
-and a pool of read-only ones. This file opens, lends and closes them; SQL is in the table files.
+There is one write connection behind the group-commit writer, one for log rows that need not be on
+disk at once, and a pool of read-only ones. SQL is in the files of the tables.
 """
 
 import os
@@ -18,32 +18,32 @@ import apsw
 from recollect.clock import Clock
 from recollect.domain.upkeep import Imported, Problem
 from recollect.errors import StoreBusy, StoreClosed
-from recollect.store.sqlite import health, transfer
+from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.agents import SqliteAgents
 from recollect.store.sqlite.blocks import SqliteBlocks
-from recollect.store.sqlite.connection import NOTE_TIMEOUT_MS, connect, translated
+from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate_errors
 from recollect.store.sqlite.conversations import SqliteConversations
+from recollect.store.sqlite.embeddings import SqliteEmbeddings
 from recollect.store.sqlite.files import SqliteFiles
-from recollect.store.sqlite.indexed import IndexedRows
+from recollect.store.sqlite.idempotency_keys import SqliteIdempotencyKeys
+from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.jobs import SqliteJobs
 from recollect.store.sqlite.links import SqliteLinks
 from recollect.store.sqlite.memories import SqliteMemories
 from recollect.store.sqlite.messages import SqliteMessages
 from recollect.store.sqlite.migrate import migrate, snapshot
-from recollect.store.sqlite.places import SqlitePlaces
-from recollect.store.sqlite.requests import SqliteRequests
+from recollect.store.sqlite.projects import SqliteProjects
 from recollect.store.sqlite.retrievals import SqliteRetrievals
 from recollect.store.sqlite.skills import SqliteSkills
 from recollect.store.sqlite.sources import SqliteSources
-from recollect.store.sqlite.vectors import SqliteVectors
-from recollect.store.sqlite.words import SqliteWords
+from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
-    from recollect.store.sqlite.codes import CodeCache
+    from recollect.store.sqlite.bit_code_index import BitCodeIndex
 
 T = TypeVar("T")
-MOST_IDLE = 8  # readers kept open; more come and go with the threads that need them
+MAX_IDLE_READERS = 8  # kept open in the pool; further readers are closed after use
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class SqliteTables:
     """See `recollect.store.protocol.Tables`."""
 
     db: apsw.Connection
-    places: SqlitePlaces
+    projects: SqliteProjects
     agents: SqliteAgents
     blocks: SqliteBlocks
     conversations: SqliteConversations
@@ -63,9 +63,9 @@ class SqliteTables:
     jobs: SqliteJobs
     links: SqliteLinks
     retrievals: SqliteRetrievals
-    requests: SqliteRequests
-    words: SqliteWords
-    vectors: SqliteVectors
+    idempotency_keys: SqliteIdempotencyKeys
+    word_index: SqliteWordIndex
+    embeddings: SqliteEmbeddings
 
 
 class SqliteStore:
@@ -74,19 +74,19 @@ class SqliteStore:
     def __init__(self, path: Path, clock: Clock) -> None:
         self._path = path
         self._pid = os.getpid()
-        self._caches: dict[int, CodeCache] = {}
-        self._idle: list[SqliteTables] = []
+        self._code_indexes: dict[int, BitCodeIndex] = {}
+        self._idle_readers: list[SqliteTables] = []
         self._lock = threading.Lock()
-        self._note_lock = threading.Lock()
-        self._note_tables: SqliteTables | None = None
+        self._log_lock = threading.Lock()
+        self._log_tables: SqliteTables | None = None
         self._closed = False
-        self._beside = threading.local()
+        self._next_write = threading.local()
         db = connect(path, create=True)
         try:
             self._schema = migrate(db, path, clock)
-            with translated(path):
+            with translate_errors(path):
                 db.execute("PRAGMA synchronous = FULL")
-            self._tables = self._tables_of(db)
+            self._tables = self._open_tables(db)
         except BaseException:
             db.close()
             raise
@@ -94,20 +94,17 @@ class SqliteStore:
 
     @property
     def path(self) -> Path:
-        """The database file."""
         return self._path
 
-    def schema(self) -> int:
-        """Return the number of the schema the file has."""
+    def schema_version(self) -> int:
         return self._schema
 
     @contextmanager
     def read(self) -> Iterator[SqliteTables]:
-        """Lend a consistent view of the store."""
-        self._usable()
-        tables = self._borrow()
+        self._check_usable()
+        tables = self._borrow_reader()
         try:
-            with translated(self._path):
+            with translate_errors(self._path):
                 tables.db.execute("BEGIN")
                 try:
                     yield tables
@@ -115,47 +112,44 @@ class SqliteStore:
                     if tables.db.in_transaction:
                         tables.db.execute("ROLLBACK")
         finally:
-            self._give_back(tables)
+            self._return_reader(tables)
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
-        """Run *work* in one transaction; return its result once it is on disk."""
-        self._usable()
-        first: Callable[[SqliteTables], None] | None = getattr(self._beside, "work", None)
-        if first is None:
+        self._check_usable()
+        queued: Callable[[SqliteTables], None] | None = getattr(self._next_write, "work", None)
+        if queued is None:
             return self._writer.run(lambda: work(self._tables))
-        self._beside.work = None
+        self._next_write.work = None
 
         def both() -> T:
-            first(self._tables)
+            queued(self._tables)
             return work(self._tables)
 
         return self._writer.run(both)
 
     @contextmanager
-    def beside(self, work: Callable[[SqliteTables], None]) -> Iterator[None]:
-        """Run *work* first in the transaction of the next write of this thread, if one comes."""
-        self._beside.work = work
+    def in_next_write(self, work: Callable[[SqliteTables], None]) -> Iterator[None]:
+        self._next_write.work = work
         try:
             yield
         finally:
-            self._beside.work = None
+            self._next_write.work = None
 
-    def note(self, work: Callable[[SqliteTables], None]) -> None:
-        """Run *work* in one transaction that the disk may confirm later: for log rows only."""
-        self._usable()
+    def write_log(self, work: Callable[[SqliteTables], None]) -> None:
+        self._check_usable()
         try:
-            self._noted(work)
+            self._run_log_write(work)
         except StoreBusy:
             if not self._writer.is_busy:
-                raise  # another process writes; a log row is not worth waiting for that
-            # Writers of this process leave no gap: then it takes its turn among them.
+                raise  # another process writes; log rows do not wait for it
+            # The writers of this process leave no gap, so the log row joins their queue.
             self.write(work)
 
-    def _noted(self, work: Callable[[SqliteTables], None]) -> None:
-        with self._note_lock, translated(self._path):
-            if self._note_tables is None:
-                self._note_tables = self._open_notes()
-            tables = self._note_tables
+    def _run_log_write(self, work: Callable[[SqliteTables], None]) -> None:
+        with self._log_lock, translate_errors(self._path):
+            if self._log_tables is None:
+                self._log_tables = self._open_log_tables()
+            tables = self._log_tables
             tables.db.execute("BEGIN IMMEDIATE")
             try:
                 work(tables)
@@ -165,104 +159,98 @@ class SqliteStore:
                     tables.db.execute("ROLLBACK")
                 raise
 
-    def dump(self) -> Iterator[Mapping[str, Any]]:
-        """Yield every canonical row, in an order in which they can be loaded again."""
+    def export_rows(self) -> Iterator[Mapping[str, Any]]:
         with self.read() as tables:
-            yield from transfer.dump(tables.db)
+            yield from export_import.export_rows(tables.db)
 
-    def load(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
-        """Add rows of a dump, all or none; what is there already stays as it is."""
-        return self.write(lambda tables: transfer.load(tables.db, tables.words, rows))
+    def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
+        return self.write(
+            lambda tables: export_import.import_rows(tables.db, tables.word_index, rows)
+        )
 
     def check(self) -> tuple[list[str], list[Problem]]:
-        """Run every check; return their names, and what they found wrong."""
         with self.read() as tables:
-            return health.check(tables.db, tables.words)
+            return integrity.check(tables.db, tables.word_index)
 
-    def rebuild(self) -> Mapping[str, int]:
-        """Make every derived table anew from the canonical rows."""
-        counts = self.write(lambda tables: health.rebuild(tables.db, tables.words))
-        self._caches.clear()
+    def rebuild_indexes(self) -> Mapping[str, int]:
+        counts = self.write(lambda tables: integrity.rebuild(tables.db, tables.word_index))
+        self._code_indexes.clear()
         return counts
 
-    def shrink_log(self) -> bool:
-        """Empty the write-ahead log into the file; say whether nobody was in the way."""
-        self._usable()
+    def truncate_wal(self) -> bool:
+        self._check_usable()
         with self._lock:
-            idle, self._idle = self._idle, []
+            idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
             tables.db.close()  # an idle reader may still pin an old snapshot
-        busy = self._writer.alone(
+        busy = self._writer.run_exclusive(
             lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         )
         return busy[0][0] == 0
 
     def snapshot(self, reason: str) -> Path:
-        """Copy the store beside itself, as it was before *reason*; return the copy."""
-        self._usable()
-        with translated(self._path):
+        self._check_usable()
+        with translate_errors(self._path):
             return snapshot(self._path, reason)
 
-    def counts(self) -> Mapping[str, int]:
-        """Return how many rows each canonical table has."""
+    def row_counts(self) -> Mapping[str, int]:
         with self.read() as tables:
-            return transfer.counts(tables.db)
+            return export_import.row_counts(tables.db)
 
     def close(self) -> None:
-        """Close every connection. Closing twice is closing once."""
         if self._closed or os.getpid() != self._pid:
             return
         self._closed = True
         with self._lock:
-            for tables in self._idle:
+            for tables in self._idle_readers:
                 tables.db.close()
-            self._idle.clear()
-        with self._note_lock:
-            if self._note_tables is not None:
-                self._note_tables.db.close()
+            self._idle_readers.clear()
+        with self._log_lock:
+            if self._log_tables is not None:
+                self._log_tables.db.close()
         self._writer.close()
 
-    def _tables_of(self, db: apsw.Connection) -> SqliteTables:
-        words = SqliteWords(db)
+    def _open_tables(self, db: apsw.Connection) -> SqliteTables:
+        word_index = SqliteWordIndex(db)
         return SqliteTables(
             db=db,
-            places=SqlitePlaces(db),
+            projects=SqliteProjects(db),
             agents=SqliteAgents(db),
-            blocks=SqliteBlocks(db, words),
+            blocks=SqliteBlocks(db, word_index),
             conversations=SqliteConversations(db),
-            messages=SqliteMessages(db, words),
+            messages=SqliteMessages(db, word_index),
             skills=SqliteSkills(db),
-            files=SqliteFiles(db, words),
+            files=SqliteFiles(db, word_index),
             sources=SqliteSources(db),
-            memories=SqliteMemories(db, words),
+            memories=SqliteMemories(db, word_index),
             jobs=SqliteJobs(db),
             links=SqliteLinks(db),
             retrievals=SqliteRetrievals(db),
-            requests=SqliteRequests(db),
-            words=words,
-            vectors=SqliteVectors(db, IndexedRows(db, words), self._caches),
+            idempotency_keys=SqliteIdempotencyKeys(db),
+            word_index=word_index,
+            embeddings=SqliteEmbeddings(db, IndexedItemReader(db, word_index), self._code_indexes),
         )
 
-    def _open_notes(self) -> SqliteTables:
+    def _open_log_tables(self) -> SqliteTables:
         db = connect(self._path)
-        db.set_busy_timeout(NOTE_TIMEOUT_MS)
+        db.set_busy_timeout(LOG_TIMEOUT_MS)
         db.execute("PRAGMA synchronous = NORMAL")
-        return self._tables_of(db)
+        return self._open_tables(db)
 
-    def _borrow(self) -> SqliteTables:
+    def _borrow_reader(self) -> SqliteTables:
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return self._tables_of(connect(self._path, read_only=True))
+            if self._idle_readers:
+                return self._idle_readers.pop()
+        return self._open_tables(connect(self._path, read_only=True))
 
-    def _give_back(self, tables: SqliteTables) -> None:
+    def _return_reader(self, tables: SqliteTables) -> None:
         with self._lock:
-            if not self._closed and len(self._idle) < MOST_IDLE:
-                self._idle.append(tables)
+            if not self._closed and len(self._idle_readers) < MAX_IDLE_READERS:
+                self._idle_readers.append(tables)
                 return
         tables.db.close()
 
-    def _usable(self) -> None:
+    def _check_usable(self) -> None:
         if self._closed:
             raise StoreClosed(f"{self._path} was closed; open it again with recollect.open(...)")
         if os.getpid() != self._pid:

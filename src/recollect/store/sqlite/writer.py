@@ -1,12 +1,12 @@
 """
-One writer at a time, and many writes in one commit.
+Group commit: one writer at a time, and the writes of many threads in one transaction.
 
-Theory of operation. Whoever wants to write queues a ticket and then waits for the leader's lock.
-The first to get it is the leader: it takes every waiting ticket, runs them in one
+Theory of operation. A thread that wants to write queues a ticket and waits for the leader's lock.
+The thread that gets it is the leader: it takes every queued ticket, runs them in one
 `BEGIN IMMEDIATE` transaction, each under its own savepoint, and commits once at synchronous=FULL.
-The others find their ticket done when the lock reaches them. So a lone writer pays for no thread,
-and a crowd shares the cost of the disk. A ticket that fails rolls back to its savepoint and takes
-only itself down; a commit that fails takes all of them down, and says so to each.
+The others find their ticket done when they get the lock. So a single writer needs no extra thread,
+and many writers share the cost of one commit. A ticket that fails is rolled back to its savepoint,
+alone; if the commit fails, all tickets of the group fail with its error.
 """
 
 import threading
@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import apsw
 
 from recollect.errors import StoreClosed
-from recollect.store.sqlite.connection import translated
+from recollect.store.sqlite.connection import translate_errors
 
 T = TypeVar("T")
 MAX_GROUP = 256
@@ -32,7 +32,7 @@ class _Ticket(Generic[T]):
 
 
 class Writer:
-    """Runs pieces of work against one connection, in groups, each atomic and durable."""
+    """Runs functions that write on one connection, in groups; each is atomic and durable."""
 
     def __init__(self, db: apsw.Connection, path: Path) -> None:
         self._db = db
@@ -54,7 +54,7 @@ class Writer:
             self._leading_thread = threading.get_ident()
             try:
                 while not ticket.done:
-                    self._commit(self._take())
+                    self._commit(self._take_group())
             finally:
                 self._leading_thread = None
         if ticket.error is not None:
@@ -63,45 +63,45 @@ class Writer:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a write of this process is under way."""
+        """Whether this process is writing."""
         return self._leader.locked()
 
     def close(self) -> None:
-        """Close the connection once no write is under way; later writes are refused."""
+        """Close the connection after the present write; later writes are refused."""
         with self._leader:
             self._closed = True
             self._db.close()
 
-    def alone(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run *work* on the connection outside any transaction, while nobody else writes."""
-        with self._leader, translated(self._path):
+    def run_exclusive(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Run *work* on the connection outside a transaction, while no other thread writes."""
+        with self._leader, translate_errors(self._path):
             return work(self._db)
 
-    def _take(self) -> list[_Ticket[Any]]:
+    def _take_group(self) -> list[_Ticket[Any]]:
         with self._queue_lock:
             group, self._queue = self._queue[:MAX_GROUP], self._queue[MAX_GROUP:]
         return group
 
     def _commit(self, group: list[_Ticket[Any]]) -> None:
         try:
-            with translated(self._path):
+            with translate_errors(self._path):
                 if self._closed:
                     raise StoreClosed(f"{self._path} was closed before this write; open it again")
                 self._db.execute("BEGIN IMMEDIATE")
                 if len(group) == 1:
-                    # Alone it needs no savepoint, which would make a large write slower and slower.
+                    # A single ticket needs no savepoint, which would slow down a large write.
                     group[0].result = group[0].work()
                 else:
                     for ticket in group:
                         self._attempt(ticket)
                 self._db.execute("COMMIT")
         except BaseException as error:
-            for ticket in group:  # before anything else can fail: none may look acknowledged
+            for ticket in group:  # before anything else can fail: no ticket may look done
                 ticket.error = ticket.error or error
             if not self._closed and self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             if not isinstance(error, Exception):
-                raise  # an interrupt or exit: the tickets know, and so does the interpreter
+                raise  # an interrupt or exit is passed on to the interpreter too
         finally:
             for ticket in group:
                 ticket.done = True
@@ -109,11 +109,11 @@ class Writer:
     def _attempt(self, ticket: _Ticket[Any]) -> None:
         self._db.execute("SAVEPOINT ticket")
         try:
-            with translated(self._path):
+            with translate_errors(self._path):
                 ticket.result = ticket.work()
-        except Exception as error:  # whatever the caller's work raises is the caller's to see
+        except Exception as error:  # any error of the work is raised in the caller
             if not self._db.in_transaction:
-                raise  # SQLite gave the whole transaction up (disk full, I/O): all tickets fail
+                raise  # SQLite rolled the whole transaction back (disk full, I/O): all tickets fail
             self._db.execute("ROLLBACK TO ticket")
             ticket.error = error
         self._db.execute("RELEASE ticket")

@@ -10,13 +10,13 @@ UPDATE agents SET name = :name, description = :description, model = :model, syst
 -- agent: by id
 SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents WHERE id = :id;
 
--- agent_named: by name
+-- agent_by_name: by name
 SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents WHERE name = :name;
 
 -- agents: all, by name
 SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents ORDER BY name, id;
 
--- count_traces: what goes with an agent by cascade
+-- count_related_rows: what goes with an agent by cascade
 SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
        (SELECT count(*) FROM conversations WHERE agent_id = :id) AS conversations,
        (SELECT count(*) FROM messages WHERE agent_id = :id) AS messages,
@@ -32,7 +32,7 @@ UPDATE memories SET agent_id = NULL WHERE agent_id = :id AND scope <> 'agent';
 -- disown_jobs: a capture that waits goes on, in nobody's name
 UPDATE jobs SET payload = json_set(payload, '$.agent_id', NULL) WHERE payload ->> 'agent_id' = :id;
 
--- own_memories: those of agent scope, and those of its conversations
+-- own_memory_ids: those of agent scope, and those of its conversations
 SELECT m.id FROM memories m WHERE m.agent_id = :id AND m.scope = 'agent'
  UNION
 SELECT m.id FROM conversations c CROSS JOIN memories m ON m.scope = 'session' AND m.owner_id = c.id WHERE c.agent_id = :id;
@@ -46,13 +46,13 @@ SELECT e.id, e.source_id FROM conversations c CROSS JOIN ingestion_events e ON e
 -- delete_event: with its jobs
 DELETE FROM ingestion_events WHERE id = :id;
 
--- delete_questions: what was asked in the agent's name
+-- delete_retrievals: what was asked in the agent's name
 DELETE FROM retrievals WHERE asking ->> 'agent_id' = :id;
 
 -- delete_agent: the rest goes by cascade
 DELETE FROM agents WHERE id = :id;
 
--- archive: how many memories an agent has in its archive, and their tags
+-- archive_size: how many memories an agent has in its archive, and their tags
 SELECT count(*) FROM memories WHERE scope = 'agent' AND owner_id = :id AND +status = 'active';
 
 -- archive_tags: each once

@@ -20,13 +20,13 @@ SELECT id, label, description, value, char_limit, read_only, hidden, scope, owne
        created_at, updated_at
   FROM blocks WHERE scope = :scope AND owner_id = :owner_id ORDER BY created_at, id;
 
--- attached: the blocks of an agent, in its order
+-- attached_to: the blocks of an agent, in its order
 SELECT b.id, b.label, b.description, b.value, b.char_limit, b.read_only, b.hidden, b.scope, b.owner_id, b.version,
        b.metadata, b.created_at, b.updated_at
   FROM agent_blocks a JOIN blocks b ON b.id = a.block_id
  WHERE a.agent_id = :agent_id ORDER BY a.position, b.created_at, b.id;
 
--- every_block: oldest first
+-- all_blocks: oldest first
 SELECT id, label, description, value, char_limit, read_only, hidden, scope, owner_id, version, metadata,
        created_at, updated_at
   FROM blocks ORDER BY created_at, id;
@@ -41,7 +41,7 @@ DELETE FROM agent_blocks WHERE agent_id = :agent_id AND block_id = :block_id;
 -- relabel: in the list of every agent that has it
 UPDATE agent_blocks SET label = :label WHERE block_id = :block_id;
 
--- agents_of: who has a block attached
+-- agent_ids_of: who has a block attached
 SELECT agent_id FROM agent_blocks WHERE block_id = :block_id ORDER BY agent_id;
 
 -- add_version: one value the block has had

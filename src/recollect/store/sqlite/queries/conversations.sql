@@ -18,26 +18,26 @@ SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at 
  WHERE (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
--- spoken: of an agent, in which anything was said, the latest first, before a moment
+-- with_messages: of an agent, in which anything was said, the latest first, before a moment
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations c
  WHERE agent_id = :agent_id AND started_at < :before
    AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id)
  ORDER BY started_at DESC, id DESC LIMIT :limit;
 
--- running: the latest of an agent that goes on and was begun so, and when anything was last said in it
+-- latest_open: the latest of an agent that goes on and was begun so, and when anything was last said in it
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at,
        (SELECT created_at FROM messages m WHERE m.conversation_id = c.id ORDER BY position DESC LIMIT 1)
   FROM conversations c
  WHERE agent_id = :agent_id AND ended_at IS NULL AND metadata ->> 'begun_by' = :begun_by
  ORDER BY started_at DESC, id DESC LIMIT 1;
 
--- own_memories: of the conversation's own scope
+-- own_memory_ids: of the conversation's own scope
 SELECT id FROM memories WHERE scope = 'session' AND owner_id = :id;
 
 -- own_events: captures made for it
 SELECT id, source_id FROM ingestion_events WHERE scope = 'session' AND owner_id = :id;
 
--- delete_questions: what was asked in it
+-- delete_retrievals: what was asked in it
 DELETE FROM retrievals WHERE asking ->> 'conversation_id' = :id;
 
 -- delete_conversation: with its messages, summaries and pins

@@ -1,4 +1,4 @@
--- file_at: by its path, in a project or in none
+-- file_at_path: by its path, in a project or in none
 SELECT id, project_id, path, content, sha256 FROM files
  WHERE path = :path AND coalesce(project_id, '') = coalesce(:project_id, '');
 
@@ -22,8 +22,8 @@ UPDATE files SET content = :content, sha256 = :sha256, updated_at = :at WHERE id
 -- delete_file: with what has it open
 DELETE FROM files WHERE id = :id;
 
--- ids_of: items of some numbers, given as a JSON list
-SELECT i.seq, i.id FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN files f ON f.id = i.id;
+-- file_ids_of: items of some numbers, given as a JSON list
+SELECT i.seq, i.id FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN files f ON f.id = i.id;
 
 -- open: a window of a file for an agent
 INSERT INTO agent_files (agent_id, file_id, is_open, root, first_line, last_line, last_accessed_at)
@@ -38,7 +38,7 @@ UPDATE agent_files SET is_open = 0 WHERE agent_id = :agent_id AND file_id = :fil
 -- touch: an open file was of use
 UPDATE agent_files SET last_accessed_at = :at WHERE agent_id = :agent_id AND file_id = :file_id AND is_open = 1;
 
--- opened: what an agent has open, least recently used first
+-- open_windows: what an agent has open, least recently used first
 SELECT f.id, f.project_id, f.path, a.root, a.first_line, a.last_line, a.last_accessed_at
   FROM agent_files a JOIN files f ON f.id = a.file_id
  WHERE a.agent_id = :agent_id AND a.is_open = 1 ORDER BY a.last_accessed_at, f.path;

@@ -15,15 +15,15 @@ UPDATE jobs
               ORDER BY run_at, id LIMIT 1)
 RETURNING id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at;
 
--- hold: the holder goes on; nobody else may
+-- renew_lease: the holder goes on; nobody else may
 UPDATE jobs SET lease_until = :lease_until, payload = :payload
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
 
--- let_go: the holder is done with it, one way or another
+-- release: the holder is done with it, one way or another
 UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until = NULL, worker = '', error = :error, updated_at = :now
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
 
--- put_back: a parked or waiting job is due now, with all its tries before it
+-- requeue: a parked or waiting job is due now, with all its tries before it
 UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, updated_at = :now
  WHERE id = :id AND state IN ('parked', 'todo') RETURNING id;
 
@@ -52,22 +52,22 @@ SELECT j.state, count(*) FROM ingestion_events e CROSS JOIN jobs j ON j.event_id
 SELECT (SELECT count(*) FROM jobs WHERE state = 'todo' AND run_at <= :now)
      + (SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now);
 
--- count_silent: held by a worker whose lease has ended
+-- count_expired_leases: held by a worker whose lease has ended
 SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now;
 
--- next_run: when the next one is due
+-- next_run_at: when the next one is due
 SELECT min(run_at) FROM jobs WHERE state = 'todo';
 
--- add_unsettled: a candidate that waits to be consolidated
+-- add_unconsolidated: a candidate that waits to be consolidated
 INSERT INTO unsettled (memory_id, event_id) VALUES (:memory_id, :event_id) ON CONFLICT DO NOTHING;
 
--- unsettled: the first candidates of an event that wait
+-- unconsolidated: the first candidates of an event that wait
 SELECT memory_id FROM unsettled WHERE event_id = :event_id ORDER BY memory_id LIMIT :limit;
 
--- unsettled_among: which of some memories wait
+-- unconsolidated_among: which of some memories wait
 SELECT memory_id FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(:ids));
 
--- settle: it has been decided
+-- mark_consolidated: it has been decided
 DELETE FROM unsettled WHERE memory_id = :memory_id;
 
 -- add_call: one line of the ledger

@@ -26,7 +26,7 @@ SELECT count(DISTINCT min(l.from_id, l.to_id) || max(l.from_id, l.to_id)) FROM m
   JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
  WHERE l.relation = 'contradicts';
 
--- reaching: memories of other projects that are linked to this one or to a memory of it
+-- item_ids_linked_to: memories of other projects that are linked to this one or to a memory of it
 SELECT i.seq FROM memory_links l
  CROSS JOIN memories m ON m.id = l.from_id AND m.scope IN ('project', 'repo')
  CROSS JOIN items i ON i.id = m.id

@@ -37,20 +37,21 @@ SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active'
 SELECT i.seq FROM memories m CROSS JOIN items i ON i.id = m.id
  WHERE m.fingerprint = :fingerprint AND m.scope = :scope AND m.owner_id = :owner_id ORDER BY i.seq LIMIT 20;
 
--- set_standing: status and times change, content never does
+-- update_status: status and times change, content never does
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
  WHERE id = :id;
 
 -- add_change: one move between states
-INSERT INTO memory_changes (id, memory_id, before, after, "by", reason, at)
-VALUES (:id, :memory_id, :before, :after, :by, :reason, :at);
+INSERT INTO memory_changes (id, memory_id, before, after, "by", reason, at, effects)
+VALUES (:id, :memory_id, :before, :after, :by, :reason, :at, :effects);
 
--- unname: the history of others keeps its lines, without the name of what was forgotten
-UPDATE memory_changes SET reason = replace(reason, :id, '(forgotten)')
- WHERE memory_id IN (SELECT value FROM json_each(:ids)) AND instr(reason, :id);
+-- remove_id_from_history: the history of others keeps its lines, without the name of what was forgotten
+UPDATE memory_changes
+   SET reason = replace(reason, :id, '(forgotten)'), effects = replace(effects, :id, '(forgotten)')
+ WHERE memory_id IN (SELECT value FROM json_each(:ids)) AND (instr(reason, :id) OR instr(effects, :id));
 
 -- changes: oldest first
-SELECT id, memory_id, before, after, "by", reason, at FROM memory_changes
+SELECT id, memory_id, before, after, "by", reason, at, effects FROM memory_changes
  WHERE memory_id = :memory_id ORDER BY id;
 
 -- count_by_status: how many stand where
@@ -72,9 +73,9 @@ SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
 -- contents: what memories of some ids, given as a JSON list, say
 SELECT m.id, m.content FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
--- standings: what ranking needs of the candidates that pass the filters
+-- candidate_rows: what ranking needs of the candidates that pass the filters
 SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.observed_at, m.session_id
-  FROM json_each(:seqs) j
+  FROM json_each(:item_ids) j
   CROSS JOIN items i ON i.seq = j.value
   CROSS JOIN memories m ON m.id = i.id
  WHERE m.status IN (SELECT value FROM json_each(:statuses))
@@ -86,9 +87,9 @@ SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.obser
    AND (:any_tags = '[]' OR EXISTS (
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value));
 
--- before: of memories of a session, given as a JSON list of items, the one written there just before
+-- preceding: of memories of a session, given as a JSON list of items, the one written there just before
 SELECT i.seq, b.seq
-  FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN memories m ON m.id = i.id
+  FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN memories m ON m.id = i.id
   CROSS JOIN items b ON b.seq = (SELECT max(seq) FROM items WHERE shelf_id = i.shelf_id AND seq < i.seq)
   CROSS JOIN memories p ON p.id = b.id
  WHERE p.session_id = m.session_id AND p.status = m.status;
@@ -137,13 +138,13 @@ SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY m.observed_at LIMIT :limit;
 
--- seq_of: the integer by which indexes know an item
+-- item_id_of: the integer by which indexes know an item
 SELECT seq FROM items WHERE id = :id;
 
 -- delete_memory: tags, changes, links, evidence and log rows go by cascade
 DELETE FROM memories WHERE id = :id;
 
--- count_traces: what hangs on a memory, before it is deleted
+-- count_related_rows: what hangs on a memory, before it is deleted
 SELECT (SELECT count(*) FROM memory_tags WHERE memory_id = :id) AS memory_tags,
        (SELECT count(*) FROM memory_changes WHERE memory_id = :id) AS memory_changes,
        (SELECT count(*) FROM memory_links WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id)) AS memory_links,

@@ -60,9 +60,9 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
         AND coalesce(c.project_id, :project_id) = :project_id))
  ORDER BY position DESC LIMIT :limit OFFSET :offset;
 
--- standings: what ranking needs of items, given as a JSON list, that pass the filters
+-- candidate_rows: what ranking needs of items, given as a JSON list, that pass the filters
 SELECT i.seq, m.id, m.conversation_id, m.created_at, m.role
-  FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
+  FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
  WHERE m.created_at >= :since AND m.created_at <= :until
    AND m.role IN (SELECT value FROM json_each(:roles))
    AND (:conversation_id IS NULL OR m.conversation_id = :conversation_id)
@@ -72,27 +72,27 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at, m.role
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
         AND coalesce(c.project_id, :project_id) = :project_id));
 
--- before: the message before each of some items, given as a JSON list
+-- preceding: the message before each of some items, given as a JSON list
 SELECT i.seq, b.seq
-  FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
+  FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
   CROSS JOIN messages p ON p.conversation_id = m.conversation_id AND p.position = m.position - 1
   CROSS JOIN items b ON b.id = p.id;
 
 -- few_of_agent: the items of a stretch of time; other filters come later
 SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
- WHERE m.agent_id = :agent_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :most;
+ WHERE m.agent_id = :agent_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :limit;
 
 -- few_of_conversation: the same of one conversation
 SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
- WHERE m.conversation_id = :conversation_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :most;
+ WHERE m.conversation_id = :conversation_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :limit;
 
 -- set_pinned: kept in context by hand, or no longer
 UPDATE messages SET pinned = :pinned WHERE id = :id;
 
--- bring_back: what a summary stood for stands for itself again
+-- restore_to_context: what a summary stood for stands for itself again
 UPDATE messages SET summary_id = NULL WHERE id = :id;
 
--- sum_up: these messages, given as a JSON list of ids, are stood for by a summary
+-- mark_summarized: these messages, given as a JSON list of ids, are stood for by a summary
 UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json_each(:ids)) AND summary_id IS NULL;
 
 -- count: of a conversation: all, and those in context

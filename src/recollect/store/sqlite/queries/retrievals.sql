@@ -16,16 +16,16 @@ SELECT rank, memory_id, score, parts, explanation, outcome FROM retrieval_hits
 -- count: how many questions the log holds
 SELECT count(*) FROM retrievals;
 
--- prune: the oldest beyond the newest :keep, :most at once (ids tell when they were made, asked_at is
+-- prune: the oldest beyond the newest :keep, :limit at once (ids tell when they were made, asked_at is
 -- what the caller says); their hits and items go by cascade
 DELETE FROM retrievals WHERE id IN (
     SELECT id FROM retrievals ORDER BY id
-     LIMIT max(0, min(:most, (SELECT count(*) FROM retrievals) - :keep)));
+     LIMIT max(0, min(:limit, (SELECT count(*) FROM retrievals) - :keep)));
 
--- times_shown: how often a memory was returned, as far as the log goes back
+-- times_returned: how often a memory was returned, as far as the log goes back
 SELECT count(*) FROM retrieval_hits WHERE memory_id = :memory_id AND outcome = 'returned';
 
--- met_or_quoted: the questions that met a memory about to be forgotten, or that quote it
+-- mentioning: the questions that met a memory about to be forgotten, or that quote it
 SELECT DISTINCT retrieval_id FROM retrieval_hits WHERE memory_id = :memory_id
 UNION
 SELECT id FROM retrievals WHERE length(:content) >= 8 AND instr(lower(query), lower(:content)) > 0;

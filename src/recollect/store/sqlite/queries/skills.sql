@@ -15,6 +15,6 @@ ON CONFLICT (agent_id, skill_id) DO UPDATE SET loaded_at = loaded_at;
 -- unload: the skill stays known
 DELETE FROM agent_skills WHERE agent_id = :agent_id AND skill_id = :skill_id;
 
--- loaded: what an agent has in use, in the order of loading
+-- loaded_by: what an agent has in use, in the order of loading
 SELECT s.id, s.name, s.description, s.origin, s.project_id, s.path, s.content, s.sha256, s.metadata, a.loaded_at
   FROM agent_skills a JOIN skills s ON s.id = a.skill_id WHERE a.agent_id = :agent_id ORDER BY a.loaded_at, s.name;

@@ -25,12 +25,12 @@ SELECT kind FROM sources WHERE id = :id;
 -- said_at: when the message was written that holds a character of a source; null where nobody tells
 SELECT turn.value ->> 4
   FROM sources s, json_each(s.metadata, '$.turns') turn
- WHERE s.id = :id AND turn.value ->> 0 <= :place AND :place < turn.value ->> 1;
+ WHERE s.id = :id AND turn.value ->> 0 <= :position AND :position < turn.value ->> 1;
 
--- with_session: those whose session has a name in a range
+-- with_session_prefix: those whose session has a name in a range
 SELECT session, content FROM sources WHERE session >= :from AND session < :to ORDER BY id;
 
--- blank_source: overwrite forgotten spans; the length stays
+-- overwrite_source: overwrite forgotten spans; the length stays
 UPDATE sources SET content = :content, sha256 = :sha256 WHERE id = :id;
 
 -- delete_source: when nothing rests on it any more
@@ -60,5 +60,5 @@ SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error
 SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events ORDER BY id;
 
--- marks: where the events came from that name no source, for the import to know what it took in whole
+-- uris_without_source: where the events came from that name no source, for the import to know what it took in whole
 SELECT uri FROM ingestion_events WHERE source_id IS NULL AND uri <> '' AND "trigger" = :trigger;

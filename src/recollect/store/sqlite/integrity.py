@@ -1,8 +1,8 @@
 """
-Is the file whole, and do the indexes say what the rows say?
+Check the integrity of the file and of its indexes, and rebuild the indexes.
 
-`check` reads only and names every rule it tried. `rebuild` makes the derived tables anew from the
-canonical rows; embeddings are kept, since their texts have not changed.
+`check` only reads, and returns the name of every check. `rebuild` fills the derived tables again
+from the canonical rows; embeddings are kept, because their texts have not changed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,21 +11,21 @@ from itertools import islice
 import apsw
 
 from recollect.domain.upkeep import Problem
-from recollect.store.sqlite.indexed import IndexedRows
-from recollect.store.sqlite.rows import to_json
-from recollect.store.sqlite.words import SqliteWords
+from recollect.store.sqlite.indexed_items import IndexedItemReader
+from recollect.store.sqlite.row_conversion import to_json
+from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
 REBUILD = "run `recollect rebuild`"
 RESTORE = "restore a backup or an export"
 
-_FINDABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages
+_SEARCHABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages
                 WHERE content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"')
                    OR instr(coalesce(parts, ''), '"send_message"')
                UNION ALL SELECT id FROM blocks
                UNION ALL SELECT id FROM files WHERE project_id IS NOT NULL"""
 
-_MISPLACED = """
+_WRONG_PARTITION = """
     SELECT i.id FROM memories t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
      WHERE (s.kind, s.scope, s.owner_id) IS NOT ('memory', t.scope, t.owner_id)
      UNION ALL
@@ -41,44 +41,44 @@ _MISPLACED = """
      WHERE (s.kind, s.scope, s.owner_id) IS NOT
            ('file', 'project', t.project_id)"""
 
-# name: (a query that finds what breaks the rule, what mends it)
+# name: (a query that finds violations, what to do about them)
 _RULES: Mapping[str, tuple[str, str]] = {
-    "rows name rows that exist": ("PRAGMA foreign_key_check", RESTORE),
+    "rows refer to existing rows": ("PRAGMA foreign_key_check", RESTORE),
     "every active memory has evidence": (
         """SELECT id FROM memories m WHERE status = 'active'
             AND NOT EXISTS (SELECT 1 FROM evidence e WHERE e.memory_id = m.id)""",
         RESTORE,
     ),
-    "every quote stands in its source": (
+    "every quote occurs in its source": (
         """SELECT e.id FROM evidence e JOIN sources s ON s.id = e.source_id
             WHERE e.quote IS NOT substr(s.content, e.start_char + 1, e.end_char - e.start_char)""",
         RESTORE,
     ),
-    "every memory, message, block and file can be found": (
-        f"SELECT id FROM ({_FINDABLE}) WHERE id NOT IN (SELECT id FROM items)",
+    "every memory, message, block and file is indexed": (
+        f"SELECT id FROM ({_SEARCHABLE}) WHERE id NOT IN (SELECT id FROM items)",
         REBUILD,
     ),
-    "every item is a thing that exists": (
-        f"SELECT id FROM items WHERE id NOT IN ({_FINDABLE})",
+    "every item has its record": (
+        f"SELECT id FROM items WHERE id NOT IN ({_SEARCHABLE})",
         REBUILD,
     ),
-    "every message is its conversation's agent's": (
+    "every message belongs to its conversation's agent": (
         """SELECT m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id
             WHERE m.agent_id IS NOT c.agent_id""",
         RESTORE,
     ),
-    "every block keeps its last value": (
+    "every block's value is in its history": (
         """SELECT b.id FROM blocks b LEFT JOIN block_history h
                ON h.block_id = b.id AND h.version = b.version WHERE h.value IS NOT b.value""",
         RESTORE,
     ),
-    "every item stands on its owner's shelf": (_MISPLACED, REBUILD),
-    "shelves count their items": (
+    "every item is in its owner's partition": (_WRONG_PARTITION, REBUILD),
+    "partitions count their items": (
         """SELECT s.id FROM shelves s LEFT JOIN items i ON i.shelf_id = s.id GROUP BY s.id
            HAVING s.items <> count(i.seq) OR s.words <> coalesce(sum(i.words), 0)""",
         REBUILD,
     ),
-    "words count their items": (
+    "terms count their items": (
         """SELECT t.id FROM terms t
             WHERE t.items <> (SELECT count(*) FROM postings p WHERE p.term_id = t.id)""",
         REBUILD,
@@ -91,47 +91,47 @@ _RULES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def check(db: apsw.Connection, words: SqliteWords) -> tuple[list[str], list[Problem]]:
-    """Return the names of all checks, and the problems found."""
-    names = ["the file is whole"]
-    problems = [Problem(names[0], line, RESTORE) for line in _torn(db)]
+def check(db: apsw.Connection, word_index: SqliteWordIndex) -> tuple[list[str], list[Problem]]:
+    """Run every check; return their names, and the problems found."""
+    names = ["the file is intact"]
+    problems = [Problem(names[0], line, RESTORE) for line in _integrity_errors(db)]
     if problems:
-        return names, problems  # what a torn file says of the rest means nothing
+        return names, problems  # further checks of a corrupt file mean nothing
     for name, (sql, remedy) in _RULES.items():
         names.append(name)
-        found = list(islice(db.execute(sql), 5))
-        if found:
-            examples = ", ".join(str(row[0]) for row in found)
-            problems.append(Problem(name, f"broken by {examples}", remedy))
+        violations = list(islice(db.execute(sql), 5))
+        if violations:
+            examples = ", ".join(str(row[0]) for row in violations)
+            problems.append(Problem(name, f"violated by {examples}", remedy))
     checks: list[tuple[str, Callable[[], Iterator[str]], str]] = [
         ("sources have not changed", lambda: _changed_sources(db), RESTORE),
-        ("the word index says what the rows say", lambda: _wrong_words(db, words), REBUILD),
+        ("the word index matches the rows", lambda: _wrong_postings(db, word_index), REBUILD),
     ]
     for name, run, remedy in checks:
         names.append(name)
         broken = next(run(), None)
         if broken is not None:
-            problems.append(Problem(name, f"broken by {broken}", remedy))
+            problems.append(Problem(name, f"violated by {broken}", remedy))
     return names, problems
 
 
-def rebuild(db: apsw.Connection, words: SqliteWords) -> Mapping[str, int]:
-    """Make items, shelves, terms and postings say what the rows say; return the counts."""
+def rebuild(db: apsw.Connection, word_index: SqliteWordIndex) -> Mapping[str, int]:
+    """Rebuild items, partitions, terms and postings from the rows; return the row counts."""
     db.execute(
         f"""DELETE FROM postings; DELETE FROM terms;
-            DELETE FROM items WHERE id NOT IN ({_FINDABLE});
+            DELETE FROM items WHERE id NOT IN ({_SEARCHABLE});
             DELETE FROM embeddings WHERE seq NOT IN (SELECT seq FROM items) OR length(vector) <>
                (SELECT 2 * dimension FROM models m WHERE m.id = embeddings.model_id);
             UPDATE items SET embedded_by = NULL WHERE embedded_by IS NOT NULL AND NOT EXISTS
                (SELECT 1 FROM embeddings e WHERE e.seq = items.seq AND e.model_id = embedded_by);
             UPDATE shelves SET items = 0, words = 0"""
     )
-    for item in IndexedRows(db, words).everything():
+    for item in IndexedItemReader(db, word_index).all_items():
         row = db.execute("SELECT seq FROM items WHERE id = ?", (item.id,)).fetchone()
         if row is None:
-            words.add(item.kind, item.owner, item.id, item.text)
+            word_index.add(item.kind, item.owner, item.id, item.text)
             continue
-        words.index_again(item.kind, item.owner, row[0], item.text)
+        word_index.reindex(item.kind, item.owner, row[0], item.text)
     db.execute("DELETE FROM shelves WHERE id NOT IN (SELECT shelf_id FROM items)")
     return {
         name: db.execute(f"SELECT count(*) FROM {name}").get
@@ -139,11 +139,11 @@ def rebuild(db: apsw.Connection, words: SqliteWords) -> Mapping[str, int]:
     }
 
 
-def _torn(db: apsw.Connection) -> list[str]:
+def _integrity_errors(db: apsw.Connection) -> list[str]:
     try:
         return [line for (line,) in db.execute("PRAGMA integrity_check(10)") if line != "ok"]
     except apsw.CorruptError as error:
-        return [str(error)]  # too torn to be read to the end
+        return [str(error)]  # too corrupt to be read to the end
 
 
 def _changed_sources(db: apsw.Connection) -> Iterator[str]:
@@ -152,11 +152,11 @@ def _changed_sources(db: apsw.Connection) -> Iterator[str]:
             yield source_id
 
 
-def _wrong_words(db: apsw.Connection, words: SqliteWords) -> Iterator[str]:
+def _wrong_postings(db: apsw.Connection, word_index: SqliteWordIndex) -> Iterator[str]:
     total = 0
-    for item in IndexedRows(db, words).everything():
-        entry = words.entry(item.text)
-        expected = entry.words
+    for item in IndexedItemReader(db, word_index).all_items():
+        counts = word_index.count_words(item.text)
+        expected = counts.words
         total += len(expected)
         rows = db.execute(
             """SELECT t.term, p.times, p.words FROM items i
@@ -168,9 +168,9 @@ def _wrong_words(db: apsw.Connection, words: SqliteWords) -> Iterator[str]:
         ).fetchall()
         if {term: times for term, times, _ in rows} != expected:
             yield item.id
-        lengths = {term: entry.said.total() for term in entry.said}
-        lengths |= dict.fromkeys(entry.aside, entry.aside.total())
+        lengths = dict.fromkeys(counts.by_user, counts.by_user.total())
+        lengths |= dict.fromkeys(counts.by_assistant, counts.by_assistant.total())
         if any(length != lengths[term] for term, _, length in rows if term in lengths):
             yield item.id
     if db.execute("SELECT count(*) FROM postings").get != total:
-        yield "postings of nothing"
+        yield "postings without an item"

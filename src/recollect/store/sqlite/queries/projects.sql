@@ -4,7 +4,7 @@ INSERT INTO projects (id, name, created_at) VALUES (:id, :name, :created_at);
 -- project: by id
 SELECT id, name, created_at FROM projects WHERE id = :id;
 
--- project_named: by its unique name
+-- project_by_name: by its unique name
 SELECT id, name, created_at FROM projects WHERE name = :name;
 
 -- projects: all of them, by name
@@ -20,13 +20,13 @@ UPDATE repos SET remote = :remote, root = :root WHERE id = :id;
 -- repo: by id
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE id = :id;
 
--- repo_with_remote: by its normalised remote
+-- repo_by_remote: by its normalised remote
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE remote = :remote AND remote <> '';
 
--- repo_at: by where it was last seen
+-- repo_by_root: by where it was last seen
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE root = :root AND root <> '' ORDER BY id LIMIT 1;
 
--- repo_named: by name, in one project or in any
+-- repo_by_name: by name, in one project or in any
 SELECT id, project_id, name, remote, root, created_at FROM repos
  WHERE name = :name AND (:project_id IS NULL OR project_id = :project_id) ORDER BY id LIMIT 1;
 

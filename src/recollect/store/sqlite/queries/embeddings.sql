@@ -1,114 +1,114 @@
--- model: by what makes its vectors comparable
+-- model: by name and dimension
 SELECT id FROM models WHERE name = :name AND dimension = :dimension;
 
--- latest_model: the newest of a name, for those who do not know its dimension
+-- latest_model: the newest of a name, for callers that do not know its dimension
 SELECT id, dimension FROM models WHERE name = :name ORDER BY id DESC LIMIT 1;
 
--- add_model: known from now on
+-- add_model: register it, or return the id it has
 INSERT INTO models (name, dimension) VALUES (:name, :dimension)
 ON CONFLICT (name, dimension) DO UPDATE SET name = excluded.name RETURNING id;
 
--- never_embedded: items that wait, newest first (what was just said is asked for first)
+-- never_embedded: pending items, newest first (recent items are queried first)
 SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by IS NULL ORDER BY i.seq DESC LIMIT :limit;
 
--- embedded_before: items whose vectors are those of a model known before this one
+-- embedded_before: items whose vectors are of a model registered before this one
 SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by < :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
 
--- embedded_after: … or of one known after it (two ranges of the index; an OR would read all of it)
+-- embedded_after: … or of a model registered after it (two ranges of the index; an OR would read all of it)
 SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by > :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
 
--- waiting_among: … of some items, given as a JSON list of ids
+-- pending_among: those of some records, given as a JSON list of ids, that this model has not embedded
 SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL OR i.embedded_by <> :model_id;
 
--- new_among: … that no model has embedded
+-- never_embedded_among: those that no model has embedded
 SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL;
 
--- count_waiting: all three of these
+-- count_pending: items that this model has not embedded
 SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
      + (SELECT count(*) FROM items WHERE embedded_by < :model_id)
      + (SELECT count(*) FROM items WHERE embedded_by > :model_id);
 
--- count_by_model: how many items each has embedded; '' counts those that wait
+-- count_by_model: how many items each model has embedded; '' counts the pending ones
 SELECT coalesce(m.name, ''), count(*) FROM items i LEFT JOIN models m ON m.id = i.embedded_by GROUP BY 1;
 
--- known: vectors of texts that were embedded before
+-- by_hash: the vector of a text that was embedded before
 SELECT hash, vector FROM embeddings WHERE model_id = :model_id AND hash = :hash LIMIT 1;
 
--- put: one chunk; content never changes, so whoever came first was right
+-- add_embedding: one chunk; content never changes, so an existing row is kept
 INSERT INTO embeddings (seq, model_id, chunk, chunks, hash, vector)
-SELECT :seq, :model_id, :chunk, :chunks, :hash, :vector WHERE EXISTS (SELECT 1 FROM items WHERE seq = :seq)
+SELECT :item_id, :model_id, :chunk, :chunks, :hash, :vector WHERE EXISTS (SELECT 1 FROM items WHERE seq = :item_id)
 ON CONFLICT (seq, model_id, chunk) DO NOTHING;
 
--- mark: these items are embedded by this model
-UPDATE items SET embedded_by = :model_id WHERE seq IN (SELECT value FROM json_each(:seqs));
+-- mark_embedded: these items, given as a JSON list, are embedded by this model
+UPDATE items SET embedded_by = :model_id WHERE seq IN (SELECT value FROM json_each(:item_ids));
 
--- in_use: which model is wanted, and whose vectors answer
+-- models_in_use: the chosen model, and the one whose vectors answer queries
 SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension
   FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
 
--- want: chosen from now on
+-- choose_model: for all programs whose settings name no model
 UPDATE embedder SET wanted = :model_id;
 
--- serve: its vectors answer from now on
+-- set_serving_model: its vectors answer queries from now on
 UPDATE embedder SET serving = :model_id;
 
--- mark_back: items that were on their way to another model and have this one's vectors still
+-- mark_embedded_items: items marked for another model that still have this model's vectors
 UPDATE items SET embedded_by = :model_id
  WHERE seq IN (SELECT seq FROM items WHERE embedded_by < :model_id
                UNION ALL SELECT seq FROM items WHERE embedded_by > :model_id)
    AND EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = items.seq AND e.model_id = :model_id);
 
--- drop_others: some vectors of models that are neither wanted nor serving
+-- drop_unused_vectors: a batch of the vectors of models that are neither chosen nor serving
 DELETE FROM embeddings WHERE id IN (
     SELECT e.id FROM models m CROSS JOIN embeddings e ON e.model_id = m.id
      WHERE m.id NOT IN (SELECT wanted FROM embedder WHERE wanted IS NOT NULL)
        AND m.id NOT IN (SELECT serving FROM embedder WHERE serving IS NOT NULL) LIMIT :limit);
 
--- has_others: whether there are such
+-- has_unused_vectors: whether there are any
 SELECT EXISTS (SELECT 1 FROM models m CROSS JOIN embeddings e ON e.model_id = m.id
      WHERE m.id NOT IN (SELECT wanted FROM embedder WHERE wanted IS NOT NULL)
        AND m.id NOT IN (SELECT serving FROM embedder WHERE serving IS NOT NULL));
 
--- count_vectors: of how many items each model has vectors (an item has a first piece, if any)
+-- count_vectors: how many items each model has vectors of (every embedded item has a chunk 0)
 SELECT m.name, m.dimension, count(*) FROM embeddings e JOIN models m ON m.id = e.model_id
  WHERE e.chunk = 0 GROUP BY m.id;
 
--- last_id: up to where a cache has read
+-- last_id: of the newest embedding
 SELECT coalesce(max(id), 0) FROM embeddings;
 
--- of_shelf: every vector of a shelf
+-- of_partition: every vector of a partition
 SELECT e.id, e.seq, e.chunks, e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id
- WHERE i.shelf_id = :shelf_id ORDER BY e.id;
+ WHERE i.shelf_id = :partition_id ORDER BY e.id;
 
--- since: vectors newer than a cache has read
+-- since: vectors that were added after an id
 SELECT e.id, i.shelf_id, e.seq, e.chunks, e.vector FROM embeddings e JOIN items i ON i.seq = e.seq
  WHERE e.id > :id AND e.model_id = :model_id ORDER BY e.id;
 
 -- by_id: the vectors of some ids, given as a JSON list
 SELECT e.seq, e.chunks, e.vector FROM json_each(:ids) j CROSS JOIN embeddings e ON e.id = j.value;
 
--- ids_of: the ids of the embeddings of some items, given as a JSON list
-SELECT e.id FROM json_each(:seqs) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
+-- ids_of_items: the ids of the embeddings of some items, given as a JSON list
+SELECT e.id FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
 
--- first_pieces: the first vector of some items, given as a JSON list
-SELECT e.seq, e.vector FROM json_each(:seqs) j
+-- first_chunks: the first vector of some items, given as a JSON list
+SELECT e.seq, e.vector FROM json_each(:item_ids) j
  CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0;
 
--- oldest: the first vectors of the oldest items of a shelf
+-- oldest: the first vectors of the oldest items of a partition
 SELECT e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
- WHERE i.shelf_id = :shelf_id ORDER BY i.seq LIMIT :limit;
+ WHERE i.shelf_id = :partition_id ORDER BY i.seq LIMIT :limit;
 
--- by_seq: the vectors of some items, given as a JSON list
-SELECT e.seq, e.chunks, e.vector FROM json_each(:seqs) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
+-- by_item: the vectors of some items, given as a JSON list
+SELECT e.seq, e.chunks, e.vector FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
 
--- alive: which of some items still stand on those shelves, both given as JSON lists
-SELECT i.seq FROM json_each(:seqs) j CROSS JOIN items i ON i.seq = j.value
- WHERE i.shelf_id IN (SELECT value FROM json_each(:shelves));
+-- existing_items: which of some items are in those partitions, both given as JSON lists
+SELECT i.seq FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value
+ WHERE i.shelf_id IN (SELECT value FROM json_each(:partition_ids));
 
--- last_item: the newest there is; whatever has a higher number came later
+-- last_item: the id of the newest item
 SELECT coalesce(max(seq), 0) FROM items;

@@ -7,40 +7,35 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.project import Project, Repo
 from recollect.store.sqlite import queries
-from recollect.store.sqlite.rows import Row
+from recollect.store.sqlite.row_conversion import Row
 
-_SQL = queries.load("places")
+_SQL = queries.load("projects")
 
 
-class SqlitePlaces:
-    """See `recollect.store.protocol.Places`."""
+class SqliteProjects:
+    """See `recollect.store.protocol.Projects`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
 
     def add_project(self, project: Project) -> None:
-        """Keep a new project."""
         values = {"id": project.id, "name": project.name}
         self._db.execute(
             _SQL["add_project"], values | {"created_at": to_micros(project.created_at)}
         )
 
     def project(self, project_id: str) -> Project | None:
-        """Return the project with that id."""
-        row = self._one("project", id=project_id)
+        row = self._fetch_row("project", id=project_id)
         return _project(row) if row else None
 
-    def project_named(self, name: str) -> Project | None:
-        """Return the project of that name."""
-        row = self._one("project_named", name=name)
+    def project_by_name(self, name: str) -> Project | None:
+        row = self._fetch_row("project_by_name", name=name)
         return _project(row) if row else None
 
     def projects(self) -> list[Project]:
-        """Return every project, by name."""
         return [_project(row) for row in self._db.execute(_SQL["projects"])]
 
     def add_repo(self, repo: Repo) -> None:
-        """Keep a new repo."""
         values = {
             "id": repo.id,
             "project_id": repo.project_id,
@@ -52,35 +47,29 @@ class SqlitePlaces:
         self._db.execute(_SQL["add_repo"], values)
 
     def move_repo(self, repo_id: str, *, remote: str, root: str) -> None:
-        """Note where a repo is now, and its remote."""
         self._db.execute(_SQL["move_repo"], {"id": repo_id, "remote": remote, "root": root})
 
     def repo(self, repo_id: str) -> Repo | None:
-        """Return the repo with that id."""
         return self._repo("repo", id=repo_id)
 
-    def repo_with_remote(self, remote: str) -> Repo | None:
-        """Return the repo with that normalised remote."""
-        return self._repo("repo_with_remote", remote=remote)
+    def repo_by_remote(self, remote: str) -> Repo | None:
+        return self._repo("repo_by_remote", remote=remote)
 
-    def repo_at(self, root: str) -> Repo | None:
-        """Return the repo last seen at *root*."""
-        return self._repo("repo_at", root=root)
+    def repo_by_root(self, root: str) -> Repo | None:
+        return self._repo("repo_by_root", root=root)
 
-    def repo_named(self, name: str, project_id: str | None) -> Repo | None:
-        """Return the repo of that name, in one project or in any."""
-        return self._repo("repo_named", name=name, project_id=project_id)
+    def repo_by_name(self, name: str, project_id: str | None) -> Repo | None:
+        return self._repo("repo_by_name", name=name, project_id=project_id)
 
     def repos_of(self, project_id: str) -> list[Repo]:
-        """Return the repos of a project."""
         rows = self._db.execute(_SQL["repos_of"], {"project_id": project_id})
         return [_repo(row) for row in rows]
 
-    def _one(self, query: str, **values: Any) -> Row | None:
+    def _fetch_row(self, query: str, **values: Any) -> Row | None:
         return self._db.execute(_SQL[query], values).fetchone()
 
     def _repo(self, query: str, **values: Any) -> Repo | None:
-        row = self._one(query, **values)
+        row = self._fetch_row(query, **values)
         return _repo(row) if row else None
 
 

@@ -1,9 +1,10 @@
 """
-Every canonical row out, and in again.
+Export every canonical row, and import them into a store.
 
-A row is `{"table": name, column: value, …}`. Rows come in an order in which they can be loaded:
-parents before children, evidence before its memory. Memories come in the order in which they were
-written, so a loaded store ranks ties as the first one did. Derived tables stay behind.
+A row is `{"table": name, column: value, …}`. Rows are exported in an order in which they can be
+imported: parents before children, evidence before its memory. Memories are in the order in which
+they were written, so that an importing store breaks ties as the first one did. Derived tables are
+not exported.
 """
 
 import json
@@ -17,12 +18,12 @@ from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.domain.upkeep import Imported
 from recollect.errors import ImportRefused
-from recollect.store.sqlite.indexed import IndexedRows
-from recollect.store.sqlite.rows import to_json
-from recollect.store.sqlite.words import SqliteWords
+from recollect.store.sqlite.indexed_items import IndexedItemReader
+from recollect.store.sqlite.row_conversion import parse_effects, to_json
+from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
-# In loading order. Constants only: these names go into SQL.
+# In the order of importing. Constants only: these names are put into SQL.
 TABLES = (
     "projects",
     "repos",
@@ -54,8 +55,8 @@ TABLES = (
     "agent_files",
 )
 
-# A row that is already here under another id is the same thing: the newcomer's id maps to ours.
-# Not so where the last column is empty: repos without a remote and global blocks may be many.
+# A row with the same natural key is the same record under another id: the imported id is mapped to
+# ours. A key whose last column is empty does not count: many repos may have no remote.
 _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "projects": (("name",),),
     "repos": (("remote",), ("project_id", "name")),
@@ -68,8 +69,8 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "memory_links": (("from_id", "relation", "to_kind", "to_id"),),
 }
 
-# What JSON columns hold, where a reader relies on it.
-_SHAPES: Mapping[tuple[str, str], type] = {
+# The type of the JSON columns that readers rely on.
+_JSON_TYPES: Mapping[tuple[str, str], type] = {
     ("agents", "metadata"): dict,
     ("blocks", "metadata"): dict,
     ("conversations", "metadata"): dict,
@@ -82,44 +83,45 @@ _SHAPES: Mapping[tuple[str, str], type] = {
     ("memories", "alternatives"): list,
     ("memories", "redactions"): list,
     ("memories", "metadata"): dict,
+    ("memory_changes", "effects"): dict,
     ("retrievals", "asking"): dict,
     ("retrievals", "notes"): list,
     ("retrieval_hits", "parts"): dict,
     ("views", "asking"): dict,
     ("jobs", "payload"): dict,
 }
-_KINDS: Mapping[str, ItemKind] = {
+_ITEM_KINDS: Mapping[str, ItemKind] = {
     "memories": ItemKind.MEMORY,
     "messages": ItemKind.MESSAGE,
     "blocks": ItemKind.BLOCK,
     "files": ItemKind.FILE,
 }
-_TOLD_APART = frozenset({"agents", "blocks", "skills", "files"})
-_OWNER = ("scope", "project_id", "repo_id", "agent_id", "session_id")
+_COMPARED_TABLES = frozenset({"agents", "blocks", "skills", "files"})
+_OWNER_COLUMNS = ("scope", "project_id", "repo_id", "agent_id", "session_id")
 
-_PARTS_OF: Mapping[str, str] = {
+_PARENT_COLUMN: Mapping[str, str] = {
     "memory_tags": "memory_id",
     "memory_changes": "memory_id",
     "block_history": "block_id",
 }
 
-_LAST_VALUE = """SELECT 1 FROM blocks b JOIN block_history h
+_LATEST_VERSION = """SELECT 1 FROM blocks b JOIN block_history h
     ON h.block_id = b.id AND h.version = b.version AND h.value = b.value WHERE b.id = ?"""
 
 RowMap = dict[str, Any]
 
 
-def counts(db: apsw.Connection) -> dict[str, int]:
+def row_counts(db: apsw.Connection) -> dict[str, int]:
     """Return the number of rows of each canonical table."""
     return {name: db.execute(f"SELECT count(*) FROM {name}").get for name in TABLES}
 
 
-def dump(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
+def export_rows(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
     """Yield every canonical row."""
     for name in TABLES:
         columns = _columns(db, name)
         listed = ", ".join(f't."{column}"' for column in columns)
-        keys = ", ".join(f't."{column}"' for column in _key(db, name))
+        keys = ", ".join(f't."{column}"' for column in _primary_key(db, name))
         if name == "memories":
             origin, keys = "memories t LEFT JOIN items i ON i.id = t.id", "i.seq, t.id"
         else:
@@ -128,12 +130,14 @@ def dump(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
             yield {"table": name, **dict(zip(columns, row, strict=True))}
 
 
-def load(db: apsw.Connection, words: SqliteWords, rows: Iterable[Mapping[str, Any]]) -> Imported:
-    """Add *rows* to what is there. Raises `ImportRefused` at the first row that cannot be."""
-    loading = _Loading(db)
+def import_rows(
+    db: apsw.Connection, word_index: SqliteWordIndex, rows: Iterable[Mapping[str, Any]]
+) -> Imported:
+    """Add *rows* to the store. Raise `ImportRefused` at the first row that cannot be added."""
+    importer = _RowImporter(db)
     for number, row in enumerate(rows, start=1):
         try:
-            loading.take(dict(row))
+            importer.add(dict(row))
         except apsw.ConstraintError as error:
             raise ImportRefused(f"row {number} of the import breaks a rule: {error}") from error
         except (apsw.Error, TypeError, ValueError, KeyError, OverflowError) as error:
@@ -141,47 +145,47 @@ def load(db: apsw.Connection, words: SqliteWords, rows: Iterable[Mapping[str, An
                 f"row {number} of the import cannot be stored: {error!r}"
             ) from error
     try:
-        # Deferred foreign keys are checked at commit; ask now, while the row can still be named.
+        # Deferred foreign keys are checked at commit; check now, while the row can be named.
         broken = db.execute("PRAGMA foreign_key_check").fetchone()
     except apsw.Error as error:
-        raise ImportRefused(f"the import does not hold together: {error}") from error
+        raise ImportRefused(f"the import is incomplete: {error}") from error
     if broken:
         raise ImportRefused(
-            f"the import does not hold together: a row of {broken[0]} names a row of {broken[2]} "
+            f"the import is incomplete: a row of {broken[0]} refers to a row of {broken[2]} "
             "that is missing; export it again from the original store"
         )
-    for block_id in loading.new_items[ItemKind.BLOCK]:
-        if db.execute(_LAST_VALUE, (block_id,)).fetchone() is None:
+    for block_id in importer.new_items[ItemKind.BLOCK]:
+        if db.execute(_LATEST_VERSION, (block_id,)).fetchone() is None:
             raise ImportRefused(
                 f"the import has a block {block_id} without its value in the history; "
                 "export it again from the original store"
             )
-    rows_of = IndexedRows(db, words)
-    for kind, ids in loading.new_items.items():
-        for item in rows_of.of_ids(kind, ids):
-            words.add(kind, item.owner, item.id, item.text)
+    items = IndexedItemReader(db, word_index)
+    for kind, ids in importer.new_items.items():
+        for item in items.with_ids(kind, ids):
+            word_index.add(kind, item.owner, item.id, item.text)
     return Imported(
-        added=loading.added,
-        unchanged=loading.unchanged,
-        conflicts=tuple(loading.conflicts),
+        added=importer.added,
+        unchanged=importer.unchanged,
+        conflicts=tuple(importer.conflicts),
     )
 
 
-class _Loading:
-    """One import on its way: what was added, what was there, which ids map to which."""
+class _RowImporter:
+    """The state of one import: rows added, rows that exist, and the ids that were mapped."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self._columns = {name: _columns(db, name) for name in TABLES}
-        self._keys = {name: _key(db, name) for name in TABLES}
+        self._keys = {name: _primary_key(db, name) for name in TABLES}
         self._ids: dict[str, str] = {}
         self.added: dict[str, int] = {}
         self.unchanged = 0
         self.conflicts: list[str] = []
         self.new_items: dict[ItemKind, list[str]] = {kind: [] for kind in ItemKind}
-        self._kept_as_here: set[str] = set()
+        self._unchanged_ids: set[str] = set()
 
-    def take(self, row: RowMap) -> None:
+    def add(self, row: RowMap) -> None:
         table = row.pop("table", None)
         if table not in self._columns:
             raise ImportRefused(
@@ -198,90 +202,93 @@ class _Loading:
             if column.endswith("_id") and isinstance(value, str):
                 row[column] = self._ids.get(value, value)
         if table == "jobs":
-            row["payload"] = self._renamed(row["payload"])
-        whole = row.get(_PARTS_OF.get(table, ""))
-        if whole in self._kept_as_here:
-            return  # the history of what stays as it is here would not fit it
-        if self._is_here(table, row):
+            row["payload"] = self._map_payload_ids(row["payload"])
+        parent_id = row.get(_PARENT_COLUMN.get(table, ""))
+        if parent_id in self._unchanged_ids:
+            return  # the imported history does not fit the record that stays as it is
+        if self._exists(table, row):
             return
         check_row(table, row)
         if table == "memories":
-            self._keep_one_active_fact(row)
+            self._avoid_second_active_fact(row)
         if table == "messages":
-            self._keep_positions_apart(row)
-        if table in _KINDS:
-            self.new_items[_KINDS[table]].append(row["id"])
+            self._avoid_used_position(row)
+        if table in _ITEM_KINDS:
+            self.new_items[_ITEM_KINDS[table]].append(row["id"])
         self._insert(table, row)
         self.added[table] = self.added.get(table, 0) + 1
 
-    def _renamed(self, payload: str) -> str:
-        """Return a job's payload with the places it names by the ids they have here."""
-        told = json.loads(payload)
-        if not isinstance(told, dict):
-            return payload  # refused with its table's other rules
-        for name, value in told.items():
+    def _map_payload_ids(self, payload: str) -> str:
+        """Return the payload of a job with mapped ids."""
+        fields = json.loads(payload)
+        if not isinstance(fields, dict):
+            return payload  # refused by check_row
+        for name, value in fields.items():
             if name.endswith("_id") and isinstance(value, str):
-                told[name] = self._ids.get(value, value)
-        return to_json(told)
+                fields[name] = self._ids.get(value, value)
+        return to_json(fields)
 
-    def _is_here(self, table: str, row: RowMap) -> bool:
-        same = self._find(table, self._keys[table], row)
-        if same is not None:
-            if any(same[column] != value for column, value in row.items()):
+    def _exists(self, table: str, row: RowMap) -> bool:
+        existing = self._find(table, self._keys[table], row)
+        if existing is not None:
+            if any(existing[column] != value for column, value in row.items()):
                 key = ", ".join(str(row[column]) for column in self._keys[table])
                 self.conflicts.append(f"{table} {key}: differs here, kept as it was")
                 if table in ("memories", "blocks"):
-                    self._kept_as_here.add(row["id"])
+                    self._unchanged_ids.add(row["id"])
             self.unchanged += 1
             return True
         for natural in _NATURAL_KEYS.get(table, ()):
-            twin = self._find(table, natural, row) if row.get(natural[-1]) else None
-            if twin is not None and table == "repos" and _differ(twin["remote"], row.get("remote")):
+            existing = self._find(table, natural, row) if row.get(natural[-1]) else None
+            if (
+                existing is not None
+                and table == "repos"
+                and _differ(existing["remote"], row.get("remote"))
+            ):
                 row["name"] = f"{row['name']} {row['id'][-6:]}"  # two repos of one name
-            elif twin is not None:
-                self._same_as(table, twin, row)
+            elif existing is not None:
+                self._map_to_existing(table, existing, row)
                 return True
         return False
 
-    def _same_as(self, table: str, twin: RowMap, row: RowMap) -> None:
+    def _map_to_existing(self, table: str, existing: RowMap, row: RowMap) -> None:
         self.unchanged += 1
         if "id" in row:
-            self._ids[row["id"]] = twin["id"]
+            self._ids[row["id"]] = existing["id"]
         if table == "blocks":
-            self._kept_as_here.add(twin["id"])
+            self._unchanged_ids.add(existing["id"])
         if table == "agent_blocks":
             self.conflicts.append(f"block {row.get('label')}: the agent has one of that label here")
-        elif table in _TOLD_APART:
-            named = row.get("name") or row.get("label") or row.get("path")
-            same = {"id", "created_at", "updated_at"}
-            differing = sorted(c for c in row if c not in same and twin[c] != row[c])
+        elif table in _COMPARED_TABLES:
+            name = row.get("name") or row.get("label") or row.get("path")
+            ignored = {"id", "created_at", "updated_at"}
+            differing = sorted(c for c in row if c not in ignored and existing[c] != row[c])
             if differing:
-                what = ", ".join(differing)
-                self.conflicts.append(f"{table} {named}: differs here in {what}, kept as it was")
+                columns = ", ".join(differing)
+                self.conflicts.append(f"{table} {name}: differs here in {columns}, kept as it was")
 
     def _find(self, table: str, columns: tuple[str, ...], row: RowMap) -> RowMap | None:
         where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
         values = {column: row.get(column) for column in columns}
         listed = ", ".join(f'"{column}"' for column in self._columns[table])
         sql = f"SELECT {listed} FROM {table} WHERE {where}"
-        found = self._db.execute(sql, values).fetchone()
-        return dict(zip(self._columns[table], found, strict=True)) if found else None
+        stored = self._db.execute(sql, values).fetchone()
+        return dict(zip(self._columns[table], stored, strict=True)) if stored else None
 
-    def _keep_one_active_fact(self, row: RowMap) -> None:
+    def _avoid_second_active_fact(self, row: RowMap) -> None:
         if not row.get("key") or row.get("status") != "active":
             return
-        rival = self._find("memories", ("key", "status", *_OWNER), row)
-        if rival is not None:
+        other = self._find("memories", ("key", "status", *_OWNER_COLUMNS), row)
+        if other is not None:
             row["status"] = "contradicted"
             self.conflicts.append(
                 f"memories {row['id']}: the fact {row['key']!r} has another value here; "
                 "imported as contradicted"
             )
 
-    def _keep_positions_apart(self, row: RowMap) -> None:
-        """A conversation that went on in two places goes on in both: the newcomer after ours."""
-        place = ("conversation_id", "position")
-        if self._find("messages", place, row) is None:
+    def _avoid_used_position(self, row: RowMap) -> None:
+        """Move an imported message whose position is used to the end of its conversation."""
+        if self._find("messages", ("conversation_id", "position"), row) is None:
             return
         sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = ?"
         position = self._db.execute(sql, (row["conversation_id"],)).get
@@ -296,16 +303,16 @@ class _Loading:
         self._db.execute(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
 
 
-def _differ(one: str | None, other: str | None) -> bool:
-    return bool(one) and bool(other) and one != other
+def _differ(remote: str | None, other: str | None) -> bool:
+    return bool(remote) and bool(other) and remote != other
 
 
 def check_row(table: str, row: RowMap) -> None:
-    """Refuse what the database would take and no reader could make sense of."""
+    """Raise `ValueError` for values that the database accepts but no reader understands."""
     for column, value in row.items():
         if column.endswith("_at") and isinstance(value, int):
             from_micros(value)  # raises outside the calendar
-        expected = _SHAPES.get((table, column))
+        expected = _JSON_TYPES.get((table, column))
         if expected and value is not None and not isinstance(json.loads(value), expected):
             raise ValueError(f"{column} of {table} has the wrong shape")
     if table == "sources" and sha256_hex(row["content"]) != row["sha256"]:
@@ -314,12 +321,14 @@ def check_row(table: str, row: RowMap) -> None:
         JobKind(row["kind"])  # raises for a step this version does not know
     if table == "memories" and not all(isinstance(x, str) for x in json.loads(row["alternatives"])):
         raise ValueError("alternatives of memories has the wrong shape")
+    if table == "memory_changes" and "effects" in row:
+        parse_effects(row["effects"])  # raises if it is not what `undo` relies on
 
 
 def _columns(db: apsw.Connection, table: str) -> list[str]:
     return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
 
 
-def _key(db: apsw.Connection, table: str) -> tuple[str, ...]:
+def _primary_key(db: apsw.Connection, table: str) -> tuple[str, ...]:
     rows = [row for row in db.execute(f"PRAGMA table_info({table})") if row[5]]
     return tuple(row[1] for row in sorted(rows, key=lambda row: row[5]))

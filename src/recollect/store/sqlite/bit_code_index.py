@@ -1,0 +1,312 @@
+"""
+Nearest-neighbour search in memory: one bit per dimension, then exact rescoring of the best.
+
+Theory of operation. Each dimension of a vector is reduced to its sign, one bit; vectors of similar
+direction share most bits. The codes of a partition (48 bytes for 384 dimensions) are all scanned by
+Hamming distance, and the nearest few hundred are compared exactly, with the half-precision vectors
+of the table. A partition is read at its first query; rows that were added since are read at the
+next one.
+
+Partitions in use also have their vectors cached (vector_cache.py), so that nothing needs to be
+fetched. Deleted items are left out of every result: a fetch does not find their rows, and cached
+rows are checked against the items of the store. The index may be stale, its results never are.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import sqrt
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.store.sqlite import queries
+from recollect.store.sqlite.row_conversion import fetch_all, to_json
+from recollect.store.sqlite.vector_cache import (
+    BUDGET_BYTES,
+    EmbeddingRows,
+    VectorCache,
+    concatenate,
+    take_from,
+    to_float32,
+)
+from recollect.store.values import SimilarityStats, VectorMatch
+
+_SQL = queries.load("embeddings")
+
+READ_BATCH = 4_000  # rows
+PRIOR = SimilarityStats(0.15, 0.1)  # assumed for a model before any vector is seen
+PRIOR_WEIGHT = 4  # the prior counts as so many vectors
+PRIOR_UNTIL = 16  # vectors: from so many on, the prior is not used
+MIN_STDEV = 0.01  # for items that are all alike
+RELOAD_AFTER = 20_000  # new embeddings: from so many on, reading the whole partition is cheaper
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """The codes of one partition, complete up to the embedding with the id *last_id*."""
+
+    ids: NDArray[np.int64]
+    item_ids: NDArray[np.int64]
+    bits: NDArray[np.uint64]  # a row for every 64 dimensions, so that each is scanned in one go
+    last_id: int
+
+    def extended(self, others: "Sequence[_Codes]", last_id: int) -> "_Codes":
+        parts = [self, *others]
+        return _Codes(
+            np.concatenate([codes.ids for codes in parts]),
+            np.concatenate([codes.item_ids for codes in parts]),
+            np.concatenate([codes.bits for codes in parts], axis=1),
+            last_id,
+        )
+
+
+class BitCodeIndex:
+    """The bit codes of one embedding model, shared by every reader of a store."""
+
+    def __init__(self, model_id: int, *, cache_bytes: int = BUDGET_BYTES) -> None:
+        self._model_id = model_id
+        self._lock = threading.Lock()
+        self._codes: dict[int, _Codes] = {}
+        self._cache = VectorCache(cache_bytes)
+
+    def nearest(
+        self,
+        db: apsw.Connection,
+        query: NDArray[np.float32],
+        partition_ids: Sequence[int],
+        limit: int,
+        *,
+        among: Sequence[int] | None = None,
+    ) -> tuple[EmbeddingRows, bool]:
+        """
+        Return the *limit* embeddings that are probably nearest, and whether they were cached.
+
+        If *among* is given, only embeddings with these ids are considered. Cached ones may have
+        been deleted from the store since.
+        """
+        if not partition_ids:
+            return fetch(db, []), False
+        codes, cached = self._load_codes(db, partition_ids, len(query))
+        ids = _concatenate_ids([part.ids for part in codes])
+        positions = np.arange(len(ids)) if among is None else np.flatnonzero(np.isin(ids, among))
+        if len(positions) > limit:
+            query_bits = _bits(query[np.newaxis])
+            every_distance = [_distances(part.bits, query_bits) for part in codes]
+            distances = np.concatenate(every_distance)[positions]
+            within = np.flatnonzero(distances <= _cutoff(distances, limit))
+            # Among equals the newer items: the ids of embeddings only tell in which order they were
+            # made (within an item, the order of its chunks), and a rebuild may change that order.
+            item_ids = _concatenate_ids([part.item_ids for part in codes])[positions[within]]
+            order = np.lexsort((ids[positions[within]], -item_ids, distances[within]))
+            positions = positions[within[order[:limit]]]
+        if cached is not None:
+            return take_from(cached, positions), True
+        fetched = fetch(db, ids[positions].tolist())
+        if len(fetched.item_ids) < 0.8 * len(positions):
+            self.drop(partition_ids)
+        return fetched, False
+
+    def cached_rows(
+        self, partition_ids: Iterable[int], item_ids: Sequence[int]
+    ) -> list[EmbeddingRows]:
+        """Return the cached rows of some items that are known to exist."""
+        with self._lock:
+            cached = [self._cache.get(partition_id) for partition_id in partition_ids]
+        parts = [rows.of_items(item_ids) for rows in cached if rows is not None]
+        return [part for part in parts if len(part.item_ids)]
+
+    def missing_items(
+        self, db: apsw.Connection, item_ids: Iterable[int], partition_ids: Sequence[int]
+    ) -> list[int]:
+        """Return which items are not in those partitions; drop partitions with deleted items."""
+        wanted = list(item_ids)
+        values = {"item_ids": to_json(wanted), "partition_ids": to_json(list(partition_ids))}
+        existing = {item_id for (item_id,) in db.execute(_SQL["existing_items"], values)}
+        missing = [item_id for item_id in wanted if item_id not in existing]
+        if missing:
+            # Items newer than this reader's snapshot are missing too, but they were not deleted.
+            last = int(db.execute(_SQL["last_item"]).get)
+            deleted = [item_id for item_id in missing if item_id <= last]
+            self.drop(id_ for id_ in partition_ids if self.cached_rows([id_], deleted))
+        return missing
+
+    def drop(self, partition_ids: Iterable[int]) -> None:
+        """Discard the codes and the cached vectors of some partitions."""
+        dropped = list(partition_ids)
+        with self._lock:
+            for partition_id in dropped:
+                self._codes.pop(partition_id, None)
+                self._cache.drop(partition_id)
+
+    def _load_codes(
+        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int
+    ) -> tuple[list[_Codes], list[EmbeddingRows] | None]:
+        """Return the codes of some partitions, and their vectors if all of them are cached."""
+        newest = int(db.execute(_SQL["last_id"]).get)
+        with self._lock:
+            self._read_missing(db, partition_ids, dimension, newest)
+            self._read_new_rows(db, partition_ids, dimension, newest)
+            cached = self._cache.record_query(partition_ids)
+            return [self._codes[partition_id] for partition_id in partition_ids], cached
+
+    def _read_missing(
+        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, newest: int
+    ) -> None:
+        for partition_id in partition_ids:
+            codes = self._codes.get(partition_id)
+            if codes is None or newest - codes.last_id > RELOAD_AFTER:
+                self._read_partition(db, partition_id, dimension, newest)
+            elif self._cache.get(partition_id) is None:
+                min_bytes = 2 * dimension * len(codes.ids)
+                if min_bytes <= self._cache.free_bytes():
+                    self._read_partition(db, partition_id, dimension, newest)
+
+    def _read_partition(
+        self, db: apsw.Connection, partition_id: int, dimension: int, newest: int
+    ) -> None:
+        empty = _to_rows([], dimension)
+        codes = [_encode([], empty, newest)]
+        to_cache, size, free = [empty], 0, self._cache.free_bytes()
+        values = {"model_id": self._model_id, "partition_id": partition_id}
+        stored = db.execute(_SQL["of_partition"], values)
+        # In batches: the vectors themselves are many times larger than their codes.
+        while batch := fetch_all(islice(stored, READ_BATCH)):
+            added = _to_rows([row[1:] for row in batch], dimension)
+            codes.append(_encode([row[0] for row in batch], added, newest))
+            size += added.nbytes
+            to_cache = [*to_cache, added] if size <= free else []
+        self._codes[partition_id] = codes[0].extended(codes[1:], newest)
+        if size <= free:
+            self._cache.put(partition_id, concatenate(to_cache))
+
+    def _read_new_rows(
+        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, newest: int
+    ) -> None:
+        # Each partition has its own last id: a reader on an older snapshot than the previous one
+        # must neither skip rows for the readers after it nor add rows twice.
+        behind = {
+            id_: self._codes[id_] for id_ in partition_ids if self._codes[id_].last_id < newest
+        }
+        if not behind:
+            return
+        oldest = min(codes.last_id for codes in behind.values())
+        new_rows: dict[int, list[tuple[int, int, int, bytes]]] = {id_: [] for id_ in behind}
+        values = {"model_id": self._model_id, "id": oldest}
+        for row_id, partition_id, item_id, chunk_count, blob in db.execute(_SQL["since"], values):
+            if partition_id in behind and row_id > behind[partition_id].last_id:
+                new_rows[partition_id].append((row_id, item_id, chunk_count, blob))
+        for partition_id, rows in new_rows.items():
+            added = _to_rows([row[1:] for row in rows], dimension)
+            codes = _encode([row[0] for row in rows], added, newest)
+            self._codes[partition_id] = behind[partition_id].extended([codes], newest)
+            self._cache.append(partition_id, added)
+
+
+def rescore(
+    rows: EmbeddingRows, query: NDArray[np.float32], limit: int | None = None
+) -> dict[int, VectorMatch]:
+    """Return the exact similarity of each item's nearest chunk, the most similar item first."""
+    if not len(rows.item_ids):
+        return {}
+    # Row by row: in a matrix product the last bit of a result depends on the row's position.
+    similarities = np.vecdot(to_float32(rows.vectors), query)
+    order = np.lexsort((-rows.item_ids, -similarities))
+    best: dict[int, VectorMatch] = {}
+    for item_id, similarity, chunk_count in zip(
+        rows.item_ids[order].tolist(),
+        similarities[order].tolist(),
+        rows.chunk_counts[order].tolist(),
+        strict=True,
+    ):
+        if item_id not in best:
+            best[item_id] = VectorMatch(similarity, chunk_count)
+            if len(best) == limit:
+                break
+    return best
+
+
+def similarity_stats(blobs: Sequence[bytes], query: NDArray[np.float32]) -> SimilarityStats:
+    """Return mean and standard deviation of the similarity of some stored vectors to *query*."""
+    cosines: list[float] = []
+    if len(blobs) < PRIOR_UNTIL:
+        cosines = [PRIOR.mean - PRIOR.stdev, PRIOR.mean + PRIOR.stdev] * (PRIOR_WEIGHT // 2)
+    if blobs:
+        stored = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), -1)
+        cosines += (stored.astype(np.float32) @ query).tolist()
+    mean = sum(cosines) / len(cosines)
+    stdev = sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines))
+    return SimilarityStats(mean, max(stdev, MIN_STDEV), len(blobs))
+
+
+def pairwise_similarities(rows: list[tuple[int, bytes]]) -> dict[tuple[int, int], float]:
+    """Return the similarity of each ordered pair of items, given as (item id, stored vector)."""
+    if len(rows) < 2:
+        return {}
+    stored = np.frombuffer(b"".join(blob for _, blob in rows), dtype="<f2")
+    vectors = to_float32(stored.reshape(len(rows), -1))
+    similarities = (vectors @ vectors.T).tolist()
+    item_ids = [item_id for item_id, _ in rows]
+    return {
+        (first, second): similarities[i][j]
+        for i, first in enumerate(item_ids)
+        for j, second in enumerate(item_ids)
+        if i != j
+    }
+
+
+def decode_vector(blob: bytes) -> NDArray[np.float32]:
+    """Return a stored vector as an array."""
+    return to_float32(np.frombuffer(blob, dtype="<f2"))
+
+
+def fetch(db: apsw.Connection, ids: Sequence[int]) -> EmbeddingRows:
+    """Return the rows of some embeddings that still exist."""
+    rows = fetch_all(db.execute(_SQL["by_id"], {"ids": to_json(list(ids))}))
+    return _to_rows(rows, len(rows[0][2]) // 2 if rows else 0)
+
+
+def fetch_items(db: apsw.Connection, model_id: int, item_ids: Sequence[int]) -> EmbeddingRows:
+    """Return the rows of some items."""
+    values = {"model_id": model_id, "item_ids": to_json(list(item_ids))}
+    rows = fetch_all(db.execute(_SQL["by_item"], values))
+    return _to_rows(rows, len(rows[0][2]) // 2 if rows else 0)
+
+
+def _to_rows(rows: Sequence[tuple[int, int, bytes]], dimension: int) -> EmbeddingRows:
+    stored = np.frombuffer(b"".join(blob for _, _, blob in rows), dtype="<f2")
+    return EmbeddingRows(
+        item_ids=np.array([item_id for item_id, _, _ in rows], dtype=np.int64),
+        chunk_counts=np.array([chunk_count for _, chunk_count, _ in rows], dtype=np.int32),
+        vectors=stored.reshape(len(rows), dimension),
+    )
+
+
+def _concatenate_ids(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)  # a single part is not copied
+
+
+def _encode(ids: Sequence[int], rows: EmbeddingRows, last_id: int) -> _Codes:
+    return _Codes(np.array(ids, dtype=np.int64), rows.item_ids, _bits(rows.vectors), last_id)
+
+
+def _bits(vectors: NDArray[np.floating]) -> NDArray[np.uint64]:
+    packed = np.packbits(vectors > 0, axis=1)
+    if padding := -packed.shape[1] % 8:
+        packed = np.pad(packed, ((0, 0), (0, padding)))
+    return np.ascontiguousarray(np.ascontiguousarray(packed).view(np.uint64).T)
+
+
+def _distances(bits: NDArray[np.uint64], query_bits: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Return in how many bits each code differs from the query's."""
+    total = np.zeros(bits.shape[1], dtype=np.uint16)
+    for words, query_word in zip(bits, query_bits, strict=True):
+        total += np.bitwise_count(words ^ query_word)
+    return total
+
+
+def _cutoff(distances: NDArray[np.uint16], limit: int) -> int:
+    """Return the smallest distance within which *limit* codes lie."""
+    return int(np.searchsorted(np.cumsum(np.bincount(distances)), limit))

@@ -1,0 +1,85 @@
+"""
+The owner and the indexed text of each item, read from the canonical rows.
+
+Of memories, more text is in the word index than is embedded (summary, rationale); the other kinds
+have one text for both. Used by integrity checks, rebuilding, importing and embedding.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.sqlite import blocks, files, messages, queries
+from recollect.store.sqlite.memories import SqliteMemories, indexed_text
+from recollect.store.sqlite.row_conversion import fetch_all, to_json
+from recollect.store.sqlite.word_index import SqliteWordIndex
+
+_SQL = queries.load("indexed_items")
+READ_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedItem:
+    """An item as it should be indexed, according to its canonical row."""
+
+    kind: ItemKind
+    owner: Owner
+    id: str
+    text: str
+
+
+class IndexedItemReader:
+    """Reads items from the canonical rows of one connection."""
+
+    def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
+        self._db = db
+        self._memories = SqliteMemories(db, word_index)
+        self._blocks = blocks.SqliteBlocks(db, word_index)
+
+    def all_items(self) -> Iterator[IndexedItem]:
+        """Yield every item that should be indexed, by kind, in the order of item ids."""
+        for kind in ItemKind:
+            ids = [row[0] for row in self._db.execute(_SQL[f"{kind.value}_ids"])]
+            yield from self.with_ids(kind, ids)
+
+    def with_ids(self, kind: ItemKind, ids: Sequence[str]) -> Iterator[IndexedItem]:
+        """Yield the existing items of a kind with these record ids, read in batches."""
+        for start in range(0, len(ids), READ_BATCH):
+            yield from self._read_batch(kind, ids[start : start + READ_BATCH])
+
+    def _read_batch(self, kind: ItemKind, ids: Sequence[str]) -> Iterator[IndexedItem]:
+        match kind:
+            case ItemKind.MEMORY:
+                for memory in self._memories.get_many(ids):
+                    yield IndexedItem(kind, memory.owner, memory.id, indexed_text(memory))
+            case ItemKind.BLOCK:
+                for block in filter(None, map(self._blocks.get, ids)):
+                    yield IndexedItem(kind, block.owner, block.id, blocks.indexed_text(block))
+            case ItemKind.MESSAGE:
+                for message_id, agent_id, conversation_id, *texts in self._texts(kind, ids):
+                    if not messages.is_searchable(*texts):
+                        continue
+                    owner = (
+                        Owner(Scope.AGENT, agent_id)
+                        if agent_id
+                        else Owner(Scope.SESSION, conversation_id)
+                    )
+                    yield IndexedItem(kind, owner, message_id, messages.indexed_text(*texts))
+            case ItemKind.FILE:
+                for file_id, project_id, path, content in self._texts(kind, ids):
+                    owner = Owner(Scope.PROJECT, project_id)
+                    yield IndexedItem(kind, owner, file_id, files.indexed_text(path, content))
+
+    def texts_to_embed(self, kind: ItemKind, ids: Sequence[str]) -> dict[str, str]:
+        """Return the text to embed of each of some records, by id."""
+        if kind is ItemKind.MEMORY:
+            return {
+                memory_id: "\n".join(filter(None, (title, content, tags)))
+                for memory_id, title, content, tags in self._texts(kind, ids)
+            }
+        return {item.id: item.text for item in self._read_batch(kind, ids)}
+
+    def _texts(self, kind: ItemKind, ids: Sequence[str]) -> list[tuple[str, ...]]:
+        return fetch_all(self._db.execute(_SQL[f"{kind.value}_texts"], {"ids": to_json(list(ids))}))

@@ -1,0 +1,93 @@
+-- partition: of a kind and an owner
+SELECT id FROM shelves WHERE kind = :kind AND scope = :scope AND owner_id = :owner_id;
+
+-- add_partition: created when first needed
+INSERT INTO shelves (kind, scope, owner_id) VALUES (:kind, :scope, :owner_id) RETURNING id;
+
+-- add_item: a new searchable record
+INSERT INTO items (shelf_id, id, words) VALUES (:partition_id, :id, :words) RETURNING seq;
+
+-- grow_partition: count one more item
+UPDATE shelves SET items = items + 1, words = words + :words WHERE id = :partition_id;
+
+-- count_terms: the words of an item, given as JSON {word: times}
+INSERT INTO terms (shelf_id, term, items) SELECT :partition_id, key, 1 FROM json_each(:words) WHERE true
+ON CONFLICT (term, shelf_id) DO UPDATE SET items = items + 1;
+
+-- add_postings: where those words occur
+INSERT INTO postings (term_id, seq, times, words)
+SELECT t.id, :item_id, j.value, :length FROM json_each(:words) j CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = :partition_id;
+
+-- item: by the id of its record
+SELECT i.seq, i.shelf_id, i.words FROM items i WHERE i.id = :id;
+
+-- remove_postings: of an item whose words are given as JSON {word: times}
+DELETE FROM postings WHERE seq = :item_id AND term_id IN (
+    SELECT t.id FROM json_each(:words) j CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = :partition_id);
+
+-- uncount_terms: one item less for each word that has a posting for it
+UPDATE terms SET items = items - 1 WHERE shelf_id = :partition_id AND term IN (SELECT key FROM json_each(:words))
+   AND EXISTS (SELECT 1 FROM postings p WHERE p.term_id = terms.id AND p.seq = :item_id);
+
+-- drop_unused_terms: words that no longer occur
+DELETE FROM terms WHERE shelf_id = :partition_id AND items <= 0 AND term IN (SELECT key FROM json_each(:words));
+
+-- remove_item: its embeddings are deleted by cascade
+DELETE FROM items WHERE seq = :item_id;
+
+-- shrink_partition: count one item less
+UPDATE shelves SET items = items - 1, words = words - :words WHERE id = :partition_id;
+
+-- all_partitions: of a kind
+SELECT id, scope, owner_id, items, words FROM shelves WHERE kind = :kind AND items > 0 ORDER BY id;
+
+-- partitions_of_owners: of a kind, for owners given as JSON [[scope, owner_id], …]
+SELECT s.id, s.scope, s.owner_id, s.items, s.words
+  FROM json_each(:owners) j
+  CROSS JOIN shelves s ON s.kind = :kind AND s.scope = j.value ->> 0 AND s.owner_id = j.value ->> 1
+ WHERE s.items > 0 ORDER BY s.id;
+
+-- find_terms: the ids of words in partitions, both given as JSON lists
+SELECT t.term, t.id, t.items
+  FROM json_each(:words) w
+  CROSS JOIN json_each(:partition_ids) s
+  CROSS JOIN terms t ON t.term = w.value AND t.shelf_id = s.value;
+
+-- find_terms_anywhere: the ids of words in every partition
+SELECT t.term, t.id, t.items, t.shelf_id FROM json_each(:words) w CROSS JOIN terms t ON t.term = w.value;
+
+-- postings: the items in which a word occurs, newest first, up to a limit
+SELECT seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
+
+-- postings_between: the same for a range of item ids
+SELECT seq, times, words FROM postings WHERE term_id = :term_id AND seq BETWEEN :first AND :last
+ ORDER BY seq DESC LIMIT :most;
+
+-- postings_of_many: the same for a word with an id in each of many partitions, given as a JSON list
+SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value
+ ORDER BY p.seq DESC LIMIT :most;
+
+-- every_posting_of_many: the same without a limit, in any order
+SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value;
+
+-- postings_among: the same, for items given as a JSON list
+SELECT p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(:item_ids) j
+ CROSS JOIN postings p ON p.term_id = t.value AND p.seq = j.value;
+
+-- set_length: of an item that is indexed again, and its partition
+UPDATE items SET words = :words, shelf_id = :partition_id WHERE seq = :item_id;
+
+-- count_items: of a partition
+SELECT count(*) FROM items WHERE shelf_id = :partition_id;
+
+-- drop_postings: of every word of a partition
+DELETE FROM postings WHERE term_id IN (SELECT id FROM terms WHERE shelf_id = :partition_id);
+
+-- drop_terms: of a partition
+DELETE FROM terms WHERE shelf_id = :partition_id;
+
+-- drop_items: of a partition; their embeddings are deleted by cascade
+DELETE FROM items WHERE shelf_id = :partition_id;
+
+-- drop_partition: after its items
+DELETE FROM shelves WHERE id = :partition_id;
