@@ -24,11 +24,11 @@ import recollect
 from benchmarks.markdown import table
 from benchmarks.quality import RESULTS
 from benchmarks.tasks import Item, Task, TasksMissing, default_folder, read_task
-from recollect.context.summary.lines import sentences_of
-from recollect.context.summary.salience import words_of
+from recollect.context.summary.summary_lines import spoken_sentences
+from recollect.context.summary.word_rarity import weighted_words
 from recollect.context.summary.summarize import summarize
 from recollect.domain.conversation import Message, Role
-from recollect.text.tokens import estimate_tokens
+from recollect.text.token_counter import estimate_tokens
 
 OUT = RESULTS / "summary.md"
 TASKS = ("beam-100K", "locomo-turn", "lme-pool-turn")
@@ -94,7 +94,7 @@ def _talks(task: Task) -> Iterator[Talk]:
 
 def _talk(items: Sequence[Item], gold: frozenset[str], split: str) -> Talk:
     messages = tuple(_message(place, item) for place, item in enumerate(items))
-    words = [frozenset(words_of(_said(message))) for message in messages]
+    words = [frozenset(weighted_words(_said(message))) for message in messages]
     uses = Counter(word for of in words for word in of)
     most = max(1, RARE * len(messages))
     keys = (
@@ -120,7 +120,7 @@ def _message(place: int, item: Item) -> Message:
 
 
 def _said(message: Message) -> str:
-    return " ".join(sentences_of(message.content))
+    return " ".join(spoken_sentences(message.content))
 
 
 def _ours(messages: Sequence[Message], budget: int) -> str:
@@ -140,13 +140,13 @@ def _first(messages: Sequence[Message], budget: int) -> str:
 
 
 def _evenly(messages: Sequence[Message], budget: int) -> str:
-    sentences = [one for message in messages for one in sentences_of(message.content)]
+    sentences = [one for message in messages for one in spoken_sentences(message.content)]
     return _spread(sentences, budget)
 
 
 def _evenly_user(messages: Sequence[Message], budget: int) -> str:
     of = (message for message in messages if message.role is Role.USER)
-    return _spread([one for message in of for one in sentences_of(message.content)], budget)
+    return _spread([one for message in of for one in spoken_sentences(message.content)], budget)
 
 
 def _spread(sentences: Sequence[str], budget: int) -> str:
@@ -195,8 +195,8 @@ def _score(talks: Sequence[Talk], way: Way, share: float) -> Scored:
         started = time.perf_counter()
         summary = way(talk.messages, budget)
         spent += time.perf_counter() - started
-        have = words_of(summary).keys()
-        lines = [words_of(line).keys() for line in summary.splitlines()]
+        have = weighted_words(summary).keys()
+        lines = [weighted_words(line).keys() for line in summary.splitlines()]
         kept += [len(key & have) / len(key) for key in talk.gold]
         told += [any(len(key & line) >= TOLD * len(key) for line in lines) for key in talk.gold]
     count = sum(len(talk.messages) for talk in talks)
@@ -209,7 +209,7 @@ def _report(
     yield "# What a summary keeps"
     yield ""
     command = shlex.join(["python", "-m", "benchmarks.summary", *arguments])
-    yield f"`{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}."
+    yield f"`{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}."
     yield ""
     yield from _NOTES
     for split in splits:

@@ -6,7 +6,7 @@ from typing import Any
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.skill import DraftLine, SkillDraft
-from recollect.engine.learn.draft import draft_skill
+from recollect.engine.learn.skill_draft import draft_skill
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.summary.lines import MOST_CHARS, Section, shortened
-from recollect.context.summary.summarize import lines_in, summarize
+from recollect.context.summary.summarize import lines_of_summary, summarize
+from recollect.context.summary.summary_lines import MAX_CHARS, Heading, shorten
 from recollect.domain.conversation import Message, Role
-from recollect.text.tokens import estimate_tokens
+from recollect.text.token_counter import estimate_tokens
 
 AT = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
 
-def message(position: int, role: str, content: str = "", **given: Any) -> Message:
+def message(position: int, role: str, content: str = "", **fields: Any) -> Message:
     return Message(
         id=f"m{position}",
         conversation_id="c",
@@ -26,7 +26,7 @@ def message(position: int, role: str, content: str = "", **given: Any) -> Messag
         role=Role(role),
         content=content,
         created_at=AT,
-        **given,
+        **fields,
     )
 
 
@@ -40,7 +40,7 @@ def result(position: int, content: str) -> Message:
     return message(position, "tool", content, tool_call_id=f"c{position - 1}")
 
 
-def summed_up(messages: Sequence[Message], budget: int = 400, previous: str = "") -> str:
+def summary_of(messages: Sequence[Message], budget: int = 400, previous: str = "") -> str:
     return summarize(messages, previous=previous, budget_tokens=budget, count=estimate_tokens)
 
 
@@ -70,7 +70,7 @@ SESSION = [
 
 
 def test_the_summary_of_a_session_looks_like_this() -> None:
-    assert summed_up(SESSION) == (
+    assert summary_of(SESSION) == (
         "Asked:\n"
         "- Please add rate limiting to the upload endpoint of the billing API. [0]\n"
         "Decided:\n"
@@ -90,65 +90,65 @@ def test_the_summary_of_a_session_looks_like_this() -> None:
 
 
 def test_with_little_room_the_most_telling_lines_are_left() -> None:
-    said = summed_up(SESSION, 70)
+    summary = summary_of(SESSION, 70)
 
-    assert "rate limiting" in said
-    assert "Redis" in said
-    assert "Thanks" not in said
+    assert "rate limiting" in summary
+    assert "Redis" in summary
+    assert "Thanks" not in summary
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert summed_up([]) == ""
-    assert summed_up([message(0, "user", "   ")]) == ""
-    assert summed_up([message(0, "user", "ok, thanks!"), message(1, "assistant", "Sure!")]) == ""
+    assert summary_of([]) == ""
+    assert summary_of([message(0, "user", "   ")]) == ""
+    assert summary_of([message(0, "user", "ok, thanks!"), message(1, "assistant", "Sure!")]) == ""
 
 
 def test_a_question_that_was_answered_since_is_no_longer_open() -> None:
-    before = summed_up(SESSION)
+    before = summary_of(SESSION)
     reply = [message(16, "assistant", "The gateway already caps clients at 150 a minute.")]
 
-    said = summed_up(reply, previous=before)
+    summary = summary_of(reply, previous=before)
 
-    assert "100 or 200" not in said
-    assert "Redis" in said
-    assert "[16]" in said
+    assert "100 or 200" not in summary
+    assert "Redis" in summary
+    assert "[16]" in summary
 
 
 def test_what_the_assistant_asked_is_settled_by_any_word_of_the_user() -> None:
-    asked = summed_up([message(0, "assistant", "Shall we ship it to Oslo tomorrow?")])
+    before = summary_of([message(0, "assistant", "Shall we ship it to Oslo tomorrow?")])
 
-    said = summed_up([message(1, "user", "Bergen has the better harbour.")], previous=asked)
+    summary = summary_of([message(1, "user", "Bergen has the better harbour.")], previous=before)
 
-    assert asked == (
+    assert before == (
         "Open:\n- assistant asks: Shall we ship it to Oslo tomorrow? (tomorrow = 2026-05-09) [0]"
     )
-    assert said == "Told by the user:\n- Bergen has the better harbour. [1]"
+    assert summary == "Told by the user:\n- Bergen has the better harbour. [1]"
 
 
 def test_a_failed_command_is_open_until_it_succeeds() -> None:
-    failed = summed_up(SESSION[7:9])
-    mended = summed_up(SESSION[12:14], previous=failed)
+    failed = summary_of(SESSION[7:9])
+    fixed = summary_of(SESSION[12:14], previous=failed)
 
     assert failed == "Open:\n- Ran `pytest tests/billing -q`: 1 failed, 4 passed in 0.31s [7]"
-    assert mended == "Done:\n- Ran `pytest tests/billing -q`: 5 passed in 0.29s [12]"
+    assert fixed == "Done:\n- Ran `pytest tests/billing -q`: 5 passed in 0.29s [12]"
 
 
 def test_the_newest_decision_wins() -> None:
-    before = summed_up([message(0, "user", "We decided to use Redis for the counters.")])
-    said = summed_up(
+    before = summary_of([message(0, "user", "We decided to use Redis for the counters.")])
+    summary = summary_of(
         [message(1, "user", "We decided to use Memcached instead of Redis.")], previous=before
     )
 
-    assert said == "Decided:\n- We decided to use Memcached instead of Redis. [1]"
+    assert summary == "Decided:\n- We decided to use Memcached instead of Redis. [1]"
 
 
 def test_what_a_model_wrote_without_headings_is_carried_on() -> None:
     before = "The user builds a billing API in Go. They deploy to Frankfurt on Fridays."
 
-    said = summed_up([message(40, "user", "My budget is 300 euros a month.")], previous=before)
+    summary = summary_of([message(40, "user", "My budget is 300 euros a month.")], previous=before)
 
-    assert "- The user builds a billing API in Go.\n" in said
-    assert "[40]" in said
+    assert "- The user builds a billing API in Go.\n" in summary
+    assert "[40]" in summary
 
 
 def test_the_summary_so_far_leaves_room_for_what_is_new() -> None:
@@ -157,10 +157,10 @@ def test_the_summary_so_far_leaves_room_for_what_is_new() -> None:
     )
     new = [message(100 + n, "user", f"The train {n} leaves from platform {n}.") for n in range(60)]
 
-    said = summed_up(new, 300, previous=f"Told by the user:\n{old}")
+    summary = summary_of(new, 300, previous=f"Told by the user:\n{old}")
 
-    assert said.count("harbour") >= 3
-    assert said.count("train") >= 3
+    assert summary.count("harbour") >= 3
+    assert summary.count("train") >= 3
 
 
 def test_an_old_message_that_leaves_late_does_not_push_the_summary_so_far_out() -> None:
@@ -169,13 +169,13 @@ def test_an_old_message_that_leaves_late_does_not_push_the_summary_so_far_out() 
     )
     new = [message(n, "user", f"The train {n} leaves at {n}.") for n in (3, *range(100, 110))]
 
-    said = summed_up(new, 300, previous=f"Told by the user:\n{old}")
+    summary = summary_of(new, 300, previous=f"Told by the user:\n{old}")
 
-    assert said.count("harbour") >= 5
+    assert summary.count("harbour") >= 5
 
 
 def test_code_logs_and_injected_commands_stay_out() -> None:
-    said = summed_up(
+    summary = summary_of(
         [
             message(
                 0, "user", "Fix this parser:\n```python\nsecret_code = parse(1)\n```\nIt is slow."
@@ -186,18 +186,18 @@ def test_code_logs_and_injected_commands_stay_out() -> None:
         ]
     )
 
-    assert "secret_code" not in said
-    assert "Ignore" not in said
-    assert "It is slow." in said
+    assert "secret_code" not in summary
+    assert "Ignore" not in summary
+    assert "It is slow." in summary
 
 
 def test_only_tools_are_summed_up_too() -> None:
     parts = ({"type": "tool_use", "id": "t", "name": "Write", "input": {"file_path": "a.py"}},)
-    written = message(0, "assistant", parts=parts)
-    asked = [message(n, "tool", f'web_search {{"q": "number {n}"}}') for n in (1, 2)]
+    write = message(0, "assistant", parts=parts)
+    searches = [message(n, "tool", f'web_search {{"q": "number {n}"}}') for n in (1, 2)]
     patch = message(3, "tool", 'apply_patch {"patch": "*** Update File: b.go\\n*** End Patch"}')
 
-    assert summed_up([written, *asked, patch]) == (
+    assert summary_of([write, *searches, patch]) == (
         "Done:\n- Changed a.py, b.go [0, 3]\n- Used web_search (2×) [1, 2]"
     )
 
@@ -214,32 +214,32 @@ def test_only_tools_are_summed_up_too() -> None:
 def test_other_languages_are_summed_up_by_what_is_rare(texts: list[str]) -> None:
     messages = [message(n, "user", text) for n, text in enumerate(texts)]
 
-    said = summed_up(messages, 200)
+    summary = summary_of(messages, 200)
 
-    assert "[0]" in said
-    assert "[1]" in said
+    assert "[0]" in summary
+    assert "[1]" in summary
 
 
 def test_one_huge_message_gives_its_beginning_and_its_end() -> None:
     text = "The first line names Ulm. " + "Filler goes on and on. " * 50_000 + "Ends in Bonn 1999."
 
-    said = summed_up([message(0, "user", text)], 120)
+    summary = summary_of([message(0, "user", text)], 120)
 
-    assert "Ulm" in said
-    assert "Bonn 1999" in said
+    assert "Ulm" in summary
+    assert "Bonn 1999" in summary
 
 
 def test_people_in_a_conversation_keep_their_names() -> None:
-    said = summed_up([message(0, "user", "I moved to Bergen yesterday.", name="Ana")])
+    summary = summary_of([message(0, "user", "I moved to Bergen yesterday.", name="Ana")])
 
     assert (
-        said
+        summary
         == "Told by the user:\n- Ana: I moved to Bergen yesterday. (yesterday = 2026-05-07) [0]"
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "is_kept"),
     [
         ("Thanks, Caroline!", False),
         ("Hey Mel!", False),
@@ -250,17 +250,17 @@ def test_people_in_a_conversation_keep_their_names() -> None:
         ("That's great, but the port is 81.", True),
     ],
 )
-def test_politeness_is_left_out_and_nothing_else(text: str, kept: bool) -> None:
-    assert bool(summed_up([message(0, "user", text)])) is kept
+def test_politeness_is_left_out_and_nothing_else(text: str, is_kept: bool) -> None:
+    assert bool(summary_of([message(0, "user", text)])) is is_kept
 
 
 def test_a_long_sentence_is_cut_where_a_clause_ends() -> None:
     long = "ok so, we moved the whole of the archive to the new cellar, " * 8
 
-    assert len(shortened(long)) <= MOST_CHARS
-    assert shortened(long).startswith("We moved the whole")
-    assert shortened(long).endswith("cellar…")
-    assert shortened("**Use** `make`.") == "Use `make`."
+    assert len(shorten(long)) <= MAX_CHARS
+    assert shorten(long).startswith("We moved the whole")
+    assert shorten(long).endswith("cellar…")
+    assert shorten("**Use** `make`.") == "Use `make`."
 
 
 TEXTS = st.one_of(
@@ -281,46 +281,51 @@ MESSAGES = st.lists(st.tuples(st.sampled_from(Role), TEXTS), max_size=20).map(
 def test_a_summary_never_passes_its_budget_and_is_always_the_same(
     messages: list[Message], previous: str, budget: int
 ) -> None:
-    said = summed_up(messages, budget, previous)
+    summary = summary_of(messages, budget, previous)
 
-    assert estimate_tokens(said) <= budget
-    assert said == summed_up(messages, budget, previous)
+    assert estimate_tokens(summary) <= budget
+    assert summary == summary_of(messages, budget, previous)
 
 
 @pytest.mark.parametrize("budget", [40, 60, 120])
 def test_even_a_small_budget_says_something(budget: int) -> None:
-    said = summed_up(SESSION, budget)
+    summary = summary_of(SESSION, budget)
 
-    assert said
-    assert estimate_tokens(said) <= budget
+    assert summary
+    assert estimate_tokens(summary) <= budget
 
 
 @given(MESSAGES)
 def test_every_line_stands_in_the_message_it_names(messages: list[Message]) -> None:
-    talk = [one for one in messages if one.role is Role.USER]
-    for line in lines_in(summed_up(talk, 10_000)):
-        said = " ".join(talk_of(talk, line.position).replace("**", "").replace("__", "").split())
+    talk = [msg for msg in messages if msg.role is Role.USER]
+    for line in lines_of_summary(summary_of(talk, 10_000)):
+        content = " ".join(
+            content_at(talk, line.position).replace("**", "").replace("__", "").split()
+        )
         text = line.text.split(" (because ")[0].split(" (")[0].rstrip("…")
 
-        assert text[1:].strip() in said or line.section is Section.FOUND
+        assert text[1:].strip() in content or line.section is Heading.FOUND
 
 
-def talk_of(messages: Sequence[Message], position: int) -> str:
-    return next((one.content for one in messages if one.position == position), "")
+def content_at(messages: Sequence[Message], position: int) -> str:
+    return next((msg.content for msg in messages if msg.position == position), "")
 
 
 def test_rolling_on_keeps_what_matters_from_long_ago() -> None:
-    said = summed_up([message(0, "user", "We decided to host everything in Helsinki.")], 300)
+    summary = summary_of([message(0, "user", "We decided to host everything in Helsinki.")], 300)
     for start in range(1, 400, 20):
         talk = [
             message(n, "user", f"The chapter {n} mentions a ship called Vessel{n}.")
             for n in range(start, start + 20)
         ]
-        said = summed_up(talk, 300, previous=said)
+        summary = summary_of(talk, 300, previous=summary)
 
-        assert "Helsinki" in said
-    assert max(line.position for line in lines_in(said)) > 380
-    assert min(line.position for line in lines_in(said) if line.section is Section.TOLD) < 380
+        assert "Helsinki" in summary
+    assert max(line.position for line in lines_of_summary(summary)) > 380
+    assert (
+        min(line.position for line in lines_of_summary(summary) if line.section is Heading.TOLD)
+        < 380
+    )
 
 
 def test_many_messages_take_time_in_proportion() -> None:
@@ -329,7 +334,7 @@ def test_many_messages_take_time_in_proportion() -> None:
             message(n, ("user", "assistant")[n % 2], f"Item {n} is {n * 7}.") for n in range(count)
         ]
         started = time.process_time()
-        assert summed_up(talk, 500)
+        assert summary_of(talk, 500)
         return time.process_time() - started
 
     seconds(200)

@@ -5,19 +5,19 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.summary.prompt import (
-    MOST_MESSAGE_CHARS,
+from recollect.context.summary.summary_prompt import (
+    MAX_MESSAGE_CHARS,
     SYSTEM,
-    checked,
+    parse_summary,
     summary_request,
 )
 from recollect.domain.conversation import Message, Role
-from recollect.text.fence import fenced
-from recollect.text.tokens import estimate_tokens
+from recollect.text.fence import fence_text
+from recollect.text.token_counter import estimate_tokens
 from support import START
 
 
-def message(position: int, role: str, content: str, **given: Any) -> Message:
+def message(position: int, role: str, content: str, **fields: Any) -> Message:
     return Message(
         id=f"m{position}",
         conversation_id="c",
@@ -25,7 +25,7 @@ def message(position: int, role: str, content: str, **given: Any) -> Message:
         role=Role(role),
         content=content,
         created_at=START,
-        **given,
+        **fields,
     )
 
 
@@ -86,7 +86,7 @@ def test_the_newest_messages_are_shown_and_the_rest_is_counted() -> None:
 
 
 def test_long_messages_are_cut_in_the_middle_and_memory_is_not_summed_up() -> None:
-    long = message(0, "user", "begin " + "x " * MOST_MESSAGE_CHARS + fenced("secret fact"))
+    long = message(0, "user", "begin " + "x " * MAX_MESSAGE_CHARS + fence_text("secret fact"))
     output = message(1, "tool", "out " * 1_000)
 
     prompt = summary_request([long, output], budget_tokens=100).prompt
@@ -97,31 +97,31 @@ def test_long_messages_are_cut_in_the_middle_and_memory_is_not_summed_up() -> No
 
 
 def test_a_good_answer_is_taken_as_it_is() -> None:
-    said = "Asked:\n- A build of the site. [1]"
+    summary = "Asked:\n- A build of the site. [1]"
 
-    assert checked(said, budget_tokens=100) == said
-    assert checked(f"<think>hm</think>\n```\n{said}\n```", budget_tokens=100) == said
-    assert checked(f"<summary>{said}</summary>", budget_tokens=100) == said
+    assert parse_summary(summary, budget_tokens=100) == summary
+    assert parse_summary(f"<think>hm</think>\n```\n{summary}\n```", budget_tokens=100) == summary
+    assert parse_summary(f"<summary>{summary}</summary>", budget_tokens=100) == summary
 
 
 def test_an_answer_that_says_nothing_is_none() -> None:
-    for nothing in ("", "  \n", "...", "<think>never ended", "```\n```"):
-        assert checked(nothing, budget_tokens=100) is None
+    for answer in ("", "  \n", "...", "<think>never ended", "```\n```"):
+        assert parse_summary(answer, budget_tokens=100) is None
 
 
 def test_an_answer_a_little_too_long_loses_its_last_lines_and_no_heading_is_left_alone() -> None:
-    said = "Asked:\n- A build of the site, with all its pages. [1]\nOpen:\n- The colour. [2]"
+    summary = "Asked:\n- A build of the site, with all its pages. [1]\nOpen:\n- The colour. [2]"
 
-    cut = checked(said, budget_tokens=estimate_tokens(said) - 2)
+    cut = parse_summary(summary, budget_tokens=estimate_tokens(summary) - 2)
 
     assert cut == "Asked:\n- A build of the site, with all its pages. [1]"
 
 
 def test_an_answer_far_too_long_keeps_the_lines_that_tell_most() -> None:
     talk = "\n".join(f"- Then we spoke about this and that again. [{n}]" for n in range(200))
-    said = f"Found and answered:\n{talk}\nDecided:\n- We use Postgres 16 on port 5433. [7]"
+    summary = f"Found and answered:\n{talk}\nDecided:\n- We use Postgres 16 on port 5433. [7]"
 
-    cut = checked(said, budget_tokens=60)
+    cut = parse_summary(summary, budget_tokens=60)
 
     assert cut is not None
     assert "Postgres 16 on port 5433" in cut
@@ -129,13 +129,15 @@ def test_an_answer_far_too_long_keeps_the_lines_that_tell_most() -> None:
 
 @given(st.text(max_size=2_000), st.integers(1, 200))
 def test_whatever_a_model_answers_the_budget_holds(answer: str, budget: int) -> None:
-    said = checked(answer, budget_tokens=budget)
+    summary = parse_summary(answer, budget_tokens=budget)
 
-    assert said is None or (said.strip() and estimate_tokens(said) <= budget)
+    assert summary is None or (summary.strip() and estimate_tokens(summary) <= budget)
 
 
 def test_a_secret_in_an_answer_is_taken_out() -> None:
-    said = checked("The key is sk-ant-api03-" + "a1B2" * 20 + " for the service.", budget_tokens=99)
+    summary = parse_summary(
+        "The key is sk-ant-api03-" + "a1B2" * 20 + " for the service.", budget_tokens=99
+    )
 
-    assert said is not None
-    assert "a1B2a1B2" not in said
+    assert summary is not None
+    assert "a1B2a1B2" not in summary

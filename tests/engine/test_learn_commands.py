@@ -62,7 +62,7 @@ def test_the_same_command_is_given_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "given"),
+    ("command", "generalized"),
     [
         ("cat /Users/ana/x.txt > /tmp/y.txt", "cat <home>/x.txt > <tmp>/y.txt"),
         ("cp /home/ana/.ssh/config /etc/ssh/", "cp <home>/.ssh/config /etc/ssh/"),
@@ -79,11 +79,11 @@ def test_the_same_command_is_given_once() -> None:
     ],
 )
 def test_what_belongs_to_one_machine_or_hour_becomes_a_placeholder(
-    command: str, given: str
+    command: str, generalized: str
 ) -> None:
     draft = Talk().user("Do the thing").run(command, "ok").draft()
 
-    assert texts(draft.commands) == [given]
+    assert texts(draft.commands) == [generalized]
 
 
 def test_the_place_of_the_work_is_the_root_of_the_project() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.domain.conversation import Role
 from recollect.errors import InvalidInput
-from recollect.text.skill_file import write_skill
+from recollect.text.skill_file import render_skill
 from talk import Talk
 
 
@@ -67,7 +67,7 @@ jsons = st.recursive(
     ),
     max_leaves=12,
 )
-said = st.text(max_size=80) | st.sampled_from(
+contents = st.text(max_size=80) | st.sampled_from(
     [
         "No, use x.",
         "I'll run the tests.",
@@ -85,7 +85,7 @@ said = st.text(max_size=80) | st.sampled_from(
 
 @given(
     rows=st.lists(
-        st.tuples(st.sampled_from(list(Role)), said, st.lists(jsons, max_size=2)), max_size=12
+        st.tuples(st.sampled_from(list(Role)), contents, st.lists(jsons, max_size=2)), max_size=12
     )
 )
 def test_whatever_was_said_a_draft_is_sound_or_refused(
@@ -100,6 +100,6 @@ def test_whatever_was_said_a_draft_is_sound_or_refused(
     except InvalidInput:
         return
 
-    assert write_skill(draft.name, draft.description, draft.body)
+    assert render_skill(draft.name, draft.description, draft.body)
     assert all("[redacted" not in line.text for line in draft.commands)
     assert set(draft.references) <= {message.id for message in talk.messages}

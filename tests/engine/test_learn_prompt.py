@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.conversation import Message, Role
-from recollect.engine.learn.prompt import MOST_TRANSCRIPT_CHARS, draft_from_answer, draft_prompt
+from recollect.engine.learn.skill_prompt import (
+    MAX_TRANSCRIPT_CHARS,
+    draft_from_answer,
+    draft_prompt,
+)
 from recollect.errors import InvalidInput
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
@@ -96,7 +100,7 @@ def test_of_a_long_conversation_the_beginning_and_the_end_are_shown() -> None:
 
     prompt = draft_prompt(talk)
 
-    assert len(prompt) < MOST_TRANSCRIPT_CHARS + 1_000
+    assert len(prompt) < MAX_TRANSCRIPT_CHARS + 1_000
     assert "number 1 " in prompt
     assert "number 100 " in prompt
     assert "messages left out …]" in prompt

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from recollect.domain.memory import MemoryType
-from recollect.engine.extract.stage import MOST_OF_A_SESSION
-from support import FakeClock, open_memory
+from recollect.engine.extract.extract_stage import MAX_CANDIDATES
+from support import FakeClock, candidates, open_memory
 
 MORE = 40
 
 
-def told(count: int) -> list[dict[str, str]]:
+def session_of(count: int) -> list[dict[str, str]]:
     """A session in which a user says *count* things worth knowing."""
     return [
         {"role": "user", "content": f"We use port {8_000 + number} for service s{number}."}
@@ -21,17 +21,21 @@ def test_a_long_session_gives_so_many_candidates_and_says_how_many_more_there_we
     path: Path, clock: FakeClock
 ) -> None:
     with open_memory(path, clock=clock, words_only=True) as memory:
-        event = memory.capture_session(told(MOST_OF_A_SESSION + MORE), project="site")
+        event = memory.capture_session(session_of(MAX_CANDIDATES + MORE), project="site")
         memory.drain()
 
-        found = [one for one in memory.inbox(limit=1_000) if one.type is not MemoryType.EPISODE]
-        outcome = memory.event(event.id).outcome
+        statements = [
+            candidate
+            for candidate in candidates(memory, limit=1_000)
+            if candidate.type is not MemoryType.EPISODE
+        ]
+        outcome = memory.captures.get(event.id).outcome
         # Among equals what was said last counts.
-        kept = {one.content for one in found}
-    assert len(found) == MOST_OF_A_SESSION
+        contents = {candidate.content for candidate in statements}
+    assert len(statements) == MAX_CANDIDATES
     assert f"{MORE} left out" in outcome
-    assert not any("s0." in one for one in kept)
-    assert any(f"s{MOST_OF_A_SESSION + MORE - 1}." in one for one in kept)
+    assert not any("s0." in candidate for candidate in contents)
+    assert any(f"s{MAX_CANDIDATES + MORE - 1}." in candidate for candidate in contents)
 
 
 def test_what_puts_something_right_comes_before_what_is_merely_said(
@@ -39,14 +43,16 @@ def test_what_puts_something_right_comes_before_what_is_merely_said(
 ) -> None:
     first = {"role": "user", "content": "No, we use tabs, not spaces, in this project."}
     with open_memory(path, clock=clock, words_only=True) as memory:
-        memory.capture_session([first, *told(MOST_OF_A_SESSION + MORE)], project="site")
+        memory.capture_session([first, *session_of(MAX_CANDIDATES + MORE)], project="site")
         memory.drain()
 
-        kept = [
-            one.content
-            for one in memory.memories(statuses=["inbox", "active"], limit=1_000, project="site")
+        contents = [
+            candidate.content
+            for candidate in memory.memories.list(
+                statuses=["inbox", "active"], limit=1_000, project="site"
+            )
         ]
-    assert any("tabs" in one for one in kept)
+    assert any("tabs" in candidate for candidate in contents)
 
 
 def test_a_note_is_kept_whole(path: Path, clock: FakeClock) -> None:
@@ -57,5 +63,9 @@ def test_a_note_is_kept_whole(path: Path, clock: FakeClock) -> None:
         memory.capture_conversation(lines, "note", project="site")
         memory.drain()
 
-        found = [one for one in memory.inbox(limit=1_000) if one.type is not MemoryType.EPISODE]
-    assert len(found) == 340
+        statements = [
+            candidate
+            for candidate in candidates(memory, limit=1_000)
+            if candidate.type is not MemoryType.EPISODE
+        ]
+    assert len(statements) == 340

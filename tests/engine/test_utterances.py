@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.utterances import (
-    LEAST_CHARS,
-    MOST_CHARS,
-    MOST_TURN_CHARS,
+    MAX_CHARS,
+    MAX_TURN_CHARS,
+    MIN_CHARS,
     utterances,
 )
 from recollect.engine.material import Turn
-from recollect.text.fence import fenced
+from recollect.text.fence import fence_text
 from support import START
 
 FIRST, LAST = "This is said first.", "This is said last."
 
 
-def said(text: str, *, voice: Voice = Voice.USER) -> list[str]:
-    return [one.text for one in utterances(text, Turn(0, len(text), voice, "", START))]
+def spoken(text: str, *, voice: Voice = Voice.USER) -> list[str]:
+    return [sentence.text for sentence in utterances(text, Turn(0, len(text), voice, "", START))]
 
 
 def test_each_sentence_knows_its_place_and_its_turn() -> None:
@@ -29,21 +29,21 @@ def test_each_sentence_knows_its_place_and_its_turn() -> None:
     at = START - timedelta(days=1)
     turn = Turn(6, 6 + len(FIRST) + 1 + len(LAST), Voice.USER, "", at)
 
-    found = utterances(content, turn)
+    sentences = utterances(content, turn)
 
-    assert [one.text for one in found] == [FIRST, LAST]
-    assert all(content[one.start : one.end] == one.text for one in found)
-    assert all(one.turn is turn and one.at == at for one in found)
+    assert [sentence.text for sentence in sentences] == [FIRST, LAST]
+    assert all(content[sentence.start : sentence.end] == sentence.text for sentence in sentences)
+    assert all(sentence.turn is turn and sentence.at == at for sentence in sentences)
 
 
 @pytest.mark.parametrize("voice", [Voice.USER, Voice.ASSISTANT, Voice.OTHER])
 def test_those_who_talk_are_read(voice: Voice) -> None:
-    assert said(FIRST, voice=voice) == [FIRST]
+    assert spoken(FIRST, voice=voice) == [FIRST]
 
 
 @pytest.mark.parametrize("voice", [Voice.TOOL, Voice.SYSTEM])
 def test_programs_do_not_say_anything(voice: Voice) -> None:
-    assert said(FIRST, voice=voice) == []
+    assert spoken(FIRST, voice=voice) == []
 
 
 PASTED = [
@@ -76,13 +76,13 @@ PASTED = [
     "<local-command-stdout>what it printed</local-command-stdout>",
     "<environment_context>where it ran</environment_context>",
     "████████████",
-    fenced("Known from before, and put into the prompt."),
+    fence_text("Known from before, and put into the prompt."),
 ]
 
 
 @pytest.mark.parametrize("pasted", PASTED)
 def test_what_was_pasted_or_put_in_is_left_out_and_the_rest_is_read(pasted: str) -> None:
-    assert said(f"{FIRST}\n{pasted}\n{LAST}") == [FIRST, LAST]
+    assert spoken(f"{FIRST}\n{pasted}\n{LAST}") == [FIRST, LAST]
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_what_was_pasted_or_put_in_is_left_out_and_the_rest_is_read(pasted: str)
         "```\ncode without an end. And more.",
         "~~~\ncode without an end. And more.",
         "<system-reminder>\nnever closed. And more.",
-        fenced("Never closed. And more.").removesuffix("</memory>"),
+        fence_text("Never closed. And more.").removesuffix("</memory>"),
     ],
 )
 def test_what_is_not_closed_reaches_to_the_end(opened: str) -> None:
-    assert said(f"{FIRST}\n{opened}\n{LAST}") == [FIRST]
+    assert spoken(f"{FIRST}\n{opened}\n{LAST}") == [FIRST]
 
 
 @pytest.mark.parametrize(
@@ -112,29 +112,27 @@ def test_what_is_not_closed_reaches_to_the_end(opened: str) -> None:
     ],
 )
 def test_what_only_looks_a_little_like_a_paste_is_read(text: str) -> None:
-    assert len(said(text)) == 1
+    assert len(spoken(text)) == 1
 
 
 @pytest.mark.parametrize(
     ("length", "read"),
     [
-        (LEAST_CHARS - 1, False),
-        (LEAST_CHARS, True),
-        (MOST_CHARS, True),
-        (MOST_CHARS + 1, False),
+        (MIN_CHARS - 1, False),
+        (MIN_CHARS, True),
+        (MAX_CHARS, True),
+        (MAX_CHARS + 1, False),
     ],
 )
 def test_too_short_says_nothing_and_too_long_is_a_paste(length: int, read: bool) -> None:
-    assert bool(said("x" * length)) is read
+    assert bool(spoken("x" * length)) is read
 
 
-@pytest.mark.parametrize(
-    ("length", "read"), [(MOST_TURN_CHARS, True), (MOST_TURN_CHARS + 1, False)]
-)
+@pytest.mark.parametrize(("length", "read"), [(MAX_TURN_CHARS, True), (MAX_TURN_CHARS + 1, False)])
 def test_a_message_as_long_as_a_document_is_not_read(length: int, read: bool) -> None:
     text = f"{FIRST}\n{'x' * length}"[:length]
 
-    assert bool(said(text)) is read
+    assert bool(spoken(text)) is read
 
 
 pieces = st.one_of(st.sampled_from([*PASTED, FIRST, LAST, "\n", "```", "█"]), st.text(max_size=40))
@@ -147,15 +145,15 @@ def test_every_utterance_stands_word_for_word_inside_its_turn(
     content = front + text + "\n\nUser: another message."
     turn = Turn(len(front), len(front) + len(text), voice, "", START)
 
-    found = utterances(content, turn)
+    sentences = utterances(content, turn)
 
-    assert all(turn.start <= one.start < one.end <= turn.end for one in found)
-    assert all(content[one.start : one.end] == one.text for one in found)
-    assert all("█" not in one.text and "```" not in one.text for one in found)
-    starts = [one.start for one in found]
+    assert all(turn.start <= sentence.start < sentence.end <= turn.end for sentence in sentences)
+    assert all(content[sentence.start : sentence.end] == sentence.text for sentence in sentences)
+    assert all("█" not in sentence.text and "```" not in sentence.text for sentence in sentences)
+    starts = [sentence.start for sentence in sentences]
     assert starts == sorted(set(starts))
 
 
 @given(st.lists(st.sampled_from([*PASTED, FIRST, LAST]), max_size=8).map("\n\n".join))
 def test_nothing_that_was_pasted_is_ever_said(text: str) -> None:
-    assert set(said(text)) <= {FIRST, LAST}
+    assert set(spoken(text)) <= {FIRST, LAST}

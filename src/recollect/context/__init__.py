@@ -1,1 +1,1 @@
-"""What an agent gets: sections, budget, citations, text."""
+"""Build the context for a model call: bundles, blocks, history and summaries."""

@@ -1,51 +1,51 @@
 """
-The part of a long text that answers a question, as long as there is room for.
+Cut a long text to the part that matches a query.
 
-A text that fits stays whole. Of a longer one the sentences with the question's words are kept, then
-their neighbours, in the order of the text, with … where something is missing; without any such word
-it is the beginning. Pure; what *fits* is the caller's to say, so no budget is known here.
+A text that fits is returned whole. Of a longer one, the sentences with the query's words are kept,
+then their neighbours, in the order of the text, with … for each gap. If no word matches, the
+beginning is returned. Pure; the caller's *fits* decides what fits.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from recollect.text.lines import CUT, trimmed
-from recollect.text.sentences import sentences
-from recollect.text.words import searchable
+from recollect.text.line_windows import ELLIPSIS, trim_line
+from recollect.text.search_words import searchable_text
+from recollect.text.sentence_splitter import sentence_spans
 
-MOST_CHARS = 100_000  # of a text that are looked at: as many as are indexed
-MOST_ANCHORS = 20  # sentences with the question's words around which a text is kept
-PIECE_CHARS = 300  # what has no full stop for longer than this is taken apart
+MAX_CHARS = 100_000  # only this much of a text is searched, as in the index
+MAX_ANCHORS = 20  # matching sentences around which text is kept
+PIECE_CHARS = 300  # longer text without a full stop is split
 _WORD = re.compile(r"\w+")
 _ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|ies|ers?|es|ly|e|s|y)$")
-_SNAP_CHARS = 20  # how far a cut may move to the next space
+_SNAP_CHARS = 20  # how far a cut may move to a space
 
 Fits = Callable[[str], bool]
 
 
 def excerpt(text: str, words: Sequence[str], fits: Fits) -> str:
-    """Return what of *text* best answers a question with *words*, rarest first; '' if nothing."""
+    """Return the part of *text* that best matches *words*, rarest first, or '' if nothing fits."""
     whole = text.strip()
-    if len(whole) <= MOST_CHARS and fits(whole):
+    if len(whole) <= MAX_CHARS and fits(whole):
         return whole
-    pieces = _pieces(whole[:MOST_CHARS])
-    order = _by_worth([_weight(piece, words) for piece in pieces])
+    pieces = _pieces(whole[:MAX_CHARS])
+    order = _rank_pieces([_query_weight(piece, words) for piece in pieces])
     low, high = 0, len(pieces)
     while low < high:
         middle = (low + high + 1) // 2
-        tried = fits(_joined(pieces, order[:middle], whole))
-        low, high = (middle, high) if tried else (low, middle - 1)
+        is_fitting = fits(_join_pieces(pieces, order[:middle], whole))
+        low, high = (middle, high) if is_fitting else (low, middle - 1)
     if low:
-        return _joined(pieces, order[:low], whole)
-    return _part_of(pieces, order[0], words, fits) if pieces else ""
+        return _join_pieces(pieces, order[:low], whole)
+    return _cut_piece(pieces, order[0], words, fits) if pieces else ""
 
 
 def _pieces(text: str) -> list[str]:
-    """Return *text* taken apart into sentences, nothing lost: joined they are the text again."""
+    """Split *text* into sentences; joined they are the text again."""
     cuts, ended = {0, len(text)}, 0
-    for start, end in sentences(text):
-        # The marker of a list item stands before its sentence and belongs to it.
+    for start, end in sentence_spans(text):
+        # The marker of a list item belongs to the sentence after it.
         line = text.rfind("\n", ended, start) + 1
         cuts.add(line or start)
         ended = end
@@ -60,75 +60,77 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
-def _weight(piece: str, words: Sequence[str]) -> int:
-    """Return how much of the question stands in *piece*; a rare word counts more than a common."""
+def _query_weight(piece: str, words: Sequence[str]) -> int:
+    """Return how well *piece* matches the query; a rare word weighs more than a common one."""
     if not words:
         return 0
-    here = {_root(word) for word in _WORD.findall(searchable(piece).casefold())}
-    wanted = [_root(word.casefold()) for word in words]
-    return sum(len(wanted) - place for place, word in enumerate(wanted) if word in here)
+    piece_words = {_root(word) for word in _WORD.findall(searchable_text(piece).casefold())}
+    query_words = [_root(word.casefold()) for word in words]
+    return sum(
+        len(query_words) - rank for rank, word in enumerate(query_words) if word in piece_words
+    )
 
 
 def _root(word: str) -> str:
-    """Return *word* without its ending, near enough to know it again in another form."""
+    """Return *word* without its ending: a rough stem."""
     return _ENDING.sub("", word)
 
 
-def _by_worth(weights: Sequence[int]) -> list[int]:
-    """Return the pieces by number, those first that are to be kept first."""
+def _rank_pieces(weights: Sequence[int]) -> list[int]:
+    """Return the numbers of the pieces, most important first."""
     best = max(weights, default=0)
     every = range(len(weights))
     if not best:
         return list(every)
-    anchors = [at for at in every if 2 * weights[at] > best]
-    anchors = sorted(anchors, key=lambda at: (-weights[at], at))[:MOST_ANCHORS]
+    anchors = [index for index in every if 2 * weights[index] > best]
+    anchors = sorted(anchors, key=lambda index: (-weights[index], index))[:MAX_ANCHORS]
 
-    def remoteness(at: int) -> tuple[int, bool, int]:
-        # Of two neighbours the one that follows says more.
-        near = min((abs(at - anchor), at < anchor) for anchor in anchors)
-        return (*near, at)
+    def remoteness(index: int) -> tuple[int, bool, int]:
+        # Of two neighbours the following one is more useful.
+        distance = min((abs(index - anchor), index < anchor) for anchor in anchors)
+        return (*distance, index)
 
     others = set(every).difference(anchors)
     return anchors + sorted(others, key=remoteness)
 
 
-def _joined(pieces: Sequence[str], chosen: Sequence[int], whole: str) -> str:
-    """Return the chosen pieces in the order of the text, gaps marked."""
-    kept = sorted(chosen)
-    out = f"{CUT} " if kept and kept[0] > 0 else ""
-    for place, at in enumerate(kept):
-        if place and kept[place - 1] != at - 1:
-            out = f"{out.rstrip()} {CUT} "
-            out += pieces[at].lstrip()
+def _join_pieces(pieces: Sequence[str], chosen: Sequence[int], whole: str) -> str:
+    """Return the chosen pieces in the order of the text, with gaps marked."""
+    numbers = sorted(chosen)
+    out = f"{ELLIPSIS} " if numbers and numbers[0] > 0 else ""
+    for position, number in enumerate(numbers):
+        if position and numbers[position - 1] != number - 1:
+            out = f"{out.rstrip()} {ELLIPSIS} "
+            out += pieces[number].lstrip()
         else:
-            out += pieces[at]
-    is_end = bool(kept) and kept[-1] == len(pieces) - 1 and len(whole) <= MOST_CHARS
-    return out.rstrip() if is_end else f"{out.rstrip()} {CUT}"
+            out += pieces[number]
+    is_end = bool(numbers) and numbers[-1] == len(pieces) - 1 and len(whole) <= MAX_CHARS
+    return out.rstrip() if is_end else f"{out.rstrip()} {ELLIPSIS}"
 
 
-def _part_of(pieces: Sequence[str], number: int, words: Sequence[str], fits: Fits) -> str:
-    """Return as much of one piece as fits, around the rarest of *words* that is in it."""
-    before = f"{CUT} " if number else ""
-    after = f" {CUT}" if number + 1 < len(pieces) else ""
+def _cut_piece(pieces: Sequence[str], number: int, words: Sequence[str], fits: Fits) -> str:
+    """Return as much of one piece as fits, around the rarest word that it contains."""
+    before = f"{ELLIPSIS} " if number else ""
+    after = f" {ELLIPSIS}" if number + 1 < len(pieces) else ""
     line = before + " ".join(pieces[number].split()) + after
     folded = line.casefold()
-    found = [folded.find(_root(word.casefold())) for word in words]
-    at = next((place for place in found if 0 <= place < len(line)), 0)
+    offsets = [folded.find(_root(word.casefold())) for word in words]
+    start = next((offset for offset in offsets if 0 <= offset < len(line)), 0)
     low, high = 0, len(line)
     while low < high:
         middle = (low + high + 1) // 2
-        tried = fits(trimmed(line, at, at + 1, most=middle))
-        low, high = (middle, high) if tried else (low, middle - 1)
-    shown = trimmed(line, at, at + 1, most=low)
-    snapped = _at_spaces(shown)
-    shown = snapped if fits(snapped) else shown
-    return shown if shown.strip(f" {CUT}") else ""
+        is_fitting = fits(trim_line(line, start, start + 1, max_chars=middle))
+        low, high = (middle, high) if is_fitting else (low, middle - 1)
+    cut = trim_line(line, start, start + 1, max_chars=low)
+    snapped = _snap_to_spaces(cut)
+    cut = snapped if fits(snapped) else cut
+    return cut if cut.strip(f" {ELLIPSIS}") else ""
 
 
-def _at_spaces(shown: str) -> str:
-    """Return *shown* without the halves of words that a cut left at its ends."""
-    if shown.startswith(CUT) and 0 < (space := shown.find(" ")) <= _SNAP_CHARS:
-        shown = f"{CUT} {shown[space + 1 :]}"
-    if shown.endswith(CUT) and 0 < len(shown) - (space := shown.rfind(" ")) <= _SNAP_CHARS:
-        shown = f"{shown[:space]} {CUT}"
-    return shown
+def _snap_to_spaces(text: str) -> str:
+    """Return *text* without partial words at its cut ends."""
+    if text.startswith(ELLIPSIS) and 0 < (space := text.find(" ")) <= _SNAP_CHARS:
+        text = f"{ELLIPSIS} {text[space + 1 :]}"
+    if text.endswith(ELLIPSIS) and 0 < len(text) - (space := text.rfind(" ")) <= _SNAP_CHARS:
+        text = f"{text[:space]} {ELLIPSIS}"
+    return text

@@ -29,17 +29,17 @@ from recollect.engine.ask_prompt import (
     read_answer,
 )
 from recollect.engine.desk import Desk, Held, LeaseLost, Next, NotYet, Tally
-from recollect.engine.extract.find import flags_of
-from recollect.engine.extract.stage import add_candidates, subject, written
+from recollect.engine.extract.find_statements import content_flags
+from recollect.engine.extract.extract_stage import add_candidates, load_event_and_source, build_candidates
 from recollect.engine.material import Turn, turns_of
 from recollect.engine.paid import MOST_ERROR_CHARS, enter, over_budget
 from recollect.errors import ModelUnavailable, RecollectError
-from recollect.models.chat import ChatModel
+from recollect.models.chat_model import ChatModel
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 from recollect.text.fence import fenced_spans
 from recollect.text.redact import redact
-from recollect.text.wording import plain
+from recollect.text.sentence_classifier import normalize_sentence
 
 WINDOW_CHARS = 24_000
 MOST_TOOL_CHARS = 400  # of a tool's output: enough to follow the talk around it
@@ -54,7 +54,7 @@ def ask(desk: Desk, held: Held) -> None:
     if model is None:
         held.finish()  # it was switched off since
         return
-    event, source = subject(desk, held)
+    event, source = load_event_and_source(desk, held)
     windows = list(_windows(turns_of(source)))
     for number in range(int(held.payload.get(DONE, 0)), len(windows)):
         _read_window(desk, held, model, event, source, windows[number], number)
@@ -97,7 +97,7 @@ def _read_window(
             "candidates found by rules are in place"
         ) from error
     found = [one for claim in claims if (one := checked(claim, source, turns)) is not None]
-    candidates = list(written(found, event, source, held, desk.clock, f"model {number}"))
+    candidates = list(build_candidates(found, event, source, held, desk.clock, f"model {number}"))
     rejected = len(claims) - len(found)
     try:
         held.write(partial(_keep, desk, event.id, candidates, paid, rejected))
@@ -117,7 +117,7 @@ def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None
             continue
         texts = (claim.content, claim.rationale, *claim.alternatives)
         content, reason, *others = (redact(clean(text)).text for text in texts)
-        told = plain("\n".join([content, reason, *others, match.group()]))
+        told = normalize_sentence("\n".join([content, reason, *others, match.group()]))
         return Found(
             type=claim.type,
             content=content,
@@ -127,7 +127,7 @@ def checked(claim: Claim, source: Source, turns: Sequence[Turn]) -> Found | None
             spans=(Span(match.start(), match.end(), turn.voice),),
             rationale=reason,
             alternatives=tuple(others),
-            flags=flags_of(told),
+            flags=content_flags(told),
         )
     return None
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from recollect.domain.job import LEASE_S, MOST_ATTEMPTS, Job, JobKind, JobState, next_try
 from recollect.engine.ask import ask
 from recollect.engine.desk import Desk, Held, LeaseLost, NotYet, note_progress
-from recollect.engine.extract.stage import extract
+from recollect.engine.extract.extract_stage import extract
 from recollect.engine.settle import settle_event
 from recollect.errors import RecollectError, StoreClosed
 from recollect.store.protocol import Tables
@@ -99,7 +99,7 @@ class Worker:
         now = self._desk.clock.now()
 
         def back(tables: Tables) -> None:
-            if tables.jobs.let_go(job, to, now=now, run_at=run_at, attempts=attempts, error=error):
+            if tables.jobs.release(job, to, now=now, run_at=run_at, attempts=attempts, error=error):
                 failed = attempts == job.attempts
                 note_progress(tables, job.event_id, self._desk.clock, failed=failed)
 

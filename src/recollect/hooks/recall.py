@@ -1,131 +1,132 @@
 """
-What memory says to a session: as it begins, and to a prompt.
+Write the text that is injected into a session: at its start, and before a prompt.
 
-The door is the same as everybody's (`briefing`, `search`, `inbox`), so every answer is logged and
-can be explained. What is told stands between the marks of text/fence.py, by which Recollect knows
-its own words again and does not learn them as news.
+It uses the public operations (`briefing`, `search`, `inbox`), so every result is logged and can be
+explained. The text is enclosed in the markers of text/fence.py, by which LocalRecollect recognises its
+own text in a transcript and does not capture it as new.
 """
 
 from collections.abc import Sequence
 
-from recollect.app.root import Recollect
-from recollect.context.memories import HEADINGS, choose_memories, written
+from recollect.app.local import LocalRecollect
+from recollect.context.memory_lines import HEADINGS, render_memories, select_memories
 from recollect.domain.context import Bundle, Citation
 from recollect.domain.retrieval import Hit
-from recollect.hooks import names
-from recollect.hooks.answers import MOST_CHARS
-from recollect.hooks.events import HookEvent
-from recollect.hooks.given import Given
-from recollect.hooks.worth import MOST, asks_something, strong
-from recollect.text.fence import OPENING, fenced_bundle
+from recollect.hooks import event_names
+from recollect.hooks.client_events import HookEvent
+from recollect.hooks.client_response import MAX_CHARS
+from recollect.hooks.injected import InjectedMemories
+from recollect.hooks.relevance_gate import MAX_HITS, is_searchable, relevant_hits
+from recollect.text.fence import INTRODUCTION, fence_bundle
 from recollect.text.fingerprint import short_hash
-from recollect.text.tokens import counter_for
+from recollect.text.token_counter import counter_for
 
-START_TOKENS = 1_400  # with its frame about 1,500
+START_TOKENS = 1_400  # about 1,500 with the fence and the introduction
 PROMPT_TOKENS = 400
-LONGEST_QUERY = 4_000
-LOOKED_AT = 12
-COUNTED = 20  # of what waits; more is more
+MAX_QUERY_CHARS = 4_000
+SEARCH_LIMIT = 12
+MAX_INBOX_COUNT = 20
 
 
-def recalled(memory: Recollect, event: HookEvent, given: Given) -> str:
-    """Return what to tell the session of *event*, '' where there is nothing."""
-    if event.kind == names.SESSION_START:
-        return _at_start(memory, event, given)
-    return _for_prompt(memory, event, given) if event.kind == names.PROMPT else ""
+def recall_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+    """Return the text to inject into the session of *event*, '' if there is none."""
+    if event.kind == event_names.SESSION_START:
+        return _session_start_text(memory, event, injected)
+    return _prompt_text(memory, event, injected) if event.kind == event_names.PROMPT else ""
 
 
-def _at_start(memory: Recollect, event: HookEvent, given: Given) -> str:
-    waiting = _waiting(memory, event)
+def _session_start_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+    inbox_notice = _inbox_notice(memory, event)
     budget = START_TOKENS
     while True:
         bundle = memory.briefing(
-            project=event.place or None,
+            project=event.project_or_cwd or None,
             session=event.session or None,
             budget_tokens=budget,
             form="markdown",
         )
-        text = _framed(bundle.prefix, "\n\n".join(filter(None, (bundle.text, waiting))))
-        if len(text) <= MOST_CHARS or budget < 100:
+        text = _fence(bundle.prefix, "\n\n".join(filter(None, (bundle.text, inbox_notice))))
+        if len(text) <= MAX_CHARS or budget < 100:
             break
-        budget //= 2  # tokens may be long: a client counts characters
-    if len(text) > MOST_CHARS:
+        budget //= 2  # tokens may be long, and the client limits characters
+    if len(text) > MAX_CHARS:
         text = ""
-    told = [one.memory_id for one in bundle.citations]
-    blocks = _mark_of(bundle.prefix)
+    memory_ids = [citation.memory_id for citation in bundle.citations]
+    new_ids = [*_block_markers(bundle.prefix), *memory_ids]
     if event.source != "resume":
-        given.begin([*blocks, *told])
+        injected.reset(new_ids)
         return text
-    # What it was told is in the transcript that the client goes on with.
-    known = set(given.ids())
-    given.add([*blocks, *told])
-    return text if known.isdisjoint([*blocks, *told]) else _what_is_new(bundle, known, waiting)
+    # The transcript that the client resumes already contains what was injected before.
+    old_ids = set(injected.ids())
+    injected.add(new_ids)
+    return text if old_ids.isdisjoint(new_ids) else _new_text(bundle, old_ids, inbox_notice)
 
 
-def _what_is_new(bundle: Bundle, known: set[str], waiting: str) -> str:
-    """Return what of *bundle* a session that goes on was not told before."""
-    prefix = "" if known.issuperset(_mark_of(bundle.prefix)) else bundle.prefix
-    hits = [hit for part in bundle.sections for hit in part.hits if hit.memory.id not in known]
-    text, _ = _told(hits, budget=START_TOKENS)
+def _new_text(bundle: Bundle, old_ids: set[str], inbox_notice: str) -> str:
+    """Return the part of *bundle* that was not injected into a resumed session before."""
+    prefix = "" if old_ids.issuperset(_block_markers(bundle.prefix)) else bundle.prefix
+    hits = [hit for part in bundle.sections for hit in part.hits if hit.memory.id not in old_ids]
+    text, _ = _render_hits(hits, budget=START_TOKENS)
     if not prefix and not text:
         return ""
-    framed = _framed(prefix, "\n\n".join(filter(None, (text, waiting))))
-    return framed if len(framed) <= MOST_CHARS else ""
+    fenced = _fence(prefix, "\n\n".join(filter(None, (text, inbox_notice))))
+    return fenced if len(fenced) <= MAX_CHARS else ""
 
 
-def _mark_of(prefix: str) -> list[str]:
-    """Return what blocks are known again by, as long as none changes; nothing where none is."""
+def _block_markers(prefix: str) -> list[str]:
+    """Return an id that changes with the text of the blocks, [] if there are no blocks."""
     return [f"blocks {short_hash(prefix).hex()}"] if prefix else []
 
 
-def _waiting(memory: Recollect, event: HookEvent) -> str:
-    found = memory.inbox(limit=COUNTED + 1, everywhere=False, project=event.place or None)
-    if not found:
+def _inbox_notice(memory: LocalRecollect, event: HookEvent) -> str:
+    candidates = memory.memories.list(statuses=["inbox"], limit=MAX_INBOX_COUNT + 1, everywhere=False, project=event.project_or_cwd or None)
+    if not candidates:
         return ""
-    count = f"More than {COUNTED}" if len(found) > COUNTED else str(len(found))
-    things = "thing waits" if len(found) == 1 else "things wait"
-    return f"{count} {things} for the user's review: recollect inbox"
+    if len(candidates) == 1:
+        return "1 memory waits for the user's review: `recollect inbox`"
+    is_more = len(candidates) > MAX_INBOX_COUNT
+    count = f"More than {MAX_INBOX_COUNT}" if is_more else str(len(candidates))
+    return f"{count} memories wait for the user's review: `recollect inbox`"
 
 
-def _for_prompt(memory: Recollect, event: HookEvent, given: Given) -> str:
-    if not asks_something(event.prompt):
+def _prompt_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+    if not is_searchable(event.prompt):
         return ""
-    told = given.ids()
     hits = memory.search(
-        _cut(event.prompt),
-        project=event.place or None,
+        _shorten_prompt(event.prompt),
+        project=event.project_or_cwd or None,
         session=event.session or None,
-        limit=LOOKED_AT,
+        limit=SEARCH_LIMIT,
     )
     others = [hit for hit in hits if not hit.memory.records(event.session)]
-    few = strong(others, event.prompt, besides=told)[:MOST]
-    written_down, citations = _told(few, budget=PROMPT_TOKENS)
-    text = _framed("", written_down)
-    if not written_down or len(text) > MOST_CHARS:
+    relevant = relevant_hits(others, event.prompt, already_injected=injected.ids())[:MAX_HITS]
+    rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS)
+    text = _fence("", rendered)
+    if not rendered or len(text) > MAX_CHARS:
         return ""
-    given.add(one.memory_id for one in citations)
+    injected.add(citation.memory_id for citation in citations)
     return text
 
 
-def _told(hits: Sequence[Hit], *, budget: int) -> tuple[str, list[Citation]]:
-    """Return a few memories as text, and what each mark in it cites."""
-    # Each kind may take all of the room: there are only a few.
-    chosen = choose_memories(hits, budget=budget, whole=4 * budget, count=counter_for().count)
-    lines, citations = written(chosen)
+def _render_hits(hits: Sequence[Hit], *, budget: int) -> tuple[str, list[Citation]]:
+    """Return a few memories as text, and the citations in it."""
+    # Each section may use the whole budget, because there are only a few memories.
+    selected = select_memories(hits, budget=budget, whole=4 * budget, count=counter_for().count)
+    lines, citations = render_memories(selected)
     parts = ["## Remembered"] if lines else []
-    for name, found in lines.items():
-        parts += ["", f"### {HEADINGS[name]}", *found]
+    for section, section_lines in lines.items():
+        parts += ["", f"### {HEADINGS[section]}", *section_lines]
     return "\n".join(parts), citations
 
 
-def _framed(prefix: str, text: str) -> str:
-    within, _ = fenced_bundle(prefix, text)
-    return f"{OPENING}\n\n{within}" if within else ""
+def _fence(prefix: str, text: str) -> str:
+    fenced, _ = fence_bundle(prefix, text)
+    return f"{INTRODUCTION}\n\n{fenced}" if fenced else ""
 
 
-def _cut(prompt: str) -> str:
-    """Return a prompt short enough to ask with: of a long one its beginning and its end."""
-    if len(prompt) <= LONGEST_QUERY:
+def _shorten_prompt(prompt: str) -> str:
+    """Return *prompt* as a query: if it is too long, only its beginning and its end."""
+    if len(prompt) <= MAX_QUERY_CHARS:
         return prompt
-    half = LONGEST_QUERY // 2
+    half = MAX_QUERY_CHARS // 2
     return f"{prompt[:half]}\n{prompt[-half:]}"

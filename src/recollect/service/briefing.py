@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, zip_longest
 
-from recollect.context.budget import Shares
-from recollect.context.bundle import Given, Wish, assemble
+from recollect.context.token_budget import BudgetShares
+from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.domain.context import Bundle, Form
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import visible_owners
 from recollect.service import inputs, read
 from recollect.service.block_target import visible
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.places import Where, find
 from recollect.store.protocol import Tables
-from recollect.text.tokens import counter_for
+from recollect.text.token_counter import counter_for
 
 # How many of each kind are looked at, newest first; the budget decides how many are told.
 KINDS: tuple[tuple[MemoryType, int], ...] = (
@@ -35,7 +35,7 @@ KINDS: tuple[tuple[MemoryType, int], ...] = (
     (MemoryType.ARTIFACT, 5),
 )
 # Nobody talks yet: there is no history and no system prompt to leave room for.
-SHARES = Shares(system=0.0, blocks=0.3, history=0.0, relevant=0.65, margin=0.05)
+SHARES = BudgetShares(system=0.0, blocks=0.3, history=0.0, relevant=0.65, margin=0.05)
 WHY = "A session began here: the newest of each kind, while the budget allows."
 
 
@@ -58,26 +58,26 @@ def request(
 ) -> Request:
     """Check what a caller wants told."""
     return Request(
-        asked=read.question("", where=where),
+        asked=read.Question(where=where),
         budget_tokens=inputs.count_of("budget_tokens", budget_tokens, least=50, most=2_000_000),
         form=inputs.one_of("form", Form, form),
         model=inputs.text_of("model", model, most=inputs.MAX_NAME).strip(),
     )
 
 
-def briefing(deps: Deps, wanted: Request) -> Bundle:
+def briefing(services: Services, wanted: Request) -> Bundle:
     """Return what an agent should know when a session begins, within a token budget."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         viewer = find(tables, wanted.asked.where)
         hits = _newest(tables, wanted)
         blocks = tuple(visible(tables, None, viewer.project_id, None))
-    wish = Wish(
+    wish = BundleOptions(
         budget_tokens=wanted.budget_tokens,
         count=cache(counter_for(wanted.model).count),
         shares=SHARES,
         form=wanted.form,
     )
-    return _logged(deps, wanted, assemble(Given(hits=tuple(hits), blocks=blocks), wish), hits)
+    return _logged(services, wanted, assemble_bundle(BundleInput(hits=tuple(hits), blocks=blocks), wish), hits)
 
 
 def _newest(tables: Tables, wanted: Request) -> list[Hit]:
@@ -92,12 +92,12 @@ def _newest(tables: Tables, wanted: Request) -> list[Hit]:
     return read.unasked(tables, [one for one in in_turn if one is not None], WHY)
 
 
-def _logged(deps: Deps, wanted: Request, bundle: Bundle, hits: Sequence[Hit]) -> Bundle:
+def _logged(services: Services, wanted: Request, bundle: Bundle, hits: Sequence[Hit]) -> Bundle:
     reasons = {one.item_id: f"dropped: {one.reason}" for one in bundle.dropped}
     kept = [
         read.logged(rank, hit, reasons.get(hit.memory.id, "returned"))
         for rank, hit in enumerate(hits, start=1)
     ]
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
-    retrieval_id = read.log_answer(deps, "briefing", wanted.asked, kept, [WHY], items)
+    retrieval_id = read.log_answer(services, "briefing", wanted.asked, kept, [WHY], items)
     return replace(bundle, retrieval_id=retrieval_id)

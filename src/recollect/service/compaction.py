@@ -1,7 +1,7 @@
 """
 Compact a conversation: a summary stands for its older messages, which stay searchable for ever.
 
-Deciding what leaves is context/compact.py, the summary itself context/summary, or the chat
+Deciding what leaves is context/compaction_plan.py, the summary itself context/summary, or the chat
 model where one is configured. Here the window is read, the summary made outside of any transaction,
 and all of it written at once, unless somebody else compacted in the meantime.
 """
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from recollect.context.compact import (
+from recollect.context.compaction_plan import (
     CompactionSettings,
-    Plan,
+    CompactionPlan,
     needs_compaction,
     plan_compaction,
 )
-from recollect.context.summary.prompt import checked, summary_request
+from recollect.context.summary.summary_prompt import parse_summary, summary_request
 from recollect.context.summary.summarize import summarize
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import (
@@ -29,9 +29,9 @@ from recollect.domain.conversation import (
 from recollect.engine.paid import ask_model
 from recollect.service import inputs, window
 from recollect.service.block_target import Place, known_conversation
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.text.tokens import TokenCounter, counter_for
+from recollect.text.token_counter import TokenCounter, counter_for
 
 MADE_BY_EXTRACT = "extract"
 TRIES = 3  # whoever is overtaken so often gives up, for then it is compacted
@@ -50,7 +50,7 @@ class _Window:
 
 
 def compact(
-    deps: Deps,
+    services: Services,
     conversation: object,
     *,
     window_tokens: object = None,
@@ -64,7 +64,7 @@ def compact(
     """Compact a conversation whose window is too full (or in any case); None if nothing leaves."""
     chosen = inputs.one_of("mode", CompactionMode, mode)
     for _ in range(TRIES):
-        seen = _read(deps, conversation)
+        seen = _read(services, conversation)
         settings = CompactionSettings(
             window_tokens=window.window_tokens_of(window_tokens, seen.agent),
             threshold=inputs.share_of("threshold", threshold),
@@ -81,8 +81,8 @@ def compact(
         plan = plan_compaction(seen.messages, settings=settings, other_tokens=used)
         if plan is None or not plan.evicted:
             return None
-        summary, notes = _summary(deps, seen, plan, settings)
-        if deps.store.write(partial(_keep, seen, plan, summary)):
+        summary, notes = _summary(services, seen, plan, settings)
+        if services.store.write(partial(_keep, seen, plan, summary)):
             return Compacted(
                 summary=summary,
                 evicted=len(plan.evicted),
@@ -93,14 +93,14 @@ def compact(
     return None
 
 
-def _read(deps: Deps, conversation: object) -> _Window:
-    with deps.store.read() as tables:
+def _read(services: Services, conversation: object) -> _Window:
+    with services.store.read() as tables:
         found = known_conversation(tables, conversation)
         agent = tables.agents.get(found.agent_id) if found.agent_id else None
         counter = counter_for(agent.model if agent else "")
         summaries = tables.conversations.summaries(found.id)
         messages = tables.messages.in_context(found.id)
-    overview = window.overview(deps, Place(conversation=found))
+    overview = window.overview(services, Place(conversation=found))
     return _Window(
         conversation=found,
         agent=agent,
@@ -112,28 +112,28 @@ def _read(deps: Deps, conversation: object) -> _Window:
 
 
 def _summary(
-    deps: Deps, seen: _Window, plan: Plan, settings: CompactionSettings
+    services: Services, seen: _Window, plan: CompactionPlan, settings: CompactionSettings
 ) -> tuple[Summary, tuple[str, ...]]:
     previous = seen.previous.content if seen.previous else ""
     budget = settings.summary_budget
     count = seen.counter.count
     notes: tuple[str, ...] = ()
     text, made_by = None, MADE_BY_EXTRACT
-    if deps.desk.asks:
+    if services.desk.asks:
         asked = summary_request(plan.evicted, previous=previous, budget_tokens=budget)
-        if asked.hidden:
+        if asked.omitted:
             # What the model cannot be shown at once it is told as a summary so far.
-            hidden, shown = plan.evicted[: asked.hidden], plan.evicted[asked.hidden :]
+            hidden, shown = plan.evicted[: asked.omitted], plan.evicted[asked.omitted :]
             so_far = summarize(hidden, previous=previous, budget_tokens=budget, count=count)
             asked = summary_request(shown, previous=so_far, budget_tokens=budget)
         answer = ask_model(
-            deps.desk,
+            services.desk,
             purpose="summary",
             system=asked.system,
             prompt=asked.prompt,
             max_tokens=asked.max_tokens,
         )
-        text = checked(answer.text, budget_tokens=budget, count=count) if answer.text else None
+        text = parse_summary(answer.text, budget_tokens=budget, count=count) if answer.text else None
         made_by = answer.model if text else MADE_BY_EXTRACT
         if text is None:
             why = answer.why_not or "its answer was no summary"
@@ -142,14 +142,14 @@ def _summary(
         text = summarize(plan.evicted, previous=previous, budget_tokens=budget, count=count)
     text = text or previous or f"{len(plan.evicted)} messages that say little"
     first, last = plan.evicted[0].position, plan.evicted[-1].position
-    made_at = deps.clock.now()
+    made_at = services.clock.now()
     if seen.previous is not None:
         first = min(first, seen.previous.first_position)
         last = max(last, seen.previous.last_position)
         # The latest summary counts, whatever the clock of the machine says.
         made_at = max(made_at, seen.previous.created_at + timedelta(microseconds=1))
     summary = Summary(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         conversation_id=seen.conversation.id,
         mode=settings.mode,
         content=text,
@@ -162,7 +162,7 @@ def _summary(
     return summary, notes
 
 
-def _keep(seen: _Window, plan: Plan, summary: Summary, tables: Tables) -> bool:
+def _keep(seen: _Window, plan: CompactionPlan, summary: Summary, tables: Tables) -> bool:
     """Write it all, unless somebody compacted, pinned or deleted since the window was read."""
     known_conversation(tables, seen.conversation)
     ids = [message.id for message in plan.evicted]
@@ -173,5 +173,5 @@ def _keep(seen: _Window, plan: Plan, summary: Summary, tables: Tables) -> bool:
     if (latest[-1].id if latest else None) != before:
         return False
     tables.conversations.add_summary(summary)
-    tables.messages.sum_up(ids, summary.id)
+    tables.messages.mark_summarized(ids, summary.id)
     return True

@@ -13,11 +13,12 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from recollect.config import at_home
-from recollect.context.budget import Shares
-from recollect.context.bundle import Given, Line, Wish, assemble
-from recollect.context.calls import answered_by
-from recollect.context.prompt import Metadata
+from recollect.config import expand_home
+from recollect.context.block_prompt import PromptMetadata
+from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
+from recollect.context.earlier_messages import BundleLine
+from recollect.context.token_budget import BudgetShares
+from recollect.context.tool_call_groups import answered_call_ids
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.domain.context import Bundle, Form
@@ -26,24 +27,24 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput, NotFound
-from recollect.retrieval.candidates import Meaning
-from recollect.retrieval.messages import MessageAsking, find_messages
+from recollect.retrieval.candidates import QueryVector
+from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.service import inputs, read
 from recollect.service.agents import known_agent
 from recollect.service.block_target import Place, found_in, visible
-from recollect.service.deps import Deps
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git import find_checkout
 from recollect.service.disk.roots import within_reach
-from recollect.service.places import Where, find
+from recollect.service.places import Where, find, where_of
 from recollect.service.recall import SPOKEN, TOOL_NAME
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.text.tokens import TokenCounter, counter_for
+from recollect.text.token_counter import TokenCounter, counter_for
+from recollect.wire.requests.recollect import MESSAGE_LIMIT, ContextForRequest
 
 HITS = 40
 PROFILE_FACTS = 50
 DECISIONS = 5  # of the project, shown while the budget allows
-MESSAGES = 12
 IN_SIGHT = 80  # of the history: so many more are asked for, since it may answer best itself
 TOPICS = 5
 SUMMARIES = 2  # of earlier conversations that speak of the task
@@ -64,12 +65,12 @@ class Request:
     file: object = None
     model: str = ""
     budget_tokens: int = 2_000
-    shares: Shares
+    shares: BudgetShares
     form: Form
     line_numbers: bool = False
     metadata: bool = True
     history: bool = True
-    message_limit: int = MESSAGES
+    message_limit: int = MESSAGE_LIMIT
     in_sight: frozenset[str] = frozenset()
 
 
@@ -83,73 +84,62 @@ class _Scene:
     blocks: tuple[Block, ...]
 
 
-def request(
-    task: object,
-    *,
-    where: Where,
-    agent: object = None,
-    conversation: object = None,
-    file: object = None,
-    model: object = "",
-    budget_tokens: object = 2_000,
-    shares: object = None,
-    form: object = Form.TAGS,
-    line_numbers: bool = False,
-    metadata: bool = True,
-    history: bool = True,
-    message_limit: object = MESSAGES,
-    in_sight: Sequence[object] = (),
-    asked_at: object = None,
-) -> Request:
-    """Check what a caller wants assembled."""
+def request_of(request: ContextForRequest) -> Request:
+    """Return what a caller wants assembled, checked."""
+    count = inputs.count_of
     return Request(
-        asked=read.question(task, where=where, asked_at=asked_at, limit=HITS),
-        agent=agent,
-        conversation=conversation,
-        file=file,
-        model=inputs.text_of("model", model, most=inputs.MAX_NAME).strip(),
-        budget_tokens=inputs.count_of("budget_tokens", budget_tokens, least=50, most=2_000_000),
-        shares=_shares(shares),
-        form=inputs.one_of("form", Form, form),
-        line_numbers=bool(line_numbers),
-        metadata=bool(metadata),
-        history=bool(history),
-        message_limit=inputs.count_of("message_limit", message_limit, least=0, most=1_000),
-        in_sight=frozenset(str(text).strip() for text in in_sight),
+        asked=read.Question(
+            query=request.task[: inputs.MAX_QUERY],
+            where=where_of(request),
+            asked_at=request.asked_at,
+            limit=HITS,
+        ),
+        agent=request.agent,
+        conversation=request.conversation,
+        file=request.file,
+        model=inputs.text_of("model", request.model, most=inputs.MAX_NAME).strip(),
+        budget_tokens=count("budget_tokens", request.budget_tokens, least=50, most=2_000_000),
+        shares=_shares(request.shares),
+        form=inputs.one_of("form", Form, request.form),
+        line_numbers=request.line_numbers,
+        metadata=request.metadata,
+        history=request.history,
+        message_limit=count("message_limit", request.message_limit, least=0, most=1_000),
+        in_sight=frozenset(str(text).strip() for text in request.in_sight),
     )
 
 
-def context_for(deps: Deps, wanted: Request) -> Bundle:
+def context_for(services: Services, wanted: Request) -> Bundle:
     """Return what an agent should know for a task, within a token budget."""
-    wanted, scene = _scene(deps, wanted)
-    meaning = read.meaning_of(deps, wanted.asked.query)
-    hits, notes = read.answer(deps, wanted.asked, meaning)
+    wanted, scene = _scene(services, wanted)
+    meaning = read.meaning_of(services, wanted.asked.query)
+    hits, notes = read.answer(services, wanted.asked, meaning)
     best = max((hit.parts.relevance for hit in hits), default=0.0)
     strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
     weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
     seen = {hit.memory.id for hit in strong}
-    about_file = [one for one in _of_file(deps, wanted) if one.memory.id not in seen]
+    about_file = [one for one in _of_file(services, wanted) if one.memory.id not in seen]
     seen |= {hit.memory.id for hit in about_file}
-    always = [hit for hit in _always(deps, scene) if hit.memory.id not in seen]
+    always = [hit for hit in _always(services, scene) if hit.memory.id not in seen]
     chosen = (*strong, *about_file, *always)
     counter = counter_for(wanted.model or (scene.agent.model if scene.agent else ""))
-    given = _given(deps, wanted, scene, chosen, meaning[0])
-    wish = Wish(
+    given = _given(services, wanted, scene, chosen, meaning[0])
+    wish = BundleOptions(
         budget_tokens=wanted.budget_tokens,
         count=cache(counter.count),  # the same lines are weighed again and again
         shares=wanted.shares,
         form=wanted.form,
         line_numbers=wanted.line_numbers,
     )
-    bundle = assemble(given, wish)
-    return _logged(deps, wanted, bundle, chosen, weak, [*notes, _counted(counter)])
+    bundle = assemble_bundle(given, wish)
+    return _logged(services, wanted, bundle, chosen, weak, [*notes, _counted(counter)])
 
 
-def _scene(deps: Deps, wanted: Request) -> tuple[Request, _Scene]:
+def _scene(services: Services, wanted: Request) -> tuple[Request, _Scene]:
     """Look up who asks; a conversation brings its agent, its project and itself as the session."""
     where = wanted.asked.where
     agent = wanted.agent if wanted.agent is not None else where.agent
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         if agent is not None and wanted.conversation is None and not _is_known(tables, agent):
             return wanted, _Scene(None, find(tables, where).project_id, None, ())
         place = Place(agent=agent, conversation=wanted.conversation)
@@ -157,7 +147,7 @@ def _scene(deps: Deps, wanted: Request) -> tuple[Request, _Scene]:
         if where.project is not None or where.repo is not None:
             project_id = find(tables, where).project_id
         elif project_id is not None:
-            project = tables.places.project(project_id)
+            project = tables.projects.project(project_id)
             where = replace(where, project=project.name if project else None)
         if who is not None:
             where = replace(where, agent=who.id)
@@ -177,13 +167,17 @@ def _is_known(tables: Tables, agent: object) -> bool:
 
 
 def _given(
-    deps: Deps, wanted: Request, scene: _Scene, hits: Sequence[Hit], meaning: Meaning | None
-) -> Given:
-    asked_at = wanted.asked.asked_at or deps.clock.now()
+    services: Services,
+    wanted: Request,
+    scene: _Scene,
+    hits: Sequence[Hit],
+    meaning: QueryVector | None,
+) -> BundleInput:
+    asked_at = wanted.asked.asked_at or services.clock.now()
     told = wanted.metadata
     agent, conversation = scene.agent, scene.conversation
-    file = _file_lines(deps, wanted)  # runs git: no transaction waits for it
-    with deps.store.read() as tables:
+    file = _file_lines(services, wanted)  # runs git: no transaction waits for it
+    with services.store.read() as tables:
         history: tuple[Message, ...] | None = None
         in_context = 0
         shown = conversation if wanted.history else None
@@ -196,8 +190,8 @@ def _given(
         messages: list[MessageHit] = []
         if agent is not None and wanted.message_limit and wanted.asked.query.strip():
             known = conversation.id if conversation and not wanted.history else None
-            asking = MessageAsking(
-                query=wanted.asked.query,
+            asking = ResolvedMessageQuery(
+                text=wanted.asked.query,
                 agent_id=agent.id,
                 owner=Owner(Scope.AGENT, agent.id),
                 filters=MessageFilters(
@@ -209,12 +203,12 @@ def _given(
                 limit=wanted.message_limit
                 + min(len(history or ()) + len(wanted.in_sight), IN_SIGHT),
             )
-            meaning = read.still(deps, tables, asking.query, meaning)
+            meaning = read.still(services, tables, asking.text, meaning)
             messages = find_messages(tables, asking, meaning)
         ids = {message.id for message in history or ()}
         unseen = [hit for hit in messages if hit.message.id not in ids]
         strong = _strong(unseen, wanted)
-        return Given(
+        return BundleInput(
             hits=tuple(hits),
             system_prompt=agent.system_prompt if agent else "",
             blocks=scene.blocks,
@@ -232,7 +226,7 @@ def _given(
 def _from_a_whole_call(messages: Sequence[Message]) -> Sequence[Message]:
     """Return *messages* from the first one on that does not answer a call made before them."""
     start = 0
-    while len(messages) == HISTORY and start < len(messages) and answered_by(messages[start]):
+    while len(messages) == HISTORY and start < len(messages) and answered_call_ids(messages[start]):
         start += 1
     return messages[start:]
 
@@ -243,7 +237,9 @@ def _strong(found: Sequence[MessageHit], wanted: Request) -> tuple[MessageHit, .
     return tuple(hit for hit in others if hit.score >= WEAK * best)[: wanted.message_limit]
 
 
-def _summed_up(tables: Tables, scene: _Scene, found: Sequence[MessageHit]) -> tuple[Line, ...]:
+def _summed_up(
+    tables: Tables, scene: _Scene, found: Sequence[MessageHit]
+) -> tuple[BundleLine, ...]:
     """Return the summaries of the conversations that speak of this task, where they have one."""
     here = scene.conversation.id if scene.conversation else ""
     ids = dict.fromkeys(hit.message.conversation_id for hit in found)
@@ -258,7 +254,7 @@ def _summed_up(tables: Tables, scene: _Scene, found: Sequence[MessageHit]) -> tu
 
 def _topics(
     tables: Tables, scene: _Scene, wanted: Request, found: Sequence[MessageHit]
-) -> tuple[Line, ...]:
+) -> tuple[BundleLine, ...]:
     """Return what the last conversations were about: their title, or how they began."""
     if scene.agent is None:
         return ()
@@ -281,11 +277,11 @@ def _opening(tables: Tables, conversation: Conversation) -> str:
     return next((one.content for one in first if one.role is Role.USER and one.content), "")
 
 
-def _metadata(tables: Tables, scene: _Scene, asked_at: datetime, in_context: int) -> Metadata:
+def _metadata(tables: Tables, scene: _Scene, asked_at: datetime, in_context: int) -> PromptMetadata:
     assert scene.agent is not None  # only agents have metadata
     total = tables.messages.count_of_agent(scene.agent.id)
-    archived, tags = tables.agents.archive(scene.agent.id, tags=TAGS)
-    return Metadata(
+    archived, tags = tables.agents.archive_summary(scene.agent.id, tag_limit=TAGS)
+    return PromptMetadata(
         now=asked_at,
         blocks_changed_at=max((block.updated_at for block in scene.blocks), default=None),
         recalled=max(total - in_context, 0),
@@ -294,9 +290,9 @@ def _metadata(tables: Tables, scene: _Scene, asked_at: datetime, in_context: int
     )
 
 
-def _always(deps: Deps, scene: _Scene) -> list[Hit]:
+def _always(services: Services, scene: _Scene) -> list[Hit]:
     """Return facts about the user and the project's latest decisions, whatever the task."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         facts = _newest(tables, Owner(Scope.GLOBAL, ""), MemoryType.PROFILE, PROFILE_FACTS)
         why = "A profile fact: shown for every task while the budget allows."
         found = read.unasked(tables, facts, why)
@@ -313,21 +309,21 @@ def _newest(tables: Tables, owner: Owner, kind: MemoryType, limit: int) -> list[
     return tables.memories.newest([owner], filters, limit)
 
 
-def _of_file(deps: Deps, wanted: Request) -> list[Hit]:
+def _of_file(services: Services, wanted: Request) -> list[Hit]:
     """Return memories that speak of the current file by its name."""
     if wanted.file is None:
         return []
     name = _path(wanted.file).name
     asked = replace(wanted.asked, query=name, limit=FILE_HITS)
-    hits, _ = read.answer(deps, asked)
+    hits, _ = read.answer(services, asked)
     return [hit for hit in hits if name.lower() in hit.memory.content.lower()]
 
 
-def _file_lines(deps: Deps, wanted: Request) -> tuple[Line, ...]:
+def _file_lines(services: Services, wanted: Request) -> tuple[BundleLine, ...]:
     """Return the current file and its last commits, a line each."""
     if wanted.file is None:
         return ()
-    path = within_reach(_path(wanted.file), deps.reach)
+    path = within_reach(_path(wanted.file), services.reach)
     root = find_checkout(path).root
     shown = path.resolve()
     told = shown.relative_to(root) if shown.is_relative_to(root) else shown.name
@@ -344,11 +340,11 @@ def _file_lines(deps: Deps, wanted: Request) -> tuple[Line, ...]:
 def _path(file: object) -> Path:
     if not isinstance(file, str | Path) or not str(file).strip() or "\0" in str(file):
         raise InvalidInput("file must be the path of the file that is worked on")
-    return at_home(str(file)).absolute()
+    return expand_home(str(file)).absolute()
 
 
 def _logged(
-    deps: Deps,
+    services: Services,
     wanted: Request,
     bundle: Bundle,
     chosen: Sequence[Hit],
@@ -378,7 +374,7 @@ def _logged(
     ]
     sizes = ", ".join(f"{section.name} {section.tokens}" for section in bundle.sections)
     told = [*notes, f"tokens: {sizes}"] if sizes else notes
-    retrieval_id = read.log_answer(deps, "context_for", wanted.asked, hits, told, items)
+    retrieval_id = read.log_answer(services, "context_for", wanted.asked, hits, told, items)
     return replace(bundle, retrieval_id=retrieval_id)
 
 
@@ -386,14 +382,14 @@ def _counted(counter: TokenCounter) -> str:
     return f"tokens counted as {counter.name}"
 
 
-def _shares(shares: object) -> Shares:
-    if shares is None or isinstance(shares, Shares):
-        return shares or Shares()
+def _shares(shares: object) -> BudgetShares:
+    if shares is None or isinstance(shares, BudgetShares):
+        return shares or BudgetShares()
     if not isinstance(shares, dict):
         raise InvalidInput("shares must be a dict: system, blocks, history, relevant, margin")
-    unknown = sorted(set(shares) - set(Shares.__dataclass_fields__))
+    unknown = sorted(set(shares) - set(BudgetShares.__dataclass_fields__))
     if unknown:
         raise InvalidInput(
             f"unknown shares: {', '.join(unknown)}; use system, blocks, history, relevant, margin"
         )
-    return Shares(**shares)
+    return BudgetShares(**shares)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.context.calls import answered_by, calls_of
-from recollect.context.history import size_of
+from recollect.context.tool_call_groups import answered_call_ids, tool_calls_of
+from recollect.context.history_window import message_size
 from recollect.domain.conversation import (
     Conversation,
     ConversationReceipt,
@@ -24,14 +24,14 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.block_target import known_conversation
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
 from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
-from recollect.text.message import text_in
+from recollect.text.clean_text import clean
+from recollect.text.message_text import parts_text
 from recollect.text.redact import redact
-from recollect.text.tokens import TokenCounter, counter_for
+from recollect.text.token_counter import TokenCounter, counter_for
 
 MAX_MESSAGES = 10_000  # appended at once
 MAX_PIN = 20_000
@@ -75,7 +75,7 @@ def draft(
         text = redact(inputs.text_of("content", content, most=inputs.MAX_CONTENT)).text
     else:
         parts = _many("content", content)
-        text = text_in(parts, tool=role == Role.TOOL)
+        text = parts_text(parts, tool=role == Role.TOOL)
         text = inputs.text_of("content", text, most=inputs.MAX_CONTENT)
     if not text.strip() and not calls and not parts:
         raise InvalidInput("the message is empty: it has neither words nor a tool call")
@@ -94,7 +94,7 @@ def draft(
 
 
 def start(
-    deps: Deps,
+    services: Services,
     where: Where,
     *,
     title: object = "",
@@ -103,14 +103,14 @@ def start(
 ) -> Conversation:
     """Begin a conversation of an agent, which is made if there is none of that name."""
     begun = Conversation(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         title=redact(inputs.text_of("title", title, most=inputs.MAX_TITLE)).text,
         metadata=inputs.json_object_of("metadata", metadata),
-        started_at=inputs.moment_of("started_at", started_at) or deps.clock.now(),
+        started_at=inputs.moment_of("started_at", started_at) or services.clock.now(),
     )
 
     def write(tables: Tables) -> Conversation:
-        places = settle(tables, where, deps.clock)
+        places = settle(tables, where, services.clock)
         placed = replace(
             begun,
             agent_id=places.agent_id,
@@ -120,30 +120,30 @@ def start(
         tables.conversations.add(placed)
         return placed
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def get(deps: Deps, conversation: object) -> Conversation:
+def get(services: Services, conversation: object) -> Conversation:
     """Return one conversation."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return known_conversation(tables, conversation)
 
 
 def latest(
-    deps: Deps, where: Where, *, before: object = None, limit: object = 50, offset: object = 0
+    services: Services, where: Where, *, before: object = None, limit: object = 50, offset: object = 0
 ) -> list[Conversation]:
     """Return conversations, the latest first."""
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
     skip = inputs.count_of("offset", offset, least=0, most=10**9)
     moment = inputs.moment_of("before", before)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         viewer = find(tables, where)
         return tables.conversations.latest(
             viewer.agent_id, project_id=viewer.project_id, before=moment, limit=most, offset=skip
         )
 
 
-def resume(deps: Deps, conversation: object) -> Conversation:
+def resume(services: Services, conversation: object) -> Conversation:
     """Open an ended conversation again."""
 
     def write(tables: Tables) -> Conversation:
@@ -151,10 +151,10 @@ def resume(deps: Deps, conversation: object) -> Conversation:
         tables.conversations.set(found)
         return found
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def rename(deps: Deps, conversation: object, title: object) -> Conversation:
+def rename(services: Services, conversation: object, title: object) -> Conversation:
     """Give a conversation another title."""
     named = redact(inputs.text_of("title", title, most=inputs.MAX_TITLE)).text
 
@@ -163,18 +163,18 @@ def rename(deps: Deps, conversation: object, title: object) -> Conversation:
         tables.conversations.set(found)
         return found
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def delete(deps: Deps, conversation: object) -> ConversationReceipt:
+def delete(services: Services, conversation: object) -> ConversationReceipt:
     """Remove a conversation with its messages, summaries, pins, blocks and memories."""
-    receipt = deps.store.write(
-        lambda tables: _delete(tables, known_conversation(tables, conversation), deps)
+    receipt = services.store.write(
+        lambda tables: _delete(tables, known_conversation(tables, conversation), services)
     )
-    return replace(receipt, kept=(*receipt.kept, *shrunk(deps)))
+    return replace(receipt, kept=(*receipt.kept, *shrunk(services)))
 
 
-def _delete(tables: Tables, found: Conversation, deps: Deps) -> ConversationReceipt:
+def _delete(tables: Tables, found: Conversation, services: Services) -> ConversationReceipt:
     own = Owner(Scope.SESSION, found.id)
     blocks = tables.blocks.of_owner(own)
     removed = {
@@ -185,27 +185,27 @@ def _delete(tables: Tables, found: Conversation, deps: Deps) -> ConversationRece
         "blocks": len(blocks),
     }
     kept: list[str] = []
-    for memory_id in tables.conversations.own_memories(found.id):
-        gone = forget_in(tables, memory_id, deps.clock)
+    for memory_id in tables.conversations.own_memory_ids(found.id):
+        gone = forget_in(tables, memory_id, services.clock)
         kept += gone.kept
         for name, count in gone.removed.items():
             removed[name] = removed.get(name, 0) + count
     removed["captures"] = delete_captures(tables, tables.conversations.own_events(found.id))
     if found.agent_id is not None:
-        tables.messages.unindex(found.id)
+        tables.messages.remove_from_index(found.id)
     for block in blocks:
         tables.blocks.delete(block)
     drop_shelves(tables, own)
     tables.conversations.delete(found.id)
     return ConversationReceipt(
         conversation_id=found.id,
-        deleted_at=deps.clock.now(),
+        deleted_at=services.clock.now(),
         removed={name: count for name, count in removed.items() if count},
         kept=tuple(dict.fromkeys(kept)),
     )
 
 
-def append(deps: Deps, conversation: object, drafts: Sequence[Draft]) -> list[Message]:
+def append(services: Services, conversation: object, drafts: Sequence[Draft]) -> list[Message]:
     """Add messages to the end of a conversation, all or none."""
     if len(drafts) > MAX_MESSAGES:
         raise InvalidInput(f"{len(drafts)} messages at once; append at most {MAX_MESSAGES:,}")
@@ -217,13 +217,13 @@ def append(deps: Deps, conversation: object, drafts: Sequence[Draft]) -> list[Me
                 f"conversation {found.id} ended on {found.ended_at:%Y-%m-%d %H:%M}; "
                 "resume it first, or start another"
             )
-        return add_to(tables, deps, found, drafts)
+        return add_to(tables, services, found, drafts)
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
 def add_to(
-    tables: Tables, deps: Deps, conversation: Conversation, drafts: Sequence[Draft]
+    tables: Tables, services: Services, conversation: Conversation, drafts: Sequence[Draft]
 ) -> list[Message]:
     """Write messages at the end of a conversation, inside the transaction that chose it."""
     agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
@@ -231,14 +231,14 @@ def add_to(
     at = tables.messages.next_position(conversation.id)
     added = []
     for position, wanted in enumerate(drafts, start=at):
-        message = _message(deps, conversation, position, wanted, counter)
+        message = _message(services, conversation, position, wanted, counter)
         tables.messages.add(conversation, message)
         added.append(message)
     return added
 
 
 def page(
-    deps: Deps,
+    services: Services,
     conversation: object,
     *,
     start: object = 0,
@@ -250,26 +250,26 @@ def page(
     most = inputs.count_of("limit", limit, most=MAX_MESSAGES)
     first = inputs.count_of("start", start, least=0, most=2**53)
     last = 2**53 if before is None else inputs.count_of("before", before, least=0, most=2**53)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         found = known_conversation(tables, conversation)
         if newest_first or before is not None:
             return tables.messages.page_back(found.id, before=last, limit=most)
         return tables.messages.page(found.id, start=first, limit=most)
 
 
-def in_context(deps: Deps, conversation: object) -> list[Message]:
+def in_context(services: Services, conversation: object) -> list[Message]:
     """Return the messages no summary stands for, in order."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return tables.messages.in_context(known_conversation(tables, conversation).id)
 
 
-def summaries(deps: Deps, conversation: object) -> list[Summary]:
+def summaries(services: Services, conversation: object) -> list[Summary]:
     """Return the summaries of a conversation, oldest first."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return tables.conversations.summaries(known_conversation(tables, conversation).id)
 
 
-def pin_message(deps: Deps, message_id: object, *, pinned: bool) -> Message:
+def pin_message(services: Services, message_id: object, *, pinned: bool) -> Message:
     """Keep a message in context whatever is compacted, bringing it back if it left; or let go."""
 
     def write(tables: Tables) -> Message:
@@ -277,19 +277,19 @@ def pin_message(deps: Deps, message_id: object, *, pinned: bool) -> Message:
         if found is None:
             raise NotFound(f"there is no message {message_id!r} in this store")
         if pinned and found.summary_id is not None:
-            if list(calls_of(found)) or answered_by(found):
+            if list(tool_calls_of(found)) or answered_call_ids(found):
                 raise InvalidInput(
                     f"message {found.position} belongs to a tool call that was summed up; "
                     "pin what it says instead: memory.pin(conversation, text)"
                 )
-            tables.messages.bring_back(found.id)
+            tables.messages.restore_to_context(found.id)
         tables.messages.set_pinned(found.id, pinned)
         return replace(found, pinned=pinned, summary_id=None if pinned else found.summary_id)
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def add_pin(deps: Deps, conversation: object, content: object, *, kind: object = "note") -> Pin:
+def add_pin(services: Services, conversation: object, content: object, *, kind: object = "note") -> Pin:
     """Fix a piece of context to a conversation: a ticket, a debug note, a decision."""
     said = redact(inputs.text_of("content", content, most=MAX_PIN)).text
     if not said.strip():
@@ -298,19 +298,19 @@ def add_pin(deps: Deps, conversation: object, content: object, *, kind: object =
 
     def write(tables: Tables) -> Pin:
         pin = Pin(
-            id=deps.clock.new_id(),
+            id=services.clock.new_id(),
             conversation_id=known_conversation(tables, conversation).id,
             kind=named,
             content=said,
-            pinned_at=deps.clock.now(),
+            pinned_at=services.clock.now(),
         )
         tables.conversations.add_pin(pin)
         return pin
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def unpin(deps: Deps, pin_id: object) -> Pin:
+def unpin(services: Services, pin_id: object) -> Pin:
     """Take a pin out of context; it stays listed."""
 
     def write(tables: Tables) -> Pin:
@@ -321,20 +321,20 @@ def unpin(deps: Deps, pin_id: object) -> Pin:
         tables.conversations.set_pin(kept)
         return kept
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def pins(deps: Deps, conversation: object) -> list[Pin]:
+def pins(services: Services, conversation: object) -> list[Pin]:
     """Return the pins of a conversation, oldest first, those out of use too."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return tables.conversations.pins(known_conversation(tables, conversation).id)
 
 
 def _message(
-    deps: Deps, conversation: Conversation, position: int, wanted: Draft, counter: TokenCounter
+    services: Services, conversation: Conversation, position: int, wanted: Draft, counter: TokenCounter
 ) -> Message:
     message = Message(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         conversation_id=conversation.id,
         position=position,
         role=wanted.role,
@@ -346,10 +346,10 @@ def _message(
         tokens=wanted.tokens or 0,
         pinned=wanted.pinned,
         metadata=wanted.metadata,
-        created_at=wanted.created_at or deps.clock.now(),
+        created_at=wanted.created_at or services.clock.now(),
     )
     if wanted.tokens is None:
-        return replace(message, tokens=size_of(message, counter.count))
+        return replace(message, tokens=message_size(message, counter.count))
     return message
 
 

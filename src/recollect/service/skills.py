@@ -24,8 +24,8 @@ from recollect.domain.skill import (
     SkillOrigin,
     SkillReport,
 )
-from recollect.engine.learn.draft import draft_skill
-from recollect.engine.learn.prompt import (
+from recollect.engine.learn.skill_draft import draft_skill
+from recollect.engine.learn.skill_prompt import (
     MAX_ANSWER_TOKENS,
     SYSTEM,
     draft_from_answer,
@@ -37,15 +37,15 @@ from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
 from recollect.service.block_writing import add_block, change_of, default_block, keep_version
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.disk.roots import within_reach
 from recollect.service.disk.skill_folders import discover, save_skill
 from recollect.service.places import Where, project_root, settle
 from recollect.store.protocol import Tables
-from recollect.store.values import KeptSkill
+from recollect.store.values import StoredSkill
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.redact import redact
-from recollect.text.skill_file import name_problem, read_skill, write_skill
+from recollect.text.skill_file import name_problem, parse_skill, render_skill
 
 CATALOGUE, LOADED = "skills", "loaded_skills"
 GLOBAL_FOLDER, PROJECT_FOLDER = Path(".letta-memory/skills"), Path(".skills")
@@ -55,78 +55,78 @@ RULES = "rules"
 T = TypeVar("T")
 
 
-def found(deps: Deps, project: Where) -> SkillReport:
+def found(services: Services, project: Where) -> SkillReport:
     """Return the skills there are for somebody who works in a project."""
-    root = project_root(deps.store, project)
-    return discover(root and within_reach(root, deps.reach), home=Path.home())
+    root = project_root(services.store, project)
+    return discover(root and within_reach(root, services.reach), home=Path.home())
 
 
-def loaded(deps: Deps, agent: object) -> list[LoadedSkill]:
+def loaded(services: Services, agent: object) -> list[LoadedSkill]:
     """Return the skills an agent has in use, in the order of loading."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return _loaded(tables, known_agent(tables, agent))
 
 
-def load(deps: Deps, agent: object, name: object, project: Where) -> LoadedSkill:
+def load(services: Services, agent: object, name: object, project: Where) -> LoadedSkill:
     """Give a skill to an agent, as it stands in its folder now."""
-    report = found(deps, project)
+    report = found(services, project)
     skill = _named(report, name)
-    now = deps.clock.now()
+    now = services.clock.now()
 
     def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
         who = known_agent(tables, agent)
         project_id = None
         if skill.origin is SkillOrigin.PROJECT:
-            project_id = settle(tables, project, deps.clock).project_id
-        kept = _kept(deps.clock.new_id(), skill, project_id)
-        for other, _ in tables.skills.loaded(who.id):
+            project_id = settle(tables, project, services.clock).project_id
+        kept = _kept(services.clock.new_id(), skill, project_id)
+        for other, _ in tables.skills.loaded_by(who.id):
             if other.name == skill.name:
                 tables.skills.unload(who.id, other.id)
-        tables.skills.load(who.id, tables.skills.put(kept, now), now)
-        written = _keep_blocks(deps, tables, who, report, project, now)
+        tables.skills.load(who.id, tables.skills.save(kept, now), now)
+        written = _keep_blocks(services, tables, who, report, project, now)
         return LoadedSkill(skill=skill, loaded_at=now), written
 
-    return _told(deps, *deps.store.write(write))
+    return _told(services, *services.store.write(write))
 
 
-def unload(deps: Deps, agent: object, name: object, project: Where) -> LoadedSkill:
+def unload(services: Services, agent: object, name: object, project: Where) -> LoadedSkill:
     """Take a skill from an agent."""
-    report = found(deps, project)
+    report = found(services, project)
 
     def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
         who = known_agent(tables, agent)
-        for kept, loaded_at in tables.skills.loaded(who.id):
+        for kept, loaded_at in tables.skills.loaded_by(who.id):
             if kept.name == name:
                 tables.skills.unload(who.id, kept.id)
-                written = _keep_blocks(deps, tables, who, report, project, deps.clock.now())
+                written = _keep_blocks(services, tables, who, report, project, services.clock.now())
                 return LoadedSkill(skill=_skill(kept), loaded_at=loaded_at), written
-        names = ", ".join(kept.name for kept, _ in tables.skills.loaded(who.id)) or "none"
+        names = ", ".join(kept.name for kept, _ in tables.skills.loaded_by(who.id)) or "none"
         raise NotFound(f"agent {who.name!r} has no skill {name!r} loaded; it has {names}")
 
-    return _told(deps, *deps.store.write(write))
+    return _told(services, *services.store.write(write))
 
 
-def refresh(deps: Deps, agent: object, project: Where) -> SkillReport:
+def refresh(services: Services, agent: object, project: Where) -> SkillReport:
     """Write an agent's catalogue of skills anew, and take loaded ones as they stand now."""
-    report = found(deps, project)
+    report = found(services, project)
     here = {skill.name: skill for skill in report.skills}
-    now = deps.clock.now()
+    now = services.clock.now()
 
     def write(tables: Tables) -> tuple[SkillReport, list[Block]]:
         who = known_agent(tables, agent)
-        for kept, loaded_at in tables.skills.loaded(who.id):
+        for kept, loaded_at in tables.skills.loaded_by(who.id):
             current = here.get(kept.name)
             if current is not None and (current.origin, current.path) == (kept.origin, kept.path):
                 tables.skills.unload(who.id, kept.id)
-                anew = _kept(deps.clock.new_id(), current, kept.project_id)
-                tables.skills.load(who.id, tables.skills.put(anew, now), loaded_at)
-        return report, _keep_blocks(deps, tables, who, report, project, now)
+                anew = _kept(services.clock.new_id(), current, kept.project_id)
+                tables.skills.load(who.id, tables.skills.save(anew, now), loaded_at)
+        return report, _keep_blocks(services, tables, who, report, project, now)
 
-    return _told(deps, *deps.store.write(write))
+    return _told(services, *services.store.write(write))
 
 
 def learn(
-    deps: Deps,
+    services: Services,
     conversation: object,
     name: object,
     *,
@@ -142,27 +142,27 @@ def learn(
     if problem := name_problem(named):
         raise InvalidInput(problem)
     headed = inputs.text_of("title", title, most=inputs.MAX_TITLE)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         said = known_conversation(tables, conversation)
         back = tables.messages.page_back(said.id, before=2**53, limit=MOST_MESSAGES)
-        home = tables.places.project(said.project_id) if said.project_id else None
-    draft, made_by, notes = _draft(deps, back[::-1], named, headed)
+        home = tables.projects.project(said.project_id) if said.project_id else None
+    draft, made_by, notes = _draft(services, back[::-1], named, headed)
     about = {"learnt_from": f"conversation {said.id}", "made_by": made_by}
-    content = write_skill(draft.name, draft.description, draft.body, metadata=about)
+    content = render_skill(draft.name, draft.description, draft.body, metadata=about)
     path = ""
     if save:
         where = project if project.project or home is None else Where(project=home.name)
-        path = str(save_skill(_folder(deps, str(save), where), content, named, overwrite=overwrite))
+        path = str(save_skill(_folder(services, str(save), where), content, named, overwrite=overwrite))
     return LearntSkill(draft=draft, content=content, path=path, made_by=made_by, notes=notes)
 
 
 def _draft(
-    deps: Deps, messages: Sequence[Message], name: str, title: str
+    services: Services, messages: Sequence[Message], name: str, title: str
 ) -> tuple[SkillDraft, str, tuple[str, ...]]:
     notes: tuple[str, ...] = ()
-    if deps.desk.asks:
+    if services.desk.asks:
         answer = ask_model(
-            deps.desk,
+            services.desk,
             purpose="skill",
             system=SYSTEM,
             prompt=draft_prompt(messages),
@@ -177,11 +177,11 @@ def _draft(
     return draft_skill(messages, name=name, title=title), RULES, notes
 
 
-def _folder(deps: Deps, save: str, where: Where) -> Path:
+def _folder(services: Services, save: str, where: Where) -> Path:
     if save == "global":
-        return within_reach(Path.home() / GLOBAL_FOLDER, deps.reach)
-    root = project_root(deps.store, where)
-    if root is None or not within_reach(root, deps.reach).is_dir():
+        return within_reach(Path.home() / GLOBAL_FOLDER, services.reach)
+    root = project_root(services.store, where)
+    if root is None or not within_reach(root, services.reach).is_dir():
         raise InvalidInput(
             "where is the project's folder? pass project=PATH of one that exists, or "
             "save='global' for every project"
@@ -200,9 +200,9 @@ def _named(report: SkillReport, name: object) -> Skill:
     raise NotFound(f"there is no skill {name!r} here; there are {names}")
 
 
-def _kept(skill_id: str, skill: Skill, project_id: str | None) -> KeptSkill:
+def _kept(skill_id: str, skill: Skill, project_id: str | None) -> StoredSkill:
     content = redact(skill.content, keep_lines=True).text
-    return KeptSkill(
+    return StoredSkill(
         id=skill_id,
         name=skill.name,
         description=redact(skill.description).text,
@@ -215,9 +215,9 @@ def _kept(skill_id: str, skill: Skill, project_id: str | None) -> KeptSkill:
     )
 
 
-def _skill(kept: KeptSkill) -> Skill:
+def _skill(kept: StoredSkill) -> Skill:
     files = kept.metadata.get("files", ())
-    return read_skill(
+    return parse_skill(
         kept.content, folder=kept.name, origin=kept.origin, path=kept.path, files=tuple(files)
     )
 
@@ -225,12 +225,12 @@ def _skill(kept: KeptSkill) -> Skill:
 def _loaded(tables: Tables, agent: Agent) -> list[LoadedSkill]:
     return [
         LoadedSkill(skill=_skill(kept), loaded_at=loaded_at)
-        for kept, loaded_at in tables.skills.loaded(agent.id)
+        for kept, loaded_at in tables.skills.loaded_by(agent.id)
     ]
 
 
 def _keep_blocks(
-    deps: Deps,
+    services: Services,
     tables: Tables,
     agent: Agent,
     report: SkillReport,
@@ -241,12 +241,12 @@ def _keep_blocks(
     tables.skills.drop_unused()
     catalogue = "\n".join(f"- {one.name}: {_line(one.description)}" for one in report.skills)
     texts = "\n\n".join(_text(one.skill) for one in _loaded(tables, agent))
-    attached = {block.label: block for block in tables.blocks.attached(agent.id)}
+    attached = {block.label: block for block in tables.blocks.attached_to(agent.id)}
     written = []
     for label, value in ((CATALOGUE, redact(catalogue).text), (LOADED, texts)):
         block = attached.get(label)
         if block is None:
-            block = default_block(DEFAULT_LABELS[label], Owner(Scope.AGENT, agent.id), deps.clock)
+            block = default_block(DEFAULT_LABELS[label], Owner(Scope.AGENT, agent.id), services.clock)
             add_block(tables, block, by=By.SYSTEM, reason="made for skills")
             tables.blocks.attach(agent.id, block)
         if block.scope is not Scope.AGENT:
@@ -258,10 +258,10 @@ def _keep_blocks(
     return written
 
 
-def _told(deps: Deps, result: T, written: Sequence[Block]) -> T:
+def _told(services: Services, result: T, written: Sequence[Block]) -> T:
     """Tell listeners of the blocks that changed, now that they are on disk."""
     for block in written:
-        deps.listeners.tell(change_of(block, By.SYSTEM))
+        services.listeners.tell(change_of(block, By.SYSTEM))
     return result
 
 

@@ -4,24 +4,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.context.compact import tokens_of
-from recollect.context.prompt import Metadata, compile_blocks, memory_metadata
+from recollect.context.compaction_plan import message_tokens
+from recollect.context.block_prompt import PromptMetadata, compile_blocks, render_metadata
 from recollect.domain.agent import Agent
 from recollect.domain.context import WindowOverview
 from recollect.service import inputs
 from recollect.service.block_target import Place, found_in, visible
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.files import FilePlace, opened
-from recollect.text.message import calls_text
-from recollect.text.tokens import counter_for
+from recollect.text.message_text import tool_calls_text
+from recollect.text.token_counter import counter_for
+from recollect.wire.requests.agents import WARN_AT
 
-WARN_AT = 0.8
 WINDOW_TOKENS = 32_000
 LEAST, MOST = 200, 10**8  # tokens a window can sensibly have
 
 
 def overview(
-    deps: Deps,
+    services: Services,
     place: Place,
     *,
     window_tokens: object = None,
@@ -30,8 +30,8 @@ def overview(
 ) -> WindowOverview:
     """Return how many tokens each section of an agent's window takes now."""
     bar = inputs.share_of("warn_at", warn_at)
-    schemas = calls_text(inputs.json_of("tools", list(tools)))
-    with deps.store.read() as tables:
+    schemas = tool_calls_text(inputs.json_of("tools", list(tools)))
+    with services.store.read() as tables:
         agent, project_id, conversation = found_in(tables, place)
         counter = counter_for(agent.model if agent else "")
         window = window_tokens_of(window_tokens, agent)
@@ -40,17 +40,17 @@ def overview(
         summaries = tables.conversations.summaries(conversation.id) if conversation else []
         metadata = ""
         if agent is not None:
-            archived, tags = tables.agents.archive(agent.id, tags=20)
+            archived, tags = tables.agents.archive_summary(agent.id, tag_limit=20)
             total = tables.messages.count_of_agent(agent.id)
-            told = Metadata(
-                now=deps.clock.now(),
+            told = PromptMetadata(
+                now=services.clock.now(),
                 blocks_changed_at=max((block.updated_at for block in blocks), default=None),
                 recalled=max(total - len(messages), 0),
                 archived=archived,
                 tags=tuple(tags),
             )
-            metadata = memory_metadata(told)
-    files = opened(deps, FilePlace(agent=agent)) if agent is not None else []
+            metadata = render_metadata(told)
+    files = opened(services, FilePlace(agent=agent)) if agent is not None else []
     found = WindowOverview(
         window_tokens=window,
         counted_by=counter.name,
@@ -58,7 +58,7 @@ def overview(
         blocks=counter.count(compile_blocks(blocks).text),
         metadata=counter.count(metadata),
         summary=summaries[-1].tokens if summaries else 0,
-        messages=sum(map(tokens_of, messages)),
+        messages=sum(map(message_tokens, messages)),
         tools=counter.count(schemas),
         files=sum(counter.count(file.text) for file in files),
     )

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect import Message, Recollect
-from recollect.client.intercept.chat import CHAT
+from recollect import Message, LocalRecollect
+from recollect.client.intercept.openai_chat import CHAT
 from recollect.client.intercept.dialect import Dialect
-from recollect.client.intercept.messages import MESSAGES
-from recollect.client.intercept.responses import RESPONSES
-from recollect.context.calls import calls_of, groups_of
+from recollect.client.intercept.anthropic_messages import MESSAGES
+from recollect.client.intercept.openai_responses import RESPONSES
+from recollect.context.tool_call_groups import tool_calls_of, group_tool_calls
 from wire_answers import (
     chat_answer,
     chat_call,
@@ -88,30 +88,30 @@ TALK: dict[str, tuple[Dialect, list[Json], Json, Json]] = {
 
 
 @pytest.fixture
-def memory() -> Iterator[Recollect]:
+def memory() -> Iterator[LocalRecollect]:
     with recollect.open(":memory:", embedding_backend="none") as opened:
         yield opened
 
 
-def kept(memory: Recollect, sayings: list[Json]) -> list[Message]:
-    conversation = memory.start_conversation(agent="listener")
-    memory.append_messages(conversation, sayings)
-    return memory.messages(conversation)
+def kept(memory: LocalRecollect, sayings: list[Json]) -> list[Message]:
+    conversation = memory.conversations.list.start(agent="listener")
+    memory.conversations.append_many(conversation, sayings)
+    return memory.conversations.messages(conversation)
 
 
 @pytest.mark.parametrize("name", TALK)
 def test_a_turn_with_calls_is_read_back_in_order_with_calls_and_results_tied(
-    memory: Recollect, name: str
+    memory: LocalRecollect, name: str
 ) -> None:
     dialect, requests, called, told = TALK[name]
 
     messages = kept(
         memory,
         [
-            *dialect.said(requests[0]),
-            *dialect.replied(called),
-            *dialect.said(requests[1]),
-            *dialect.replied(told),
+            *dialect.new_messages(requests[0]),
+            *dialect.reply_messages(called),
+            *dialect.new_messages(requests[1]),
+            *dialect.reply_messages(told),
         ],
     )
 
@@ -129,24 +129,24 @@ def test_a_turn_with_calls_is_read_back_in_order_with_calls_and_results_tied(
         "",
         "It is in the tower.",
     ]
-    groups = groups_of(messages)
-    assert [group.places for group in groups] == [(0,), (1, 2, 3), (4,)]
+    groups = group_tool_calls(messages)
+    assert [group.indexes for group in groups] == [(0,), (1, 2, 3), (4,)]
     assert not any(group.pending for group in groups)
-    assert [(call.id, call.name) for call in calls_of(messages[1])] == [
+    assert [(call.id, call.name) for call in tool_calls_of(messages[1])] == [
         ("c1", "look"),
         ("c2", "look"),
     ]
     assert messages[4].metadata["model"]
 
 
-def test_a_call_without_an_id_is_tied_to_the_answer_beside_it(memory: Recollect) -> None:
+def test_a_call_without_an_id_is_tied_to_the_answer_beside_it(memory: LocalRecollect) -> None:
     answer = chat_answer({"function_call": {"name": "look", "arguments": "{}"}})
     request = {"messages": [{"role": "function", "name": "look", "content": "Red."}]}
 
-    messages = kept(memory, [*CHAT.replied(answer), *CHAT.said(request)])
+    messages = kept(memory, [*CHAT.reply_messages(answer), *CHAT.new_messages(request)])
 
-    assert [group.places for group in groups_of(messages)] == [(0, 1)]
-    assert not groups_of(messages)[0].pending
+    assert [group.indexes for group in group_tool_calls(messages)] == [(0, 1)]
+    assert not group_tool_calls(messages)[0].pending
 
 
 @pytest.mark.parametrize(
@@ -197,9 +197,9 @@ def test_a_call_without_an_id_is_tied_to_the_answer_beside_it(memory: Recollect)
     ],
 )
 def test_a_picture_is_stored_as_a_note_beside_the_words(
-    memory: Recollect, dialect: Dialect, request_body: Json
+    memory: LocalRecollect, dialect: Dialect, request_body: Json
 ) -> None:
-    (message,) = kept(memory, dialect.said(request_body))
+    (message,) = kept(memory, dialect.new_messages(request_body))
 
     assert message.content == "Whose lamp?"
     assert "(132 kB left out)" in str(message.parts)
@@ -207,7 +207,7 @@ def test_a_picture_is_stored_as_a_note_beside_the_words(
     assert message.tokens < 2_000
 
 
-def test_what_a_tool_said_in_parts_is_found_by_its_words(memory: Recollect) -> None:
+def test_what_a_tool_said_in_parts_is_found_by_its_words(memory: LocalRecollect) -> None:
     result = {
         "type": "tool_result",
         "tool_use_id": "t1",
@@ -219,14 +219,14 @@ def test_what_a_tool_said_in_parts_is_found_by_its_words(memory: Recollect) -> N
     }
     request = {"messages": [{"role": "user", "content": [result]}]}
 
-    (message,) = kept(memory, MESSAGES.said(request))
+    (message,) = kept(memory, MESSAGES.new_messages(request))
 
     assert message.content == "The zeppelin landed."
     assert message.metadata == {"is_error": True}
-    assert memory.search_messages("zeppelin", agent="listener")[0].message.id == message.id
+    assert memory.conversations.search("zeppelin", agent="listener")[0].message.id == message.id
 
 
-def test_a_turn_too_long_for_a_store_is_cut_rather_than_lost(memory: Recollect) -> None:
+def test_a_turn_too_long_for_a_store_is_cut_rather_than_lost(memory: LocalRecollect) -> None:
     long = "word " * 500_000
     parts = [{"type": "text", "text": long}, {"type": "input_audio", "input_audio": {"data": "AA"}}]
     request = {
@@ -236,7 +236,7 @@ def test_a_turn_too_long_for_a_store_is_cut_rather_than_lost(memory: Recollect) 
         ]
     }
 
-    messages = kept(memory, CHAT.said(request))
+    messages = kept(memory, CHAT.new_messages(request))
 
     assert all(400_000 < len(one.content) < 600_000 or one.parts for one in messages)
     assert all("left out)" in one.content for one in messages)

@@ -1,66 +1,70 @@
 """
-Sum up messages that leave the window, in their own words and within a budget.
+Summarize messages that are evicted from the window, by extraction and within a token budget.
 
-Three steps: every message yields lines under headings (summary_lines.py, summary_tools.py); lines
-of the summary so far join them, without what was settled since (summary_settle.py); then the lines
-that tell most for their length are taken until the budget is spent (summary_choice.py). Pure and
-deterministic; two passes over the messages, memory bounded by the budget.
+Three steps: every message yields lines under headings (summary_lines.py, tool_activity.py); the
+lines of the previous summary are added, without outdated ones (outdated_lines.py); then the most
+informative lines are selected until the budget is used (line_selection.py). Pure and deterministic;
+two passes over the messages, memory bounded by the budget.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from recollect.context.summary.choice import Count, Pool, choose
-from recollect.context.summary.lines import (
-    Line,
-    Section,
-    lines_of,
-    says_something,
-    sentences_of,
-    shortened,
+from recollect.context.summary.line_selection import LinePool, select_lines
+from recollect.context.summary.outdated_lines import without_outdated
+from recollect.context.summary.summary_lines import (
+    Heading,
+    SummaryLine,
+    has_substance,
+    lines_of_message,
+    shorten,
+    spoken_sentences,
 )
-from recollect.context.summary.salience import Rarity
-from recollect.context.summary.settle import settled
-from recollect.context.summary.tools import ToolTrail
+from recollect.context.summary.tool_activity import ToolActivity
+from recollect.context.summary.word_rarity import WordRarity
+from recollect.context.token_budget import TokenCounter
 from recollect.domain.conversation import Message, Role
-from recollect.text.details import rationale_in
-from recollect.text.wording import commands_a_reader, plain
+from recollect.text.decision_details import rationale_in
+from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence
 
-LEAST_POOL, TOKENS_A_LINE = 50, 4  # how many lines are held for choosing
-MOST_FROM_BEFORE = 0.7  # of the budget, for lines of the summary so far
-FIRST_ASKED, LAST_ASKED = 3.0, 1.6  # what the first and the last request are worth,
-LEAST_ASKED = 0.7  # if they are no more small talk than this
+MIN_POOL, TOKENS_PER_LINE = 50, 4  # how many lines are held for choosing
+MAX_SHARE_BEFORE = 0.7  # of the budget, for lines of the summary so far
+FIRST_REQUEST_WEIGHT, LAST_REQUEST_WEIGHT = (
+    3.0,
+    1.6,
+)  # what the first and the last request are worth,
+MIN_REQUEST_WEIGHT = 0.7  # if they are no more small talk than this
 # What a line of the summary so far is worth again: it was chosen once.
-WORTH: dict[Section, float] = {
-    Section.ASKED: 1.4,
-    Section.DECIDED: 2.2,
-    Section.TOLD: 1.5,
-    Section.FOUND: 0.8,
-    Section.DONE: 1.1,
-    Section.OPEN: 1.0,
+PREVIOUS_WEIGHT: dict[Heading, float] = {
+    Heading.ASKED: 1.4,
+    Heading.DECIDED: 2.2,
+    Heading.TOLD: 1.5,
+    Heading.FOUND: 0.8,
+    Heading.DONE: 1.1,
+    Heading.OPEN: 1.0,
 }
 
-_NAMES = {section.value.lower(): section for section in Section}
-_HEADING = re.compile(rf"^#* ?\**({'|'.join(Section)})\**:?\**\s*$", re.IGNORECASE)
+_NAMES = {section.value.lower(): section for section in Heading}
+_HEADING = re.compile(rf"^#* ?\**({'|'.join(Heading)})\**:?\**\s*$", re.IGNORECASE)
 _MARKED = re.compile(r"^(?:[-*•] )?(?P<text>.*?) ?(?:\[(?P<mark>\d+(?:[–, ]+\d+)*)\])?$")
 
 
 def summarize(
-    messages: Sequence[Message], *, previous: str = "", budget_tokens: int, count: Count
+    messages: Sequence[Message], *, previous: str = "", budget_tokens: int, count: TokenCounter
 ) -> str:
-    """Return what *messages* and the summary *previous* come to, in at most *budget_tokens*."""
-    talk = [one for one in messages if _talks(one)]
-    rarity = Rarity((*(one.content for one in talk), *previous.splitlines()))
-    pool = Pool(rarity, most=max(LEAST_POOL, budget_tokens // TOKENS_A_LINE))
-    for line in _with_first_and_last(_with_reasons(_read(messages))):
+    """Return what *messages* and the summary *previous* combined, in at most *budget_tokens*."""
+    talk = [message for message in messages if _is_talk(message)]
+    rarity = WordRarity((*(message.content for message in talk), *previous.splitlines()))
+    pool = LinePool(rarity, most=max(MIN_POOL, budget_tokens // TOKENS_PER_LINE))
+    for line in _with_first_and_last(_with_reasons(_all_lines(messages))):
         pool.add(line)
-    if pool.empty:
-        for line in _anything(messages):
+    if pool.is_empty:
+        for line in _message_openings(messages):
             pool.add(line)
-    spoke = frozenset(one.role for one in talk)
-    before, new = settled(lines_in(previous), pool.lines(), spoke=spoke)
-    chosen = choose(
+    speakers = frozenset(message.role for message in talk)
+    before, new = without_outdated(lines_of_summary(previous), pool.lines(), speakers=speakers)
+    selected = select_lines(
         before,
         new,
         rarity=rarity,
@@ -68,15 +72,15 @@ def summarize(
         count=count,
         share_before=_share_before(messages) if new else 1.0,
     )
-    while chosen and count(_written(chosen)) > budget_tokens:
-        chosen.pop()  # the whole may cost more than its lines
-    return _written(chosen)
+    while selected and count(_render_summary(selected)) > budget_tokens:
+        selected.pop()  # the joined text may cost more than its lines
+    return _render_summary(selected)
 
 
-def lines_in(summary: str) -> list[Line]:
-    """Return the lines of a summary, ours or anybody's: what has no heading was found."""
-    section = Section.FOUND
-    found = []
+def lines_of_summary(summary: str) -> list[SummaryLine]:
+    """Parse any summary into lines; a line without a heading goes under "Found and answered"."""
+    section = Heading.FOUND
+    lines = []
     for row in summary.splitlines():
         row = " ".join(row.split())
         if heading := _HEADING.match(row):
@@ -84,53 +88,58 @@ def lines_in(summary: str) -> list[Line]:
             continue
         match = _MARKED.match(row)
         text, mark = (match["text"], match["mark"] or "") if match else (row, "")
-        for piece in [text] if mark else sentences_of(text):
-            if says_something(piece):
+        for piece in [text] if mark else spoken_sentences(text):
+            if has_substance(piece):
                 position = int(re.split(r"\D", mark)[0]) if mark else -1
-                said = piece if mark else shortened(piece)  # what has a mark was shortened once
-                found.append(Line(section, said, position, WORTH[section], reference=mark))
-    return found
+                line = piece if mark else shorten(piece)  # a line with a mark is short already
+                weight = PREVIOUS_WEIGHT[section]
+                lines.append(SummaryLine(section, line, position, weight, reference=mark))
+    return lines
 
 
-def _talks(message: Message) -> bool:
+def _is_talk(message: Message) -> bool:
     return message.role in (Role.USER, Role.ASSISTANT) and bool(message.content.strip())
 
 
 def _share_before(messages: Sequence[Message]) -> float:
-    """Return how much of the budget the summary so far deserves: what it covers of all messages."""
-    said = messages[-1].position + 1  # not from the first: a decision may leave long after its time
-    return min(max(said - len(messages), 0) / max(said, 1), MOST_FROM_BEFORE)
+    """Return the budget share of the previous summary: the share of the messages it covers."""
+    # Counted from the last message, because a decision may be evicted much later than others.
+    total = messages[-1].position + 1
+    return min(max(total - len(messages), 0) / max(total, 1), MAX_SHARE_BEFORE)
 
 
-def _read(messages: Sequence[Message]) -> Iterator[Line]:
+def _all_lines(messages: Sequence[Message]) -> Iterator[SummaryLine]:
     """Yield the lines of the messages in order, then those about tools."""
-    trail = ToolTrail()
-    last = max((place for place, one in enumerate(messages) if _talks(one)), default=-1)
-    for place, message in enumerate(messages):
-        trail.read(message)
-        yield from lines_of(message, last=place == last)
-    yield from trail.lines()
+    activity = ToolActivity()
+    last = max((index for index, message in enumerate(messages) if _is_talk(message)), default=-1)
+    for index, message in enumerate(messages):
+        activity.add_message(message)
+        yield from lines_of_message(message, last=index == last)
+    yield from activity.lines()
 
 
-def _anything(messages: Sequence[Message]) -> Iterator[Line]:
-    """Yield how each message begins, whoever it is from, where nobody said anything else."""
+def _message_openings(messages: Sequence[Message]) -> Iterator[SummaryLine]:
+    """Yield the beginning of each message, for messages that gave no other line."""
     for message in messages:
-        first = next(filter(says_something, sentences_of(message.content)), "")
-        if first and not commands_a_reader(plain(first)):
-            yield Line(Section.FOUND, f"{message.role}: {shortened(first)}", message.position, 0.5)
+        first = next(filter(has_substance, spoken_sentences(message.content)), "")
+        if first and not is_prompt_injection(normalize_sentence(first)):
+            text = f"{message.role}: {shorten(first)}"
+            yield SummaryLine(Heading.FOUND, text, message.position, 0.5)
 
 
-def _with_reasons(lines: Iterable[Line]) -> Iterator[Line]:
-    """Yield the lines, a decision together with the next sentence where that says why."""
-    decision: Line | None = None
+def _with_reasons(lines: Iterable[SummaryLine]) -> Iterator[SummaryLine]:
+    """Yield the lines; append the reason to a decision if the next sentence gives it."""
+    decision: SummaryLine | None = None
     for line in lines:
         if decision is not None:
-            why = rationale_in(line.text, alone=True) if line.position == decision.position else ""
-            yield replace(decision, text=f"{decision.text} (because {why})") if why else decision
+            is_same_message = line.position == decision.position
+            reason = rationale_in(line.text, alone=True) if is_same_message else ""
+            text = f"{decision.text} (because {reason})" if reason else decision.text
+            yield replace(decision, text=text)
             decision = None
-            if why:
+            if reason:
                 continue
-        if line.section is Section.DECIDED:
+        if line.section is Heading.DECIDED:
             decision = line
         else:
             yield line
@@ -138,33 +147,34 @@ def _with_reasons(lines: Iterable[Line]) -> Iterator[Line]:
         yield decision
 
 
-def _with_first_and_last(lines: Iterable[Line]) -> Iterator[Line]:
-    """Yield the lines; what was asked first and last counts for more."""
-    held: Line | None = None
+def _with_first_and_last(lines: Iterable[SummaryLine]) -> Iterator[SummaryLine]:
+    """Yield the lines with a higher weight for the first and the last request."""
+    pending: SummaryLine | None = None
     first = True
     for line in lines:
-        if line.section is not Section.ASKED or line.weight < LEAST_ASKED:
+        if line.section is not Heading.ASKED or line.weight < MIN_REQUEST_WEIGHT:
             yield line
             continue
-        if held is not None:
-            yield replace(held, weight=FIRST_ASKED) if first else held
+        if pending is not None:
+            yield replace(pending, weight=FIRST_REQUEST_WEIGHT) if first else pending
             first = False
-        held = line
-    if held is not None:
-        yield replace(held, weight=FIRST_ASKED if first else max(LAST_ASKED, held.weight))
+        pending = line
+    if pending is not None:
+        last_weight = max(LAST_REQUEST_WEIGHT, pending.weight)
+        yield replace(pending, weight=FIRST_REQUEST_WEIGHT if first else last_weight)
 
 
-def _written(chosen: Sequence[Line]) -> str:
-    rows: dict[str, None] = {}  # a line that came twice is written once
-    for section in Section:
-        of = sorted((line for line in chosen if line.section is section), key=_place)
-        if of:
+def _render_summary(selected: Sequence[SummaryLine]) -> str:
+    rows: dict[str, None] = {}  # without duplicates
+    for section in Heading:
+        lines = sorted((line for line in selected if line.section is section), key=_line_order)
+        if lines:
             rows[f"{section}:"] = None
             rows.update(
-                {f"- {one.text}" + (f" {one.mark}" if one.mark else ""): None for one in of}
+                {f"- {line.text}" + (f" {line.mark}" if line.mark else ""): None for line in lines}
             )
     return "\n".join(rows)
 
 
-def _place(line: Line) -> tuple[int, int]:
+def _line_order(line: SummaryLine) -> tuple[int, int]:
     return line.position, line.order

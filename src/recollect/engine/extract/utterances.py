@@ -1,9 +1,9 @@
 """
-What of a source may be read for facts: sentences in the voice of somebody who may state them.
+Split a source into the sentences that may state facts.
 
-Left out before any rule looks: tool output, system text, code blocks, quoted lines, logs, memory
-that was injected into the prompt, and what a forgotten span left behind. What is left comes as
-`Utterance`s in order, each with its place in the source.
+Left out: tool output, system text, code blocks, quoted lines, logs, memory that was injected into
+the prompt, and sentences next to a forgotten span. The others are returned as `Utterance`s in
+order, each with its offsets in the source.
 """
 
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from datetime import datetime
 from recollect.domain.source import BLANKS
 from recollect.domain.transcript import Voice
 from recollect.engine.material import Turn
-from recollect.text.said import said_spans
-from recollect.text.sentences import sentences
+from recollect.text.sentence_splitter import sentence_spans
+from recollect.text.spoken_parts import spoken_spans
 
-LEAST_CHARS, MOST_CHARS = 2, 600  # shorter says nothing, longer is a paste
-MOST_TURN_CHARS = 20_000  # a longer message is a pasted document, not something somebody said
+MIN_CHARS, MAX_CHARS = 2, 600  # a longer sentence is pasted text
+MAX_TURN_CHARS = 20_000  # a longer message is a pasted document
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One sentence, its place in the source, and its turn."""
+    """One sentence, its offsets in the source, and its turn."""
 
     text: str
     start: int
@@ -35,16 +35,16 @@ class Utterance:
 
 
 def utterances(content: str, turn: Turn, *, all_of_it: bool = False) -> list[Utterance]:
-    """Return the sentences of one turn that somebody said; *all_of_it*: however long it is."""
+    """Return the spoken sentences of one turn; a long turn is skipped unless *all_of_it*."""
     if turn.voice in (Voice.TOOL, Voice.SYSTEM):
         return []
-    if turn.end - turn.start > MOST_TURN_CHARS and not all_of_it:
+    if turn.end - turn.start > MAX_TURN_CHARS and not all_of_it:
         return []
     found = []
-    for start, end in said_spans(content[turn.start : turn.end]):
-        for first, last in sentences(content, turn.start + start, turn.start + end):
+    for start, end in spoken_spans(content[turn.start : turn.end]):
+        for first, last in sentence_spans(content, turn.start + start, turn.start + end):
             after = content[last : last + 2].removeprefix(" ")
-            whole = not any(mark in BLANKS for mark in (content[first - 1 : first], after[:1]))
-            if LEAST_CHARS <= last - first <= MOST_CHARS and whole:
+            is_whole = not any(mark in BLANKS for mark in (content[first - 1 : first], after[:1]))
+            if MIN_CHARS <= last - first <= MAX_CHARS and is_whole:
                 found.append(Utterance(content[first:last], first, last, turn))
     return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.context.history import size_of
+from recollect.context.history_window import message_size
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockVersion, By
 from recollect.domain.conversation import Conversation, Message, Role
@@ -29,8 +29,8 @@ from recollect.service.moving.letta_carry import (
 )
 from recollect.service.moving.letta_older import current_shape, is_older
 from recollect.service.moving.parts import AgentParts, BlockParts, ConversationParts
-from recollect.text.message import text_in
-from recollect.text.tokens import counter_for
+from recollect.text.message_text import parts_text
+from recollect.text.token_counter import counter_for
 
 # Letta's roles in ours. An approval is the assistant's question or the user's answer to it.
 _ROLES = {role.value: role for role in Role} | {"function": Role.TOOL, "summary": Role.SYSTEM}
@@ -276,7 +276,7 @@ def _message(given: Given, position: int, in_context: bool, reading: _Reading) -
     text = (
         given.text("content", inputs.MAX_CONTENT)
         if isinstance(content, str)
-        else text_in(parts or (), tool=role is Role.TOOL)
+        else parts_text(parts or (), tool=role is Role.TOOL)
     )
     calls = given.values("tool_calls") if given.has("tool_calls") else ()
     said_at = given.moment("created_at") if given.has("created_at") else reading.written_at
@@ -303,7 +303,7 @@ def _message(given: Given, position: int, in_context: bool, reading: _Reading) -
         metadata={LETTA: {**carry, "content": form, "in_context": in_context}},
         created_at=said_at,
     )
-    return replace(message, tokens=size_of(message, counter_for().count))
+    return replace(message, tokens=message_size(message, counter_for().count))
 
 
 def _role(given: Given) -> Role:

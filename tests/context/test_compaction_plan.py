@@ -9,16 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.calls import answered_by, calls_of, groups_of, speaks
-from recollect.context.compact import (
+from recollect.context.compaction_plan import (
     DECISION_SHARE,
-    MOST_DECISIONS,
+    MAX_DECISIONS,
     CompactionSettings,
+    message_tokens,
     needs_compaction,
     plan_compaction,
-    tokens_of,
 )
-from recollect.context.decisions import states_a_decision
+from recollect.context.decision_detection import states_a_decision
+from recollect.context.tool_call_groups import (
+    answered_call_ids,
+    group_tool_calls,
+    is_user_speech,
+    tool_calls_of,
+)
 from recollect.domain.conversation import CompactionMode, Message, Role
 from recollect.errors import InvalidInput
 from support import START
@@ -26,8 +31,8 @@ from support import START
 DECISION = "We decided to use Postgres for the queue."
 
 
-def message(position: int, role: str, content: str = "", **given: Any) -> Message:
-    given.setdefault("tokens", 10)
+def message(position: int, role: str, content: str = "", **fields: Any) -> Message:
+    fields.setdefault("tokens", 10)
     return Message(
         id=f"m{position}",
         conversation_id="c",
@@ -35,26 +40,26 @@ def message(position: int, role: str, content: str = "", **given: Any) -> Messag
         role=Role(role),
         content=content,
         created_at=START,
-        **given,
+        **fields,
     )
 
 
-def talk(count: int, **given: Any) -> list[Message]:
+def talk(count: int, **fields: Any) -> list[Message]:
     """Return *count* messages, user and assistant in turn."""
     roles = ("user", "assistant")
-    return [message(n, roles[n % 2], f"Said as number {n}.", **given) for n in range(count)]
+    return [message(n, roles[n % 2], f"Said as number {n}.", **fields) for n in range(count)]
 
 
-def sliding(window: int, **given: Any) -> CompactionSettings:
-    return CompactionSettings(window_tokens=window, **given)
+def sliding(window: int, **options: Any) -> CompactionSettings:
+    return CompactionSettings(window_tokens=window, **options)
 
 
-def everything(window: int, **given: Any) -> CompactionSettings:
-    return CompactionSettings(window_tokens=window, mode=CompactionMode.ALL, **given)
+def evict_all(window: int, **options: Any) -> CompactionSettings:
+    return CompactionSettings(window_tokens=window, mode=CompactionMode.ALL, **options)
 
 
 def positions(messages: Sequence[Message]) -> list[int]:
-    return [one.position for one in messages]
+    return [msg.position for msg in messages]
 
 
 def evicted(messages: Sequence[Message], settings: CompactionSettings) -> list[int]:
@@ -82,7 +87,7 @@ def test_what_is_asked_for_is_only_as_much_as_the_target_needs() -> None:
 
 
 def test_all_evicts_everything_but_what_must_stay() -> None:
-    assert evicted(talk(20), everything(1_000, keep_last=3)) == list(range(17))
+    assert evicted(talk(20), evict_all(1_000, keep_last=3)) == list(range(17))
 
 
 def test_the_cut_is_made_before_a_message_of_the_user_when_one_is_near() -> None:
@@ -103,8 +108,8 @@ def test_a_far_turn_boundary_is_not_waited_for() -> None:
 
 
 def test_nothing_leaves_when_all_of_it_must_stay() -> None:
-    assert plan_compaction(talk(5), settings=everything(10, keep_last=10)) is None
-    assert plan_compaction([], settings=everything(10)) is None
+    assert plan_compaction(talk(5), settings=evict_all(10, keep_last=10)) is None
+    assert plan_compaction([], settings=evict_all(10)) is None
 
 
 def test_opening_instructions_pins_and_the_last_of_the_user_stay() -> None:
@@ -118,20 +123,20 @@ def test_opening_instructions_pins_and_the_last_of_the_user_stay() -> None:
         *(message(n, "assistant") for n in range(6, 12)),
     ]
 
-    assert evicted(messages, everything(100, keep_last=1)) == [2, 4, 6, 7, 8, 9, 10]
+    assert evicted(messages, evict_all(100, keep_last=1)) == [2, 4, 6, 7, 8, 9, 10]
 
 
 def test_decisions_stay_and_the_newest_win_where_they_would_fill_the_window() -> None:
     messages = [message(n, "user", DECISION) for n in range(60)]
     messages += talk(4)
 
-    few = plan_compaction(messages, settings=everything(1_000, keep_last=4))
-    many = plan_compaction(messages, settings=everything(100_000, keep_last=4))
+    few = plan_compaction(messages, settings=evict_all(1_000, keep_last=4))
+    many = plan_compaction(messages, settings=evict_all(100_000, keep_last=4))
 
     assert few is not None
     assert many is not None
     assert positions(few.kept)[:10] == list(range(50, 60))
-    assert positions(many.kept)[:MOST_DECISIONS] == list(range(40, 60))
+    assert positions(many.kept)[:MAX_DECISIONS] == list(range(40, 60))
 
 
 @pytest.mark.parametrize(
@@ -179,11 +184,11 @@ def test_a_call_and_its_result_stay_together_whoever_wrote_them(
 ) -> None:
     messages = [message(0, "user"), call, result, message(3, "assistant"), message(4, "user")]
 
-    assert [group.places for group in groups_of(messages)] == [(0,), (1, 2), (3,), (4,)]
-    assert not any(group.pending for group in groups_of(messages))
-    assert evicted(messages, everything(100, keep_last=1)) == [0, 1, 2, 3]
+    assert [group.indexes for group in group_tool_calls(messages)] == [(0,), (1, 2), (3,), (4,)]
+    assert not any(group.pending for group in group_tool_calls(messages))
+    assert evicted(messages, evict_all(100, keep_last=1)) == [0, 1, 2, 3]
     pinned = [*messages[:2], replace(result, pinned=True), *messages[3:]]
-    assert evicted(pinned, everything(100, keep_last=1)) == [0, 3]
+    assert evicted(pinned, evict_all(100, keep_last=1)) == [0, 3]
 
 
 def test_a_call_without_its_result_stays() -> None:
@@ -195,7 +200,7 @@ def test_a_call_without_its_result_stays() -> None:
         message(3, "user"),
     ]
 
-    assert evicted(messages, everything(100, keep_last=1)) == [0]
+    assert evicted(messages, evict_all(100, keep_last=1)) == [0]
 
 
 def test_results_sent_in_the_name_of_the_user_are_not_what_the_user_said_last() -> None:
@@ -206,7 +211,7 @@ def test_results_sent_in_the_name_of_the_user_are_not_what_the_user_said_last() 
         message(3, "assistant", "Done."),
     ]
 
-    assert evicted(messages, everything(100, keep_last=0)) == [1, 2, 3]
+    assert evicted(messages, evict_all(100, keep_last=0)) == [1, 2, 3]
 
 
 def test_one_message_may_answer_calls_of_two_and_an_id_may_be_used_again() -> None:
@@ -221,7 +226,12 @@ def test_one_message_may_answer_calls_of_two_and_an_id_may_be_used_again() -> No
         message(6, "tool", "nobody asked"),
     ]
 
-    assert [group.places for group in groups_of(messages)] == [(0, 1, 2), (3, 4), (5,), (6,)]
+    assert [group.indexes for group in group_tool_calls(messages)] == [
+        (0, 1, 2),
+        (3, 4),
+        (5,),
+        (6,),
+    ]
 
 
 def test_a_group_larger_than_the_window_is_kept_whole_and_said() -> None:
@@ -241,12 +251,12 @@ def test_a_group_larger_than_the_window_is_kept_whole_and_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "invalid",
     [{"window_tokens": 0}, {"target": 0.9}, {"threshold": 1.1}, {"keep_last": -1}, {"target": 0.0}],
 )
-def test_settings_that_mean_nothing_are_refused(given: dict[str, Any]) -> None:
+def test_settings_that_mean_nothing_are_refused(invalid: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        CompactionSettings(**{"window_tokens": 100, **given})
+        CompactionSettings(**{"window_tokens": 100, **invalid})
 
 
 @pytest.mark.parametrize(
@@ -264,30 +274,34 @@ KINDS = st.sampled_from(
 
 @st.composite
 def conversations(draw: st.DrawFn, start: int = 0, most: int = 40) -> list[Message]:
-    made = []
+    messages = []
     for position in range(start, start + draw(st.integers(0, most))):
-        given: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "tokens": draw(st.integers(1, 60)),
             "pinned": draw(st.integers(0, 9)) == 0,
         }
-        id_ = draw(st.sampled_from("abc"))
+        call_id = draw(st.sampled_from("abc"))
         match draw(KINDS):
             case "decision":
-                made.append(message(position, "user", DECISION, **given))
+                messages.append(message(position, "user", DECISION, **fields))
             case "call":
-                made.append(message(position, "assistant", tool_calls=({"id": id_},), **given))
+                messages.append(
+                    message(position, "assistant", tool_calls=({"id": call_id},), **fields)
+                )
             case "idless":
-                made.append(message(position, "assistant", tool_calls=({"name": "f"},), **given))
+                messages.append(
+                    message(position, "assistant", tool_calls=({"name": "f"},), **fields)
+                )
             case "result":
-                made.append(message(position, "tool", tool_call_id=id_, **given))
+                messages.append(message(position, "tool", tool_call_id=call_id, **fields))
             case "unnamed":
-                made.append(message(position, "tool", "x", **given))
+                messages.append(message(position, "tool", "x", **fields))
             case "parts":
-                parts = ({"type": "tool_result", "tool_use_id": id_},)
-                made.append(message(position, "user", parts=parts, **given))
+                parts = ({"type": "tool_result", "tool_use_id": call_id},)
+                messages.append(message(position, "user", parts=parts, **fields))
             case role:
-                made.append(message(position, role, "Said.", **given))
-    return made
+                messages.append(message(position, role, "Said.", **fields))
+    return messages
 
 
 SETTINGS = st.builds(
@@ -299,7 +313,7 @@ SETTINGS = st.builds(
 
 
 def tokens(messages: Sequence[Message]) -> int:
-    return sum(map(tokens_of, messages))
+    return sum(map(message_tokens, messages))
 
 
 @given(conversations(), SETTINGS, st.integers(0, 300))
@@ -309,21 +323,21 @@ def test_whatever_leaves_the_rest_stays_in_order_and_whole(
     plan = plan_compaction(messages, settings=settings, other_tokens=other)
     if plan is None:
         return
-    out, kept = positions(plan.evicted), positions(plan.kept)
+    evicted_positions, kept = positions(plan.evicted), positions(plan.kept)
 
-    assert sorted(out + kept) == positions(messages)
-    assert out == sorted(out)
+    assert sorted(evicted_positions + kept) == positions(messages)
+    assert evicted_positions == sorted(evicted_positions)
     assert kept == sorted(kept)
-    assert out
-    for group in groups_of(messages):
-        of = {messages[place].position for place in group.places}
-        assert of <= set(out) or of <= set(kept)
-        assert not (group.pending and of <= set(out))
-    assert not any(one.pinned for one in plan.evicted)
+    assert evicted_positions
+    for group in group_tool_calls(messages):
+        group_positions = {messages[index].position for index in group.indexes}
+        assert group_positions <= set(evicted_positions) or group_positions <= set(kept)
+        assert not (group.pending and group_positions <= set(evicted_positions))
+    assert not any(msg.pinned for msg in plan.evicted)
     last = max(settings.keep_last, 0)
     assert set(positions(messages[len(messages) - last :] if last else [])) <= set(kept)
-    said = [one.position for one in messages if speaks(one)]
-    assert not said or said[-1] in kept
+    user_positions = [msg.position for msg in messages if is_user_speech(msg)]
+    assert not user_positions or user_positions[-1] in kept
     assert plan == plan_compaction(messages, settings=settings, other_tokens=other)
 
 
@@ -344,13 +358,15 @@ def test_decisions_take_no_more_than_their_share(
     messages: list[Message], settings: CompactionSettings
 ) -> None:
     settings = replace(settings, mode=CompactionMode.ALL)
-    free = [replace(one, content="Said." if one.content == DECISION else "") for one in messages]
-    with_them = plan_compaction(messages, settings=settings)
-    without = plan_compaction(free, settings=settings)
-    kept = tokens(messages if with_them is None else with_them.kept)
-    bare = tokens(free if without is None else without.kept)
+    without_decisions = [
+        replace(msg, content="Said." if msg.content == DECISION else "") for msg in messages
+    ]
+    with_decisions = plan_compaction(messages, settings=settings)
+    plan_without = plan_compaction(without_decisions, settings=settings)
+    tokens_with = tokens(messages if with_decisions is None else with_decisions.kept)
+    tokens_without = tokens(without_decisions if plan_without is None else plan_without.kept)
 
-    assert bare <= kept <= bare + DECISION_SHARE * settings.window_tokens
+    assert tokens_without <= tokens_with <= tokens_without + DECISION_SHARE * settings.window_tokens
 
 
 @given(st.data(), SETTINGS)
@@ -358,26 +374,26 @@ def test_compaction_again_and_again_neither_loses_nor_repeats_a_message(
     data: st.DataObject, settings: CompactionSettings
 ) -> None:
     window: list[Message] = []
-    gone: list[int] = []
-    said = 0
+    evicted_positions: list[int] = []
+    total = 0
     for _ in range(5):
-        new = data.draw(conversations(start=said, most=12))
-        said += len(new)
+        new = data.draw(conversations(start=total, most=12))
+        total += len(new)
         window += new
         if plan := plan_compaction(window, settings=settings):
-            gone += positions(plan.evicted)
+            evicted_positions += positions(plan.evicted)
             window = list(plan.kept)
 
-        assert sorted(gone + positions(window)) == list(range(said))
+        assert sorted(evicted_positions + positions(window)) == list(range(total))
 
 
 def test_many_messages_take_time_in_proportion() -> None:
     def seconds(count: int) -> float:
         messages = talk(count)
-        for place in range(0, count, 4):
-            call = ({"id": f"c{place}"},)
-            messages[place + 1] = message(place + 1, "assistant", tool_calls=call)
-            messages[place + 2] = message(place + 2, "tool", tool_call_id=f"c{place}")
+        for index in range(0, count, 4):
+            call = ({"id": f"c{index}"},)
+            messages[index + 1] = message(index + 1, "assistant", tool_calls=call)
+            messages[index + 2] = message(index + 2, "tool", tool_call_id=f"c{index}")
         started = time.process_time()
         assert plan_compaction(messages, settings=sliding(count)) is not None
         return time.process_time() - started
@@ -390,5 +406,5 @@ def test_a_call_written_twice_is_one_and_answers_are_named_once() -> None:
     both = message(0, "assistant", tool_calls=({"id": "b", "name": "ls"},), parts=ANTHROPIC)
     answer = message(1, "tool", tool_call_id="b", parts=RESULT)
 
-    assert [call.name for call in calls_of(both)] == ["ls"]
-    assert answered_by(answer) == ["b"]
+    assert [call.name for call in tool_calls_of(both)] == ["ls"]
+    assert answered_call_ids(answer) == ["b"]

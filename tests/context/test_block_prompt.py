@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.context.prompt import Metadata, compile_blocks, memory_metadata
+from recollect.context.block_prompt import PromptMetadata, compile_blocks, render_metadata
 from recollect.domain.block import Block
 from support import START
 
 
-def block(label: str, value: str = "", **given: object) -> Block:
+def block(label: str, value: str = "", **fields: object) -> Block:
     return Block(
         id=f"id-{label}",
         label=label,
         value=value,
         created_at=START,
         updated_at=START,
-        **given,  # type: ignore[arg-type]
+        **fields,  # type: ignore[arg-type]
     )
 
 
@@ -52,15 +52,15 @@ def test_lines_are_numbered_where_asked() -> None:
 
 
 def test_hidden_blocks_and_empty_read_only_ones_are_left_out() -> None:
-    shown = compile_blocks(
+    included = compile_blocks(
         [
             block("open"),
             block("skills", read_only=True),
             block("secret", "x", hidden=True),
         ]
-    ).shown
+    ).included
 
-    assert [one.label for one in shown] == ["open"]
+    assert [shown.label for shown in included] == ["open"]
 
 
 @pytest.mark.parametrize(
@@ -86,15 +86,15 @@ def test_when_room_is_short_the_persona_comes_first_and_the_last_that_fits_is_cu
 
     assert len(compiled.text) <= 700
     assert "I am terse." in compiled.text
-    reasons = {one.label: reason for one, reason in compiled.left_out}
+    reasons = {shown.label: reason for shown, reason in compiled.omitted}
     assert set(reasons) == {"long", "x"}
     assert "cut to" in reasons["long"]
-    assert [one.label for one in compiled.shown] == ["long", "persona"]  # in the order given
+    assert [shown.label for shown in compiled.included] == ["long", "persona"]  # in the order given
 
 
 def test_the_bytes_depend_on_the_blocks_alone() -> None:
     blocks = [block("persona", "I am terse."), block("human", "Ana")]
-    later = [replace(one, updated_at=START.replace(year=2030)) for one in blocks]
+    later = [replace(shown, updated_at=START.replace(year=2030)) for shown in blocks]
 
     assert compile_blocks(blocks).text == compile_blocks(later).text
     assert compile_blocks([*blocks[:1], replace(blocks[1], value="Bo")]).text != (
@@ -103,9 +103,11 @@ def test_the_bytes_depend_on_the_blocks_alone() -> None:
 
 
 def test_metadata_tells_the_time_and_what_can_be_searched() -> None:
-    told = Metadata(now=START, blocks_changed_at=START, recalled=12, archived=3, tags=("infra",))
+    metadata = PromptMetadata(
+        now=START, blocks_changed_at=START, recalled=12, archived=3, tags=("infra",)
+    )
 
-    assert memory_metadata(told) == (
+    assert render_metadata(metadata) == (
         "<memory_metadata>\n"
         f"- The current time is {START:%Y-%m-%d %H:%M} UTC.\n"
         f"- Memory blocks were last changed {START:%Y-%m-%d %H:%M}.\n"

@@ -1,0 +1,150 @@
+"""
+Select memories for a bundle, and render each as a line.
+
+Pure. Sections are filled in the order of the hits. A memory that does not fit is dropped with a
+reason, and smaller ones after it can still be included. Duplicate lines are dropped too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.context.token_budget import TokenCounter
+from recollect.domain.context import Citation, Dropped, SectionName
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.retrieval import Hit
+from recollect.text.fence import escape_fence_tags
+
+SECTION_OF: dict[MemoryType, SectionName] = {
+    MemoryType.PROFILE: SectionName.PROFILE,
+    MemoryType.PROJECT: SectionName.FACTS,
+    MemoryType.ARTIFACT: SectionName.FACTS,
+    MemoryType.DECISION: SectionName.DECISIONS,
+    MemoryType.TASK_HINT: SectionName.HINTS,
+    MemoryType.EPISODE: SectionName.EPISODES,
+}
+HEADINGS: dict[SectionName, str] = {
+    SectionName.PROFILE: "About the user",
+    SectionName.DECISIONS: "Decisions",
+    SectionName.FACTS: "Project facts",
+    SectionName.HINTS: "Hints",
+    SectionName.EPISODES: "Earlier sessions",
+}
+# The largest share of the available tokens that one section may use.
+MAX_SHARE: dict[SectionName, float] = {
+    SectionName.PROFILE: 0.35,
+    SectionName.DECISIONS: 0.6,
+    SectionName.FACTS: 0.6,
+    SectionName.HINTS: 0.25,
+    SectionName.EPISODES: 0.4,
+}
+MAX_LINE_CHARS = 1_200
+
+
+@dataclass(frozen=True)
+class SelectedMemories:
+    """The memories included, by section, and the ones dropped."""
+
+    by_section: dict[SectionName, list[Hit]]
+    spent: dict[SectionName, int]
+    dropped: tuple[Dropped, ...]
+
+    @property
+    def tokens(self) -> int:
+        """The total cost of the lines and headings."""
+        return sum(self.spent.values())
+
+    def without_last(self) -> "SelectedMemories":
+        """Return the same without the last memory of the last section."""
+        name = [section for section in SectionName if self.by_section.get(section)][-1]
+        *remaining, removed = self.by_section[name]
+        sections = {**self.by_section, name: remaining}
+        dropped = Dropped(item_id=removed.memory.id, reason="budget: the whole did not fit")
+        return SelectedMemories(
+            {section: hits for section, hits in sections.items() if hits},
+            {section: self.spent[section] for section, hits in sections.items() if hits},
+            (*self.dropped, dropped),
+        )
+
+
+def select_memories(
+    hits: Sequence[Hit], *, budget: int, whole: int, count: TokenCounter
+) -> SelectedMemories:
+    """Return which of *hits*, best first, fit; each section may use its share of *whole*."""
+    left = budget
+    spent: dict[SectionName, int] = {}
+    selected: dict[SectionName, list[Hit]] = {}
+    dropped: list[Dropped] = []
+    lines_seen: set[str] = set()
+    for hit in hits:
+        name = SECTION_OF[hit.memory.type]
+        line = _render_memory(hit, "m99")
+        cost = count(f"{line}\n")
+        if name not in selected:
+            cost += count(f"\n## {HEADINGS[name]}\n")
+        share = int(MAX_SHARE[name] * whole)
+        if line in lines_seen:
+            reason = "twin: the same line is there already"
+            dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
+        elif cost > left:
+            reason = f"budget: {cost} tokens did not fit"
+            dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
+        elif spent.get(name, 0) + cost > share:
+            reason = f"section {name}: over {share} tokens"
+            dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
+        else:
+            left -= cost
+            spent[name] = spent.get(name, 0) + cost
+            selected.setdefault(name, []).append(hit)
+            lines_seen.add(line)
+    return SelectedMemories(selected, spent, tuple(dropped))
+
+
+def render_memories(
+    selected: SelectedMemories,
+) -> tuple[dict[SectionName, list[str]], list[Citation]]:
+    """Return the numbered lines of each section, and the citation of each number."""
+    lines: dict[SectionName, list[str]] = {}
+    citations: list[Citation] = []
+    for name in SectionName:
+        for hit in selected.by_section.get(name, ()):
+            mark = f"m{len(citations) + 1}"
+            lines.setdefault(name, []).append(_render_memory(hit, mark))
+            quote = hit.evidence[0].quote if hit.evidence else ""
+            citations.append(Citation(mark, hit.memory.id, quote, hit.memory.source_ref or ""))
+    return lines, citations
+
+
+def one_line(text: str, max_chars: int) -> str:
+    """Return *text* as one line of at most *max_chars* characters that cannot close its fence."""
+    line = escape_fence_tags(" ".join(text.split()))
+    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
+
+
+def _render_memory(hit: Hit, mark: str) -> str:
+    memory = hit.memory
+    text = memory.content if len(memory.content) <= MAX_LINE_CHARS else memory.summary
+    if not text:
+        text = memory.content[: MAX_LINE_CHARS - 1] + "…"
+    name = memory.title or memory.key
+    if name and name not in text:
+        text = f"{name}: {text}"
+    if memory.rationale and not _contains_reason(text, memory.rationale):
+        text += f" (because: {memory.rationale})"
+    notes = [f"{memory.observed_at:%Y-%m-%d}", *_resolved_dates(memory)]
+    if hit.reached != "visible":
+        notes.append("from another project")
+    if hit.conflicts or memory.status is Status.CONTRADICTED:
+        notes.append("CONFLICT: contradicted by another memory")
+    return f"- [{mark}] {one_line(text, len(text) + 20)} ({'; '.join(notes)})"
+
+
+def _contains_reason(text: str, reason: str) -> bool:
+    """Return whether *text* already contains *reason*, ignoring case and spacing."""
+    content, rationale = (" ".join(value.casefold().split()) for value in (text, reason))
+    return rationale.rstrip(".!") in content
+
+
+def _resolved_dates(memory: Memory) -> list[str]:
+    """Return the relative dates of a hint with the days they referred to."""
+    dates = memory.metadata.get("dates", ())
+    return [f"{date['text']} = {date['from']}" for date in dates]

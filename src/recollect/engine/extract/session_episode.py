@@ -1,0 +1,112 @@
+"""
+Build one episode per session: a short extractive summary of what the session was about.
+
+It quotes the user's first request, the longest later ones, and the last answer, so the episode has
+evidence like any other memory.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.domain.candidate import INSTRUCTION, Found, Span
+from recollect.domain.memory import MemoryType
+from recollect.domain.source import BLANKS, Source
+from recollect.domain.transcript import Voice
+from recollect.engine.extract.find_statements import content_flags
+from recollect.engine.extract.utterances import Utterance, utterances
+from recollect.engine.material import Turn
+from recollect.text.fence import fenced_spans
+from recollect.text.sentence_classifier import normalize_sentence
+
+MAX_REQUESTS = 4
+MAX_CHARS = 220
+MIN_WORDS = 3
+
+
+def session_episode(source: Source, turns: Sequence[Turn], *, title: str = "") -> Found | None:
+    """Return the episode of a session, or None if nobody said anything."""
+    if source.metadata.get("mode", "transcript") in ("note", "summary"):
+        return None  # a note is not a session
+    requests = _requests(source.content, turns) or _first_text(source.content, turns)
+    answer = _last_answer(source.content, turns)
+    if not requests:
+        return None
+    lines = ["Asked: " + " / ".join(_shorten(request.text) for request in requests)]
+    if answer is not None and answer not in requests:
+        lines.append(f"Ended with: {_shorten(answer.text)}")
+        requests.append(answer)
+    spans = [Span(u.start, min(u.end, u.start + MAX_CHARS), u.turn.voice) for u in requests]
+    return Found(
+        type=MemoryType.EPISODE,
+        content="\n".join(lines),
+        rule="episode",
+        confidence=1.0,
+        observed_at=_start_time(source, turns),
+        spans=tuple(spans),
+        title=_title(source, turns, title),
+        flags=content_flags(normalize_sentence("\n".join(lines))),
+    )
+
+
+def _title(source: Source, turns: Sequence[Turn], name: str) -> str:
+    talk = sum(turn.voice in (Voice.USER, Voice.ASSISTANT, Voice.OTHER) for turn in turns)
+    day = f"{_start_time(source, turns):%Y-%m-%d}"
+    return f"{name[:120] or 'Session'} ({day}, {talk} messages)"
+
+
+def _requests(content: str, turns: Sequence[Turn]) -> list[Utterance]:
+    """Return the first sentence of the session and the longest first sentences of later turns."""
+    people = [turn for turn in turns if turn.voice in (Voice.USER, Voice.OTHER)]
+    sentences = (_first_sentence(content, turn) for turn in people)
+    first_of_each = [sentence for sentence in sentences if sentence is not None]
+    if not first_of_each:
+        return []
+    longest = sorted(
+        first_of_each[1:], key=lambda sentence: (-_word_count(sentence), sentence.start)
+    )
+    rest = sorted(longest[: MAX_REQUESTS - 1], key=lambda sentence: sentence.start)
+    return [first_of_each[0], *rest]
+
+
+def _first_text(content: str, turns: Sequence[Turn]) -> list[Utterance]:
+    """Return the beginning of the first message, for a session without usable sentences."""
+    order = (Voice.USER, Voice.OTHER, Voice.ASSISTANT)  # commands such as `/clear` are excluded
+    talk = [turn for turn in turns if turn.voice in order]
+    for turn in sorted(talk, key=lambda turn: (order.index(turn.voice), turn.start)):
+        hidden = fenced_spans(content[turn.start : turn.end])
+        end = turn.start + hidden[0][0] if hidden else turn.end
+        text = content[turn.start : end].strip("".join(BLANKS) + " \n")[:MAX_CHARS]
+        if text:
+            start = content.index(text, turn.start)
+            return [Utterance(text, start, start + len(text), turn)]
+    return []
+
+
+def _first_sentence(content: str, turn: Turn) -> Utterance | None:
+    return next(filter(_is_representative, utterances(content, turn)), None)
+
+
+def _last_answer(content: str, turns: Sequence[Turn]) -> Utterance | None:
+    answers = (turn for turn in reversed(turns) if turn.voice is Voice.ASSISTANT)
+    sentences = (_first_sentence(content, turn) for turn in answers)
+    return next((sentence for sentence in sentences if sentence is not None), None)
+
+
+def _is_representative(utterance: Utterance) -> bool:
+    """Return whether a sentence can represent its message: long enough, no prompt injection."""
+    text = normalize_sentence(utterance.text)
+    return len(text.split()) >= MIN_WORDS and INSTRUCTION not in content_flags(text)
+
+
+def _word_count(utterance: Utterance) -> int:
+    words = normalize_sentence(utterance.text[:MAX_CHARS]).split()
+    return len({word for word in words if len(word) > 3})
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_CHARS else line[: MAX_CHARS - 1] + "…"
+
+
+def _start_time(source: Source, turns: Sequence[Turn]) -> datetime:
+    return turns[0].at if turns else source.observed_at
