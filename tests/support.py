@@ -38,6 +38,7 @@ def open_memory(
     synonyms: Mapping[str, str] | None = None,
     words_only: bool = False,
     cross_project: bool = True,
+    single_user: bool = False,
     reach: Sequence[Path] | None = None,
 ) -> Recollect:
     """Open a memory with a scripted embedder, or with none."""
@@ -45,6 +46,7 @@ def open_memory(
         db=str(path),
         embedding_backend="none" if words_only else "local",
         cross_project=cross_project,
+        single_user=single_user,
     )
     if not words_only:
         embedder = embedder or ScriptedEmbedder(synonyms=synonyms)

@@ -108,6 +108,8 @@ def test_the_nearest_place_wins(
         ("MEMORY_SERVER_URL", "server_url", "http://127.0.0.1:9000"),
         ("RECOLLECT_TOKEN", "token", "t0ken"),
         ("RECOLLECT_ALLOWED_HOSTS", "allowed_hosts", "memory.lan, other.lan"),
+        ("RECOLLECT_SINGLE_USER", "single_user", True),
+        ("RECOLLECT_SINGLE_USER", "single_user", False),
         ("RECOLLECT_DEFAULT_SEARCH_LIMIT", "default_search_limit", 7),
         ("MEMORY_DEFAULT_SEARCH_LIMIT", "default_search_limit", 7),
         ("RECOLLECT_MAX_SEARCH_LIMIT", "max_search_limit", 50),
@@ -223,6 +225,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         max_body_mb=4,
         requests_per_second=5,
         keep_retrievals=6,
+        single_user=True,
     )
     file.write_text(
         'db = "x.db"\nembedding_backend = "openai"\nembedding_model = "m"\n'
@@ -233,7 +236,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         'cross_project = false\nhost = "::1"\nport = 9\nserver_url = "http://s"\n'
         'token = "t"\nallowed_hosts = "h"\ndefault_search_limit = 1\nmax_search_limit = 2\n'
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n"
-        "keep_retrievals = 6\n",
+        "keep_retrievals = 6\nsingle_user = true\n",
         encoding="utf-8",
     )
     settings = [one for one in fields(Settings) if one.name != "embedder_named"]
@@ -315,6 +318,22 @@ def test_an_unknown_chat_backend_is_refused_with_the_known_ones(backend: str) ->
 @pytest.mark.parametrize("backend", CHAT_BACKENDS)
 def test_every_known_chat_backend_is_accepted(backend: str) -> None:
     assert Settings(chat_backend=backend).chat_backend == backend
+
+
+@pytest.mark.parametrize(
+    ("written", "value"), [("1", True), ("Yes", True), ("on", True), ("0", False), ("off", False)]
+)
+def test_a_switch_is_read_from_its_variable(
+    environ: dict[str, str], written: str, value: bool
+) -> None:
+    assert load_settings(environ | {"RECOLLECT_SINGLE_USER": written}).single_user is value
+
+
+def test_a_variable_that_is_not_a_switch_is_invalid_input_that_names_it(
+    environ: dict[str, str],
+) -> None:
+    with pytest.raises(InvalidInput, match="RECOLLECT_SINGLE_USER must be true or false"):
+        load_settings(environ | {"RECOLLECT_SINGLE_USER": "maybe"})
 
 
 @pytest.mark.parametrize(

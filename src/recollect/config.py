@@ -43,6 +43,14 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "max_body_mb": ("RECOLLECT_MAX_BODY_MB",),
     "requests_per_second": ("RECOLLECT_REQUESTS_PER_SECOND",),
     "keep_retrievals": ("RECOLLECT_KEEP_RETRIEVALS",),
+    "single_user": ("RECOLLECT_SINGLE_USER",),
+}
+
+_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True} | {
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
 }
 
 # setting: least and most
@@ -89,6 +97,7 @@ class Settings:
     max_body_mb: int = 64
     requests_per_second: int = 500  # of one client address; 0: no limit
     keep_retrievals: int = 0  # in the log, the newest; 0: all, each can be explained for ever
+    single_user: bool = False  # true: facts told to a named agent may become global facts
     # No setting of its own: whether the embedder was named nearer than in the configuration file.
     embedder_named: bool | None = field(default=None, compare=False, repr=False)
 
@@ -205,8 +214,13 @@ def _known() -> dict[str, type]:
     return known
 
 
-def _from_variable(name: str, variable: str, written: str) -> str | int:
-    if _known()[name] is not int:
+def _from_variable(name: str, variable: str, written: str) -> str | bool | int:
+    kind = _known()[name]
+    if kind is bool:
+        if written.strip().lower() not in _BOOLEANS:
+            raise InvalidInput(f"{variable} must be true or false, not {written[:40]!r}")
+        return _BOOLEANS[written.strip().lower()]
+    if kind is not int:
         return written
     try:
         return int(written)

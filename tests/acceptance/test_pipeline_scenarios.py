@@ -163,7 +163,7 @@ with Recollect(Settings(db=path, embedding_backend="none")) as memory:
     for number in range(25):
         memory.capture_session(
             [{"role": "user", "content": f"We use tool-{name}-{number} for step {number}."}],
-            project=name, agent=name, session=f"{name}-{number}",
+            project=name, agent=name, scope="project", session=f"{name}-{number}",
         )
         memory.ingest(f"{name} notes {number}.", project=name, agent=name)
         memory.search(f"tool {number}", project=name)

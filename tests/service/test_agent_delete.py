@@ -286,7 +286,9 @@ def test_what_was_captured_for_a_project_is_still_extracted_when_its_agent_is_go
     memory: Recollect, path: Path
 ) -> None:
     agent = memory.create_agent("anna")
-    memory.capture_session("We use ruff for linting.", project="site", agent="anna")
+    memory.capture_session(
+        "We use ruff for linting.", project="site", agent="anna", scope="project"
+    )
     memory.delete_agent("anna")
     memory.drain()
 

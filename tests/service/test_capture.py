@@ -528,8 +528,10 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
         ({"project": "p"}, "global", "project"),
         ({"repo": "r"}, "global", "repo"),
         ({"project": "p", "repo": "r"}, "global", "repo"),
-        ({"agent": "a"}, "global", "agent"),
-        ({"project": "p", "agent": "a"}, "global", "project"),
+        ({"agent": "a"}, "agent", "agent"),
+        ({"project": "p", "agent": "a"}, "agent", "agent"),
+        ({"project": "p", "agent": "a", "scope": "project"}, "project", "project"),
+        ({"agent": "a", "scope": "global"}, "global", "global"),
         ({"session": "s"}, "global", "global"),
         ({"project": "p", "session": "s"}, "global", "project"),
         ({"project": "p", "scope": "project"}, "project", "project"),
@@ -541,7 +543,7 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_facts_about_the_user_are_global_and_the_rest_stays_unless_a_scope_is_named(
+def test_facts_about_the_user_are_global_unless_an_agent_or_a_scope_is_named(
     memory: Recollect, given: dict[str, str], profile: str, rest: str
 ) -> None:
     memory.capture_session(TALK, **given)

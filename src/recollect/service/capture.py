@@ -125,6 +125,7 @@ def capture_many(deps: Deps, wanted: Sequence[Capture]) -> list[Event]:
 
 def take_in(deps: Deps, tables: Tables, wanted: Capture) -> Event:
     """Store one conversation's material and its first step, inside a transaction."""
+    wanted = _with_agent_scope(wanted, single_user=deps.settings.single_user)
     places = settle(tables, wanted.where, deps.clock)
     owner = owner_of(wanted.scope, **asdict(places))
     source = _source(deps, tables, wanted)
@@ -148,6 +149,18 @@ def take_in(deps: Deps, tables: Tables, wanted: Capture) -> Event:
     payload: dict[str, Any] = {**asdict(places), "scope": explicit}
     tables.jobs.add(new_job(event.id, Next(JobKind.EXTRACT, payload=payload), deps.clock))
     return event
+
+
+def _with_agent_scope(capture: Capture, *, single_user: bool) -> Capture:
+    """
+    Return *capture* in the scope of its agent, if it names one and its caller chose no scope.
+
+    Agents may serve different users. What one user tells their agent, facts about the user
+    included, must not reach another agent. In a store of a single user it may.
+    """
+    if single_user or capture.explicit_scope or capture.where.agent is None:
+        return capture
+    return replace(capture, scope=Scope.AGENT, explicit_scope=True)
 
 
 def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:

@@ -1,0 +1,139 @@
+"""What one agent's user says stays with that agent, unless somebody makes it global."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, Recollect, Scope, Status, learning
+from support import open_memory
+from vendor_calls import openai_client, question
+from vendor_server import VendorServer
+
+ADDRESS = "I live in Porto at 5 Elm Street."
+TASK = "Where does the user live, and how do we build?"
+PRIVATE_WORDS = ("Porto", "Elm", "pnpm")
+
+
+@pytest.fixture
+def memory(path: Path) -> Iterator[Recollect]:
+    """An empty store with the default settings; what is said at another moment is said again."""
+    with open_memory(path) as opened:
+        yield opened
+
+
+def hold_conversations(memory: Recollect, agent: str, *texts: str, **place: str) -> None:
+    """Hold two conversations with *agent* in which the user says *texts*, and work them off."""
+    for number in (1, 2):
+        conversation = memory.start_conversation(agent=agent, **place)
+        memory.append_messages(
+            conversation,
+            [
+                *({"role": "user", "content": text} for text in texts),
+                {"role": "assistant", "content": f"This was conversation {number} of {agent}."},
+            ],
+        )
+        memory.end_conversation(conversation, capture=True)
+    memory.drain()
+
+
+def capture_sessions(memory: Recollect, agent: str | None, *texts: str, **place: str) -> None:
+    """Capture two sessions in which the user says *texts* to *agent*, and work them off."""
+    for number in (1, 2):
+        transcript = [{"role": "user", "content": text} for text in texts]
+        transcript.append({"role": "assistant", "content": f"Session {number} of {agent}."})
+        memory.capture_session(transcript, agent=agent, session=f"{agent}-{number}", **place)
+    memory.drain()
+
+
+def everything_shown_to(memory: Recollect, agent: str | None, **place: str) -> str:
+    """Return all text that *agent* can get out of the memory, candidates included."""
+    hits = [
+        *memory.search(TASK, agent=agent, statuses=list(Status), limit=20, **place),
+        *memory.search(ADDRESS, agent=agent, statuses=list(Status), limit=20, **place),
+    ]
+    return "\n".join(
+        [
+            *(hit.memory.content for hit in hits),
+            memory.context_for(TASK, agent=agent, **place).text,
+            memory.briefing(agent=agent, **place).text,
+        ]
+    )
+
+
+def address_of(memory: Recollect, status: Status) -> list[Memory]:
+    listed = memory.memories(everywhere=True, types=["profile"], statuses=[status])
+    return [fact for fact in listed if "Elm" in fact.content]
+
+
+@pytest.mark.parametrize("place", [{}, {"project": "shop"}], ids=["agent", "agent in a project"])
+@pytest.mark.parametrize("tell", [capture_sessions, hold_conversations])
+def test_what_one_agent_is_told_twice_is_not_shown_to_another_agent(
+    memory: Recollect, tell: object, place: dict[str, str]
+) -> None:
+    assert callable(tell)
+    for agent in ("user-1", "user-2"):
+        memory.create_agent(agent, default_blocks=False)
+
+    tell(memory, "user-1", ADDRESS, "We use pnpm for builds.", **place)
+    tell(memory, "user-2", "I prefer tea.", **place)
+
+    [fact] = address_of(memory, Status.ACTIVE)
+    assert (fact.scope, fact.agent_id) == (Scope.AGENT, memory.agent("user-1").id)
+    assert "Elm Street" in everything_shown_to(memory, "user-1", **place)
+    for stranger in ("user-2", None):
+        shown = everything_shown_to(memory, stranger, **place)
+        assert not [word for word in PRIVATE_WORDS if word in shown]
+
+
+def test_what_one_user_says_within_learning_is_not_sent_with_another_users_calls(
+    memory: Recollect, vendor: VendorServer
+) -> None:
+    calls = [("user-1", ADDRESS), ("user-1", f"{ADDRESS} What is near?"), ("user-2", TASK)]
+    for agent, text in calls:
+        with openai_client(vendor) as client, learning(agent=agent, memory=memory):
+            client.chat.completions.create(**question("chat", text))
+        memory.drain()
+
+    assert [fact.scope for fact in address_of(memory, Status.ACTIVE)] == [Scope.AGENT]
+    assert "Elm" not in str(vendor.asked[-1].body)
+
+
+def test_a_promoted_candidate_of_an_agent_stays_with_the_agent(memory: Recollect) -> None:
+    memory.capture_session(ADDRESS, agent="user-1")
+    memory.create_agent("user-2")
+    memory.drain()
+    [candidate] = address_of(memory, Status.INBOX)
+
+    promoted = memory.promote(candidate.id)
+
+    assert (promoted.scope, promoted.agent_id) == (Scope.AGENT, memory.agent("user-1").id)
+    assert "Elm Street" in everything_shown_to(memory, "user-1")
+    assert "Elm" not in everything_shown_to(memory, "user-2")
+
+
+def test_a_correction_told_to_an_agent_leaves_the_global_fact_as_it_is(memory: Recollect) -> None:
+    known = memory.ingest("I live in Lisbon.", type="profile", scope="global")
+
+    capture_sessions(memory, "user-1", "Correction: I live in Porto, not in Lisbon.")
+
+    assert memory.get(known.id).status is Status.ACTIVE
+
+
+def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(memory: Recollect) -> None:
+    capture_sessions(memory, None, ADDRESS, project="shop")
+
+    [fact] = address_of(memory, Status.ACTIVE)
+    assert fact.scope is Scope.GLOBAL
+    assert "Elm Street" in everything_shown_to(memory, "user-2")
+
+
+def test_in_a_store_of_a_single_user_a_fact_told_to_one_agent_is_global(path: Path) -> None:
+    with open_memory(path, single_user=True) as memory:
+        capture_sessions(memory, "coder", ADDRESS, "We use pnpm for builds.", project="shop")
+
+        [fact] = address_of(memory, Status.ACTIVE)
+        assert fact.scope is Scope.GLOBAL
+        shown = everything_shown_to(memory, "reviewer", project="shop")
+        assert "Elm Street" in shown
+        assert "pnpm" in shown
