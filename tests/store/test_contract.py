@@ -60,7 +60,7 @@ Keep = Callable[..., Memory]
 def keep(store: Store, clock: FakeClock) -> Keep:
     """Store a memory of the given content with its source and evidence."""
 
-    def kept(content: str, **given: object) -> Memory:
+    def write_memory(content: str, **fields: object) -> Memory:
         source = Source(
             id=clock.new_id(),
             kind=SourceKind.MANUAL,
@@ -91,7 +91,7 @@ def keep(store: Store, clock: FakeClock) -> Keep:
             "updated_at": START,
             "evidence": (evidence,),
         }
-        memory = Memory(**(values | given))  # type: ignore[arg-type]
+        memory = Memory(**(values | fields))  # type: ignore[arg-type]
 
         def write(tables: Tables) -> None:
             tables.sources.add(source)
@@ -100,16 +100,16 @@ def keep(store: Store, clock: FakeClock) -> Keep:
         store.write(write)
         return memory
 
-    return kept
+    return write_memory
 
 
 def project(store: Store, clock: FakeClock, name: str) -> Project:
-    made = Project(id=clock.new_id(), name=name, created_at=START)
-    store.write(lambda tables: tables.projects.add_project(made))
-    return made
+    created = Project(id=clock.new_id(), name=name, created_at=START)
+    store.write(lambda tables: tables.projects.add_project(created))
+    return created
 
 
-def found(store: Store, query: str, owners: list[Owner] | None = None) -> list[int]:
+def matching_items(store: Store, query: str, owners: list[Owner] | None = None) -> list[int]:
     with store.read() as tables:
         partitions = tables.word_index.partitions(ItemKind.MEMORY, owners)
         return [
@@ -117,7 +117,7 @@ def found(store: Store, query: str, owners: list[Owner] | None = None) -> list[i
         ]
 
 
-def item_id(store: Store, memory: Memory) -> int | None:
+def item_id_of(store: Store, memory: Memory) -> int | None:
     with store.read() as tables:
         return tables.memories.item_id_of(memory.id)
 
@@ -150,8 +150,8 @@ def test_a_memory_is_found_by_its_words_as_soon_as_it_is_written(store: Store, k
     kept = keep("The build uses pnpm.", tags=("tooling",), title="Bundles")
 
     for query in ("builds", "PNPM", "tooling", "bundle"):
-        assert found(store, query) == [item_id(store, kept)]
-    assert found(store, "yarn") == []
+        assert matching_items(store, query) == [item_id_of(store, kept)]
+    assert matching_items(store, "yarn") == []
 
 
 def test_a_failed_write_leaves_nothing_behind(store: Store, clock: FakeClock) -> None:
@@ -239,18 +239,18 @@ def test_a_quote_that_is_not_in_its_source_is_refused(
         keep("The sky is red.", id="x", evidence=(forged,))
 
 
-def test_a_source_tells_when_each_of_its_messages_was_said(
+def test_a_source_knows_when_each_of_its_messages_was_said(
     store: Store, keep: Keep, clock: FakeClock
 ) -> None:
     kept = keep("raw material")
     turns = [(0, 4, "user", "", 1_000), (6, 9, "assistant", "", None)]
     with store.read() as tables:
         [plain] = tables.sources.of_memory(kept.id)
-    told = replace(plain, id=clock.new_id(), sha256="other", metadata={"turns": turns})
-    store.write(lambda tables: tables.sources.add(told))
+    with_turns = replace(plain, id=clock.new_id(), sha256="other", metadata={"turns": turns})
+    store.write(lambda tables: tables.sources.add(with_turns))
 
     with store.read() as tables:
-        times = [tables.sources.said_at(told.id, place) for place in (0, 3, 4, 6)]
+        times = [tables.sources.said_at(with_turns.id, position) for position in (0, 3, 4, 6)]
         assert times == [1_000, 1_000, None, None]
         assert tables.sources.said_at(plain.id, 0) is None
         assert tables.sources.said_at("unknown", 0) is None
@@ -273,7 +273,7 @@ def test_a_source_does_not_change_and_is_stored_once(store: Store, keep: Keep) -
         store.write(lambda tables: tables.sources.add(replace(source, id="other")))
 
 
-def test_standing_changes_and_the_change_is_kept(
+def test_the_status_changes_and_the_change_is_stored(
     store: Store, keep: Keep, clock: FakeClock
 ) -> None:
     kept = keep("a fact")
@@ -313,21 +313,21 @@ def test_deleting_removes_every_trace_and_says_how_much(
     assert removed["memory_tags"] == 1
     assert removed["evidence"] == 1
     assert removed["postings"] == 3
-    assert found(store, "zebra") == []
-    assert found(store, "animal") == [item_id(store, other)]
+    assert matching_items(store, "zebra") == []
+    assert matching_items(store, "animal") == [item_id_of(store, other)]
     assert store.write(lambda tables: tables.memories.delete(kept.id)) == {}
     assert store.check()[1] == []
 
 
-def test_filters_admit_what_they_say(store: Store, keep: Keep) -> None:
+def test_memories_are_filtered(store: Store, keep: Keep) -> None:
     old = keep("old", observed_at=START - timedelta(days=10), tags=("x",))
     new = keep("new", type=MemoryType.EPISODE, tags=("x", "y"))
     waiting = keep("waiting", status=Status.INBOX)
 
     def newest(**filters: object) -> list[str]:
         with store.read() as tables:
-            wanted = Filters(**filters)  # type: ignore[arg-type]
-            return [one.id for one in tables.memories.newest([GLOBAL], wanted, 10)]
+            chosen = Filters(**filters)  # type: ignore[arg-type]
+            return [memory.id for memory in tables.memories.newest([GLOBAL], chosen, 10)]
 
     assert newest() == [new.id, old.id]
     assert newest(statuses=frozenset({Status.INBOX})) == [waiting.id]
@@ -338,7 +338,7 @@ def test_filters_admit_what_they_say(store: Store, keep: Keep) -> None:
     with store.read() as tables:
         item_ids = [tables.memories.item_id_of(one.id) or 0 for one in (old, new, waiting)]
         candidate_rows = tables.memories.candidate_rows(item_ids, Filters(tags=frozenset({"y"})))
-    assert [standing.id for standing in candidate_rows] == [new.id]
+    assert [row.id for row in candidate_rows] == [new.id]
 
 
 def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, keep: Keep) -> None:
@@ -351,19 +351,26 @@ def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, ke
         late = tables.memories.timeline(None, Filters(since=START), limit=2)
         too_many = tables.memories.timeline([GLOBAL], Filters(), limit=1)
 
-    in_order = [(one.observed_at, item_id(store, one)) for one in (old, new)]
+    in_order = [(one.observed_at, item_id_of(store, one)) for one in (old, new)]
     assert (both, late, too_many) == (in_order, in_order[1:], None)
 
 
-def test_shelves_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock) -> None:
+def test_partitions_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock) -> None:
     a, b = project(store, clock, "a"), project(store, clock, "b")
     in_a = keep("shared word", scope=Scope.PROJECT, project_id=a.id)
     in_b = keep("shared word again", scope=Scope.PROJECT, project_id=b.id)
 
-    assert found(store, "shared", [Owner(Scope.PROJECT, a.id)]) == [item_id(store, in_a)]
-    assert found(store, "shared", [Owner(Scope.PROJECT, b.id)]) == [item_id(store, in_b)]
-    assert found(store, "shared", [GLOBAL]) == []
-    assert set(found(store, "shared")) == {item_id(store, in_a), item_id(store, in_b)}
+    assert matching_items(store, "shared", [Owner(Scope.PROJECT, a.id)]) == [
+        item_id_of(store, in_a)
+    ]
+    assert matching_items(store, "shared", [Owner(Scope.PROJECT, b.id)]) == [
+        item_id_of(store, in_b)
+    ]
+    assert matching_items(store, "shared", [GLOBAL]) == []
+    assert set(matching_items(store, "shared")) == {
+        item_id_of(store, in_a),
+        item_id_of(store, in_b),
+    }
 
 
 def test_links_go_both_ways_and_end_with_their_memories(
@@ -404,7 +411,7 @@ def test_links_reach_a_project_directly_or_through_its_memories(
     here = keep("here", scope=Scope.PROJECT, project_id=b.id)
 
     def link(from_id: str, relation: Relation, kind: LinkEnd, to_id: str) -> None:
-        made = Link(
+        new = Link(
             id=clock.new_id(),
             from_id=from_id,
             relation=relation,
@@ -412,21 +419,23 @@ def test_links_reach_a_project_directly_or_through_its_memories(
             to_id=to_id,
             created_at=START,
         )
-        store.write(lambda tables: tables.links.add(made))
+        store.write(lambda tables: tables.links.add(new))
 
     link(far.id, Relation.APPLIES_TO, LinkEnd.PROJECT, b.id)
     link(here.id, Relation.DERIVED_FROM, LinkEnd.MEMORY, further.id)
 
     with store.read() as tables:
-        item_ids_linked_to = set(tables.links.item_ids_linked_to(b.id))
+        linked = set(tables.links.item_ids_linked_to(b.id))
         assert {
             tables.memories.item_id_of(far.id),
             tables.memories.item_id_of(further.id),
-        } <= item_ids_linked_to
+        } <= linked
         assert tables.memories.item_id_of(here.id) in set(tables.links.item_ids_linked_to(a.id))
 
 
-def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock) -> None:
+def test_projects_and_repos_are_found_by_name_remote_and_root(
+    store: Store, clock: FakeClock
+) -> None:
     home = project(store, clock, "site")
     repo = Repo(
         id="r1",
@@ -441,24 +450,24 @@ def test_places_are_found_by_name_remote_and_root(store: Store, clock: FakeClock
     store.write(lambda tables: tables.agents.add(agent("a1", "anna")))
 
     with store.read() as tables:
-        places = tables.projects
-        assert places.project_by_name("site") == home == places.project(home.id)
-        assert places.project_by_name("none") is None
-        assert places.project("none") is None
-        assert places.projects() == [home]
-        moved = places.repo("r1")
+        projects = tables.projects
+        assert projects.project_by_name("site") == home == projects.project(home.id)
+        assert projects.project_by_name("none") is None
+        assert projects.project("none") is None
+        assert projects.projects() == [home]
+        moved = projects.repo("r1")
         assert moved is not None
         assert moved.root == "/new"
-        assert places.repo_by_remote("host/acme/web") == moved == places.repo_by_root("/new")
-        assert places.repo_by_root("/src/web") is None
-        assert places.repo_by_name("web", home.id) == moved == places.repo_by_name("web", None)
-        assert places.repo_by_name("web", "other") is None
-        assert places.repos_of(home.id) == [moved]
+        assert projects.repo_by_remote("host/acme/web") == moved == projects.repo_by_root("/new")
+        assert projects.repo_by_root("/src/web") is None
+        assert projects.repo_by_name("web", home.id) == moved == projects.repo_by_name("web", None)
+        assert projects.repo_by_name("web", "other") is None
+        assert projects.repos_of(home.id) == [moved]
         assert tables.agents.by_name("anna") == agent("a1", "anna")
         assert tables.agents.by_name("bert") is None
 
 
-def test_marks_are_where_events_without_a_source_came_from(store: Store, clock: FakeClock) -> None:
+def test_uris_of_events_without_a_source_are_listed(store: Store, clock: FakeClock) -> None:
     def event(uri: str, trigger: Trigger = Trigger.MANUAL) -> Event:
         return Event(
             id=clock.new_id(),
@@ -522,14 +531,14 @@ def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
             assert tables.retrievals.count() == tables.retrievals.times_returned(hit.memory_id)
             return "".join(name for name in "abcdef" if tables.retrievals.get(name))
 
-    def pruned(keep: int, most: int) -> tuple[int, str]:
-        return store.write(lambda tables: tables.retrievals.prune(keep, limit=most)), left()
+    def prune(keep: int, limit: int) -> tuple[int, str]:
+        return store.write(lambda tables: tables.retrievals.prune(keep, limit=limit)), left()
 
-    assert pruned(6, 3) == (0, "abcdef")
-    assert pruned(9, 3) == (0, "abcdef")
-    assert pruned(2, 1) == (1, "bcdef")
-    assert pruned(2, 2) == (2, "def")
-    assert pruned(2, 9) == (1, "ef")
+    assert prune(6, 3) == (0, "abcdef")
+    assert prune(9, 3) == (0, "abcdef")
+    assert prune(2, 1) == (1, "bcdef")
+    assert prune(2, 2) == (2, "def")
+    assert prune(2, 9) == (1, "ef")
     assert not store.check()[1]
 
 
@@ -568,7 +577,7 @@ def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(
     assert after.hits == (replace(hits[0], explanation=""),)
 
 
-def test_a_note_that_fails_leaves_nothing(store: Store) -> None:
+def test_a_log_write_that_fails_leaves_nothing(store: Store) -> None:
     def work(tables: Tables) -> None:
         tables.agents.add(agent("a", "anna"))
         raise ZeroDivisionError
@@ -603,7 +612,7 @@ def test_one_profile_fact_of_a_name_is_active_at_a_time(store: Store, keep: Keep
         keep("emacs", key="editor")
 
 
-def put(store: Store, model_id: int, vectors: dict[int, list[float]]) -> None:
+def save_vectors(store: Store, model_id: int, vectors: dict[int, list[float]]) -> None:
     rows = [
         ChunkEmbedding(
             item_id, 0, 1, short_hash(str(item_id)), np.asarray(values, dtype="<f2").tobytes()
@@ -616,7 +625,7 @@ def put(store: Store, model_id: int, vectors: dict[int, list[float]]) -> None:
 def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
     store: Store, keep: Keep
 ) -> None:
-    near, far = item_id(store, keep("near")) or 0, item_id(store, keep("far")) or 0
+    near, far = item_id_of(store, keep("near")) or 0, item_id_of(store, keep("far")) or 0
     one = store.write(lambda tables: tables.embeddings.add_model("one", 4))
     two = store.write(lambda tables: tables.embeddings.add_model("two", 4))
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
@@ -627,7 +636,7 @@ def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
             "far",
         }
         assert tables.embeddings.count_pending(one) == 2
-    put(store, one, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
+    save_vectors(store, one, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
 
     with store.read() as tables:
         partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
@@ -657,16 +666,16 @@ def test_new_and_deleted_vectors_are_seen_at_once(store: Store, keep: Keep) -> N
     model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
     query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
     memories = [keep(f"memory {number}") for number in range(6)]
-    item_ids = [item_id(store, one) or 0 for one in memories]
+    item_ids = [item_id_of(store, one) or 0 for one in memories]
 
     def near(limit: int = 10) -> set[int]:
         with store.read() as tables:
             partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
             return set(tables.embeddings.nearest(model, query, partitions, limit=limit))
 
-    put(store, model, {one: [1, one / 100, 0.1, 0.1] for one in item_ids[:3]})
+    save_vectors(store, model, {one: [1, one / 100, 0.1, 0.1] for one in item_ids[:3]})
     assert near() == set(item_ids[:3])
-    put(store, model, {one: [-1, -one / 100, -0.1, 0.1] for one in item_ids[3:]})
+    save_vectors(store, model, {one: [-1, -one / 100, -0.1, 0.1] for one in item_ids[3:]})
     assert near() == set(item_ids)
     assert near(limit=3) == set(item_ids[:3])
     for one in memories[:3]:
@@ -676,11 +685,11 @@ def test_new_and_deleted_vectors_are_seen_at_once(store: Store, keep: Keep) -> N
 
 
 def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, keep: Keep) -> None:
-    one = item_id(store, keep("one")) or 0
+    one = item_id_of(store, keep("one")) or 0
     old = store.write(lambda tables: tables.embeddings.add_model("old", 4))
     new = store.write(lambda tables: tables.embeddings.add_model("new", 4))
-    put(store, old, {one: [1, 0, 0, 0]})
-    put(store, new, {one: [0, 1, 0, 0]})
+    save_vectors(store, old, {one: [1, 0, 0, 0]})
+    save_vectors(store, new, {one: [0, 1, 0, 0]})
 
     with store.read() as tables:
         assert tables.embeddings.models_in_use() == ModelsInUse(None, None)
@@ -734,9 +743,9 @@ def test_a_reader_on_an_older_snapshot_hides_nothing_from_those_after_it(
     query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
     home = project(store, clock, "p")
     there = [Owner(Scope.PROJECT, home.id)]
-    elsewhere = item_id(store, keep("elsewhere")) or 0
-    first = item_id(store, keep("first", scope=Scope.PROJECT, project_id=home.id)) or 0
-    put(store, model, {elsewhere: [1, 0, 0, 0], first: [1, 0, 0, 0]})
+    elsewhere = item_id_of(store, keep("elsewhere")) or 0
+    first = item_id_of(store, keep("first", scope=Scope.PROJECT, project_id=home.id)) or 0
+    save_vectors(store, model, {elsewhere: [1, 0, 0, 0], first: [1, 0, 0, 0]})
 
     def near(tables: Tables, owners: list[Owner]) -> set[int]:
         partitions = tables.word_index.partitions(ItemKind.MEMORY, owners)
@@ -744,8 +753,8 @@ def test_a_reader_on_an_older_snapshot_hides_nothing_from_those_after_it(
 
     with store.read() as older:
         assert near(older, [GLOBAL]) == {elsewhere}
-        second = item_id(store, keep("second", scope=Scope.PROJECT, project_id=home.id)) or 0
-        put(store, model, {second: [1, 0, 0, 0]})
+        second = item_id_of(store, keep("second", scope=Scope.PROJECT, project_id=home.id)) or 0
+        save_vectors(store, model, {second: [1, 0, 0, 0]})
         with store.read() as newer:
             assert near(newer, [GLOBAL]) == {elsewhere}
 
@@ -791,7 +800,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
     assert len(outcomes) == 4
 
 
-def test_a_commit_that_fails_is_told_to_every_writer_of_the_group(path: Path) -> None:
+def test_a_commit_that_fails_raises_in_every_writer_of_the_group(path: Path) -> None:
     class Failing:
         """A connection whose commits and rollbacks fail."""
 
@@ -821,7 +830,7 @@ def test_one_name_with_two_dimensions_is_two_models(store: Store) -> None:
         assert tables.embeddings.latest_model("other") is None
 
 
-def test_a_large_shelf_does_not_hide_a_small_one(
+def test_a_large_partition_does_not_hide_a_small_one(
     store: Store, keep: Keep, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(word_index, "POSTINGS_BUDGET", 20)
@@ -832,4 +841,6 @@ def test_a_large_shelf_does_not_hide_a_small_one(
     for number in range(30, 60):
         keep(f"apple {number}")
 
-    assert item_id(store, ours) in found(store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)])
+    assert item_id_of(store, ours) in matching_items(
+        store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)]
+    )

@@ -40,14 +40,14 @@ def agents(store: Store) -> None:
     store.write(write)
 
 
-def found(store: Store, kind: ItemKind, owner: Owner, query: str) -> int:
+def count_matches(store: Store, kind: ItemKind, owner: Owner, query: str) -> int:
     with store.read() as tables:
         partitions = tables.word_index.partitions(kind, [owner])
         return len(tables.word_index.match(query, partitions, limit=10).matches)
 
 
 def block(block_id: str, label: str, value: str = "", **more: object) -> Block:
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "id": block_id,
         "label": label,
         "value": value,
@@ -55,7 +55,7 @@ def block(block_id: str, label: str, value: str = "", **more: object) -> Block:
         "created_at": START,
         "updated_at": START,
     }
-    return Block(**(given | more))  # type: ignore[arg-type]
+    return Block(**(values | more))  # type: ignore[arg-type]
 
 
 def version(of: Block, at: datetime = START) -> BlockVersion:
@@ -65,7 +65,7 @@ def version(of: Block, at: datetime = START) -> BlockVersion:
 
 
 def message(position: int, content: str, talk: Conversation = TALK, **more: object) -> Message:
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "id": f"{talk.id} m{position}",
         "conversation_id": talk.id,
         "position": position,
@@ -73,15 +73,15 @@ def message(position: int, content: str, talk: Conversation = TALK, **more: obje
         "content": content,
         "created_at": START + timedelta(minutes=position),
     }
-    return Message(**(given | more))  # type: ignore[arg-type]
+    return Message(**(values | more))  # type: ignore[arg-type]
 
 
 def say(store: Store, *messages: Message, talk: Conversation = TALK) -> None:
     def write(tables: Tables) -> None:
         if tables.conversations.get(talk.id) is None:
             tables.conversations.add(talk)
-        for one in messages:
-            tables.messages.add(talk, one)
+        for new in messages:
+            tables.messages.add(talk, new)
 
     store.write(write)
 
@@ -118,7 +118,7 @@ def test_two_agents_of_one_name_are_refused(store: Store) -> None:
         assert tables.agents.all() == [ANNA, BEN]
 
 
-def test_a_deleted_agent_takes_its_rows_along_and_counts_them(store: Store) -> None:
+def test_deleting_an_agent_deletes_and_counts_its_rows(store: Store) -> None:
     own = block("b1", "persona")
     say(store, message(0, "zebra"), message(1, "zebra"))
 
@@ -163,12 +163,12 @@ def test_a_block_comes_back_as_it_was_written_and_changes(store: Store) -> None:
         assert tables.blocks.get("unknown") is None
         assert tables.blocks.all() == [after]
     owner = Owner(Scope.AGENT, "a1")
-    assert found(store, ItemKind.BLOCK, owner, "two log") == 1
-    assert found(store, ItemKind.BLOCK, owner, "one notes") == 0
+    assert count_matches(store, ItemKind.BLOCK, owner, "two log") == 1
+    assert count_matches(store, ItemKind.BLOCK, owner, "one notes") == 0
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         block("b1", "x", "too long", limit=3),
         block("b1", "x", limit=0),
@@ -178,11 +178,11 @@ def test_a_block_comes_back_as_it_was_written_and_changes(store: Store) -> None:
     ],
     ids=["over its limit", "no limit at all", "global of one", "own of nobody", "of a repo"],
 )
-def test_the_store_itself_refuses_a_block_that_cannot_be(store: Store, wrong: Block) -> None:
+def test_the_store_itself_refuses_an_invalid_block(store: Store, invalid: Block) -> None:
     with pytest.raises(InvalidInput):
-        store.write(lambda tables: tables.blocks.add(wrong))
+        store.write(lambda tables: tables.blocks.add(invalid))
 
-    assert found(store, ItemKind.BLOCK, Owner(Scope.AGENT, "a1"), "x") == 0
+    assert count_matches(store, ItemKind.BLOCK, Owner(Scope.AGENT, "a1"), "x") == 0
 
 
 def test_blocks_are_attached_in_order_under_one_label_each(store: Store) -> None:
@@ -191,8 +191,8 @@ def test_blocks_are_attached_in_order_under_one_label_each(store: Store) -> None
     own = block("b3", "persona")
 
     def write(tables: Tables) -> None:
-        for made in (one, two, own):
-            tables.blocks.add(made)
+        for new in (one, two, own):
+            tables.blocks.add(new)
         tables.blocks.attach("a1", own)
         tables.blocks.attach("a1", one)
         tables.blocks.attach("a2", one)
@@ -278,12 +278,14 @@ def test_a_conversation_comes_back_as_it_was_written_and_changes(store: Store) -
         assert conversations.latest(None, before=ALONE.started_at, limit=10) == [after]
 
 
-def test_the_running_conversation_is_the_latest_open_one_begun_so(store: Store) -> None:
+def test_the_latest_open_conversation_is_found_by_how_it_was_begun(store: Store) -> None:
     def write(tables: Tables) -> None:
-        for number, told in enumerate([{}, {"by": "x"}, {"begun_by": "me"}, {"begun_by": "me"}]):
+        for number, metadata in enumerate(
+            [{}, {"by": "x"}, {"begun_by": "me"}, {"begun_by": "me"}]
+        ):
             begun = START + timedelta(minutes=number)
-            one = replace(TALK, id=f"r{number}", metadata=told, started_at=begun)
-            tables.conversations.add(one)
+            talk = replace(TALK, id=f"r{number}", metadata=metadata, started_at=begun)
+            tables.conversations.add(talk)
         last = replace(TALK, id="r3", metadata={"begun_by": "me"})
         tables.messages.add(last, message(0, "later", last))
         tables.messages.add(last, message(1, "last", last))
@@ -300,7 +302,7 @@ def test_the_running_conversation_is_the_latest_open_one_begun_so(store: Store) 
     with store.read() as tables:
         former = tables.conversations.latest_open("a1", begun_by="me")
         assert former is not None
-        assert (former[0].id, former[1]) == ("r2", former[0].started_at)  # nothing was said in it
+        assert (former[0].id, former[1]) == ("r2", former[0].started_at)  # it has no messages
 
 
 def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
@@ -324,7 +326,7 @@ def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
         for number in range(2):
             tables.conversations.add_summary(summary(number))
             tables.messages.mark_summarized([f"c1 m{number}", "unknown"], f"s{number}")
-        tables.messages.mark_summarized(["c1 m0"], "s1")  # a message is summed up once
+        tables.messages.mark_summarized(["c1 m0"], "s1")  # a message is summarized once
         tables.conversations.add_pin(pin)
         tables.conversations.set_pin(replace(pin, active=False))
 
@@ -367,7 +369,7 @@ def test_a_message_comes_back_as_it_was_written(store: Store) -> None:
         assert tables.messages.next_position("c1") == 2
         assert tables.messages.next_position("unknown") == 0
         assert tables.messages.in_context("c1", last=1) == [call]
-    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 1
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 1
     assert store.check()[1] == []
 
 
@@ -378,7 +380,7 @@ def test_two_messages_at_one_position_are_refused(store: Store) -> None:
         say(store, message(0, "second", id="other"))
     with pytest.raises(InvalidInput):
         store.write(lambda tables: tables.messages.add(ALONE, message(1, "of nobody")))
-    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "second nobody") == 0
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "second nobody") == 0
 
 
 def test_a_message_cannot_be_another_agents_than_its_conversation(store: Store) -> None:
@@ -389,16 +391,16 @@ def test_a_message_cannot_be_another_agents_than_its_conversation(store: Store) 
         store.write(lambda tables: tables.messages.add(stolen, message(1, "second")))
 
 
-def test_messages_of_nobodys_conversation_stand_on_its_own_shelf(store: Store) -> None:
+def test_messages_of_a_conversation_without_agent_have_their_own_partition(store: Store) -> None:
     say(store, message(0, "zebra", ALONE), talk=ALONE)
 
-    assert found(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
-    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
     with store.read() as tables:
         assert tables.messages.count_of_agent("a1") == 0
 
 
-def test_filters_admit_the_messages_they_say(store: Store) -> None:
+def test_messages_are_filtered(store: Store) -> None:
     search = ({"function": {"name": "find"}},)
     say(
         store,
@@ -408,43 +410,42 @@ def test_filters_admit_the_messages_they_say(store: Store) -> None:
         message(3, "", role=Role.ASSISTANT, tool_calls=search),
     )
 
-    def listed(**given: object) -> list[int]:
-        filters = MessageFilters(**given)  # type: ignore[arg-type]
+    def positions(**options: object) -> list[int]:
+        filters = MessageFilters(**options)  # type: ignore[arg-type]
         with store.read() as tables:
             by_list = [one.position for one in tables.messages.latest("a1", filters, limit=9)]
             partitions = tables.word_index.partitions(ItemKind.MESSAGE, [Owner(Scope.AGENT, "a1")])
-            item_ids = [
-                one.item_id for one in tables.word_index.match("zebra", partitions, limit=9).matches
-            ]
+            matches = tables.word_index.match("zebra", partitions, limit=9).matches
+            item_ids = [match.item_id for match in matches]
             candidate_rows = tables.messages.candidate_rows(item_ids, filters)
-            by_search = {tables.messages.get_many([one.id])[0].position for one in candidate_rows}
+            by_search = {tables.messages.get_many([row.id])[0].position for row in candidate_rows}
         assert set(by_list) == by_search
         return by_list
 
-    assert listed() == [2, 1, 0]
-    assert listed(roles=frozenset({Role.TOOL})) == [1]
-    assert listed(roles=frozenset()) == []
-    assert listed(since=START + timedelta(minutes=1)) == [2, 1]
-    assert listed(until=START + timedelta(minutes=1)) == [1, 0]
-    assert listed(besides_calls_of="find") == [1, 0]
-    assert listed(besides_calls_of="fin") == [2, 1, 0]
-    assert listed(conversation_id="c1") == [2, 1, 0]
-    assert listed(conversation_id="c2") == []
-    assert listed(besides_conversation="c1") == []
-    assert listed(besides_conversation="c2") == [2, 1, 0]
+    assert positions() == [2, 1, 0]
+    assert positions(roles=frozenset({Role.TOOL})) == [1]
+    assert positions(roles=frozenset()) == []
+    assert positions(since=START + timedelta(minutes=1)) == [2, 1]
+    assert positions(until=START + timedelta(minutes=1)) == [1, 0]
+    assert positions(besides_calls_of="find") == [1, 0]
+    assert positions(besides_calls_of="fin") == [2, 1, 0]
+    assert positions(conversation_id="c1") == [2, 1, 0]
+    assert positions(conversation_id="c2") == []
+    assert positions(besides_conversation="c1") == []
+    assert positions(besides_conversation="c2") == [2, 1, 0]
 
 
-def test_unindexed_messages_are_found_no_more_and_then_deleted(store: Store) -> None:
+def test_messages_removed_from_the_index_are_not_found_and_can_be_deleted(store: Store) -> None:
     say(store, message(0, "zebra"), message(1, ""), message(2, "zebra"))
     count = store.write(lambda tables: tables.messages.remove_from_index("c1"))
     store.write(lambda tables: tables.conversations.delete("c1"))
 
     assert count == 2
-    assert found(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
     assert store.check()[1] == []
 
 
-def test_a_shelf_is_dropped_whole_and_others_stay(store: Store) -> None:
+def test_a_partition_is_dropped_with_all_items_and_others_stay(store: Store) -> None:
     say(store, message(0, "zebra"), message(1, "zebra"))
     say(store, message(0, "zebra", ALONE), talk=ALONE)
 
@@ -455,7 +456,7 @@ def test_a_shelf_is_dropped_whole_and_others_stay(store: Store) -> None:
         return dropped, again
 
     assert store.write(write) == (2, 0)
-    assert found(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
     assert store.check()[1] == []
 
 
@@ -520,21 +521,20 @@ def test_a_file_keeps_its_id_and_is_found_by_what_it_says_now(store: Store) -> N
     store.write(lambda tables: tables.files.save(elsewhere, START))
 
     assert kept == replace(second, id="f1")
-    assert found(store, ItemKind.FILE, home, "zebra") == 0
-    assert found(store, ItemKind.FILE, home, "giraffe") == 1
-    assert found(store, ItemKind.FILE, EVERYBODY, "walrus") == 0  # nobody owns its text
+    assert count_matches(store, ItemKind.FILE, home, "zebra") == 0
+    assert count_matches(store, ItemKind.FILE, home, "giraffe") == 1
+    assert count_matches(store, ItemKind.FILE, EVERYBODY, "walrus") == 0  # it is not indexed
     with store.read() as tables:
         assert tables.files.at_path("a.py", "p1") == kept
         assert tables.files.at_path("a.py", None) == elsewhere
         assert tables.files.at_path("b.py", "p1") is None
         assert tables.files.get_many(["f4", "unknown", "f1"]) == [elsewhere, kept]
         partitions = tables.word_index.partitions(ItemKind.FILE, [home])
-        item_ids = [
-            one.item_id for one in tables.word_index.match("giraffe", partitions, limit=9).matches
-        ]
+        matches = tables.word_index.match("giraffe", partitions, limit=9).matches
+        item_ids = [match.item_id for match in matches]
         assert tables.files.file_ids_of([*item_ids, 999]) == {item_ids[0]: "f1"}
     store.write(lambda tables: tables.files.delete(kept))
-    assert found(store, ItemKind.FILE, home, "giraffe") == 0
+    assert count_matches(store, ItemKind.FILE, home, "giraffe") == 0
     assert store.check()[1] == []
 
 

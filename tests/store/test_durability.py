@@ -13,7 +13,7 @@ import pytest
 from support import open_memory
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.kill,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork to be quick about it"),
 ]
 

@@ -12,6 +12,8 @@ from recollect import LocalRecollect, StoreBusy, StoreClosed, StoreFull
 from recollect.store.sqlite import connection
 from support import open_memory
 
+pytestmark = pytest.mark.kill
+
 FULL_DISK = """
 import resource, signal, sys
 import recollect

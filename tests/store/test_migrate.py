@@ -102,6 +102,7 @@ print(migrate(connect(path), path, SystemClock(), [*known_migrations(), step]))
 """
 
 
+@pytest.mark.door
 def test_many_processes_that_find_an_old_file_migrate_it_once(path: Path) -> None:
     with open_memory(path) as memory:
         kept = memory.ingest("before the change")

@@ -10,6 +10,8 @@ import pytest
 
 from support import open_memory
 
+pytestmark = pytest.mark.kill
+
 PROCESSES = 8
 OPERATIONS = 1_000
 
@@ -42,7 +44,6 @@ print(json.dumps({"kept": kept, "gone": gone, "searched": searched}))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_eight_processes_with_a_thousand_mixed_operations_each_lose_nothing(path: Path) -> None:
     env = os.environ | {"PYTHONWARNINGS": "error"}

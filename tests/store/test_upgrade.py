@@ -1,4 +1,4 @@
-"""A store made by the first release opens with this one, with everything in it."""
+"""A store target by the first release opens with this one, with everything in it."""
 
 import stat
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import MemoryExplanation, LocalRecollect, Retrieval, Status
+from recollect import LocalRecollect, MemoryExplanation, Retrieval, Status
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
-from support import candidates, FakeClock, open_memory
+from support import FakeClock, candidates, open_memory
 
 # In an order in which triggers let rows in: a quote needs its source, a memory its quote.
 FIRST = ("sources", "evidence", "memories")
@@ -22,10 +22,10 @@ def columns_of(db: apsw.Connection, schema: str, table: str) -> list[str]:
     return [row[1] for row in found if row[-1] == 0]
 
 
-def as_first_release(source: Path, made: Path, clock: FakeClock) -> Path:
+def as_first_release(source: Path, target: Path, clock: FakeClock) -> Path:
     """Write the rows of the store *source* into a new one that has the first schema only."""
-    db = connect(made, create=True)
-    assert migrate(db, made, clock, migrations=known_migrations()[:1]) == 1
+    db = connect(target, create=True)
+    assert migrate(db, target, clock, migrations=known_migrations()[:1]) == 1
     db.execute("PRAGMA foreign_keys = OFF")
     db.execute("ATTACH ? AS now", (str(source),))
     tables = [
@@ -34,11 +34,11 @@ def as_first_release(source: Path, made: Path, clock: FakeClock) -> Path:
         if name != "migrations" and not name.startswith("sqlite_")
     ]
     for table in [*FIRST, *sorted(set(tables) - set(FIRST))]:
-        known = columns_of(db, "now", table)
-        kept = ", ".join(f'"{one}"' for one in columns_of(db, "main", table) if one in known)
+        stored = columns_of(db, "now", table)
+        kept = ", ".join(f'"{one}"' for one in columns_of(db, "main", table) if one in stored)
         db.execute(f"INSERT INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
     db.close()
-    return made
+    return target
 
 
 @pytest.fixture
@@ -82,7 +82,9 @@ def everything(memory: LocalRecollect) -> dict[str, object]:
         "events": memory.captures.list(),
         "views": memory.views.list(),
         "projects": memory.projects.list(),
-        "counts": {name: number for name, number in memory.maintenance.status().counts.items() if number},
+        "counts": {
+            name: number for name, number in memory.maintenance.status().counts.items() if number
+        },
     }
 
 
@@ -120,10 +122,10 @@ def test_before_it_is_upgraded_a_copy_is_made_for_its_owner_only(
 def test_it_is_upgraded_once(old: Path, clock: FakeClock) -> None:
     open_memory(old, clock=clock).close()
     copy = old.with_name("memory.db.before-0002")
-    made = copy.stat().st_mtime_ns
+    target = copy.stat().st_mtime_ns
     open_memory(old, clock=clock).close()
 
-    assert copy.stat().st_mtime_ns == made
+    assert copy.stat().st_mtime_ns == target
     assert len(list(old.parent.glob("memory.db.before-*"))) == 1
 
 

@@ -1,8 +1,8 @@
 """
 Load named SQL statements from the `.sql` files in queries/.
 
-A statement starts at a line `-- name: what it does` and runs to the next such line. The name is
-how Python calls it; the rest of the line is for whoever reads the file.
+A statement starts at a line `-- name: what it does` and ends before the next such line. Python code
+refers to a statement by its name; the rest of the line is a comment.
 """
 
 import re

@@ -33,7 +33,7 @@ class SqliteSkills:
             "metadata": to_json(dict(skill.metadata)),
             "at": to_micros(at),
         }
-        return str(self._db.execute(_SQL["put_skill"], values).get)
+        return str(self._db.execute(_SQL["save_skill"], values).get)
 
     def load(self, agent_id: str, skill_id: str, at: datetime) -> None:
         values = {"agent_id": agent_id, "skill_id": skill_id, "at": to_micros(at)}

@@ -1,8 +1,8 @@
--- add_agent: an identity with a unique name
+-- add_agent: an agent with a unique name
 INSERT INTO agents (id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at)
 VALUES (:id, :name, :description, :model, :system_prompt, :pinned, :metadata, :created_at, :updated_at);
 
--- set_agent: everything but its id and birth may change
+-- set_agent: everything but its id and its creation time may change
 UPDATE agents SET name = :name, description = :description, model = :model, system_prompt = :system_prompt,
                   pinned = :pinned, metadata = :metadata, updated_at = :updated_at
  WHERE id = :id;
@@ -16,7 +16,7 @@ SELECT id, name, description, model, system_prompt, pinned, metadata, created_at
 -- agents: all, by name
 SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents ORDER BY name, id;
 
--- count_related_rows: what goes with an agent by cascade
+-- count_related_rows: the rows that are deleted with an agent by cascade
 SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
        (SELECT count(*) FROM conversations WHERE agent_id = :id) AS conversations,
        (SELECT count(*) FROM messages WHERE agent_id = :id) AS messages,
@@ -26,10 +26,10 @@ SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
        (SELECT count(*) FROM agent_files WHERE agent_id = :id) AS agent_files,
        (SELECT count(*) FROM retrievals r WHERE r.asking ->> 'agent_id' = :id) AS retrievals;
 
--- disown: what an agent wrote for a project or for everybody stays, in nobody's name
+-- disown: what an agent wrote for a project or globally stays, without an agent
 UPDATE memories SET agent_id = NULL WHERE agent_id = :id AND scope <> 'agent';
 
--- disown_jobs: a capture that waits goes on, in nobody's name
+-- disown_jobs: a pending capture stays, without an agent
 UPDATE jobs SET payload = json_set(payload, '$.agent_id', NULL) WHERE payload ->> 'agent_id' = :id;
 
 -- own_memory_ids: those of agent scope, and those of its conversations
@@ -46,15 +46,15 @@ SELECT e.id, e.source_id FROM conversations c CROSS JOIN ingestion_events e ON e
 -- delete_event: with its jobs
 DELETE FROM ingestion_events WHERE id = :id;
 
--- delete_retrievals: what was asked in the agent's name
+-- delete_retrievals: the logged queries of the agent
 DELETE FROM retrievals WHERE asking ->> 'agent_id' = :id;
 
--- delete_agent: the rest goes by cascade
+-- delete_agent: the other rows are deleted by cascade
 DELETE FROM agents WHERE id = :id;
 
--- archive_size: how many memories an agent has in its archive, and their tags
+-- archive_size: how many active memories an agent has
 SELECT count(*) FROM memories WHERE scope = 'agent' AND owner_id = :id AND +status = 'active';
 
--- archive_tags: each once
+-- archive_tags: the tags of these, each once
 SELECT DISTINCT g.tag FROM memories m CROSS JOIN memory_tags g ON g.memory_id = m.id
  WHERE m.scope = 'agent' AND m.owner_id = :id AND +m.status = 'active' ORDER BY g.tag LIMIT :limit;

@@ -4,7 +4,7 @@ INSERT INTO blocks (id, label, description, value, char_limit, read_only, hidden
 VALUES (:id, :label, :description, :value, :char_limit, :read_only, :hidden, :scope, :owner_id, :version,
         :metadata, :created_at, :updated_at);
 
--- set_block: as it is now
+-- set_block: its present fields
 UPDATE blocks SET label = :label, description = :description, value = :value, char_limit = :char_limit,
                   read_only = :read_only, hidden = :hidden, version = :version, metadata = :metadata,
                   updated_at = :updated_at
@@ -41,10 +41,10 @@ DELETE FROM agent_blocks WHERE agent_id = :agent_id AND block_id = :block_id;
 -- relabel: in the list of every agent that has it
 UPDATE agent_blocks SET label = :label WHERE block_id = :block_id;
 
--- agent_ids_of: who has a block attached
+-- agent_ids_of: the agents that have a block attached
 SELECT agent_id FROM agent_blocks WHERE block_id = :block_id ORDER BY agent_id;
 
--- add_version: one value the block has had
+-- add_version: one value of a block
 INSERT INTO block_history (block_id, version, value, changed_by, reason, changed_at)
 VALUES (:block_id, :version, :value, :changed_by, :reason, :changed_at);
 

@@ -1,4 +1,4 @@
--- add_conversation: a session begins
+-- add_conversation: a new one
 INSERT INTO conversations (id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at)
 VALUES (:id, :agent_id, :project_id, :repo_id, :title, :metadata, :started_at, :ended_at);
 
@@ -13,31 +13,31 @@ SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at 
  WHERE agent_id = :agent_id AND (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
--- conversations: of everybody, the latest first, before a moment
+-- conversations: of all agents, the latest first, before a moment
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
  WHERE (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
--- with_messages: of an agent, in which anything was said, the latest first, before a moment
+-- with_messages: of an agent, those with messages, the latest first, before a moment
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations c
  WHERE agent_id = :agent_id AND started_at < :before
    AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id)
  ORDER BY started_at DESC, id DESC LIMIT :limit;
 
--- latest_open: the latest of an agent that goes on and was begun so, and when anything was last said in it
+-- latest_open: the latest open one of an agent that was begun that way, and the time of its last message
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at,
        (SELECT created_at FROM messages m WHERE m.conversation_id = c.id ORDER BY position DESC LIMIT 1)
   FROM conversations c
  WHERE agent_id = :agent_id AND ended_at IS NULL AND metadata ->> 'begun_by' = :begun_by
  ORDER BY started_at DESC, id DESC LIMIT 1;
 
--- own_memory_ids: of the conversation's own scope
+-- own_memory_ids: scoped to the conversation
 SELECT id FROM memories WHERE scope = 'session' AND owner_id = :id;
 
 -- own_events: captures made for it
 SELECT id, source_id FROM ingestion_events WHERE scope = 'session' AND owner_id = :id;
 
--- delete_retrievals: what was asked in it
+-- delete_retrievals: the queries logged in it
 DELETE FROM retrievals WHERE asking ->> 'conversation_id' = :id;
 
 -- delete_conversation: with its messages, summaries and pins
@@ -60,7 +60,7 @@ SELECT s.id, s.conversation_id, s.mode, s.content, s.first_position, s.last_posi
 INSERT INTO pins (id, conversation_id, kind, content, active, pinned_at)
 VALUES (:id, :conversation_id, :kind, :content, :active, :pinned_at);
 
--- set_pin: in use or not
+-- set_pin: active or not
 UPDATE pins SET active = :active WHERE id = :id;
 
 -- pin: by id

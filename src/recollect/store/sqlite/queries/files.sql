@@ -6,23 +6,23 @@ SELECT id, project_id, path, content, sha256 FROM files
 SELECT f.id, f.project_id, f.path, f.content, f.sha256 FROM json_each(:ids) j CROSS JOIN files f ON f.id = j.value
  ORDER BY j.key;
 
--- paths_of: every file that was read for a project
+-- paths_of: every stored file of a project
 SELECT id, path FROM files WHERE project_id = :project_id ORDER BY path;
 
--- drop_unopened: of no project, and open for nobody
+-- drop_unopened: of no project, and open for no agent
 DELETE FROM files WHERE project_id IS NULL AND id NOT IN (SELECT file_id FROM agent_files);
 
 -- add_file: as it was read
 INSERT INTO files (id, project_id, path, content, sha256, created_at, updated_at)
 VALUES (:id, :project_id, :path, :content, :sha256, :at, :at);
 
--- set_file: as it was read again
+-- set_file: after it was read again
 UPDATE files SET content = :content, sha256 = :sha256, updated_at = :at WHERE id = :id;
 
--- delete_file: with what has it open
+-- delete_file: with its open windows
 DELETE FROM files WHERE id = :id;
 
--- file_ids_of: items of some numbers, given as a JSON list
+-- file_ids_of: of those items, given as a JSON list, that are files
 SELECT i.seq, i.id FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN files f ON f.id = i.id;
 
 -- open: a window of a file for an agent
@@ -32,10 +32,10 @@ ON CONFLICT (agent_id, file_id) DO UPDATE
    SET is_open = 1, root = excluded.root, first_line = excluded.first_line, last_line = excluded.last_line,
        last_accessed_at = excluded.last_accessed_at;
 
--- close: remembered as seen
+-- close: the row stays
 UPDATE agent_files SET is_open = 0 WHERE agent_id = :agent_id AND file_id = :file_id;
 
--- touch: an open file was of use
+-- touch: when an open file was last used
 UPDATE agent_files SET last_accessed_at = :at WHERE agent_id = :agent_id AND file_id = :file_id AND is_open = 1;
 
 -- open_windows: what an agent has open, least recently used first

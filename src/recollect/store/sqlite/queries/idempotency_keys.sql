@@ -1,10 +1,10 @@
--- claim: take a key, unless somebody has
+-- claim: store a key, unless it is used already
 INSERT INTO requests (key, fingerprint, created_at) VALUES (:key, :fingerprint, :created_at)
 ON CONFLICT (key) DO NOTHING
 RETURNING key;
 
--- fingerprint: what a key was used for
+-- fingerprint: of the request that used a key
 SELECT fingerprint FROM requests WHERE key = :key;
 
--- prune: forget keys that nobody will send again
+-- prune: delete old keys
 DELETE FROM requests WHERE created_at < :before;

@@ -1,25 +1,25 @@
--- memory_ids: those that should be findable, in the order of their numbers
+-- memory_ids: of all memories, in the order of item ids
 SELECT t.id FROM memories t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
 
--- message_ids: the same; a message without words is only a call of a tool
+-- message_ids: of the messages with text; others are only tool calls
 SELECT t.id FROM messages t LEFT JOIN items i ON i.id = t.id
  WHERE t.content <> '' OR instr(coalesce(t.tool_calls, ''), '"send_message"')
     OR instr(coalesce(t.parts, ''), '"send_message"')
  ORDER BY i.seq, t.id;
 
--- block_ids: the same
+-- block_ids: of all blocks
 SELECT t.id FROM blocks t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
 
--- file_ids: the same, of projects; of others only that they are open is known
+-- file_ids: of the files of projects; other files are not indexed
 SELECT t.id FROM files t LEFT JOIN items i ON i.id = t.id WHERE t.project_id IS NOT NULL ORDER BY i.seq, t.id;
 
--- memory_texts: what is embedded of memories: title, content, and what else they are called
+-- memory_texts: what is embedded of memories: title, content and tags
 SELECT m.id, m.title, m.content, coalesce((SELECT group_concat(t.tag, ', ' ORDER BY t.tag) FROM memory_tags t WHERE t.memory_id = m.id), '')
   FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
--- message_texts: whose each message is, and its text
+-- message_texts: agent, conversation and text of messages
 SELECT t.id, t.agent_id, t.conversation_id, t.content, t.tool_calls, t.parts FROM json_each(:ids) j CROSS JOIN messages t ON t.id = j.value;
 
--- file_texts: whose each file is, and its text
+-- file_texts: project and text of files
 SELECT t.id, t.project_id, t.path, t.content FROM json_each(:ids) j CROSS JOIN files t ON t.id = j.value
  WHERE t.project_id IS NOT NULL;

@@ -1,9 +1,9 @@
--- add_job: a step to be done; the same step of the same event is there once
+-- add_job: one step of an event; the same step is stored once
 INSERT INTO jobs (id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at)
 VALUES (:id, :event_id, :kind, :payload, :state, :attempts, :run_at, :lease_until, :worker, :error, :created_at, :updated_at)
 ON CONFLICT (id) DO NOTHING;
 
--- claim: the oldest ripe job, or one whose worker went silent
+-- claim: the oldest due job, or one whose lease has expired
 UPDATE jobs
    SET state = 'doing', attempts = attempts + 1, worker = :worker, lease_until = :lease_until, updated_at = :now
  WHERE id = (SELECT id FROM (
@@ -15,15 +15,15 @@ UPDATE jobs
               ORDER BY run_at, id LIMIT 1)
 RETURNING id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at;
 
--- renew_lease: the holder goes on; nobody else may
+-- renew_lease: only by the worker that holds it
 UPDATE jobs SET lease_until = :lease_until, payload = :payload
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
 
--- release: the holder is done with it, one way or another
+-- release: the worker ends its lease
 UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until = NULL, worker = '', error = :error, updated_at = :now
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
 
--- requeue: a parked or waiting job is due now, with all its tries before it
+-- requeue: a parked or waiting job is due now, with all its attempts
 UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, updated_at = :now
  WHERE id = :id AND state IN ('parked', 'todo') RETURNING id;
 
@@ -31,46 +31,46 @@ UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, updated_at = :now
 SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
   FROM jobs WHERE id = :id;
 
--- jobs: of some states, those that come first first
+-- jobs: in some states, in the order in which they are due
 SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
   FROM jobs WHERE state IN (SELECT value FROM json_each(:states)) ORDER BY run_at, id LIMIT :limit;
 
--- jobs_of: every step of an event
+-- jobs_of: every job of an event
 SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
   FROM jobs WHERE event_id = :event_id ORDER BY created_at, id;
 
--- count_jobs: how many stand where
+-- count_jobs: by state
 SELECT state, count(*) FROM jobs GROUP BY state;
 
--- count_open: how many are not done; parked ones are found by their events, which stay open with them
+-- count_open: jobs that are not done; parked ones are found through their events, which stay open with them
 SELECT state, count(*) FROM jobs WHERE state IN ('todo', 'doing') GROUP BY state
 UNION ALL
 SELECT j.state, count(*) FROM ingestion_events e CROSS JOIN jobs j ON j.event_id = e.id
  WHERE e.state <> 'done' AND j.state = 'parked' GROUP BY j.state;
 
--- count_due: how many could be claimed now
+-- count_due: how many can be claimed now
 SELECT (SELECT count(*) FROM jobs WHERE state = 'todo' AND run_at <= :now)
      + (SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now);
 
--- count_expired_leases: held by a worker whose lease has ended
+-- count_expired_leases: claimed under a lease that has expired
 SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now;
 
 -- next_run_at: when the next one is due
 SELECT min(run_at) FROM jobs WHERE state = 'todo';
 
--- add_unconsolidated: a candidate that waits to be consolidated
+-- add_unconsolidated: a candidate that waits for consolidation
 INSERT INTO unsettled (memory_id, event_id) VALUES (:memory_id, :event_id) ON CONFLICT DO NOTHING;
 
--- unconsolidated: the first candidates of an event that wait
+-- unconsolidated: the first candidates of an event that wait for consolidation
 SELECT memory_id FROM unsettled WHERE event_id = :event_id ORDER BY memory_id LIMIT :limit;
 
--- unconsolidated_among: which of some memories wait
+-- unconsolidated_among: which of some memories wait for consolidation
 SELECT memory_id FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(:ids));
 
--- mark_consolidated: it has been decided
+-- mark_consolidated: it no longer waits
 DELETE FROM unsettled WHERE memory_id = :memory_id;
 
--- add_call: one line of the ledger
+-- add_call: one entry of the ledger
 INSERT INTO model_calls (id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at)
 VALUES (:id, :event_id, :model, :purpose, :input_tokens, :output_tokens, :error, :asked_at);
 

@@ -1,4 +1,4 @@
--- add_link: saying the same twice is saying it once
+-- add_link: an equal link is stored once
 INSERT INTO memory_links (id, from_id, relation, to_kind, to_id, note, from_project_id, to_project_id, created_at)
 VALUES (:id, :from_id, :relation, :to_kind, :to_id, :note,
         (SELECT project_id FROM memories WHERE id = :from_id),
@@ -10,7 +10,7 @@ ON CONFLICT (from_id, relation, to_kind, to_id) DO UPDATE SET note = excluded.no
 SELECT id, from_id, relation, to_kind, to_id, note, created_at FROM memory_links
  WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id) ORDER BY id;
 
--- conflicts: who contradicts whom among these, both ways, while the other side still stands
+-- conflicts: which memories contradict these, in both directions, while the other one is current
 SELECT l.from_id, l.to_id FROM json_each(:ids) j
  CROSS JOIN memory_links l ON l.from_id = j.value AND l.relation = 'contradicts'
  CROSS JOIN memories m ON m.id = l.to_id AND m.status IN ('active', 'contradicted', 'inbox')
@@ -20,7 +20,7 @@ SELECT l.to_id, l.from_id FROM json_each(:ids) j
  CROSS JOIN memories m ON m.id = l.from_id AND m.status IN ('active', 'contradicted', 'inbox')
 ORDER BY 1, 2;
 
--- count_conflicts: pairs that both still stand
+-- count_conflicts: pairs of current memories
 SELECT count(DISTINCT min(l.from_id, l.to_id) || max(l.from_id, l.to_id)) FROM memory_links l
   JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
   JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')

@@ -1,8 +1,8 @@
--- add_evidence: before its memory, whose insert checks that it is there
+-- add_evidence: before its memory, whose insert checks that it has evidence
 INSERT INTO evidence (id, memory_id, source_id, start_char, end_char, quote, voice, created_at)
 VALUES (:id, :memory_id, :source_id, :start, :end, :quote, :voice, :created_at);
 
--- drop_evidence: what was copied from another memory, when that is taken back
+-- drop_evidence: what was copied from another memory, when the merge is undone
 DELETE FROM evidence WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- add_memory: the record itself
@@ -30,10 +30,10 @@ SELECT memory_id, tag FROM memory_tags
 SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at FROM evidence
  WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, id;
 
--- with_key: the active profile fact of that name
+-- with_key: the active profile fact of that key
 SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active' AND scope = :scope AND owner_id = :owner_id;
 
--- with_fingerprint: the same words of the same owner; the oldest few are enough
+-- with_fingerprint: the items of an owner with the same words; the oldest few are enough
 SELECT i.seq FROM memories m CROSS JOIN items i ON i.id = m.id
  WHERE m.fingerprint = :fingerprint AND m.scope = :scope AND m.owner_id = :owner_id ORDER BY i.seq LIMIT 20;
 
@@ -41,11 +41,11 @@ SELECT i.seq FROM memories m CROSS JOIN items i ON i.id = m.id
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
  WHERE id = :id;
 
--- add_change: one move between states
+-- add_change: one change of status
 INSERT INTO memory_changes (id, memory_id, before, after, "by", reason, at, effects)
 VALUES (:id, :memory_id, :before, :after, :by, :reason, :at, :effects);
 
--- remove_id_from_history: the history of others keeps its lines, without the name of what was forgotten
+-- remove_id_from_history: other memories keep their history, without the id of the forgotten memory
 UPDATE memory_changes
    SET reason = replace(reason, :id, '(forgotten)'), effects = replace(effects, :id, '(forgotten)')
  WHERE memory_id IN (SELECT value FROM json_each(:ids)) AND (instr(reason, :id) OR instr(effects, :id));
@@ -54,23 +54,23 @@ UPDATE memory_changes
 SELECT id, memory_id, before, after, "by", reason, at, effects FROM memory_changes
  WHERE memory_id = :memory_id ORDER BY id;
 
--- count_by_status: how many stand where
+-- count_by_status: by status
 SELECT status, count(*) FROM memories GROUP BY status;
 
--- ids_with_status: all of them, as they came
+-- ids_with_status: in the order in which they were written
 SELECT id FROM memories WHERE status = :status ORDER BY id;
 
--- unconfirmed: active ones of a type that nobody confirmed since then, the oldest first
+-- unconfirmed: active ones of a type that were not confirmed since then, the oldest first
 SELECT confirmed_at, id FROM memories WHERE status = 'active' AND type = :type AND confirmed_at < :since
  ORDER BY confirmed_at, id LIMIT :limit;
 
--- count_extracted: what the engine found, and what a person turned down of it
+-- count_extracted: what the engine extracted, and what a person rejected of it
 SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
          SELECT 1 FROM memory_changes c WHERE c.memory_id = m.id AND c.before = 'inbox'
             AND c.after = 'archived' AND c."by" <> 'engine')), 0)
   FROM memories m WHERE source_kind <> 'manual' AND type <> 'episode';
 
--- contents: what memories of some ids, given as a JSON list, say
+-- contents: of some ids, given as a JSON list
 SELECT m.id, m.content FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
 -- candidate_rows: what ranking needs of the candidates that pass the filters
@@ -87,7 +87,7 @@ SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.obser
    AND (:any_tags = '[]' OR EXISTS (
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value));
 
--- preceding: of memories of a session, given as a JSON list of items, the one written there just before
+-- preceding: by item, given as a JSON list: the item written just before it in the same session
 SELECT i.seq, b.seq
   FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN memories m ON m.id = i.id
   CROSS JOIN items b ON b.seq = (SELECT max(seq) FROM items WHERE shelf_id = i.shelf_id AND seq < i.seq)
@@ -138,13 +138,13 @@ SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY m.observed_at LIMIT :limit;
 
--- item_id_of: the integer by which indexes know an item
+-- item_id_of: the integer id of a record in the indexes
 SELECT seq FROM items WHERE id = :id;
 
--- delete_memory: tags, changes, links, evidence and log rows go by cascade
+-- delete_memory: tags, changes, links, evidence and log rows are deleted by cascade
 DELETE FROM memories WHERE id = :id;
 
--- count_related_rows: what hangs on a memory, before it is deleted
+-- count_related_rows: the rows that are deleted with a memory
 SELECT (SELECT count(*) FROM memory_tags WHERE memory_id = :id) AS memory_tags,
        (SELECT count(*) FROM memory_changes WHERE memory_id = :id) AS memory_changes,
        (SELECT count(*) FROM memory_links WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id)) AS memory_links,

@@ -17,22 +17,22 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
        metadata, created_at
   FROM messages WHERE conversation_id = :conversation_id AND position >= :start ORDER BY position LIMIT :limit;
 
--- page_back: of a conversation, the last first, from before a position
+-- page_back: of a conversation, before a position, the last first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, created_at
   FROM messages WHERE conversation_id = :conversation_id AND position < :before ORDER BY position DESC LIMIT :limit;
 
--- in_context: of a conversation, in order: what no summary stands for
+-- in_context: of a conversation, in order: those that no summary replaces
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, created_at
   FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL ORDER BY position;
 
--- in_context_back: the same, the last first, as far as a limit
+-- in_context_back: the same, the last first, up to a limit
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, created_at
   FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL ORDER BY position DESC LIMIT :limit;
 
--- of_agent: in a stretch of time, the last first
+-- of_agent: in a time range, the latest first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, created_at
   FROM messages
@@ -46,7 +46,7 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
         AND coalesce(c.project_id, :project_id) = :project_id))
  ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset;
 
--- of_conversation: in a stretch of time, the last first
+-- of_conversation: in a time range, the latest first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, created_at
   FROM messages
@@ -72,13 +72,13 @@ SELECT i.seq, m.id, m.conversation_id, m.created_at, m.role
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
         AND coalesce(c.project_id, :project_id) = :project_id));
 
--- preceding: the message before each of some items, given as a JSON list
+-- preceding: by item, given as a JSON list: the message before it in its conversation
 SELECT i.seq, b.seq
   FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
   CROSS JOIN messages p ON p.conversation_id = m.conversation_id AND p.position = m.position - 1
   CROSS JOIN items b ON b.id = p.id;
 
--- few_of_agent: the items of a stretch of time; other filters come later
+-- few_of_agent: the items of a time range; other filters are applied later
 SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
  WHERE m.agent_id = :agent_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :limit;
 
@@ -86,26 +86,26 @@ SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
 SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
  WHERE m.conversation_id = :conversation_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :limit;
 
--- set_pinned: kept in context by hand, or no longer
+-- set_pinned: pinned to the context or not
 UPDATE messages SET pinned = :pinned WHERE id = :id;
 
--- restore_to_context: what a summary stood for stands for itself again
+-- restore_to_context: no summary replaces it any more
 UPDATE messages SET summary_id = NULL WHERE id = :id;
 
--- mark_summarized: these messages, given as a JSON list of ids, are stood for by a summary
+-- mark_summarized: these messages, given as a JSON list of ids, are replaced by a summary
 UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json_each(:ids)) AND summary_id IS NULL;
 
 -- count: of a conversation: all, and those in context
 SELECT (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id),
        (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL);
 
--- count_of_agent: what it ever said or heard in words, from the count its shelf keeps
+-- count_of_agent: its messages with text, as counted by the partition
 SELECT coalesce(sum(items), 0) FROM shelves WHERE kind = 'message' AND scope = 'agent' AND owner_id = :agent_id;
 
--- texts: of a conversation, for taking it off the index
+-- texts: of a conversation, to remove it from the index
 SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :conversation_id;
 
--- speakers: whose each message of an agent is, in a stretch of time, in order
+-- speakers: id and role of the messages of an agent in a time range, in order
 SELECT id, role FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_each(:roles))

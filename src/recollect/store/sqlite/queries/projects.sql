@@ -1,4 +1,4 @@
--- add_project: a body of work; the name is unique
+-- add_project: the name is unique
 INSERT INTO projects (id, name, created_at) VALUES (:id, :name, :created_at);
 
 -- project: by id
@@ -14,7 +14,7 @@ SELECT id, name, created_at FROM projects ORDER BY name;
 INSERT INTO repos (id, project_id, name, remote, root, created_at)
 VALUES (:id, :project_id, :name, :remote, :root, :created_at);
 
--- move_repo: the same repository, seen elsewhere or with a remote it did not have
+-- move_repo: its present remote and folder
 UPDATE repos SET remote = :remote, root = :root WHERE id = :id;
 
 -- repo: by id
@@ -23,7 +23,7 @@ SELECT id, project_id, name, remote, root, created_at FROM repos WHERE id = :id;
 -- repo_by_remote: by its normalised remote
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE remote = :remote AND remote <> '';
 
--- repo_by_root: by where it was last seen
+-- repo_by_root: by the folder where it was last seen
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE root = :root AND root <> '' ORDER BY id LIMIT 1;
 
 -- repo_by_name: by name, in one project or in any

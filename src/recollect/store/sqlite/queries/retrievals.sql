@@ -1,7 +1,7 @@
--- add_retrieval: one question
+-- add_retrieval: one query
 INSERT INTO retrievals (id, verb, query, asking, notes, asked_at) VALUES (:id, :verb, :query, :asking, :notes, :asked_at);
 
--- add_hit: one result of it; a memory forgotten meanwhile leaves no row
+-- add_hit: one result of it; a memory that was forgotten meanwhile gets no row
 INSERT INTO retrieval_hits (retrieval_id, rank, memory_id, score, parts, explanation, outcome)
 SELECT :retrieval_id, :rank, :memory_id, :score, :parts, :explanation, :outcome
  WHERE EXISTS (SELECT 1 FROM memories WHERE id = :memory_id);
@@ -13,11 +13,11 @@ SELECT id, verb, query, asking, notes, asked_at FROM retrievals WHERE id = :id;
 SELECT rank, memory_id, score, parts, explanation, outcome FROM retrieval_hits
  WHERE retrieval_id = :id ORDER BY rank;
 
--- count: how many questions the log holds
+-- count: how many queries the log has
 SELECT count(*) FROM retrievals;
 
--- prune: the oldest beyond the newest :keep, :limit at once (ids tell when they were made, asked_at is
--- what the caller says); their hits and items go by cascade
+-- prune: the oldest beyond the newest :keep, :limit at once (ids are in order of creation, asked_at may be
+-- set by the caller); their hits and items are deleted by cascade
 DELETE FROM retrievals WHERE id IN (
     SELECT id FROM retrievals ORDER BY id
      LIMIT max(0, min(:limit, (SELECT count(*) FROM retrievals) - :keep)));
@@ -25,19 +25,19 @@ DELETE FROM retrievals WHERE id IN (
 -- times_returned: how often a memory was returned, as far as the log goes back
 SELECT count(*) FROM retrieval_hits WHERE memory_id = :memory_id AND outcome = 'returned';
 
--- mentioning: the questions that met a memory about to be forgotten, or that quote it
+-- mentioning: the queries that returned a memory, or that quote it
 SELECT DISTINCT retrieval_id FROM retrieval_hits WHERE memory_id = :memory_id
 UNION
 SELECT id FROM retrievals WHERE length(:content) >= 8 AND instr(lower(query), lower(:content)) > 0;
 
--- scrub: blank questions given as a JSON list
+-- scrub: blank queries, given as a JSON list
 UPDATE retrievals SET query = '', asking = '{}', notes = '["query removed: a memory it met was forgotten"]'
  WHERE id IN (SELECT value FROM json_each(:ids));
 
--- scrub_hits: and what was said of their results, which repeats words of the question
+-- scrub_hits: and the explanations of their results, which repeat words of the query
 UPDATE retrieval_hits SET explanation = '' WHERE retrieval_id IN (SELECT value FROM json_each(:ids));
 
--- scrub_views: saved questions that quote it
+-- scrub_views: saved searches that quote it
 UPDATE views SET query = '' WHERE length(:content) >= 8 AND instr(lower(query), lower(:content)) > 0;
 
 -- save_view: create, or replace the one of that name
@@ -53,7 +53,7 @@ SELECT name, query, asking, created_at, updated_at FROM views ORDER BY name;
 -- delete_view: by name
 DELETE FROM views WHERE name = :name RETURNING name;
 
--- add_item: what else an answer was made of
+-- add_item: what else a bundle contained
 INSERT INTO retrieval_context (retrieval_id, place, kind, item_id, tokens, outcome)
 VALUES (:retrieval_id, :place, :kind, :item_id, :tokens, :outcome);
 

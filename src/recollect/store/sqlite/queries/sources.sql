@@ -1,4 +1,4 @@
--- add_source: raw material; the same content of the same kind is stored once
+-- add_source: the same content of the same kind is stored once
 INSERT INTO sources (id, kind, content, sha256, uri, title, session, redactions, metadata, captured_at, observed_at)
 VALUES (:id, :kind, :content, :sha256, :uri, :title, :session, :redactions, :metadata, :captured_at, :observed_at);
 
@@ -10,30 +10,30 @@ SELECT id, kind, content, sha256, uri, title, session, redactions, metadata, cap
 SELECT id, kind, content, sha256, uri, title, session, redactions, metadata, captured_at, observed_at
   FROM sources WHERE sha256 = :sha256 AND kind = :kind;
 
--- sources_of_memory: what a memory rests on
+-- sources_of_memory: the sources of its evidence
 SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.session, s.redactions, s.metadata,
        s.captured_at, s.observed_at
   FROM sources s JOIN evidence e ON e.source_id = s.id
  WHERE e.memory_id = :memory_id ORDER BY s.id;
 
--- session_of: what tells apart two tellings of one session from two sessions
+-- session_of: the session of a source, or its own id if it has none
 SELECT coalesce(nullif(session, ''), id) FROM sources WHERE id = :id;
 
--- kind_of: of which kind a source is
+-- kind_of: the kind of a source
 SELECT kind FROM sources WHERE id = :id;
 
--- said_at: when the message was written that holds a character of a source; null where nobody tells
+-- said_at: when the message that contains a character was written; null if unknown
 SELECT turn.value ->> 4
   FROM sources s, json_each(s.metadata, '$.turns') turn
  WHERE s.id = :id AND turn.value ->> 0 <= :position AND :position < turn.value ->> 1;
 
--- with_session_prefix: those whose session has a name in a range
+-- with_session_prefix: those whose session is in a range
 SELECT session, content FROM sources WHERE session >= :from AND session < :to ORDER BY id;
 
 -- overwrite_source: overwrite forgotten spans; the length stays
 UPDATE sources SET content = :content, sha256 = :sha256 WHERE id = :id;
 
--- delete_source: when nothing rests on it any more
+-- delete_source: when no evidence refers to it
 DELETE FROM sources WHERE id = :id;
 
 -- evidence_in_source: every quote taken from it
@@ -44,7 +44,7 @@ SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at
 INSERT INTO ingestion_events (id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at)
 VALUES (:id, :trigger, :source_id, :scope, :owner_id, :state, :outcome, :retries, :error, :title, :uri, :created_at, :updated_at);
 
--- set_event: how far it has come
+-- set_event: its present state
 UPDATE ingestion_events SET state = :state, outcome = :outcome, retries = :retries, error = :error, updated_at = :updated_at
  WHERE id = :id;
 
@@ -52,7 +52,7 @@ UPDATE ingestion_events SET state = :state, outcome = :outcome, retries = :retri
 SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events WHERE id = :id;
 
--- events_of_source: what a source was captured for, oldest first
+-- events_of_source: the captures of a source, oldest first
 SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events WHERE source_id = :source_id ORDER BY id;
 
@@ -60,5 +60,5 @@ SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error
 SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events ORDER BY id;
 
--- uris_without_source: where the events came from that name no source, for the import to know what it took in whole
+-- uris_without_source: of events without a source: an import skips what it took in completely
 SELECT uri FROM ingestion_events WHERE source_id IS NULL AND uri <> '' AND "trigger" = :trigger;

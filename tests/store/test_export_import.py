@@ -1,4 +1,4 @@
-"""Everything goes out and comes in again, byte for byte; what cannot come in changes nothing."""
+"""An export is imported byte for byte; an import that is refused changes nothing."""
 
 import gzip
 import hashlib
@@ -36,13 +36,13 @@ STEP = st.one_of(
 
 
 def play(memory: LocalRecollect, steps: list[tuple[str, str, str, str]], clock: FakeClock) -> None:
-    """Make a store by doing *steps*; what a rule forbids is skipped."""
+    """Fill a store by running *steps*; steps that are not allowed are skipped."""
     ids: list[str] = []
     for number, (verb, text, name, scope) in enumerate(steps):
         clock.advance(hours=number + 1)
         if verb == "ingest":
-            where = {} if scope == "global" else {scope: name}
-            kept = memory.ingest(text, scope=scope, tags=[name], title=text, **where)  # type: ignore[arg-type]
+            scoped = {} if scope == "global" else {scope: name}
+            kept = memory.ingest(text, scope=scope, tags=[name], title=text, **scoped)  # type: ignore[arg-type]
             ids.append(kept.id)
         elif verb == "candidate":
             ids.append(memory.ingest(text, project=name, status="inbox", confidence=0.3).id)
@@ -71,17 +71,17 @@ def test_export_import_export_gives_the_same_bytes(
         with open_memory(Path(folder, "a.db"), clock=clock) as memory:
             play(memory, steps, clock)
             memory.export(first)
-            asked = [memory.search("a b c", project="a", asked_at="2027-01-01")]
+            searches = [memory.search("a b c", project="a", asked_at="2027-01-01")]
         with open_memory(Path(folder, "b.db"), clock=clock) as other:
             imported = other.import_(first)
             other.export(second)
             verified = other.maintenance.verify()
-            asked.append(other.search("a b c", project="a", asked_at="2027-01-01"))
+            searches.append(other.search("a b c", project="a", asked_at="2027-01-01"))
 
         assert first.read_bytes() == second.read_bytes()
         assert imported.conflicts == ()
         assert verified.ok, verified.problems
-        before, after = ([(hit.memory, hit.score) for hit in hits] for hits in asked)
+        before, after = ([(hit.memory, hit.score) for hit in hits] for hits in searches)
         assert before == after
 
 
@@ -108,7 +108,7 @@ def test_importing_twice_adds_nothing(memory: LocalRecollect, tmp_path: Path) ->
     assert again.unchanged > 0
 
 
-def test_a_place_known_here_by_name_takes_the_imported_memories(
+def test_imported_memories_join_the_project_of_the_same_name(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
     memory.ingest("from afar", project="site", agent="anna")
@@ -127,7 +127,9 @@ def test_a_place_known_here_by_name_takes_the_imported_memories(
         assert verified.ok, verified.problems
 
 
-def test_a_row_that_differs_here_is_kept_and_named(memory: LocalRecollect, tmp_path: Path) -> None:
+def test_a_row_that_differs_here_stays_and_is_reported(
+    memory: LocalRecollect, tmp_path: Path
+) -> None:
     kept = memory.ingest("a candidate", status="inbox")
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
@@ -139,7 +141,7 @@ def test_a_row_that_differs_here_is_kept_and_named(memory: LocalRecollect, tmp_p
     assert memory.memories.list.get(kept.id).status == "active"
 
 
-def test_a_fact_with_another_value_here_comes_in_as_contradicted(
+def test_a_fact_with_another_value_here_is_imported_as_contradicted(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
     theirs = memory.upsert_profile_fact("editor", "vim")
@@ -167,7 +169,7 @@ def test_a_fact_with_another_value_here_comes_in_as_contradicted(
     ],
 )
 def test_an_export_with_effects_that_undo_cannot_read_is_refused(
-    memory: Recollect, tmp_path: Path, effects: str
+    memory: LocalRecollect, tmp_path: Path, effects: str
 ) -> None:
     memory.ingest("a fact")
     exported = tmp_path / "e.jsonl"
@@ -182,18 +184,18 @@ def test_an_export_with_effects_that_undo_cannot_read_is_refused(
         other.import_(exported)
 
 
-def sealed(lines: list[str]) -> list[str]:
-    """Give *lines* an end that matches them."""
+def with_checksum(lines: list[str]) -> list[str]:
+    """Return *lines* with an end line that has their checksum."""
     rows = lines[:-1]
     digest = hashlib.sha256("".join(f"{row}\n" for row in rows).encode()).hexdigest()
     return [*rows, json.dumps({"end": len(rows) - 1, "sha256": digest})]
 
 
-Spoil = Callable[[list[str]], list[str]]
+Damage = Callable[[list[str]], list[str]]
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("damage", "message"),
     [
         (lambda lines: lines[:-1], "cut off"),
         (lambda lines: lines[:2], "cut off after 1 rows"),
@@ -226,22 +228,22 @@ Spoil = Callable[[list[str]], list[str]]
         ),
         (lambda lines: [line for line in lines if '"table":"sources"' not in line], "rule"),
         (
-            lambda lines: sealed([line for line in lines if '"table":"memor' not in line]),
-            "hold together",
+            lambda lines: with_checksum([line for line in lines if '"table":"memor' not in line]),
+            "incomplete",
         ),
     ],
 )
 def test_a_damaged_export_is_refused_and_changes_nothing(
-    memory: LocalRecollect, tmp_path: Path, spoil: Spoil, told: str
+    memory: LocalRecollect, tmp_path: Path, damage: Damage, message: str
 ) -> None:
     memory.ingest("a fact")
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
-    exported.write_text("".join(f"{line}\n" for line in spoil(exported.read_text().splitlines())))
+    exported.write_text("".join(f"{line}\n" for line in damage(exported.read_text().splitlines())))
 
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("untouched")
-        with pytest.raises(ImportRefused, match=told):
+        with pytest.raises(ImportRefused, match=message):
             other.import_(exported)
 
         assert other.maintenance.status().counts["memories"] == 1
@@ -258,7 +260,9 @@ def test_a_cut_off_compressed_export_is_refused(memory: LocalRecollect, tmp_path
         memory.import_(exported)
 
 
-def test_files_that_cannot_be_read_or_written_are_named(memory: LocalRecollect, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_or_written_are_reported(
+    memory: LocalRecollect, tmp_path: Path
+) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
         memory.import_(tmp_path / "nowhere.jsonl")
     with pytest.raises(StoreUnavailable, match="cannot write"):
@@ -290,7 +294,7 @@ def test_an_export_onto_the_store_itself_is_refused(memory: LocalRecollect, path
     assert memory.maintenance.verify().ok
 
 
-def test_two_repos_of_one_name_and_different_remotes_stay_two(
+def test_two_repos_of_one_name_and_different_remotes_stay_separate(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
     memory.ingest("a fact of acme", project="https://github.com/acme/site")
@@ -305,7 +309,7 @@ def test_two_repos_of_one_name_and_different_remotes_stay_two(
     assert repos == 2
 
 
-def test_a_memory_kept_as_it_is_here_keeps_its_own_history(
+def test_a_memory_that_stays_as_it_is_keeps_its_own_history(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
     kept = memory.ingest("a candidate", status="inbox")

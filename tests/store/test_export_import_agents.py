@@ -1,4 +1,4 @@
-"""Agents, blocks, talks, skills and files go out and come in again; what clashes is named."""
+"""Agents, blocks, conversations, skills and files are exported and imported without loss."""
 
 import json
 import tempfile
@@ -24,7 +24,7 @@ VERB = st.sampled_from(
 
 
 def elsewhere(tmp_path: Path) -> LocalRecollect:
-    """A store of another machine: its ids are its own."""
+    """Open a store of another machine, which has its own ids."""
     clock = FakeClock()
     clock.issued = 1_000_000
     return open_memory(tmp_path / "other.db", clock=clock)
@@ -45,7 +45,7 @@ def skill(skill_id: str, content: str) -> StoredSkill:
 
 
 def filled(memory: LocalRecollect, clock: FakeClock) -> None:
-    """Make a store with some of everything."""
+    """Fill a store with records of every kind."""
     for name in ("anna", "ben"):
         agent = memory.agents.list.create(name, model="m", system_prompt=f"You are {name}.")
         memory.blocks.set(name, "persona", f"kind {name}")
@@ -100,7 +100,7 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
     memory.conversations.search("zebra", agent="anna")
 
 
-def test_a_whole_store_comes_back_byte_for_byte_and_once(
+def test_a_whole_store_is_imported_byte_for_byte_and_once(
     memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     filled(memory, clock)
@@ -158,14 +158,14 @@ def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, s
 
 
 def play(memory: LocalRecollect, verb: str, name: str, text: str) -> None:
-    """Do one step; what a rule forbids is skipped."""
-    known = name in {one.name for one in memory.agents.list()}
+    """Run one step; a step that is not allowed is skipped."""
+    exists = name in {agent.name for agent in memory.agents.list()}
     talks = [one for one in memory.conversations.list(agent=name) if one.ended_at is None]
-    talk = talks[0] if known and talks else None
+    talk = talks[0] if exists and talks else None
     match verb:
-        case "agent" if not known:
+        case "agent" if not exists:
             memory.agents.list.create(name, description=text)
-        case "edit" if known and "human" in {one.label for one in memory.blocks.list(name)}:
+        case "edit" if exists and "human" in {one.label for one in memory.blocks.list(name)}:
             memory.blocks.append(name, "human", text)
         case "say":
             talk = talk or memory.conversations.list.start(agent=name)
@@ -178,13 +178,13 @@ def play(memory: LocalRecollect, verb: str, name: str, text: str) -> None:
             memory.blocks.set(None, "project", text, project="p")
         case "pin" if talk:
             memory.conversations.pin(talk, text)
-        case "delete" if known:
+        case "delete" if exists:
             memory.agents.delete(name)
         case "end" if talk:
             memory.conversations.end(talk)
 
 
-def test_an_agent_known_here_by_name_takes_the_talks_and_keeps_its_own_blocks(
+def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_blocks(
     memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     filled(memory, clock)
@@ -208,16 +208,18 @@ def test_an_agent_known_here_by_name_takes_the_talks_and_keeps_its_own_blocks(
         assert other.blocks.get("anna", "human").value == "likes coffee"
         assert "likes tea" in [one.value for one in other.blocks.list()]  # not lost, not attached
         assert other.blocks.get("ben", "persona").value == "kinder ben"
-        told = "\n".join(imported.conflicts)
-        assert "blocks persona: differs here in value, version, kept as it was" in told
-        assert "block human: the agent has one of that label here" in told
+        conflicts = "\n".join(imported.conflicts)
+        assert "blocks persona: differs here in value, version, kept as it was" in conflicts
+        assert "block human: the agent has one of that label here" in conflicts
         assert again.added == {}
         assert other.maintenance.verify().ok
         assert len(other.archive.search("anna", "zebra")) == 1
 
 
 @pytest.mark.parametrize("what", ["system_prompt", "model", "description", "metadata"])
-def test_what_differs_of_a_namesake_is_named(memory: LocalRecollect, tmp_path: Path, what: str) -> None:
+def test_fields_of_an_agent_that_differ_are_reported(
+    memory: LocalRecollect, tmp_path: Path, what: str
+) -> None:
     given = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
     memory.agents.list.create("anna", default_blocks=False, **given)
     exported = tmp_path / "e.jsonl"
@@ -230,7 +232,7 @@ def test_what_differs_of_a_namesake_is_named(memory: LocalRecollect, tmp_path: P
 
 
 @pytest.mark.parametrize("what", ["description", "limit", "history"])
-def test_what_differs_of_a_block_besides_its_value_is_named(
+def test_fields_of_a_block_that_differ_are_reported(
     memory: LocalRecollect, tmp_path: Path, what: str
 ) -> None:
     memory.agents.list.create("anna", default_blocks=False)
@@ -249,7 +251,7 @@ def test_what_differs_of_a_block_besides_its_value_is_named(
     assert imported.conflicts
 
 
-def test_a_block_that_went_on_in_two_places_is_kept_as_it_is_here_and_named(
+def test_a_block_that_changed_in_two_stores_stays_as_it_is_and_is_reported(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
     memory.agents.list.create("anna")
@@ -268,7 +270,7 @@ def test_a_block_that_went_on_in_two_places_is_kept_as_it_is_here_and_named(
     assert memory.maintenance.verify().ok
 
 
-def test_a_talk_that_went_on_in_two_places_does_not_refuse_all_the_rest(
+def test_a_conversation_that_continued_in_two_stores_does_not_prevent_the_import(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
     talk = memory.conversations.list.start(agent="anna")

@@ -1,4 +1,4 @@
-"""Log rows while the same process writes: they take their turn, none is lost."""
+"""Log rows while the same process writes: they join the queue, and none is lost."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ from recollect import LocalRecollect
 from recollect.store.protocol import Tables
 
 
-def test_a_question_is_logged_though_a_write_of_the_same_process_takes_long(
+def test_a_query_is_logged_during_a_long_write_of_the_same_process(
     words_only: LocalRecollect,
 ) -> None:
     words_only.ingest("The build uses pnpm.")

@@ -1,4 +1,4 @@
-"""`verify` finds what is wrong and says what mends it; `rebuild` mends every index."""
+"""`verify` finds damage and says how to repair it; `rebuild` repairs every index."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ Damage = Callable[[apsw.Connection], object]
 
 
 def damage(path: Path, sql: str) -> None:
-    """Change the file behind the store's back, past its triggers and keys."""
+    """Change the file directly, without triggers and foreign keys."""
     db = apsw.Connection(str(path))
     for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
         db.execute(f"DROP TRIGGER {name}")
@@ -64,11 +64,11 @@ def test_a_damaged_index_is_found_and_rebuilt(path: Path, sql: str, check: str) 
     with open_memory(path) as memory:
         memory.maintenance.rebuild()
         memory.drain()
-        healed = memory.maintenance.verify()
+        verified = memory.maintenance.verify()
         [hit] = memory.search("pnpm", project="site")
 
     assert found.get(check) == "run `recollect rebuild`"
-    assert healed.ok, healed.problems
+    assert verified.ok, verified.problems
     assert hit.memory.content == "The build uses pnpm."
 
 
@@ -94,7 +94,7 @@ def test_a_sound_store_has_no_problems(path: Path) -> None:
     assert problems(path) == {}
 
 
-def test_a_torn_file_is_found(path: Path) -> None:
+def test_a_corrupt_file_is_found(path: Path) -> None:
     filled(path)
     content = bytearray(path.read_bytes())
     db = apsw.Connection(str(path))
@@ -106,7 +106,7 @@ def test_a_torn_file_is_found(path: Path) -> None:
     assert "the file is intact" in problems(path)
 
 
-def test_rebuilding_changes_no_answer(memory: LocalRecollect) -> None:
+def test_rebuilding_changes_no_result(memory: LocalRecollect) -> None:
     for number in range(30):
         memory.ingest(
             f"fact number {number} about builds and {'tests' * (number % 3)}", project="p"

@@ -1,4 +1,4 @@
-"""`verify` finds damage to what agents have; `rebuild` mends every index of messages and blocks."""
+"""`verify` finds damage to rows of agents; `rebuild` repairs the index of messages and blocks."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ BLOCKS = "SELECT id FROM blocks"
 
 
 def damage(path: Path, sql: str) -> None:
-    """Change the file behind the store's back, past its triggers and keys."""
+    """Change the file directly, without triggers and foreign keys."""
     db = apsw.Connection(str(path))
     for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
         db.execute(f"DROP TRIGGER {name}")
@@ -27,7 +27,7 @@ def damage(path: Path, sql: str) -> None:
 
 @pytest.fixture
 def filled(path: Path) -> Path:
-    """A store in which anna and ben have spoken of different things."""
+    """A store in which anna and ben have conversations about different things."""
     with open_memory(path) as memory:
         for name, word in (("anna", "zebra"), ("ben", "giraffe")):
             memory.agents.list.create(name)
@@ -44,20 +44,20 @@ def problems(path: Path) -> dict[str, str]:
         return {problem.check: problem.remedy for problem in memory.maintenance.verify().problems}
 
 
-def answers(memory: LocalRecollect) -> dict[str, list[str]]:
-    """Return what each agent finds of each word, in messages and blocks."""
-    found = {}
+def search_results(memory: LocalRecollect) -> dict[str, list[str]]:
+    """Return what each agent finds for each word, in messages and blocks."""
+    results = {}
     for name in ("anna", "ben"):
         for word in ("zebra", "giraffe"):
             hits = memory.conversations.search(word, agent=name, mode="fts")
             blocks = memory.blocks.search(word, agent=name)
-            found[f"{name} {word}"] = [hit.message.content for hit in hits] + [
+            results[f"{name} {word}"] = [hit.message.content for hit in hits] + [
                 hit.block.value for hit in blocks if hit.matched_words
             ]
-    return found
+    return results
 
 
-WHOLE = {
+EXPECTED = {
     "anna zebra": ["another zebra", "a zebra", "fond of zebra"],
     "anna giraffe": [],
     "ben zebra": [],
@@ -106,13 +106,13 @@ def test_a_damaged_index_of_messages_or_blocks_is_found_and_rebuilt(
     with open_memory(filled) as memory:
         memory.maintenance.rebuild()
         memory.drain()
-        healed = memory.maintenance.verify()
+        verified = memory.maintenance.verify()
         status = memory.maintenance.status()
 
         assert found.get(check) == REBUILD
-        assert healed.ok, healed.problems
+        assert verified.ok, verified.problems
         assert status.waiting == 0
-        assert answers(memory) == WHOLE
+        assert search_results(memory) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_an_item_whose_message_changed_is_found_and_indexed_again(filled: Path) 
         assert memory.maintenance.verify().ok
 
 
-def test_an_item_on_another_agents_shelf_is_put_back(filled: Path) -> None:
+def test_an_item_in_another_agents_partition_is_moved_back(filled: Path) -> None:
     damage(
         filled,
         "UPDATE items SET shelf_id = (SELECT max(id) FROM shelves WHERE kind = 'message') "
@@ -162,7 +162,7 @@ def test_an_item_on_another_agents_shelf_is_put_back(filled: Path) -> None:
 
         assert found
         assert memory.maintenance.verify().ok
-        assert answers(memory) == WHOLE
+        assert search_results(memory) == EXPECTED
 
 
 SWAPPED = """
@@ -175,29 +175,29 @@ UPDATE shelves SET owner_id = (SELECT w.owner_id FROM swapped w WHERE w.id = she
 """
 
 
-def test_shelves_that_changed_owners_are_found(filled: Path) -> None:
+def test_partitions_with_swapped_owners_are_found(filled: Path) -> None:
     damage(filled, SWAPPED)
     with open_memory(filled) as memory:
         crossed = memory.conversations.search("zebra", agent="ben", mode="fts")
 
-    assert crossed  # the wall is down
+    assert crossed  # ben sees the messages of anna
     assert problems(filled)
 
 
-def test_shelves_that_changed_owners_are_put_right(filled: Path) -> None:
+def test_partitions_with_swapped_owners_are_rebuilt(filled: Path) -> None:
     damage(filled, SWAPPED)
     with open_memory(filled) as memory:
         memory.maintenance.rebuild()
 
-        assert answers(memory) == WHOLE
+        assert search_results(memory) == EXPECTED
 
 
-def test_rebuilding_changes_no_answer_about_messages_or_blocks(filled: Path) -> None:
+def test_rebuilding_changes_no_result_about_messages_or_blocks(filled: Path) -> None:
     with open_memory(filled) as memory:
-        before = answers(memory)
+        before = search_results(memory)
         memory.maintenance.rebuild()
 
-        assert answers(memory) == before == WHOLE
+        assert search_results(memory) == before == EXPECTED
 
 
 # A store of the second schema
@@ -234,10 +234,10 @@ def test_a_store_of_the_second_schema_keeps_its_memories_and_takes_agents(
     assert path.with_name("memory.db.before-0003").exists()
 
 
-def as_second_schema(source: Path, made: Path, clock: FakeClock) -> None:
+def as_second_schema(source: Path, target: Path, clock: FakeClock) -> None:
     """Write the rows of the store *source* into a new one that has the first two schemas only."""
-    db = connect(made, create=True)
-    assert migrate(db, made, clock, migrations=known_migrations()[:2]) == 2
+    db = connect(target, create=True)
+    assert migrate(db, target, clock, migrations=known_migrations()[:2]) == 2
     db.execute("PRAGMA foreign_keys = OFF")
     db.execute("ATTACH ? AS now", (str(source),))
     tables = [
@@ -249,8 +249,8 @@ def as_second_schema(source: Path, made: Path, clock: FakeClock) -> None:
     for table in [*first, *sorted(set(tables) - set(first))]:
         rows = db.execute(f"PRAGMA main.table_xinfo({table})")
         # The last field of a row is 0 for an ordinary column, and more for generated ones.
-        kept = ", ".join(f'"{row[1]}"' for row in rows if row[-1] == 0)
-        db.execute(f"INSERT INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
+        columns = ", ".join(f'"{row[1]}"' for row in rows if row[-1] == 0)
+        db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM now.{table}")
     db.close()
 
 

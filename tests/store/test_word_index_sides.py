@@ -1,4 +1,4 @@
-"""What an assistant said in a transcript is indexed apart, and weighs less."""
+"""The words of the assistant in a transcript are indexed separately, with less weight."""
 
 from pathlib import Path
 from typing import cast
@@ -54,12 +54,12 @@ def test_a_transcript_that_an_older_version_indexed_as_one_text_is_forgotten_who
         kept = memory.ingest(ASSISTANTS, type="episode", scope="global")
 
         def as_one_text(tables: Tables) -> None:
-            words = cast(SqliteWordIndex, tables.word_index)
-            db = words._db
+            word_index = cast(SqliteWordIndex, tables.word_index)
+            db = word_index._db
             item_id, partition = db.execute("SELECT seq, shelf_id FROM items").fetchall()[0]
             db.execute("DELETE FROM postings")
             db.execute("DELETE FROM terms")
-            for term in set(words.terms(ASSISTANTS)):
+            for term in set(word_index.terms(ASSISTANTS)):
                 db.execute(
                     "INSERT INTO terms (shelf_id, term, items) VALUES (?, ?, 1)", (partition, term)
                 )
