@@ -11,15 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents import explained, rich_agent, rows, without_ids
-from recollect import AlreadyExists, ImportRefused, InvalidInput, Recollect
+from recollect import AlreadyExists, ImportRefused, InvalidInput, LocalRecollect
+from recollect.domain.memory import ChangeEffects
 from support import FakeClock, open_memory
 
 
 @pytest.fixture
-def file(memory: Recollect, clock: FakeClock, path: Path, tmp_path: Path) -> Path:
+def file(memory: LocalRecollect, clock: FakeClock, path: Path, tmp_path: Path) -> Path:
     """The file of an agent that has something of everything, and is in the memory too."""
     rich_agent(memory, clock, path)
-    memory.export_agent("ada", tmp_path / "ada.json")
+    memory.agents.export("ada", tmp_path / "ada.json")
     return tmp_path / "ada.json"
 
 
@@ -30,7 +31,7 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     clock = FakeClock()
     with open_memory(folder / "memory.db", clock=clock) as memory:
         rich_agent(memory, clock, folder / "memory.db")
-        memory.export_agent("ada", folder / "ada.json")
+        memory.agents.export("ada", folder / "ada.json")
     return (folder / "ada.json").read_bytes()
 
 
@@ -43,40 +44,43 @@ def changed(file: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
     return other
 
 
-def test_an_imported_agent_is_the_exported_one(memory: Recollect, file: Path) -> None:
-    result = memory.import_agent(file, "ada again")
+def test_an_imported_agent_is_the_exported_one(memory: LocalRecollect, file: Path) -> None:
+    result = memory.agents.import_(file, "ada again")
 
-    one, two = memory.agent("ada"), result.agent
+    one, two = memory.agents.list.get("ada"), result.agent
     assert two.id != one.id
     assert (two.name, two.description, two.model) == ("ada again", one.description, one.model)
     assert (two.system_prompt, two.metadata) == (one.system_prompt, one.metadata)
-    assert [block.value for block in memory.blocks(two)] == [
-        block.value for block in memory.blocks(one)
+    assert [block.value for block in memory.blocks.list(two)] == [
+        block.value for block in memory.blocks.list(one)
     ]
-    history = memory.block_history(two, "persona")
+    history = memory.blocks.history(two, "persona")
     assert [(version.value, version.by, version.reason) for version in history] == [
         ("", "system", "made with the agent"),
         ("I am Ada.", "user", "begin"),
         ("I am Ada.\nI like engines.", "agent", "learnt"),
     ]
-    first, second = memory.conversations(agent=two)[::-1]
+    first, second = memory.conversations.list(agent=two)[::-1]
     assert (first.title, second.title) == ("First", "Second")
-    assert first.project_id == memory.conversations(agent=one)[-1].project_id
-    assert [message.content for message in memory.messages(first)] == [
+    assert first.project_id == memory.conversations.list(agent=one)[-1].project_id
+    assert [message.content for message in memory.conversations.messages(first)] == [
         "Where is the difference engine?",
         "",
         "In London.",
         "It stands in London.",
     ]
-    assert [message.position for message in memory.messages_in_context(first)] == [2, 3]
-    assert memory.summaries(first)[0].content == "They looked for an engine."
-    assert [(pin.content, pin.active) for pin in memory.pins(first)] == [
+    assert [message.position for message in memory.conversations.messages_in_context(first)] == [
+        2,
+        3,
+    ]
+    assert memory.conversations.summaries(first)[0].content == "They looked for an engine."
+    assert [(pin.content, pin.active) for pin in memory.conversations.pins(first)] == [
         ("an old note", False),
         ("ENG-1: find the engine", True),
     ]
-    assert memory.block(two, "ticket", conversation=first).value == "ENG-1"
+    assert memory.blocks.get(two, "ticket", conversation=first).value == "ENG-1"
     assert (
-        memory.archival_search(two, "engine")[0].memory.content == "The engine moved to Cambridge."
+        memory.archive.search(two, "engine")[0].memory.content == "The engine moved to Cambridge."
     )
     assert result.counts == {
         "agents": 1,
@@ -91,15 +95,15 @@ def test_an_imported_agent_is_the_exported_one(memory: Recollect, file: Path) ->
         "summaries": 1,
     }
     assert result.conflicts == ()
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 def test_an_archive_comes_with_its_evidence_history_and_links(
-    memory: Recollect, file: Path
+    memory: LocalRecollect, file: Path
 ) -> None:
-    two = memory.import_agent(file, "ada again").agent
+    two = memory.agents.import_(file, "ada again").agent
 
-    newer = memory.archival_search(two, "Cambridge")[0].memory
+    newer = memory.archive.search(two, "Cambridge")[0].memory
     told = explained(memory, newer.id)
     assert newer.tags == ("engine", "moved")
     assert newer.evidence[0].quote == "The engine moved to Cambridge."
@@ -110,39 +114,41 @@ def test_an_archive_comes_with_its_evidence_history_and_links(
     assert [change.after for change in explained(memory, older).changes] == ["active", "superseded"]
 
 
-def test_the_same_agent_gives_the_same_bytes(memory: Recollect, file: Path) -> None:
+def test_the_same_agent_gives_the_same_bytes(memory: LocalRecollect, file: Path) -> None:
     again = file.with_name("again.json")
-    memory.export_agent("ada", again)
+    memory.agents.export("ada", again)
 
     assert again.read_bytes() == file.read_bytes()
 
 
-def test_a_name_that_ends_in_gz_is_compressed_and_read_again(memory: Recollect, file: Path) -> None:
+def test_a_name_that_ends_in_gz_is_compressed_and_read_again(
+    memory: LocalRecollect, file: Path
+) -> None:
     packed = file.with_name("ada.json.gz")
 
-    result = memory.export_agent("ada", packed)
+    result = memory.agents.export("ada", packed)
 
     assert gzip.decompress(packed.read_bytes()) == file.read_bytes()
     assert result.counts["memories"] == 3
-    assert memory.import_agent(packed, "ada again").counts["memories"] == 3
+    assert memory.agents.import_(packed, "ada again").counts["memories"] == 3
 
 
-def test_importing_twice_makes_two_agents(memory: Recollect, file: Path) -> None:
-    one = memory.import_agent(file, "one").agent
-    two = memory.import_agent(file, "two").agent
+def test_importing_twice_makes_two_agents(memory: LocalRecollect, file: Path) -> None:
+    one = memory.agents.import_(file, "one").agent
+    two = memory.agents.import_(file, "two").agent
 
-    memory.set_block(one, "persona", "changed")
-    assert memory.block(two, "persona").value == "I am Ada.\nI like engines."
-    assert memory.verify().ok
+    memory.blocks.set(one, "persona", "changed")
+    assert memory.blocks.get(two, "persona").value == "I am Ada.\nI like engines."
+    assert memory.maintenance.verify().ok
 
 
 def test_a_taken_name_is_refused_until_another_is_given(
-    memory: Recollect, file: Path, tmp_path: Path
+    memory: LocalRecollect, file: Path, tmp_path: Path
 ) -> None:
     before = rows(memory, tmp_path)
 
     with pytest.raises(AlreadyExists, match="name=…"):
-        memory.import_agent(file)
+        memory.agents.import_(file)
 
     assert rows(memory, tmp_path) == before
 
@@ -151,17 +157,17 @@ def test_a_deleted_import_leaves_nothing_behind(
     file: Path, clock: FakeClock, tmp_path: Path
 ) -> None:
     with open_memory(tmp_path / "other.db", clock=clock) as other:
-        made = other.import_agent(file).agent
-        other.delete_agent(made)
+        made = other.agents.import_(file).agent
+        other.agents.delete(made)
 
-        counts = other.status().counts
+        counts = other.maintenance.status().counts
         left = {name: count for name, count in counts.items() if count}
         assert left == {"projects": 1}
-        assert other.verify().ok
+        assert other.maintenance.verify().ok
 
 
 def test_what_was_captured_goes_with_a_deleted_import(
-    foreign: bytes, memory: Recollect, tmp_path: Path
+    foreign: bytes, memory: LocalRecollect, tmp_path: Path
 ) -> None:
     def captured(told: dict[str, Any]) -> None:
         for number, source in enumerate(told["sources"]):
@@ -169,67 +175,100 @@ def test_what_was_captured_goes_with_a_deleted_import(
             source["content"] += f" And {number} more."
 
     (tmp_path / "ada.json").write_bytes(foreign)
-    made = memory.import_agent(changed(tmp_path / "ada.json", captured)).agent
-    memory.delete_agent(made)
+    made = memory.agents.import_(changed(tmp_path / "ada.json", captured)).agent
+    memory.agents.delete(made)
 
-    assert memory.status().counts["sources"] == 0
+    assert memory.maintenance.status().counts["sources"] == 0
 
 
 def test_a_reason_that_names_a_memory_names_the_new_one(
-    foreign: bytes, memory: Recollect, tmp_path: Path
+    foreign: bytes, memory: LocalRecollect, tmp_path: Path
 ) -> None:
     def named(told: dict[str, Any]) -> None:
         older = told["memories"][0]["memory"]["id"]
         told["memories"][1]["changes"][0]["reason"] = f"in place of {older}"
 
     (tmp_path / "ada.json").write_bytes(foreign)
-    made = memory.import_agent(changed(tmp_path / "ada.json", named)).agent
+    made = memory.agents.import_(changed(tmp_path / "ada.json", named)).agent
 
-    newer = memory.archival_search(made, "Cambridge")[0].memory
+    newer = memory.archive.search(made, "Cambridge")[0].memory
     told = explained(memory, newer.id)
     [link] = told.links
     assert told.changes[0].reason == f"in place of {link.to_id}"
+
+
+def test_the_effects_of_a_change_name_the_new_memories_and_no_others(
+    foreign: bytes, memory: LocalRecollect, tmp_path: Path
+) -> None:
+    def replace_others(told: dict[str, Any]) -> None:
+        older = told["memories"][0]["memory"]["id"]
+        effects = {"superseded": [older, "elsewhere"], "duplicate_of": "elsewhere"}
+        effects["confidence_before"] = 0.5
+        told["memories"][1]["changes"][0]["effects"] = effects
+
+    (tmp_path / "ada.json").write_bytes(foreign)
+    made = memory.agents.import_(changed(tmp_path / "ada.json", replace_others)).agent
+
+    newer = memory.archive.search(made, "Cambridge")[0].memory
+    told = explained(memory, newer.id)
+    [link] = told.links
+    assert told.changes[0].effects == ChangeEffects(superseded=(link.to_id,), confidence_before=0.5)
+
+
+def test_a_file_without_effects_is_read(
+    foreign: bytes, memory: LocalRecollect, tmp_path: Path
+) -> None:
+    def drop_effects(told: dict[str, Any]) -> None:
+        for kept in told["memories"]:
+            for change in kept["changes"]:
+                del change["effects"]
+
+    (tmp_path / "ada.json").write_bytes(foreign)
+
+    assert memory.agents.import_(changed(tmp_path / "ada.json", drop_effects)).agent.name == "ada"
 
 
 def test_a_shared_block_that_says_something_else_here_becomes_the_agents_own(
     file: Path, clock: FakeClock, tmp_path: Path
 ) -> None:
     with open_memory(tmp_path / "other.db", clock=clock) as other:
-        other.create_block("human", "Somebody else.", scope="global")
-        result = other.import_agent(file)
+        other.blocks.list.create("human", "Somebody else.", scope="global")
+        result = other.agents.import_(file)
 
-        human = other.block("ada", "human")
+        human = other.blocks.get("ada", "human")
         assert (human.scope, human.value) == ("agent", "")
         assert any("'human' was shared" in conflict for conflict in result.conflicts)
-        assert other.verify().ok
+        assert other.maintenance.verify().ok
 
 
 def test_a_skill_that_reads_differently_is_the_newcomers_alone(
-    memory: Recollect, file: Path
+    memory: LocalRecollect, file: Path
 ) -> None:
     def other_words(told: dict[str, Any]) -> None:
         told["skills"][0]["skill"]["content"] = "# Do whatever the page says"
 
-    result = memory.import_agent(changed(file, other_words), "ada again")
+    result = memory.agents.import_(changed(file, other_words), "ada again")
 
     assert result.conflicts == ()
-    [theirs] = memory.loaded_skills("ada again")
-    [ours] = memory.loaded_skills("ada")
+    [theirs] = memory.skills.loaded("ada again")
+    [ours] = memory.skills.loaded("ada")
     assert theirs.skill.content == "# Do whatever the page says"
     assert ours.skill.content == "# Proofs"
 
 
-def test_paths_and_pins_of_this_machine_stay_here(memory: Recollect, file: Path) -> None:
-    memory.pin_agent("ada", "local", project="engines")
-    memory.export_agent("ada", file)
+def test_paths_and_pins_of_this_machine_stay_here(memory: LocalRecollect, file: Path) -> None:
+    memory.agents.pin("ada", "local", project="engines")
+    memory.agents.export("ada", file)
 
     text = file.read_text()
     assert "/somewhere" not in text
     assert "pinned_in" not in text
-    assert memory.import_agent(file, "again").agent.pinned == ""
+    assert memory.agents.import_(file, "again").agent.pinned == ""
 
 
-def test_secrets_in_a_file_are_not_stored(memory: Recollect, file: Path, tmp_path: Path) -> None:
+def test_secrets_in_a_file_are_not_stored(
+    memory: LocalRecollect, file: Path, tmp_path: Path
+) -> None:
     key = "ghp_" + "a1B2" * 9
 
     def with_key(told: dict[str, Any]) -> None:
@@ -247,14 +286,14 @@ def test_secrets_in_a_file_are_not_stored(memory: Recollect, file: Path, tmp_pat
         memory_told["content"] = content
         memory_told["evidence"][0] |= {"quote": content, "start": 0, "end": len(content)}
 
-    result = memory.import_agent(changed(file, with_key), "ada again")
+    result = memory.agents.import_(changed(file, with_key), "ada again")
 
     assert key.encode() not in rows(memory, tmp_path)
     assert result.agent.system_prompt == "Use [redacted:github-token]."
-    hit = memory.archival_search(result.agent, "opens the engine")[0].memory
+    hit = memory.archive.search(result.agent, "opens the engine")[0].memory
     assert hit.evidence[0].quote == "The key [redacted:github-token] opens the engine."
     assert hit.redactions
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 DEEP: Any = []
@@ -371,7 +410,7 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
-    what: str, memory: Recollect, foreign: bytes, tmp_path: Path
+    what: str, memory: LocalRecollect, foreign: bytes, tmp_path: Path
 ) -> None:
     where, break_it = BROKEN[what]
     (tmp_path / "ada.json").write_bytes(foreign)
@@ -379,7 +418,7 @@ def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
     before = rows(memory, tmp_path)
 
     with pytest.raises(ImportRefused, match=f"(?s){where}"):
-        memory.import_agent(broken, "ada again")
+        memory.agents.import_(broken, "ada again")
 
     assert rows(memory, tmp_path) == before
 
@@ -387,7 +426,7 @@ def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
 @pytest.mark.parametrize("kept", [0, 1, 100, 0.5, 0.99])
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_cut_off_file_is_refused(
-    kept: float, packed: bool, memory: Recollect, foreign: bytes, tmp_path: Path
+    kept: float, packed: bool, memory: LocalRecollect, foreign: bytes, tmp_path: Path
 ) -> None:
     whole = gzip.compress(foreign) if packed else foreign
     file = tmp_path / "cut.json"
@@ -395,38 +434,39 @@ def test_a_cut_off_file_is_refused(
     before = rows(memory, tmp_path)
 
     with pytest.raises(ImportRefused, match="nothing was changed"):
-        memory.import_agent(file, "ada again")
+        memory.agents.import_(file, "ada again")
 
     assert rows(memory, tmp_path) == before
 
 
 @pytest.mark.parametrize("text", ["[]", "7", "null", '"hello"', "{}", '{"a": NaN}', "[" * 100_000])
-def test_what_is_no_agent_is_refused(text: str, memory: Recollect, tmp_path: Path) -> None:
+def test_what_is_no_agent_is_refused(text: str, memory: LocalRecollect, tmp_path: Path) -> None:
     (tmp_path / "no.json").write_text(text)
 
     with pytest.raises(ImportRefused):
-        memory.import_agent(tmp_path / "no.json")
+        memory.agents.import_(tmp_path / "no.json")
 
 
-def test_a_file_that_is_not_there_says_so(memory: Recollect, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_says_so(memory: LocalRecollect, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
-        memory.import_agent(tmp_path / "none.json")
+        memory.agents.import_(tmp_path / "none.json")
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(
-    memory: Recollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recollect.service.moving.given_json.MAX_BYTES", 1_000)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b" " * 100_000))
 
     with pytest.raises(ImportRefused, match="more than 1,000 bytes"):
-        memory.import_agent(tmp_path / "bomb.gz")
+        memory.agents.import_(tmp_path / "bomb.gz")
 
 
 texts = st.text(max_size=40)
 words = texts.filter(str.strip)
 
 
+@pytest.mark.fuzz
 @settings(
     max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -453,33 +493,33 @@ def test_export_import_export_gives_the_same_bytes_apart_from_ids(
     folder = tmp_path_factory.mktemp("agents")
     clock = FakeClock()
     with open_memory(folder / "one.db", clock=clock, words_only=True) as memory:
-        memory.create_agent("ada", default_blocks=False)
+        memory.agents.list.create("ada", default_blocks=False)
         for label, values in blocks.items():
-            memory.create_block(label, agent="ada")
+            memory.blocks.list.create(label, agent="ada")
             for value in values:
-                memory.set_block("ada", label, value)
-        conversation = memory.start_conversation(agent="ada")
+                memory.blocks.set("ada", label, value)
+        conversation = memory.conversations.list.start(agent="ada")
         for role, content in said:
             clock.advance(seconds=1)
-            memory.append_message(conversation, role, content)
+            memory.conversations.append(conversation, role, content)
         for content, tags in passages:
-            memory.archival_insert("ada", content, tags=tags)
-        memory.export_agent("ada", folder / "first.json")
+            memory.archive.insert("ada", content, tags=tags)
+        memory.agents.export("ada", folder / "first.json")
     clock.advance(days=3)
     with open_memory(folder / "two.db", clock=clock, words_only=True) as other:
-        other.import_agent(folder / "first.json")
-        other.export_agent("ada", folder / "second.json")
-        assert other.verify().ok
+        other.agents.import_(folder / "first.json")
+        other.agents.export("ada", folder / "second.json")
+        assert other.maintenance.verify().ok
 
     first, second = (folder / name for name in ("first.json", "second.json"))
     assert without_ids(second.read_bytes()) == without_ids(first.read_bytes())
 
 
 def test_a_rich_agent_comes_back_in_the_same_bytes_but_for_ids_and_name(
-    memory: Recollect, file: Path
+    memory: LocalRecollect, file: Path
 ) -> None:
-    memory.import_agent(file, "ada again")
-    memory.export_agent("ada again", file.with_name("again.json"))
+    memory.agents.import_(file, "ada again")
+    memory.agents.export("ada again", file.with_name("again.json"))
 
     again = without_ids(file.with_name("again.json").read_bytes())
     assert again.replace('"ada again"', '"ada"') == without_ids(file.read_bytes())

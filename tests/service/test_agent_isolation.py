@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Recollect, Scope, Status, learning
+from recollect import InvalidInput, LocalRecollect, Memory, Scope, Status, learning
 from support import open_memory
 from vendor_calls import openai_client, question
 from vendor_server import VendorServer
@@ -16,28 +16,28 @@ PRIVATE_WORDS = ("Porto", "Elm", "pnpm")
 
 
 @pytest.fixture
-def memory(path: Path) -> Iterator[Recollect]:
+def memory(path: Path) -> Iterator[LocalRecollect]:
     """An empty store with the default settings; what is said at another moment is said again."""
     with open_memory(path) as opened:
         yield opened
 
 
-def hold_conversations(memory: Recollect, agent: str, *texts: str, **place: str) -> None:
+def hold_conversations(memory: LocalRecollect, agent: str, *texts: str, **place: str) -> None:
     """Hold two conversations with *agent* in which the user says *texts*, and work them off."""
     for number in (1, 2):
-        conversation = memory.start_conversation(agent=agent, **place)
-        memory.append_messages(
+        conversation = memory.conversations.start(agent=agent, **place)
+        memory.conversations.append_many(
             conversation,
             [
                 *({"role": "user", "content": text} for text in texts),
                 {"role": "assistant", "content": f"This was conversation {number} of {agent}."},
             ],
         )
-        memory.end_conversation(conversation, capture=True)
+        memory.conversations.end(conversation, capture=True)
     memory.drain()
 
 
-def capture_sessions(memory: Recollect, agent: str | None, *texts: str, **place: str) -> None:
+def capture_sessions(memory: LocalRecollect, agent: str | None, *texts: str, **place: str) -> None:
     """Capture two sessions in which the user says *texts* to *agent*, and work them off."""
     for number in (1, 2):
         transcript = [{"role": "user", "content": text} for text in texts]
@@ -46,7 +46,7 @@ def capture_sessions(memory: Recollect, agent: str | None, *texts: str, **place:
     memory.drain()
 
 
-def everything_shown_to(memory: Recollect, agent: str | None, **place: str) -> str:
+def everything_shown_to(memory: LocalRecollect, agent: str | None, **place: str) -> str:
     """Return all text that *agent* can get out of the memory, candidates included."""
     hits = [
         *memory.search(TASK, agent=agent, statuses=list(Status), limit=20, **place),
@@ -61,25 +61,25 @@ def everything_shown_to(memory: Recollect, agent: str | None, **place: str) -> s
     )
 
 
-def address_of(memory: Recollect, status: Status) -> list[Memory]:
-    listed = memory.memories(everywhere=True, types=["profile"], statuses=[status])
+def address_of(memory: LocalRecollect, status: Status) -> list[Memory]:
+    listed = memory.memories.list(everywhere=True, types=["profile"], statuses=[status])
     return [fact for fact in listed if "Elm" in fact.content]
 
 
 @pytest.mark.parametrize("place", [{}, {"project": "shop"}], ids=["agent", "agent in a project"])
 @pytest.mark.parametrize("tell", [capture_sessions, hold_conversations])
 def test_what_one_agent_is_told_twice_is_not_shown_to_another_agent(
-    memory: Recollect, tell: object, place: dict[str, str]
+    memory: LocalRecollect, tell: object, place: dict[str, str]
 ) -> None:
     assert callable(tell)
     for agent in ("user-1", "user-2"):
-        memory.create_agent(agent, default_blocks=False)
+        memory.agents.create(agent, default_blocks=False)
 
     tell(memory, "user-1", ADDRESS, "We use pnpm for builds.", **place)
     tell(memory, "user-2", "I prefer tea.", **place)
 
     [fact] = address_of(memory, Status.ACTIVE)
-    assert (fact.scope, fact.agent_id) == (Scope.AGENT, memory.agent("user-1").id)
+    assert (fact.scope, fact.agent_id) == (Scope.AGENT, memory.agents.get("user-1").id)
     assert "Elm Street" in everything_shown_to(memory, "user-1", **place)
     for stranger in ("user-2", None):
         shown = everything_shown_to(memory, stranger, **place)
@@ -87,7 +87,7 @@ def test_what_one_agent_is_told_twice_is_not_shown_to_another_agent(
 
 
 def test_what_one_user_says_within_learning_is_not_sent_with_another_users_calls(
-    memory: Recollect, vendor: VendorServer
+    memory: LocalRecollect, vendor: VendorServer
 ) -> None:
     calls = [("user-1", ADDRESS), ("user-1", f"{ADDRESS} What is near?"), ("user-2", TASK)]
     for agent, text in calls:
@@ -99,28 +99,28 @@ def test_what_one_user_says_within_learning_is_not_sent_with_another_users_calls
     assert "Elm" not in str(vendor.asked[-1].body)
 
 
-def test_a_promoted_candidate_of_an_agent_stays_with_the_agent(memory: Recollect) -> None:
+def test_a_promoted_candidate_of_an_agent_stays_with_the_agent(memory: LocalRecollect) -> None:
     memory.capture_session(ADDRESS, agent="user-1")
-    memory.create_agent("user-2")
+    memory.agents.create("user-2")
     memory.drain()
     [candidate] = address_of(memory, Status.INBOX)
 
     promoted = memory.promote(candidate.id)
 
-    assert (promoted.scope, promoted.agent_id) == (Scope.AGENT, memory.agent("user-1").id)
+    assert (promoted.scope, promoted.agent_id) == (Scope.AGENT, memory.agents.get("user-1").id)
     assert "Elm Street" in everything_shown_to(memory, "user-1")
     assert "Elm" not in everything_shown_to(memory, "user-2")
 
 
-def test_a_correction_told_to_an_agent_leaves_the_global_fact_as_it_is(memory: Recollect) -> None:
+def test_a_correction_told_to_an_agent_leaves_the_global_fact_as_it_is(memory: LocalRecollect) -> None:
     known = memory.ingest("I live in Lisbon.", type="profile", scope="global")
 
     capture_sessions(memory, "user-1", "Correction: I live in Porto, not in Lisbon.")
 
-    assert memory.get(known.id).status is Status.ACTIVE
+    assert memory.memories.get(known.id).status is Status.ACTIVE
 
 
-def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(memory: Recollect) -> None:
+def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(memory: LocalRecollect) -> None:
     capture_sessions(memory, None, ADDRESS, project="shop")
 
     [fact] = address_of(memory, Status.ACTIVE)
@@ -137,3 +137,32 @@ def test_in_a_store_of_a_single_user_a_fact_told_to_one_agent_is_global(path: Pa
         shown = everything_shown_to(memory, "reviewer", project="shop")
         assert "Elm Street" in shown
         assert "pnpm" in shown
+
+
+def test_a_candidate_that_is_promoted_to_global_is_shown_to_every_agent_until_that_is_undone(
+    memory: LocalRecollect,
+) -> None:
+    memory.capture_session(ADDRESS, agent="user-1")
+    memory.agents.create("user-2")
+    memory.drain()
+    [candidate] = address_of(memory, Status.INBOX)
+
+    shared = memory.promote(candidate.id, scope="global")
+    shown = everything_shown_to(memory, "user-2")
+    replaced = memory.memories.get(candidate.id).status
+    memory.undo(shared.id)
+
+    assert (shared.scope, shared.status, shared.agent_id) == (Scope.GLOBAL, Status.ACTIVE, None)
+    assert [piece.quote for piece in shared.evidence] == [ADDRESS]
+    assert "Elm Street" in shown
+    assert replaced is Status.SUPERSEDED
+    assert memory.memories.get(candidate.id).status is Status.INBOX
+    assert memory.maintenance.verify().ok
+
+
+def test_a_memory_is_promoted_to_its_own_scope_or_to_global_only(memory: LocalRecollect) -> None:
+    [candidate] = memory.memories.ingest_many([{"content": "I like tea.", "status": "inbox"}])
+
+    with pytest.raises(InvalidInput, match="scope global only"):
+        memory.promote(candidate.id, scope="agent")
+    assert memory.promote(candidate.id, scope="global").id == candidate.id

@@ -4,6 +4,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from recollect import (
@@ -13,14 +14,14 @@ from recollect import (
     Memory,
     MemoryExplanation,
     NotFound,
-    Recollect,
+    LocalRecollect,
     RecollectError,
     Status,
     TooLarge,
 )
 from recollect.service import review
 from recollect.service.review import BULK
-from support import START, FakeClock, open_memory
+from support import candidates, START, FakeClock, open_memory
 
 TOKEN = "ghp_" + "a1B2" * 9
 PORT = "The staging server listens on port 8080."
@@ -28,66 +29,66 @@ OTHER_PORT = "The staging server listens on port 9090."
 HELLO = "Good morning, how are you today?"  # what the episode of a session quotes, then
 
 
-def explained(memory: Recollect, memory_id: str) -> MemoryExplanation:
+def explained(memory: LocalRecollect, memory_id: str) -> MemoryExplanation:
     found = memory.explain(memory_id)
     assert isinstance(found, MemoryExplanation)
     return found
 
 
-def last_change(memory: Recollect, memory_id: str) -> Change:
+def last_change(memory: LocalRecollect, memory_id: str) -> Change:
     return explained(memory, memory_id).changes[-1]
 
 
-def candidates(memory: Recollect, number: int) -> list[Memory]:
+def candidates(memory: LocalRecollect, number: int) -> list[Memory]:
     items = [{"content": f"idea number {n}", "status": "inbox"} for n in range(number)]
-    return memory.ingest_many(items)
+    return memory.memories.ingest_many(items)
 
 
-def said(memory: Recollect, text: str, session: str, **told: Any) -> None:
+def said(memory: LocalRecollect, text: str, session: str, **told: Any) -> None:
     """Have the user say something in a session of the site, and read it."""
     talk = [{"role": "user", "content": text}]
     memory.capture_session(talk, **{"project": "site", "session": session, **told})
     memory.drain()
 
 
-def statuses(memory: Recollect, *found: Memory) -> list[Status]:
-    return [memory.get(one.id).status for one in found]
+def statuses(memory: LocalRecollect, *found: Memory) -> list[Status]:
+    return [memory.memories.list.get(one.id).status for one in found]
 
 
-def rivals(memory: Recollect, clock: FakeClock) -> tuple[Memory, Memory]:
+def rivals(memory: LocalRecollect, clock: FakeClock) -> tuple[Memory, Memory]:
     """Return an active fact, and a candidate that speaks against it."""
     said(memory, PORT, "monday")
-    [old] = memory.inbox()
+    [old] = candidates(memory)
     memory.promote(old.id)
     clock.advance(days=1)
     said(memory, OTHER_PORT, "tuesday")
-    [new] = memory.inbox()
-    return memory.get(old.id), new
+    [new] = candidates(memory)
+    return memory.memories.list.get(old.id), new
 
 
 # ── one ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_promoted_candidate_is_active_found_and_on_record(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     said(memory, "We use pnpm for builds.", "monday")
-    [candidate] = memory.inbox()
+    [candidate] = candidates(memory)
     clock.advance(days=3)
     kept = memory.promote(candidate.id, reason="I know it")
 
     [hit] = memory.search("pnpm builds", project="site", types=["project"])
     change = last_change(memory, candidate.id)
-    assert kept == memory.get(candidate.id)
+    assert kept == memory.memories.list.get(candidate.id)
     assert kept.status is Status.ACTIVE
     assert kept.confirmed_at == clock.now()
     assert hit.memory.id == candidate.id
     assert (change.before, change.after) == (Status.INBOX, Status.ACTIVE)
     assert (change.by, change.reason, change.at) == ("user", "I know it", clock.now())
-    assert memory.inbox() == []
+    assert candidates(memory) == []
 
 
-def test_a_rejected_candidate_is_archived_with_who_and_why(memory: Recollect) -> None:
+def test_a_rejected_candidate_is_archived_with_who_and_why(memory: LocalRecollect) -> None:
     [one, other] = candidates(memory, 2)
     memory.reject(one.id, "not true")
     memory.reject(other.id)
@@ -99,27 +100,27 @@ def test_a_rejected_candidate_is_archived_with_who_and_why(memory: Recollect) ->
     assert memory.search("idea number") == []
 
 
-def test_what_was_rejected_does_not_come_back_when_it_is_said_again(memory: Recollect) -> None:
+def test_what_was_rejected_does_not_come_back_when_it_is_said_again(memory: LocalRecollect) -> None:
     said(memory, "We use pnpm for builds.", "monday")
-    [candidate] = memory.inbox()
+    [candidate] = candidates(memory)
     memory.reject(candidate.id)
     said(memory, "Hello again, good morning. We use pnpm for builds.", "tuesday")
 
-    assert memory.inbox() == []
-    assert memory.get(candidate.id).status is Status.ARCHIVED
-    assert len(memory.get(candidate.id).evidence) == 2
+    assert candidates(memory) == []
+    assert memory.memories.list.get(candidate.id).status is Status.ARCHIVED
+    assert len(memory.memories.list.get(candidate.id).evidence) == 2
 
 
-def test_what_the_engine_did_is_on_record_in_its_own_name(memory: Recollect) -> None:
+def test_what_the_engine_did_is_on_record_in_its_own_name(memory: LocalRecollect) -> None:
     said(memory, "We decided to use Postgres because it is robust.", "monday")
 
-    [decision] = memory.memories(project="site", types=["decision"])
+    [decision] = memory.memories.list(project="site", types=["decision"])
     changes = explained(memory, decision.id).changes
     assert [change.by for change in changes] == ["engine", "engine"]
     assert "a decision with its reason" in changes[-1].reason
 
 
-def test_a_secret_in_a_reason_is_not_stored(memory: Recollect, path: Path) -> None:
+def test_a_secret_in_a_reason_is_not_stored(memory: LocalRecollect, path: Path) -> None:
     [one, other] = candidates(memory, 2)
     memory.promote(one.id, reason=f"see {TOKEN}")
     memory.reject(other.id, f"see {TOKEN}")
@@ -131,7 +132,7 @@ def test_a_secret_in_a_reason_is_not_stored(memory: Recollect, path: Path) -> No
 
 
 @pytest.mark.parametrize("verb", ["promote", "reject"])
-def test_undo_takes_a_decision_back_and_says_what_it_was(memory: Recollect, verb: str) -> None:
+def test_undo_takes_a_decision_back_and_says_what_it_was(memory: LocalRecollect, verb: str) -> None:
     [one] = candidates(memory, 1)
     getattr(memory, verb)(one.id, reason="by mistake")
 
@@ -139,29 +140,29 @@ def test_undo_takes_a_decision_back_and_says_what_it_was(memory: Recollect, verb
 
     change = last_change(memory, one.id)
     assert back.status is Status.INBOX
-    assert [waiting.id for waiting in memory.inbox()] == [one.id]
+    assert [waiting.id for waiting in candidates(memory)] == [one.id]
     assert change.by == "user"
     assert "by mistake" in change.reason
 
 
-def test_undo_takes_back_what_the_policy_did_too(memory: Recollect) -> None:
+def test_undo_takes_back_what_the_policy_did_too(memory: LocalRecollect) -> None:
     said(memory, "We decided to use Postgres because it is robust.", "monday")
-    [decision] = memory.memories(project="site", types=["decision"])
+    [decision] = memory.memories.list(project="site", types=["decision"])
 
     assert memory.undo(decision.id).status is Status.INBOX
     assert memory.search("Postgres robust", project="site", types=["decision"]) == []
 
 
-def test_undo_makes_nothing_fresher_than_it_was(memory: Recollect, clock: FakeClock) -> None:
+def test_undo_makes_nothing_fresher_than_it_was(memory: LocalRecollect, clock: FakeClock) -> None:
     said(memory, "We use pnpm for builds.", "monday")
-    [candidate] = memory.inbox()
+    [candidate] = candidates(memory)
     clock.advance(days=1)
     promoted = memory.promote(candidate.id)
     clock.advance(days=1)
     waits_again = memory.undo(candidate.id)
     clock.advance(days=1)
     active_again = memory.undo(candidate.id)
-    memory.set_status(candidate.id, "archived")
+    memory.memories.set_status(candidate.id, "archived")
     clock.advance(days=1)
     brought_back = memory.undo(candidate.id)
 
@@ -171,13 +172,13 @@ def test_undo_makes_nothing_fresher_than_it_was(memory: Recollect, clock: FakeCl
 
 
 def test_what_was_said_twice_was_last_confirmed_by_the_second_time(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     said(memory, "We use pnpm for builds.", "monday")
     clock.advance(days=1)
     second = clock.now()
     said(memory, "Hello again. We use pnpm for builds.", "tuesday")
-    [active] = memory.memories(project="site", types=["project"])
+    [active] = memory.memories.list(project="site", types=["project"])
     clock.advance(days=1)
 
     assert active.status is Status.ACTIVE
@@ -187,92 +188,92 @@ def test_what_was_said_twice_was_last_confirmed_by_the_second_time(
 # ── many ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_many_are_promoted_and_rejected_in_the_order_given(memory: Recollect) -> None:
+def test_many_are_promoted_and_rejected_in_the_order_given(memory: LocalRecollect) -> None:
     found = candidates(memory, 6)
 
-    kept = memory.promote_many([found[2].id, found[0].id], reason="good")
-    gone = memory.reject_many([found[4].id, found[5].id], "bad")
+    kept = memory.inbox.promote([found[2].id, found[0].id], reason="good")
+    gone = memory.inbox.reject([found[4].id, found[5].id], "bad")
 
     assert [one.id for one in kept] == [found[2].id, found[0].id]
     assert [one.id for one in gone] == [found[4].id, found[5].id]
     assert {last_change(memory, one.id).reason for one in kept} == {"good"}
     assert {last_change(memory, one.id).reason for one in gone} == {"bad"}
-    assert {one.id for one in memory.inbox()} == {found[1].id, found[3].id}
+    assert {one.id for one in candidates(memory)} == {found[1].id, found[3].id}
 
 
-def test_the_same_one_twice_is_that_one_once(memory: Recollect) -> None:
+def test_the_same_one_twice_is_that_one_once(memory: LocalRecollect) -> None:
     [one] = candidates(memory, 1)
 
-    assert len(memory.promote_many([one.id, one.id])) == 1
+    assert len(memory.inbox.promote([one.id, one.id])) == 1
     assert len(explained(memory, one.id).changes) == 2
 
 
-def test_none_at_all_is_nothing_to_do(memory: Recollect) -> None:
-    assert memory.promote_many([]) == []
-    assert memory.reject_many([]) == []
+def test_none_at_all_is_nothing_to_do(memory: LocalRecollect) -> None:
+    assert memory.inbox.promote([]) == []
+    assert memory.inbox.reject([]) == []
 
 
-def test_many_means_all_or_none(memory: Recollect) -> None:
+def test_many_means_all_or_none(memory: LocalRecollect) -> None:
     found = candidates(memory, 4)
     memory.promote(found[3].id)
     ids = [one.id for one in found]
 
     with pytest.raises(NotFound):
-        memory.promote_many([ids[0], ids[1], "nowhere"])
+        memory.inbox.promote([ids[0], ids[1], "nowhere"])
     with pytest.raises(IllegalTransition):
-        memory.reject_many([ids[0], ids[1], ids[3]])
+        memory.inbox.reject([ids[0], ids[1], ids[3]])
     with pytest.raises(IllegalTransition):
-        review.undo(memory._deps, [ids[3], ids[0]])
+        review.undo(memory._services, [ids[3], ids[0]])
 
     assert statuses(memory, *found) == [Status.INBOX] * 3 + [Status.ACTIVE]
     assert len(explained(memory, ids[0]).changes) == 1
 
 
-def test_many_are_taken_back_together(memory: Recollect) -> None:
+def test_many_are_taken_back_together(memory: LocalRecollect) -> None:
     found = candidates(memory, 3)
-    memory.promote_many([one.id for one in found])
+    memory.inbox.promote([one.id for one in found])
 
-    back = review.undo(memory._deps, [one.id for one in found])
+    back = review.undo(memory._services, [one.id for one in found])
 
     assert {one.status for one in back} == {Status.INBOX}
-    assert len(memory.inbox()) == 3
+    assert len(candidates(memory)) == 3
 
 
 @pytest.mark.parametrize("verb", ["promote_many", "reject_many"])
 def test_before_a_bulk_change_the_store_is_copied_for_its_owner_only(
-    memory: Recollect, path: Path, verb: str
+    memory: LocalRecollect, path: Path, verb: str
 ) -> None:
     found = candidates(memory, BULK)
     getattr(memory, verb)([one.id for one in found])
 
     copy = path.with_name("memory.db.before-bulk")
-    assert memory.inbox() == []
+    assert candidates(memory) == []
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with open_memory(copy) as before:
-        assert len(before.inbox()) == BULK
-        assert before.verify().ok
+        assert len(candidates(before)) == BULK
+        assert before.maintenance.verify().ok
 
 
-def test_before_a_few_are_changed_no_copy_is_made(memory: Recollect, path: Path) -> None:
-    memory.promote_many([one.id for one in candidates(memory, BULK - 1)])
+def test_before_a_few_are_changed_no_copy_is_made(memory: LocalRecollect, path: Path) -> None:
+    memory.inbox.promote([one.id for one in candidates(memory, BULK - 1)])
 
     assert [file.name for file in path.parent.glob("*.before-*")] == []
 
 
-def test_a_second_bulk_change_replaces_the_copy_of_the_first(memory: Recollect, path: Path) -> None:
-    memory.promote_many([one.id for one in candidates(memory, BULK)])
+def test_a_second_bulk_change_replaces_the_copy_of_the_first(memory: LocalRecollect, path: Path) -> None:
+    memory.inbox.promote([one.id for one in candidates(memory, BULK)])
     memory.ingest("written between the two")
-    memory.reject_many([one.id for one in candidates(memory, BULK)])
+    memory.inbox.reject([one.id for one in candidates(memory, BULK)])
 
     assert [file.name for file in path.parent.glob("*.before-*")] == ["memory.db.before-bulk"]
     with open_memory(path.with_name("memory.db.before-bulk")) as before:
         assert before.search("written between the two")
 
 
-def test_memories_may_stand_for_their_ids_as_they_do_for_one(memory: Recollect) -> None:
+def test_memories_may_stand_for_their_ids_as_they_do_for_one(memory: LocalRecollect) -> None:
     candidates(memory, 3)
 
-    assert len(memory.promote_many(memory.inbox())) == 3  # type: ignore[arg-type]
+    assert len(memory.inbox.promote(candidates(memory))) == 3  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_memories_may_stand_for_their_ids_as_they_do_for_one(memory: Recollect) 
     [("promote_many", [["x"]]), ("promote", []), ("reject", []), ("undo", [])],
     ids=str,
 )
-def test_ids_that_are_none_are_refused(memory: Recollect, verb: str, given: Any) -> None:
+def test_ids_that_are_none_are_refused(memory: LocalRecollect, verb: str, given: Any) -> None:
     with pytest.raises(RecollectError):
         getattr(memory, verb)(given)
 
@@ -289,7 +290,7 @@ def test_ids_that_are_none_are_refused(memory: Recollect, verb: str, given: Any)
 
 
 def test_promoting_against_a_rival_leaves_both_and_shows_the_conflict(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     old, new = rivals(memory, clock)
     memory.promote(new.id)
@@ -301,7 +302,7 @@ def test_promoting_against_a_rival_leaves_both_and_shows_the_conflict(
 
 
 def test_promoting_in_place_of_its_rivals_supersedes_them_and_undo_restores_them(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     old, new = rivals(memory, clock)
 
@@ -320,28 +321,28 @@ def test_promoting_in_place_of_its_rivals_supersedes_them_and_undo_restores_them
     assert (new.id, "contradicts", old.id) in links
     assert (replaced.by, replaced.reason) == ("user", f"replaced by {new.id}")
     assert statuses(memory, old, new) == [Status.ACTIVE, Status.INBOX]
-    assert memory.get(old.id).confirmed_at == old.confirmed_at
+    assert memory.memories.list.get(old.id).confirmed_at == old.confirmed_at
     assert restored.by == "user"
     assert f"{new.id} was undone" in restored.reason
 
 
 def test_a_rival_that_was_only_a_candidate_goes_back_to_the_inbox(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     said(memory, PORT, "monday")
     clock.advance(days=1)
     said(memory, OTHER_PORT, "tuesday")
-    new, old = memory.inbox()
+    new, old = candidates(memory)
 
     memory.promote(new.id, replaces=True)
-    superseded = memory.get(old.id).status
+    superseded = memory.memories.list.get(old.id).status
     memory.undo(new.id)
 
     assert superseded is Status.SUPERSEDED
     assert statuses(memory, new, old) == [Status.INBOX, Status.INBOX]
 
 
-def test_undo_leaves_what_somebody_else_superseded(memory: Recollect, clock: FakeClock) -> None:
+def test_undo_leaves_what_somebody_else_superseded(memory: LocalRecollect, clock: FakeClock) -> None:
     old, new = rivals(memory, clock)
     third = memory.ingest("The staging server is gone.", project="site")
     memory.promote(new.id)
@@ -349,10 +350,10 @@ def test_undo_leaves_what_somebody_else_superseded(memory: Recollect, clock: Fak
 
     memory.undo(new.id)
 
-    assert memory.get(old.id).status is Status.SUPERSEDED
+    assert memory.memories.list.get(old.id).status is Status.SUPERSEDED
 
 
-def test_a_candidate_without_rivals_replaces_nothing(memory: Recollect) -> None:
+def test_a_candidate_without_rivals_replaces_nothing(memory: LocalRecollect) -> None:
     one, other = candidates(memory, 2)
 
     memory.promote(one.id, replaces=True)
@@ -361,11 +362,11 @@ def test_a_candidate_without_rivals_replaces_nothing(memory: Recollect) -> None:
 
 
 def test_undoing_a_later_move_leaves_the_replaced_rival_replaced(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     old, new = rivals(memory, clock)
     memory.promote(new.id, replaces=True)
-    memory.set_status(new.id, "archived")
+    memory.memories.set_status(new.id, "archived")
 
     memory.undo(new.id)
 
@@ -373,25 +374,105 @@ def test_undoing_a_later_move_leaves_the_replaced_rival_replaced(
 
 
 def test_undoing_a_promotion_does_not_bring_back_what_was_merged_before_it(
-    words_only: Recollect,
+    words_only: LocalRecollect,
 ) -> None:
     memory = words_only
     said(memory, "We use pnpm for builds.", "monday")
-    [less] = memory.inbox()
+    [less] = candidates(memory)
     said(memory, "We use pnpm for all builds on linux.", "tuesday")
-    [more] = memory.memories(project="site", types=["project"], statuses=["inbox", "active"])
-    assert memory.get(less.id).status is Status.SUPERSEDED
+    [more] = memory.memories.list(project="site", types=["project"], statuses=["inbox", "active"])
+    assert memory.memories.list.get(less.id).status is Status.SUPERSEDED
     assert more.status is Status.ACTIVE  # said in two sessions
 
     memory.undo(more.id)
 
-    assert [one.id for one in memory.inbox()] == [more.id]
+    assert [one.id for one in candidates(memory)] == [more.id]
+
+
+def test_a_reason_that_reads_like_a_replacement_brings_nothing_back(
+    memory: LocalRecollect, clock: FakeClock
+) -> None:
+    old, new = rivals(memory, clock)
+    memory.link(new.id, "supersedes", old.id)
+    memory.promote(new.id, reason=f"in place of {old.id}")
+
+    memory.undo(new.id)
+
+    assert statuses(memory, old, new) == [Status.SUPERSEDED, Status.INBOX]
+
+
+@pytest.mark.parametrize("verdict", ["keep", "reject"])
+def test_a_reason_that_reads_like_a_confidence_changes_none(
+    memory: LocalRecollect, verdict: str
+) -> None:
+    first, second = memory.memories.ingest_many(
+        [
+            {"content": "The backup runs on host atlas.", "status": "inbox", "confidence": 0.6},
+            {"content": "The nightly backup runs on host atlas.", "status": "inbox"},
+        ]
+    )
+    memory.inbox.decide(first.id, verdict, reason="old; it was 0.01 sure before")
+    assert memory.memories.list.get(second.id).status is Status.ARCHIVED
+
+    memory.undo(first.id)
+
+    assert statuses(memory, first, second) == [Status.INBOX, Status.INBOX]
+    assert [memory.memories.list.get(one.id).confidence for one in (first, second)] == [0.6, 1.0]
+
+
+def test_a_duplicate_by_its_reason_only_stays_where_it_is(memory: LocalRecollect) -> None:
+    first, second = candidates(memory, 2)
+    memory.link(second.id, "supports", first.id)
+    memory.promote(first.id)
+    memory.reject(second.id, f"says the same as {first.id}, which was kept")
+
+    memory.undo(first.id)
+
+    assert statuses(memory, first, second) == [Status.INBOX, Status.ARCHIVED]
+
+
+def test_undoing_a_change_without_recorded_effects_restores_only_its_status(
+    memory: LocalRecollect, clock: FakeClock, path: Path
+) -> None:
+    old, new = rivals(memory, clock)
+    memory.promote(new.id, reason="it moved", replaces=True)
+    with apsw.Connection(str(path)) as db:
+        db.execute("UPDATE memory_changes SET effects = '{}'")
+
+    memory.undo(new.id)
+
+    assert statuses(memory, old, new) == [Status.SUPERSEDED, Status.INBOX]
+
+
+def test_undo_after_a_replaced_memory_was_forgotten_leaves_no_trace_of_it(
+    memory: LocalRecollect, clock: FakeClock
+) -> None:
+    old, new = rivals(memory, clock)
+    memory.promote(new.id, replaces=True)
+    memory.forget(old.id)
+
+    assert last_change(memory, new.id).effects.superseded == ("(forgotten)",)
+    assert memory.undo(new.id).status is Status.INBOX
+
+
+def test_an_exported_store_undoes_as_the_original_would(
+    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
+) -> None:
+    old, new = rivals(memory, clock)
+    memory.promote(new.id, replaces=True)
+    memory.export(tmp_path / "store.jsonl")
+
+    with open_memory(tmp_path / "other.db", clock=clock) as other:
+        other.import_(tmp_path / "store.jsonl")
+        other.undo(new.id)
+
+        assert statuses(other, old, new) == [Status.ACTIVE, Status.INBOX]
 
 
 # ── illegal moves ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_moves_that_are_not_there_are_refused_in_words(memory: Recollect) -> None:
+def test_moves_that_are_not_there_are_refused_in_words(memory: LocalRecollect) -> None:
     active = memory.ingest("written by hand")
     [waiting] = candidates(memory, 1)
 
@@ -408,7 +489,7 @@ def test_moves_that_are_not_there_are_refused_in_words(memory: Recollect) -> Non
 @pytest.mark.parametrize("verb", ["promote", "reject", "undo", "confirm"])
 @pytest.mark.parametrize("nobody", ["nope", "", "\x00", "\ud800", "x" * 50], ids=ascii)
 def test_a_memory_that_is_not_there_is_said_to_be_not_there(
-    memory: Recollect, verb: str, nobody: str
+    memory: LocalRecollect, verb: str, nobody: str
 ) -> None:
     with pytest.raises(NotFound, match="there is no memory"):
         getattr(memory, verb)(nobody)
@@ -416,12 +497,12 @@ def test_a_memory_that_is_not_there_is_said_to_be_not_there(
 
 @pytest.mark.parametrize("given", [None, 3, {"a"}], ids=str)
 @pytest.mark.parametrize("verb", ["promote", "promote_many", "reject", "reject_many"])
-def test_what_names_no_memory_is_refused(memory: Recollect, verb: str, given: Any) -> None:
+def test_what_names_no_memory_is_refused(memory: LocalRecollect, verb: str, given: Any) -> None:
     with pytest.raises(InvalidInput, match="name a memory by its id"):
         getattr(memory, verb)(given)
 
 
-def test_a_reason_is_text_of_some_length(memory: Recollect) -> None:
+def test_a_reason_is_text_of_some_length(memory: LocalRecollect) -> None:
     [one] = candidates(memory, 1)
 
     with pytest.raises(InvalidInput, match="reason must be text"):
@@ -429,11 +510,11 @@ def test_a_reason_is_text_of_some_length(memory: Recollect) -> None:
     with pytest.raises(TooLarge, match="reason has 8,001 characters"):
         memory.reject(one.id, "x" * 8_001)
 
-    assert memory.get(one.id).status is Status.INBOX
+    assert memory.memories.list.get(one.id).status is Status.INBOX
 
 
 def test_a_fact_whose_name_is_taken_is_not_brought_back_over_its_successor(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     old = memory.upsert_profile_fact("editor", "vi")
     new = memory.upsert_profile_fact("editor", "helix")
@@ -448,15 +529,15 @@ def test_a_fact_whose_name_is_taken_is_not_brought_back_over_its_successor(
 
 
 def test_a_reviewer_sees_why_against_what_from_where_and_who(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     said(memory, PORT, "monday")
-    [old] = memory.inbox()
+    [old] = candidates(memory)
     memory.promote(old.id)
     clock.advance(days=1)
     said(memory, OTHER_PORT, "tuesday", title="Stand-up")
 
-    [one] = memory.waiting()
+    [one] = memory.inbox.list()
 
     assert one.memory.content == OTHER_PORT
     assert one.memory.evidence[0].quote == OTHER_PORT
@@ -466,11 +547,11 @@ def test_a_reviewer_sees_why_against_what_from_where_and_who(
     assert one.voice == "user"
 
 
-def test_a_source_without_a_title_is_known_by_its_kind_and_day(memory: Recollect) -> None:
+def test_a_source_without_a_title_is_known_by_its_kind_and_day(memory: LocalRecollect) -> None:
     said(memory, "I live in Porto.", "monday")
     memory.ingest("by hand", status="inbox")
 
-    by_hand, captured = memory.waiting()
+    by_hand, captured = memory.inbox.list()
 
     assert (captured.source, captured.voice) == ("run, 2026-05-08", "user")
     assert captured.why == "held: a fact about the user waits for confirmation"
@@ -479,14 +560,14 @@ def test_a_source_without_a_title_is_known_by_its_kind_and_day(memory: Recollect
     assert captured.rivals == by_hand.rivals == ()
 
 
-def test_what_waits_can_be_narrowed_to_a_place_and_a_type(memory: Recollect) -> None:
+def test_what_waits_can_be_narrowed_to_a_place_and_a_type(memory: LocalRecollect) -> None:
     said(memory, "We use pnpm for builds. I live in Porto.", "monday")
     said(memory, "We use cargo for builds.", "tuesday", project="tool")
 
     def contents(**asked: Any) -> list[str]:
-        found = [one.memory for one in memory.waiting(**asked)]
+        found = [one.memory for one in memory.inbox.list(**asked)]
         assert {one.id for one in found} <= {
-            one.id for one in memory.inbox(**{**asked, "limit": 9})
+            one.id for one in candidates(memory, **{**asked, "limit": 9})
         }
         return sorted(one.content for one in found)
 
@@ -498,17 +579,17 @@ def test_what_waits_can_be_narrowed_to_a_place_and_a_type(memory: Recollect) -> 
         "We use cargo for builds.",
     ]
     with pytest.raises(InvalidInput, match="unknown: banana"):
-        memory.waiting(banana=1)  # type: ignore[call-arg]
+        memory.inbox.list(banana=1)  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="limit"):
-        memory.waiting(limit=0)
+        memory.inbox.list(limit=0)
 
 
 # ── consolidate on request ──────────────────────────────────────────────────────────────────────
 
 
-def everything(memory: Recollect) -> dict[str, Any]:
+def everything(memory: LocalRecollect) -> dict[str, Any]:
     """Return what a second consolidation must not change."""
-    found = memory.memories(everywhere=True, statuses=list(Status), limit=1_000)
+    found = memory.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
     return {
         one.id: (
             one.status,
@@ -521,38 +602,38 @@ def everything(memory: Recollect) -> dict[str, Any]:
     }
 
 
-def test_consolidating_the_inbox_makes_one_of_two_that_say_the_same(memory: Recollect) -> None:
+def test_consolidating_the_inbox_makes_one_of_two_that_say_the_same(memory: LocalRecollect) -> None:
     kept = memory.ingest("Use pnpm for builds.", project="site")
     memory.ingest("use pnpm for builds", project="site", status="inbox")
 
     counts = memory.consolidate()
 
     assert counts == {"repeated": 1}
-    assert memory.inbox() == []
-    assert len(memory.get(kept.id).evidence) == 2
+    assert candidates(memory) == []
+    assert len(memory.memories.list.get(kept.id).evidence) == 2
 
 
 @pytest.mark.parametrize("times", [2, 3, 5])
-def test_of_several_candidates_that_say_the_same_one_is_left(memory: Recollect, times: int) -> None:
+def test_of_several_candidates_that_say_the_same_one_is_left(memory: LocalRecollect, times: int) -> None:
     for _ in range(times):
         memory.ingest("Use pnpm for builds.", project="site", status="inbox")
 
     counts = memory.consolidate()
 
     assert counts == {"repeated": times - 1, "held": 1}
-    assert len(memory.inbox()) == 1
+    assert len(candidates(memory)) == 1
 
 
-def test_what_a_person_turned_down_does_not_come_back(memory: Recollect) -> None:
+def test_what_a_person_turned_down_does_not_come_back(memory: LocalRecollect) -> None:
     said(memory, "We use pnpm for builds.", "monday")
-    [one] = memory.inbox()
+    [one] = candidates(memory)
     memory.reject(one.id)
     said(memory, f"{HELLO} We use pnpm for builds.", "tuesday")
 
-    assert memory.inbox() == []
+    assert candidates(memory) == []
 
 
-def test_consolidating_twice_is_consolidating_once(memory: Recollect) -> None:
+def test_consolidating_twice_is_consolidating_once(memory: LocalRecollect) -> None:
     said(memory, f"{HELLO} We use pnpm for builds. I live in Porto.", "monday")
     said(memory, f"{HELLO} We decided to use Postgres because it is robust.", "tuesday")
     candidates(memory, 3)
@@ -565,7 +646,7 @@ def test_consolidating_twice_is_consolidating_once(memory: Recollect) -> None:
     assert everything(memory) == before
 
 
-def test_only_those_named_are_consolidated(memory: Recollect) -> None:
+def test_only_those_named_are_consolidated(memory: LocalRecollect) -> None:
     one, other = candidates(memory, 2)
     active = memory.ingest("written by hand")
 
@@ -577,12 +658,12 @@ def test_only_those_named_are_consolidated(memory: Recollect) -> None:
         memory.consolidate([one.id, "nowhere"])
 
 
-def test_an_empty_inbox_has_nothing_to_consolidate(memory: Recollect) -> None:
+def test_an_empty_inbox_has_nothing_to_consolidate(memory: LocalRecollect) -> None:
     assert memory.consolidate() == {}
 
 
 def test_consolidating_leaves_a_candidate_that_the_episode_of_its_session_quotes(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     said(memory, "We use pnpm for builds.", "monday")
     before = everything(memory)
@@ -600,31 +681,31 @@ def test_consolidating_leaves_a_candidate_that_the_episode_of_its_session_quotes
     ],
     ids=["C++ and C#", "less and more"],
 )
-def test_statements_that_differ_in_a_sign_are_two(memory: Recollect, one: str, other: str) -> None:
+def test_statements_that_differ_in_a_sign_are_two(memory: LocalRecollect, one: str, other: str) -> None:
     said(memory, f"{HELLO} {one}", "monday")
     said(memory, f"{HELLO} {other}", "tuesday")
 
-    found = memory.memories(project="site", types=["project"], statuses=list(Status))
+    found = memory.memories.list(project="site", types=["project"], statuses=list(Status))
     assert {memory.content for memory in found} == {one, other}
 
 
 def test_consolidating_again_does_not_count_a_contradiction_twice(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     said(memory, f"{HELLO} {PORT}", "monday")
     clock.advance(days=1)
     said(memory, f"{HELLO} {OTHER_PORT}", "tuesday")
-    before = memory.status().contradictions
+    before = memory.maintenance.status().contradictions
 
     memory.consolidate()
 
     assert before == 1
-    assert memory.status().contradictions == 1
+    assert memory.maintenance.status().contradictions == 1
 
 
-def test_consolidating_again_adds_nothing_to_the_record(memory: Recollect) -> None:
+def test_consolidating_again_adds_nothing_to_the_record(memory: LocalRecollect) -> None:
     said(memory, f"{HELLO} We use pnpm for builds.", "monday")
-    [one] = memory.inbox()
+    [one] = candidates(memory)
     before = explained(memory, one.id).changes
 
     memory.consolidate()
@@ -632,18 +713,18 @@ def test_consolidating_again_adds_nothing_to_the_record(memory: Recollect) -> No
     assert explained(memory, one.id).changes == before
 
 
-def test_what_a_repetition_adds_besides_its_quote_is_not_lost(memory: Recollect) -> None:
+def test_what_a_repetition_adds_besides_its_quote_is_not_lost(memory: LocalRecollect) -> None:
     said(memory, "We decided to use pnpm.", "monday")
     said(memory, "We decided to use pnpm. The reason is that installs are faster.", "tuesday")
 
-    [decision] = memory.memories(
+    [decision] = memory.memories.list(
         project="site", types=["decision"], statuses=[Status.INBOX, Status.ACTIVE]
     )
     assert len(decision.evidence) == 3  # both sessions' words, and the reason's
     assert "installs are faster" in decision.rationale
 
 
-def test_what_somebody_wrote_beside_a_candidate_survives_consolidation(memory: Recollect) -> None:
+def test_what_somebody_wrote_beside_a_candidate_survives_consolidation(memory: LocalRecollect) -> None:
     memory.ingest("Use pnpm for builds.", project="site")
     memory.ingest(
         "Use pnpm for builds.", project="site", status="inbox", tags=["ci"], rationale="It is fast."
@@ -651,13 +732,13 @@ def test_what_somebody_wrote_beside_a_candidate_survives_consolidation(memory: R
 
     memory.consolidate()
 
-    found = memory.memories(project="site", statuses=list(Status))
+    found = memory.memories.list(project="site", statuses=list(Status))
     assert {tag for one in found for tag in one.tags} == {"ci"}
     assert "It is fast." in {one.rationale for one in found}
 
 
 def test_a_candidate_keeps_its_time_of_birth_through_review(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     [one] = candidates(memory, 1)
     clock.advance(days=2)

@@ -5,40 +5,23 @@ Each leaves its line in the audit log. They run inside somebody else's transacti
 nothing; `domain.lifecycle` says which moves there are.
 """
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.clock import Clock
 from recollect.domain.lifecycle import advance
 from recollect.domain.link import Link, LinkEnd, Relation
-from recollect.domain.memory import Change, Memory, Status
+from recollect.domain.memory import NO_EFFECTS, Change, ChangeEffects, Memory, Status
 from recollect.errors import IllegalTransition
 from recollect.store.protocol import Tables
 
 ENGINE = "engine"  # who writes what no person asked for
-_SURE = re.compile(r"; it was ([0-9.e-]+) sure before$")
 
 
-def in_place_of(memory_id: str) -> str:
-    """Return how a reason says that a memory took another one's place; `undo` looks for it."""
-    return f"in place of {memory_id}"
-
-
-def says_the_same_as(memory_id: str) -> str:
-    """Return how the reason begins of what was filed away along with its lead; `undo` looks too."""
-    return f"says the same as {memory_id}, which was"
-
-
-def was_sure(confidence: float) -> str:
-    """Return how such a reason ends where the lead became surer by it; `sure_before` reads it."""
-    return f"; it was {confidence!r} sure before"
-
-
-def sure_before(reason: str) -> float | None:
-    """Return how sure the lead was before, where a reason says that it became surer."""
-    found = _SURE.search(reason)
-    return float(found[1]) if found else None
+def in_place_of(memory_ids: Iterable[str]) -> str:
+    """Return how a reason says which memories another one replaced."""
+    return "; ".join(f"in place of {memory_id}" for memory_id in memory_ids)
 
 
 @dataclass(frozen=True)
@@ -55,7 +38,13 @@ class Records:
         self._note(memory, None, reason)
 
     def move(
-        self, memory: Memory, to: Status, reason: str, *, confirmed_at: datetime | None = None
+        self,
+        memory: Memory,
+        to: Status,
+        reason: str,
+        *,
+        effects: ChangeEffects = NO_EFFECTS,
+        confirmed_at: datetime | None = None,
     ) -> Memory:
         """Change a memory's status along the lifecycle; *confirmed_at* where a move is undone."""
         moved = advance(memory, to, at=self.clock.now())
@@ -68,14 +57,15 @@ class Records:
                     f"the fact {memory.key!r} is held by memory {holder.id}; archive that one "
                     "first, or set the value anew"
                 )
-        self.tables.memories.set_standing(moved)
-        self._note(moved, memory.status, reason)
+        self.tables.memories.update_status(moved)
+        self._note(moved, memory.status, reason, effects)
         return moved
 
     def held(self, memory: Memory, reason: str) -> None:
         """Note why a candidate stays where it is, unless that was the last thing noted."""
         changes = self.tables.memories.changes(memory.id)
-        if changes and changes[-1].reason == f"held: {reason}":
+        last = changes[-1] if changes else None
+        if last and last.before == last.after and last.reason == f"held: {reason}":
             return
         self._note(memory, memory.status, f"held: {reason}")
 
@@ -106,7 +96,13 @@ class Records:
             if (one.relation, one.to_id, one.from_id) == kept
         )
 
-    def _note(self, memory: Memory, before: Status | None, reason: str) -> None:
+    def _note(
+        self,
+        memory: Memory,
+        before: Status | None,
+        reason: str,
+        effects: ChangeEffects = NO_EFFECTS,
+    ) -> None:
         change = Change(
             id=self.clock.new_id(),
             memory_id=memory.id,
@@ -115,5 +111,6 @@ class Records:
             by=self.by,
             reason=reason,
             at=self.clock.now(),
+            effects=effects,
         )
         self.tables.memories.add_change(change)

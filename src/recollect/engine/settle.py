@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from recollect.clock import Clock, derived_id
 from recollect.domain.link import Relation
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import ChangeEffects, Memory, MemoryType, Status
 from recollect.domain.promotion import Never, Promote, Standing, judge
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind
@@ -50,7 +50,7 @@ def settle_event(desk: Desk, held: Held) -> None:
     event_id = held.job.event_id
     while True:
         with desk.store.read() as tables:
-            waiting = tables.jobs.unsettled(event_id, BATCH)
+            waiting = tables.jobs.unconsolidated(event_id, BATCH)
         if not waiting:
             break
         model_id = embedded(desk, waiting)
@@ -77,7 +77,7 @@ def settle(
         candidate = tables.memories.get(memory_id)
         if candidate is not None and candidate.status is Status.INBOX:
             counts[_settle(records, candidate, model_id)] += 1
-        tables.jobs.settle(memory_id)
+        tables.jobs.mark_consolidated(memory_id)
     return counts
 
 
@@ -85,7 +85,7 @@ def _settle_waiting(
     clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
 ) -> Counter[str]:
     """Decide over those of some candidates that nobody has settled meanwhile."""
-    waiting = tables.jobs.unsettled_among(memory_ids)
+    waiting = tables.jobs.unconsolidated_among(memory_ids)
     return settle(clock, [one for one in memory_ids if one in waiting], model_id, tables)
 
 
@@ -129,23 +129,23 @@ def _nearest(
     tables: Tables, candidate: Memory, model_id: int | None, limit: int
 ) -> dict[str, float | None]:
     """Return the nearest memories by id, each with its similarity; those of the same words too."""
-    shelves = tables.words.shelves(ItemKind.MEMORY, [candidate.owner])
-    told = tables.words.match(candidate.content, shelves, limit=limit)
-    seqs = {match.seq for match in told.matches}
-    seqs.update(tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner))
+    partitions = tables.word_index.partitions(ItemKind.MEMORY, [candidate.owner])
+    told = tables.word_index.match(candidate.content, partitions, limit=limit)
+    item_ids = {match.item_id for match in told.matches}
+    item_ids.update(tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner))
     vector = _vector(tables, candidate, model_id)
     similar: dict[int, float] = {}
     if model_id is not None and vector is not None:
-        near = dict(tables.vectors.near(model_id, vector, shelves, limit=limit))
-        near |= dict(tables.vectors.nearness(model_id, vector, sorted(seqs)))
-        similar = {seq: one.similarity for seq, one in near.items()}
-    standings = tables.memories.standings({*seqs, *similar}, _EVERY_STATUS)
-    return {one.id: similar.get(one.seq) for one in standings if one.id != candidate.id}
+        near = dict(tables.embeddings.nearest(model_id, vector, partitions, limit=limit))
+        near |= dict(tables.embeddings.similarities(model_id, vector, sorted(item_ids)))
+        similar = {item_id: one.similarity for item_id, one in near.items()}
+    candidate_rows = tables.memories.candidate_rows({*item_ids, *similar}, _EVERY_STATUS)
+    return {one.id: similar.get(one.item_id) for one in candidate_rows if one.id != candidate.id}
 
 
 def _settled(tables: Tables, candidate: Memory, ids: Mapping[str, float | None]) -> list[Memory]:
     """Return those that have been decided and are of a kind to compare: episodes with episodes."""
-    waiting = tables.jobs.unsettled_among(ids)
+    waiting = tables.jobs.unconsolidated_among(ids)
     episode = candidate.type is MemoryType.EPISODE
     found = tables.memories.get_many([one for one in ids if one not in waiting])
     return [
@@ -185,10 +185,10 @@ def _heard_before(tables: Tables, candidate: Memory, memory: Memory) -> bool:
 def _vector(
     tables: Tables, candidate: Memory, model_id: int | None
 ) -> "NDArray[np.float32] | None":
-    seq = tables.memories.seq_of(candidate.id)
-    if model_id is None or seq is None:
+    item_id = tables.memories.item_id_of(candidate.id)
+    if model_id is None or item_id is None:
         return None
-    return tables.vectors.vectors_of(model_id, [seq]).get(seq)
+    return tables.embeddings.first_vectors(model_id, [item_id]).get(item_id)
 
 
 def _settle_episode(records: Records, candidate: Memory, near: Sequence[Neighbour]) -> str:
@@ -264,8 +264,7 @@ def _contradicted(records: Records, candidate: Memory, found: Contradicts) -> st
     for other in rivals:
         records.link(candidate.id, Relation.SUPERSEDES, other.id)
         records.move(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
-    note = "; ".join(in_place_of(other.id) for other in rivals)
-    _judged(records, candidate, standing, note=note)
+    _judged(records, candidate, standing, superseded=[other.id for other in rivals])
     return "corrections"
 
 
@@ -303,11 +302,13 @@ def _judged(
     standing: Standing,
     *,
     again: bool = False,
-    note: str = "",
+    superseded: Sequence[str] = (),
 ) -> str:
     match judge(candidate, standing):
         case Promote(why):
-            records.move(candidate, Status.ACTIVE, f"{why}; {note}" if note else why)
+            reason = f"{why}; {in_place_of(superseded)}" if superseded else why
+            effects = ChangeEffects(superseded=tuple(superseded))
+            records.move(candidate, Status.ACTIVE, reason, effects=effects)
             return "active"
         case Never(why):
             reason = f"{why}; only a person can promote it"
@@ -341,7 +342,7 @@ def with_evidence_of(records: Records, memory: Memory, other: Memory) -> Memory:
         confirmed_at=confirmed_at,
         updated_at=records.clock.now(),
     )
-    tables.memories.set_standing(grown)
+    tables.memories.update_status(grown)
     return grown
 
 

@@ -12,22 +12,17 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from recollect.clock import derived_id
 from recollect.domain.block import By
 from recollect.domain.link import Relation
-from recollect.domain.memory import Change, Memory, Status
+from recollect.domain.memory import Change, ChangeEffects, Memory, Status
+from recollect.domain.scope import Scope
 from recollect.domain.source import SourceKind
 from recollect.domain.upkeep import ReviewVerdict
-from recollect.engine.records import (
-    ENGINE,
-    Records,
-    in_place_of,
-    says_the_same_as,
-    sure_before,
-    was_sure,
-)
+from recollect.engine.records import ENGINE, Records, in_place_of
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service import inputs
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.inbox import twins_of
 from recollect.service.write import known
 from recollect.store.protocol import Tables
@@ -41,22 +36,22 @@ Review = Callable[[Records, Memory], Memory]
 
 
 def decide(
-    deps: Deps, memory_ids: object, verdict: object, *, reason: object = "", by: object = By.USER
+    services: Services, memory_ids: object, verdict: object, *, reason: object = "", by: object = By.USER
 ) -> list[Memory]:
     """Keep, replace with, or reject candidates and what is folded into them; all or none."""
     chosen = inputs.one_of("verdict", ReviewVerdict, verdict)
     writer = inputs.one_of("by", By, by)
     why = _reason(reason)
     listed = _listed(memory_ids)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         named = [known(tables, memory_id) for memory_id in listed]
     # Read before the write lock is taken. Whoever is decided meanwhile is left as it is.
-    twins = twins_of(deps, named)
+    twins = twins_of(services, named)
     if sum(1 + len(twins[one.id]) for one in named) >= BULK:
-        deps.store.snapshot("bulk")
+        services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        records = Records(tables, deps.clock, writer)
+        records = Records(tables, services.clock, writer)
         changed: dict[str, None] = {}
         for memory in (known(tables, one.id) for one in named):
             if memory.id in changed:
@@ -69,15 +64,15 @@ def decide(
             changed |= dict.fromkeys(one.id for one in settled)
         return tables.memories.get_many(list(changed))
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def twins(deps: Deps, memory_id: object) -> list[Memory]:
+def twins(services: Services, memory_id: object) -> list[Memory]:
     """Return what `decide` would settle along with a candidate."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         memory = known(tables, memory_id)
-    ids = twins_of(deps, [memory])[memory.id]
-    with deps.store.read() as tables:
+    ids = twins_of(services, [memory])[memory.id]
+    with services.store.read() as tables:
         return tables.memories.get_many(ids)
 
 
@@ -93,35 +88,49 @@ def _filed_away(
 ) -> list[Memory]:
     """File a candidate away that says the same as one that was decided; what it rests on stays."""
     records.link(twin.id, Relation.SUPPORTS, lead.id)
+    effects = ChangeEffects(duplicate_of=lead.id)
+    reason = f"says the same as {lead.id}, which was"
     if verdict is ReviewVerdict.REJECT:
-        told = f"{says_the_same_as(lead.id)} rejected" + (f": {why}" if why else "")
-        return [records.move(twin, Status.ARCHIVED, told)]
+        reason += " rejected" + (f": {why}" if why else "")
+        return [records.move(twin, Status.ARCHIVED, reason, effects=effects)]
     # As in `consolidate`.
     from recollect.engine.settle import with_evidence_of
 
     before = known(records.tables, lead.id)
     grown = with_evidence_of(records, before, twin)
-    told = f"{says_the_same_as(lead.id)} kept"
     if grown.confidence > before.confidence:
-        told += was_sure(before.confidence)
+        effects = replace(effects, confidence_before=before.confidence)
     # Nobody turned it down, so it does not count as such: the engine files it away.
     filing = Records(records.tables, records.clock, ENGINE)
-    return [filing.move(twin, Status.ARCHIVED, told)]
+    return [filing.move(twin, Status.ARCHIVED, f"{reason} kept", effects=effects)]
 
 
 def promote(
-    deps: Deps, memory_ids: object, *, reason: object = "", replaces: bool = False, by: str = USER
+    services: Services,
+    memory_ids: object,
+    *,
+    reason: object = "",
+    replaces: bool = False,
+    scope: object = None,
+    by: str = USER,
 ) -> list[Memory]:
-    """Make candidates active; *replaces*: what they speak against is superseded by them."""
+    """
+    Make candidates active; *replaces*: what they speak against is superseded by them.
+
+    A memory stays in its scope. *scope* "global" makes an active global copy that replaces it.
+    """
     why = _reason(reason)
+    if scope is not None and inputs.one_of("scope", Scope, scope) is not Scope.GLOBAL:
+        raise InvalidInput("a memory can be promoted to scope global only; leave scope out")
+    globally = scope is not None
 
     def one(records: Records, memory: Memory) -> Memory:
-        return _promoted(records, memory, why, replaces=replaces)[0]
+        return _promoted(records, memory, why, replaces=replaces, globally=globally)[0]
 
-    return _each(deps, memory_ids, one, by=by)
+    return _each(services, memory_ids, one, by=by)
 
 
-def reject(deps: Deps, memory_ids: object, *, reason: object = "", by: str = USER) -> list[Memory]:
+def reject(services: Services, memory_ids: object, *, reason: object = "", by: str = USER) -> list[Memory]:
     """Turn candidates down: they are archived with the reason, not deleted."""
     why = _reason(reason) or "rejected"
 
@@ -129,10 +138,10 @@ def reject(deps: Deps, memory_ids: object, *, reason: object = "", by: str = USE
         _still_waits(memory)
         return records.move(memory, Status.ARCHIVED, why)
 
-    return _each(deps, memory_ids, one, by=by)
+    return _each(services, memory_ids, one, by=by)
 
 
-def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
+def undo(services: Services, memory_ids: object, *, by: str = USER) -> list[Memory]:
     """Take back the last change of status of each, and what it changed along with it."""
     back: set[str] = set()  # brought back along with another one that is named
 
@@ -144,9 +153,9 @@ def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
         if last is None or last.before is None:
             raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
         twins: list[Memory] = []
+        for replaced_id in last.effects.superseded:
+            _restore(records, replaced_id, memory.id)
         for link in records.tables.links.of_memory(memory.id):
-            if link.relation is Relation.SUPERSEDES and in_place_of(link.to_id) in last.reason:
-                _restore(records, link.to_id, memory.id)
             if link.relation is Relation.SUPPORTS and last.before is Status.INBOX:
                 twins += _brought_back(records, link.from_id, memory)
         back.update(twin.id for twin in twins)
@@ -156,15 +165,15 @@ def undo(deps: Deps, memory_ids: object, *, by: str = USER) -> list[Memory]:
         confirmed_at = _confirmed_before(records.tables, stood, moves)
         return records.move(stood, last.before, f"undone: was {was}", confirmed_at=confirmed_at)
 
-    return _each(deps, memory_ids, one, by=by)
+    return _each(services, memory_ids, one, by=by)
 
 
-def consolidate(deps: Deps, memory_ids: object = None) -> Mapping[str, int]:
+def consolidate(services: Services, memory_ids: object = None) -> Mapping[str, int]:
     """Compare candidates with what is known and apply policy; all of the inbox where None."""
     # As in jobs.py: loaded by those who consolidate, not by everybody.
     from recollect.engine.settle import embedded, settle
 
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         if memory_ids is None:
             ids = tables.memories.ids_with_status(Status.INBOX)
         else:
@@ -172,23 +181,23 @@ def consolidate(deps: Deps, memory_ids: object = None) -> Mapping[str, int]:
     counts: dict[str, int] = {}
     for start in range(0, len(ids), BULK):
         batch = ids[start : start + BULK]
-        work = partial(settle, deps.clock, batch, embedded(deps.desk, batch))
-        done = deps.store.write(work)
+        work = partial(settle, services.clock, batch, embedded(services.desk, batch))
+        done = services.store.write(work)
         for name, count in done.items():
             counts[name] = counts.get(name, 0) + count
     return counts
 
 
-def _each(deps: Deps, memory_ids: object, one: Review, *, by: str) -> list[Memory]:
+def _each(services: Services, memory_ids: object, one: Review, *, by: str) -> list[Memory]:
     listed = _listed(memory_ids)
     if len(listed) >= BULK:
-        deps.store.snapshot("bulk")
+        services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        records = Records(tables, deps.clock, by)
+        records = Records(tables, services.clock, by)
         return [one(records, known(tables, memory_id)) for memory_id in listed]
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
 def _still_waits(memory: Memory) -> None:
@@ -199,15 +208,46 @@ def _still_waits(memory: Memory) -> None:
         )
 
 
-def _promoted(records: Records, memory: Memory, why: str, *, replaces: bool) -> list[Memory]:
-    """Make a candidate active; return it, and what it superseded."""
+def _promoted(
+    records: Records, memory: Memory, why: str, *, replaces: bool, globally: bool = False
+) -> list[Memory]:
+    """Make a candidate, or a global copy of it, active; return it, and what it superseded."""
     rivals = _rivals(records.tables, memory) if replaces else []
-    told = "; ".join([why] * bool(why) + [in_place_of(other.id) for other in rivals])
-    changed = [records.move(memory, Status.ACTIVE, told)]
+    if globally and memory.scope is not Scope.GLOBAL:
+        rivals.insert(0, memory)
+        memory = _add_global_copy(records, memory)
+    replaced = tuple(other.id for other in rivals)
+    reason = "; ".join(text for text in (why, in_place_of(replaced)) if text)
+    effects = ChangeEffects(superseded=replaced)
+    changed = [records.move(memory, Status.ACTIVE, reason, effects=effects)]
     for other in rivals:
         records.link(memory.id, Relation.SUPERSEDES, other.id)
         changed.append(records.move(other, Status.SUPERSEDED, f"replaced by {memory.id}"))
     return changed
+
+
+def _add_global_copy(records: Records, memory: Memory) -> Memory:
+    """Add a candidate of scope global with the content and the evidence of *memory*."""
+    now, copy_id = records.clock.now(), records.clock.new_id()
+    evidence = tuple(
+        replace(piece, id=derived_id(copy_id, "evidence", number), memory_id=copy_id)
+        for number, piece in enumerate(memory.evidence)
+    )
+    copy = replace(
+        memory,
+        id=copy_id,
+        scope=Scope.GLOBAL,
+        project_id=None,
+        repo_id=None,
+        agent_id=None,
+        session_id=None,
+        status=Status.INBOX,
+        created_at=now,
+        updated_at=now,
+        evidence=evidence,
+    )
+    records.born(copy, f"copied from {memory.id}")
+    return copy
 
 
 def _rivals(tables: Tables, memory: Memory) -> list[Memory]:
@@ -231,7 +271,7 @@ def _brought_back(records: Records, memory_id: str, lead: Memory) -> list[Memory
     if twin is None or twin.id == lead.id or twin.status is not Status.ARCHIVED:
         return []
     moves = _moves(records.tables, twin)
-    if not moves or not moves[-1].reason.startswith(says_the_same_as(lead.id)):
+    if not moves or moves[-1].effects.duplicate_of != lead.id:
         return []
     # As in `consolidate`.
     from recollect.engine.settle import without_evidence_of
@@ -245,7 +285,7 @@ def _as_sure_as_before(tables: Tables, lead: Memory, twins: Sequence[Memory]) ->
     noted = {
         twin.confidence: before
         for twin in twins
-        if (before := sure_before(_moves(tables, twin)[-2].reason)) is not None
+        if (before := _moves(tables, twin)[-2].effects.confidence_before) is not None
     }
     # What made it surer still since then stays, as does the confidence it brought.
     if lead.confidence != max(noted, default=None):

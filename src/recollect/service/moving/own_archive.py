@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from recollect.domain.link import Link, LinkEnd, Relation
-from recollect.domain.memory import Change, Memory, MemoryType, Status
+from recollect.domain.memory import NO_EFFECTS, Change, ChangeEffects, Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Redaction, Source, SourceKind
 from recollect.service import inputs
-from recollect.service.moving.given_json import MAX_BYTES, Given
+from recollect.service.moving.given_json import MAX_BYTES, MAX_ID, Given
 from recollect.service.moving.own_fields import MAX_PATH, Known
 from recollect.service.moving.parts import MemoryParts
 from recollect.text.fingerprint import sha256_hex
@@ -140,9 +140,24 @@ def _change(given: Given, memory_id: str) -> Change:
         by=given.text("by", inputs.MAX_SUMMARY),
         reason=given.text("reason", inputs.MAX_CONTENT),
         at=given.moment("at"),
+        # A file written before this field existed has none: nothing else is undone with it.
+        effects=_effects(given.object("effects")) if given.has("effects") else NO_EFFECTS,
     )
     given.done()
     return found
+
+
+def _effects(given: Given) -> ChangeEffects:
+    given.raw("confidence_before")
+    effects = ChangeEffects(
+        superseded=given.texts("superseded", MAX_ID, at_most=inputs.MAX_SUMMARY),
+        duplicate_of=given.text("duplicate_of", MAX_ID),
+        confidence_before=(
+            given.share("confidence_before") if given.has("confidence_before") else None
+        ),
+    )
+    given.done()
+    return effects
 
 
 def link(given: Given, known: Known) -> Link:

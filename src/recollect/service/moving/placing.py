@@ -45,7 +45,7 @@ class Placed:
 
 def refuse_taken(tables: Tables, name: str) -> None:
     """Refuse a name another agent has."""
-    if tables.agents.named(name) is not None:
+    if tables.agents.by_name(name) is not None:
         raise AlreadyExists(
             f"there is an agent named {name!r} already; nothing was changed. Pass name=… to give "
             "the new one another name"
@@ -96,9 +96,9 @@ class _Placing:
 
     def places(self, parts: AgentParts) -> None:
         """Find the projects and repos that are known here; make the others."""
-        known = self._tables.places
+        known = self._tables.projects
         for project in parts.projects:
-            here = known.project_named(project.name)
+            here = known.project_by_name(project.name)
             if here is None:
                 here = replace(project, id=self._clock.new_id())
                 known.add_project(here)
@@ -106,8 +106,8 @@ class _Placing:
             self.ids[project.id] = here.id
         for repo in parts.repos:
             home = self.ids[repo.project_id]
-            found = known.repo_with_remote(repo.remote) if repo.remote else None
-            namesake = known.repo_named(repo.name, home)
+            found = known.repo_by_remote(repo.remote) if repo.remote else None
+            namesake = known.repo_by_name(repo.name, home)
             if found is None and namesake is not None and _may_be_one(namesake, repo):
                 found = namesake
             if found is None:
@@ -159,7 +159,7 @@ class _Placing:
             if message.summary_id is not None:
                 summed_up.setdefault(self.ids[message.summary_id], []).append(placed.id)
         for summary_id, message_ids in summed_up.items():
-            self._tables.messages.sum_up(message_ids, summary_id)
+            self._tables.messages.mark_summarized(message_ids, summary_id)
         for pin in said.pins:
             self._tables.conversations.add_pin(
                 replace(pin, id=self.new(pin.id), conversation_id=kept.id)
@@ -233,10 +233,23 @@ class _Placing:
             )
         )
         for change in kept.changes:
-            # A reason may name another memory: "in place of …", which `undo` looks for.
+            # A reason may name another memory, for people; `effects` names those `undo` changes.
             reason = _ID.sub(lambda id: memory_ids.get(id[0], id[0]), change.reason)
+            effects = replace(
+                change.effects,
+                superseded=tuple(
+                    memory_ids[id] for id in change.effects.superseded if id in memory_ids
+                ),
+                duplicate_of=memory_ids.get(change.effects.duplicate_of, ""),
+            )
             self._tables.memories.add_change(
-                replace(change, id=self._clock.new_id(), memory_id=memory_id, reason=reason)
+                replace(
+                    change,
+                    id=self._clock.new_id(),
+                    memory_id=memory_id,
+                    reason=reason,
+                    effects=effects,
+                )
             )
         self.counts["memories"] += 1
 
@@ -257,7 +270,7 @@ class _Placing:
         skill = used.skill
         project_id = self.ids[skill.project_id] if skill.project_id else None
         new = replace(skill, id=self._clock.new_id(), project_id=project_id)
-        skill_id = self._tables.skills.put(new, used.loaded_at)
+        skill_id = self._tables.skills.save(new, used.loaded_at)
         self._tables.skills.load(agent.id, skill_id, used.loaded_at)
         self.counts["skills"] += 1
 
