@@ -28,8 +28,8 @@ from benchmarks.sentences import PROJECTS, Question, Sentence, questions, senten
 from benchmarks.server.processes import environment, keep_bytecode, memory_server
 from benchmarks.tasks import ROOT
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
-from recollect.text.tokens import counter_for
+from recollect.models.model_factory import create_embedder
+from recollect.text.token_counter import counter_for
 
 OUT = RESULTS / "hooks.md"
 SAMPLE = 64  # real vectors, for the mean of the made-up ones
@@ -145,12 +145,12 @@ def _filled(db: Path, size: int) -> list[Sentence]:
     """Make a store of *size* memories, embedded, and return them."""
     stored = sentences(size, seed=3)
     embedder = RandomVectors(
-        choose_embedder(load_settings()), [one.text for one in stored[:SAMPLE]]
+        create_embedder(load_settings()), [one.text for one in stored[:SAMPLE]]
     )
     with recollect.open(db, embedder=embedder) as memory:
         for start in range(0, size, AT_ONCE):
             some = stored[start : start + AT_ONCE]
-            memory.ingest_many(
+            memory.memories.ingest_many(
                 [
                     {"content": one.text, "type": TYPES[place % len(TYPES)], "project": one.project}
                     if one.project
@@ -195,7 +195,7 @@ def _notes(given: argparse.Namespace, load: str) -> list[str]:
     return [
         "# Hooks",
         "",
-        f"- `{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, "
+        f"- `{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores; load of the machine when it began: {load}.",
         f"- {PROJECTS} projects; sentences are made up (benchmarks/sentences.py), and so are their "
         "vectors; prompts take words of a memory their project can see and, with a server, are "

@@ -14,7 +14,7 @@ from benchmarks.metrics import STALE, in_per_cent, percentile, scores, stale_abo
 from benchmarks.overrides import settings_of
 from benchmarks.quality_table import Result
 from benchmarks.tasks import Task
-from recollect.text.tokens import counter_for
+from recollect.text.token_counter import counter_for
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,22 +5,22 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
-from recollect import Agent, MemoryExplanation, Recollect
+from recollect import Agent, MemoryExplanation, LocalRecollect
 from recollect.clock import SystemClock
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.domain.skill import SkillOrigin
 from recollect.store.protocol import Tables
 from recollect.store.sqlite.store import SqliteStore
-from recollect.store.values import KeptSkill
+from recollect.store.values import StoredSkill
 from recollect.text.fingerprint import sha256_hex
 from support import START, FakeClock
 
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def rich_agent(memory: Recollect, clock: FakeClock, path: Path, name: str = "ada") -> Agent:
+def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str = "ada") -> Agent:
     """Make an agent with blocks, conversations, an archive and a skill."""
-    agent = memory.create_agent(
+    agent = memory.agents.list.create(
         name,
         description="Writes proofs.",
         model="gpt-x",
@@ -28,9 +28,9 @@ def rich_agent(memory: Recollect, clock: FakeClock, path: Path, name: str = "ada
         metadata={"n": 1},
     )
     clock.advance(minutes=1)
-    memory.set_block(agent, "persona", "I am Ada.", reason="begin")
-    memory.append_block(agent, "persona", "I like engines.", by="agent", reason="learnt")
-    memory.create_block(
+    memory.blocks.set(agent, "persona", "I am Ada.", reason="begin")
+    memory.blocks.append(agent, "persona", "I like engines.", by="agent", reason="learnt")
+    memory.blocks.list.create(
         "notes",
         "- one",
         agent=agent,
@@ -39,26 +39,26 @@ def rich_agent(memory: Recollect, clock: FakeClock, path: Path, name: str = "ada
         hidden=True,
         metadata={"k": [1]},
     )
-    said = memory.start_conversation(
+    said = memory.conversations.list.start(
         agent=agent, project="engines", title="First", metadata={"m": 2}
     )
-    memory.set_block(agent, "ticket", "ENG-1", conversation=said)
-    memory.append_message(said, "user", "Where is the difference engine?", pinned=True)
-    memory.append_message(said, "assistant", "", tool_calls=[{"id": "c1", "name": "look"}])
-    memory.append_message(said, "tool", [{"type": "text", "text": "In London."}], tool_call_id="c1")
+    memory.blocks.set(agent, "ticket", "ENG-1", conversation=said)
+    memory.conversations.append(said, "user", "Where is the difference engine?", pinned=True)
+    memory.conversations.append(said, "assistant", "", tool_calls=[{"id": "c1", "name": "look"}])
+    memory.conversations.append(said, "tool", [{"type": "text", "text": "In London."}], tool_call_id="c1")
     clock.advance(minutes=1)
-    memory.append_message(said, "assistant", "It stands in London.", metadata={"x": None})
-    unpinned = memory.pin(said, "an old note")
-    memory.unpin(unpinned)
-    memory.pin(said, "ENG-1: find the engine", kind="ticket")
-    memory.end_conversation(said)
+    memory.conversations.append(said, "assistant", "It stands in London.", metadata={"x": None})
+    unpinned = memory.conversations.pin(said, "an old note")
+    memory.conversations.unpin(unpinned)
+    memory.conversations.pin(said, "ENG-1: find the engine", kind="ticket")
+    memory.conversations.end(said)
     clock.advance(hours=1)
-    later = memory.start_conversation(agent=agent, title="Second")
-    memory.append_message(later, "user", "And the analytical one?", name="Charles")
-    one = memory.archival_insert(agent, "The difference engine is in London.", tags=["engine"])
-    two = memory.archival_insert(agent, "The engine moved to Cambridge.", tags=["engine", "moved"])
+    later = memory.conversations.list.start(agent=agent, title="Second")
+    memory.conversations.append(later, "user", "And the analytical one?", name="Charles")
+    one = memory.archive.insert(agent, "The difference engine is in London.", tags=["engine"])
+    two = memory.archive.insert(agent, "The engine moved to Cambridge.", tags=["engine", "moved"])
     memory.link(two.id, "supersedes", one.id, note="it moved")
-    memory.archival_insert(agent, "Punched cards come from looms.")
+    memory.archive.insert(agent, "Punched cards come from looms.")
 
     def more(tables: Tables) -> None:
         messages = tables.messages.page(said.id, start=0, limit=2)
@@ -74,8 +74,8 @@ def rich_agent(memory: Recollect, clock: FakeClock, path: Path, name: str = "ada
             created_at=START + timedelta(minutes=5),
         )
         tables.conversations.add_summary(summary)
-        tables.messages.sum_up([message.id for message in messages], summary.id)
-        skill = KeptSkill(
+        tables.messages.mark_summarized([message.id for message in messages], summary.id)
+        skill = StoredSkill(
             id=clock.new_id(),
             name="proofs",
             description="How to prove.",
@@ -86,11 +86,11 @@ def rich_agent(memory: Recollect, clock: FakeClock, path: Path, name: str = "ada
             sha256=sha256_hex("# Proofs"),
             metadata={"tags": ["maths"]},
         )
-        tables.skills.load(agent.id, tables.skills.put(skill, START), START)
+        tables.skills.load(agent.id, tables.skills.save(skill, START), START)
 
     with closing(SqliteStore(path, SystemClock())) as store:
         store.write(more)
-    return memory.agent(agent)
+    return memory.agents.list.get(agent)
 
 
 def without_ids(data: bytes) -> str:
@@ -99,13 +99,13 @@ def without_ids(data: bytes) -> str:
     return ID.sub(lambda id: met.setdefault(id[0], f"#{len(met)}"), data.decode())
 
 
-def rows(memory: Recollect, folder: Path) -> bytes:
+def rows(memory: LocalRecollect, folder: Path) -> bytes:
     """Return everything a store holds."""
     memory.export(folder / "rows.jsonl")
     return (folder / "rows.jsonl").read_bytes()
 
 
-def explained(memory: Recollect, memory_id: str) -> MemoryExplanation:
+def explained(memory: LocalRecollect, memory_id: str) -> MemoryExplanation:
     """Return what is told of a memory."""
     told = memory.explain(memory_id)
     assert isinstance(told, MemoryExplanation)

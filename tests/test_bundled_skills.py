@@ -12,7 +12,7 @@ from recollect.cli.main import main
 from recollect.cli.searching import DEFAULT, DefaultGroup
 from recollect.domain.memory import MemoryType
 from recollect.domain.skill import SkillOrigin
-from recollect.text.skill_file import read_skill
+from recollect.text.skill_file import parse_skill
 
 PACKAGE = Path(__file__).parent.parent / "src" / "recollect"
 BY_COMMAND = sorted((PACKAGE / "skills").iterdir())
@@ -51,7 +51,7 @@ def check(line: str) -> None:
 def test_a_bundled_skill_reads_without_problems(folder: Path) -> None:
     content = (folder / "SKILL.md").read_text(encoding="utf-8")
 
-    skill = read_skill(
+    skill = parse_skill(
         content, folder=folder.name, origin=SkillOrigin.BUNDLED, path=str(folder / "SKILL.md")
     )
 

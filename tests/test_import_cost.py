@@ -4,6 +4,10 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.door
+
 HEAVY = (
     "numpy",
     "onnxruntime",
@@ -110,7 +114,7 @@ def test_a_server_without_an_embedder_loads_no_numpy() -> None:
 
 
 def test_counting_tokens_loads_the_tables_only_when_asked_and_never_their_package() -> None:
-    asked = "from recollect.text.tokens import counter_for\n"
+    asked = "from recollect.text.token_counter import counter_for\n"
 
     assert "bpe_openai._bindings" not in loaded(asked)
     assert "bpe_openai" not in loaded(f"{asked}assert counter_for('gpt-4o').count('a b') == 2")

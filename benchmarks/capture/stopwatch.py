@@ -17,8 +17,8 @@ import recollect
 from benchmarks.capture.forms import as_claude_code
 from benchmarks.capture.messages import Message
 from benchmarks.tasks import ROOT
-from recollect.text.transcripts.messages import from_messages
-from recollect.text.transcripts.read import read_transcripts
+from recollect.text.transcripts.message_list import transcript_from_messages
+from recollect.text.transcripts.transcript_reader import read_transcripts
 
 ALONE_S = 5.0
 
@@ -62,7 +62,7 @@ def capture_s(material: Material) -> float:
 def recognised(material: Material) -> int:
     """Return how many messages Recollect sees in *material*."""
     if not isinstance(material, str | Path):
-        return len(from_messages(material).said)
+        return len(transcript_from_messages(material).said)
     text = material if isinstance(material, str) else material.read_text(encoding="utf-8")
     return sum(len(one.said) for one in read_transcripts(text))
 
@@ -124,7 +124,7 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _open(path: Path) -> recollect.Recollect:
+def _open(path: Path) -> recollect.LocalRecollect:
     return recollect.open(path, embedding_backend="none")
 
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.models.protocol import Embedder
-from recollect.text.statements import stem
-from recollect.text.words import STOP_WORDS
+from recollect.models.embedder import Embedder
+from recollect.text.statement_parser import stem
+from recollect.text.search_words import STOP_WORDS
 
 ENOUGH_WORDS = 0.5
 ENOUGH_MEANING = 0.6

@@ -19,8 +19,8 @@ from benchmarks.extraction.cover import cover
 from benchmarks.extraction.door import Messages, candidates, new_memory
 from benchmarks.extraction.shares import Share
 from benchmarks.tasks import Item, read_task
-from recollect.models.protocol import Embedder
-from recollect.text.sentences import sentences
+from recollect.models.embedder import Embedder
+from recollect.text.sentence_splitter import sentence_spans
 
 # Rules are written after reading the first three people; the other two only give figures.
 OPEN_PEOPLE = ("Adeleke_Okonjo", "Ethan_Hunt", "Kenta_Tanaka")
@@ -139,7 +139,7 @@ def every_user_sentence(sessions: Iterable[Session]) -> Yields:
         session.id: [
             Yield(content[start:end], "sentence")
             for content in _said_by_user(session)
-            for start, end in sentences(content)
+            for start, end in sentence_spans(content)
             if end - start >= LEAST_CHARS
         ]
         for session in sessions

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import apsw
 
 from benchmarks.recall.past import Question, Said
-from recollect.models.protocol import Embedder
-from recollect.text.words import STOP_WORDS
+from recollect.models.embedder import Embedder
+from recollect.text.search_words import STOP_WORDS
 
 RESULTS = 10
 NAMES = ("fts5", "chromadb")

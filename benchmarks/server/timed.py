@@ -15,11 +15,12 @@ from benchmarks.server.spans import Spans
 from recollect.config import Settings
 from recollect.engine.answering import Answering
 from recollect.engine.indexer import Indexer
-from recollect.server import once, verbs
+from recollect.server import verbs
+from recollect.server import idempotency
 from recollect.server.serve import serve
 from recollect.server.web_app import web_app
 from recollect.service import context, read
-from recollect.text.tokens import TokenCounter
+from recollect.text.token_counter import TokenCounter
 
 PATH = "/api/context"
 KEY = "key of the request"  # the outermost piece
@@ -38,8 +39,8 @@ def main() -> int:
 
     serve(
         Settings(db=db, port=0, requests_per_second=0),
-        log=lambda serving: print(json.dumps({"url": serving.url}), flush=True),
-        made=made,
+        on_start=lambda serving: print(json.dumps({"url": serving.url}), flush=True),
+        make_app=made,
     )
     out.write_text(json.dumps({"pieces": spans.requests, "whole": whole}), encoding="utf-8")
     return 0
@@ -60,7 +61,7 @@ class _Whole:
 
 
 def _watch(spans: Spans) -> None:
-    spans.watch(KEY, once.Once, "answer")
+    spans.watch(KEY, idempotency.IdempotentResponses, "answer")
     spans.watch("JSON", verbs, "_written")
     spans.watch("everything else of `context_for`", context, "context_for")
     spans.watch("who asks, blocks", context, "_scene")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from benchmarks.sentences import Question, Sentence
-from recollect.text.words import STOP_WORDS
+from recollect.text.search_words import STOP_WORDS
 
 if TYPE_CHECKING:
-    from recollect.models.protocol import Embedder
+    from recollect.models.embedder import Embedder
 
 RESULTS = 10
 _WORD = re.compile(r"\w+")

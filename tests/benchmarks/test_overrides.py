@@ -41,12 +41,12 @@ def test_modules_that_import_the_constant_have_it_too() -> None:
 
 
 def test_another_constant_of_the_same_name_and_value_stays_as_it_is() -> None:
-    assert background.FIRST_REST_S == client_recall.FIRST_REST_S
+    assert background.FIRST_REST_S == client_recall.FIRST_BACKOFF_S
 
     with applied([Override("recollect.app.background.FIRST_REST_S", 9.0)]):
-        inside = background.FIRST_REST_S, client_recall.FIRST_REST_S
+        inside = background.FIRST_REST_S, client_recall.FIRST_BACKOFF_S
 
-    assert inside == (9.0, client_recall.FIRST_REST_S)
+    assert inside == (9.0, client_recall.FIRST_BACKOFF_S)
 
 
 def test_a_whole_number_is_good_enough_where_a_float_is_wanted() -> None:
@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_refused(written: str, complaint: str) -> None:
 
 
 def test_only_what_reads_leaves_the_store_alone() -> None:
-    assert not Override("recollect.retrieval.fuse.SHARE", 0.5).changes_the_store
+    assert not Override("recollect.retrieval.score_fusion.SHARE", 0.5).changes_the_store
     assert Override("recollect.text.chunks.SIZE", 5).changes_the_store
 
 

@@ -13,33 +13,42 @@ import httpx2
 import openai
 import pytest
 
-from recollect import InvalidInput, Message, Recollect, ServerUnavailable, StoreClosed, learning
+from recollect import (
+    InvalidInput,
+    LocalRecollect,
+    Message,
+    ServerUnavailable,
+    StoreClosed,
+    learning,
+)
 from recollect.text.fence import fenced_spans
-from support import open_memory
+from support import candidates, open_memory
 from vendor_calls import Note, anthropic_client, async_client_of, openai_client, question, see
 from vendor_server import Answer, Call, VendorServer, default_text
+
+pytestmark = pytest.mark.vendor
 
 BLOCK = "Name: Alice"
 OPENING = "The following is context from your memory:"
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Recollect]:
+def memory(tmp_path: Path) -> Iterator[LocalRecollect]:
     """A memory in which two agents know a name."""
     with open_memory(tmp_path / "learning.db") as opened:
         for name in ("anna", "bert"):
-            opened.create_agent(name, default_blocks=False)
-            opened.create_block("human", f"{BLOCK} of {name}", agent=name)
+            opened.agents.list.create(name, default_blocks=False)
+            opened.blocks.list.create("human", f"{BLOCK} of {name}", agent=name)
         yield opened
 
 
-def messages_of(memory: Recollect, agent: str) -> list[Message]:
+def messages_of(memory: LocalRecollect, agent: str) -> list[Message]:
     """Return all messages of an agent, those without words too, oldest first."""
-    conversations = reversed(memory.conversations(agent=agent))
-    return [message for one in conversations for message in memory.messages(one)]
+    conversations = reversed(memory.conversations.list(agent=agent))
+    return [message for one in conversations for message in memory.conversations.messages(one)]
 
 
-def said_to(memory: Recollect, agent: str) -> list[tuple[str, str]]:
+def said_to(memory: LocalRecollect, agent: str) -> list[tuple[str, str]]:
     """Return all that was said to an agent, oldest first."""
     return [(one.role.value, one.content) for one in messages_of(memory, agent)]
 
@@ -51,7 +60,7 @@ def chat(client: Any, text: str, **more: Any) -> Any:
 # What ancestors got wrong, one by one
 
 
-def test_a_list_as_input_gets_context(vendor: VendorServer, memory: Recollect) -> None:
+def test_a_list_as_input_gets_context(vendor: VendorServer, memory: LocalRecollect) -> None:
     ask = question("responses", "x", input=[{"role": "user", "content": "Who am I?"}])
 
     with learning(agent="anna", memory=memory):
@@ -63,7 +72,7 @@ def test_a_list_as_input_gets_context(vendor: VendorServer, memory: Recollect) -
     assert user == {"role": "user", "content": "Who am I?"}
 
 
-def test_stream_works_as_a_context_manager(vendor: VendorServer, memory: Recollect) -> None:
+def test_stream_works_as_a_context_manager(vendor: VendorServer, memory: LocalRecollect) -> None:
     with (
         openai_client(vendor) as client,
         learning(agent="anna", memory=memory),
@@ -77,7 +86,7 @@ def test_stream_works_as_a_context_manager(vendor: VendorServer, memory: Recolle
     assert said_to(memory, "anna") == [("user", "Hello?"), ("assistant", default_text("Hello?"))]
 
 
-def test_parse_is_captured(vendor: VendorServer, memory: Recollect) -> None:
+def test_parse_is_captured(vendor: VendorServer, memory: LocalRecollect) -> None:
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         parsed = client.chat.completions.parse(
             **question("chat", "A note?"), response_format=Note
@@ -87,7 +96,7 @@ def test_parse_is_captured(vendor: VendorServer, memory: Recollect) -> None:
     assert said_to(memory, "anna") == [("user", "A note?"), ("assistant", parsed.message.content)]
 
 
-def test_beta_messages_get_context(vendor: VendorServer, memory: Recollect) -> None:
+def test_beta_messages_get_context(vendor: VendorServer, memory: LocalRecollect) -> None:
     with learning(agent="anna", memory=memory):
         see(vendor, "beta", "create", question("beta", "Who am I?"))
 
@@ -97,7 +106,7 @@ def test_beta_messages_get_context(vendor: VendorServer, memory: Recollect) -> N
 @pytest.mark.parametrize("resource", ["chat", "responses", "messages"])
 @pytest.mark.parametrize("way", ["create", "create_stream"])
 def test_a_turn_of_tool_calls_alone_is_captured(
-    vendor: VendorServer, memory: Recollect, resource: str, way: str
+    vendor: VendorServer, memory: LocalRecollect, resource: str, way: str
 ) -> None:
     vendor.always(Answer(calls=[Call("weather", {"city": "Bern"})]))
 
@@ -109,7 +118,9 @@ def test_a_turn_of_tool_calls_alone_is_captured(
     assert reply.tool_calls[0]["function"] == {"name": "weather", "arguments": '{"city": "Bern"}'}
 
 
-def test_a_call_from_a_worker_thread_is_remembered(vendor: VendorServer, memory: Recollect) -> None:
+def test_a_call_from_a_worker_thread_is_remembered(
+    vendor: VendorServer, memory: LocalRecollect
+) -> None:
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         thread = threading.Thread(target=chat, args=(client, "From a thread"))
         thread.start()
@@ -121,7 +132,7 @@ def test_a_call_from_a_worker_thread_is_remembered(vendor: VendorServer, memory:
 
 
 def test_work_handed_to_a_pool_that_was_there_before_is_remembered(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     with openai_client(vendor) as client, ThreadPoolExecutor(1) as pool:
         pool.submit(chat, client, "before").result()
@@ -134,7 +145,7 @@ def test_work_handed_to_a_pool_that_was_there_before_is_remembered(
 
 
 def test_an_async_client_inside_a_sync_block_is_remembered(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     async def ask() -> None:
         async with async_client_of("chat", vendor) as client:
@@ -148,7 +159,7 @@ def test_an_async_client_inside_a_sync_block_is_remembered(
 
 
 def test_the_callers_system_message_does_not_grow_by_repeated_calls(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello?"}]
     before = copy.deepcopy(messages)
@@ -168,7 +179,7 @@ def test_the_callers_system_message_does_not_grow_by_repeated_calls(
 
 
 def test_the_classes_are_as_they_were_found_after_the_last_exit(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     patched = (httpx2.Client, httpx2.AsyncClient, threading.Thread, ThreadPoolExecutor)
     found = [dict(vars(one)) for one in patched]
@@ -181,7 +192,7 @@ def test_the_classes_are_as_they_were_found_after_the_last_exit(
 
 
 def test_the_inner_agent_counts_and_the_outer_one_comes_back(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         chat(client, "one")
@@ -195,7 +206,7 @@ def test_the_inner_agent_counts_and_the_outer_one_comes_back(
 
 
 def test_a_block_may_be_entered_again_and_inside_itself(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     block = learning(agent="anna", memory=memory)
 
@@ -209,14 +220,17 @@ def test_a_block_may_be_entered_again_and_inside_itself(
             chat(client, "four")
         chat(client, "five")
 
-    conversations = memory.conversations(agent="anna")
-    texts = [{m.content for m in memory.messages(one) if m.role == "user"} for one in conversations]
+    conversations = memory.conversations.list(agent="anna")
+    texts = [
+        {m.content for m in memory.conversations.messages(one) if m.role == "user"}
+        for one in conversations
+    ]
     assert sorted(texts, key=min) == [{"four"}, {"one", "three"}, {"two"}]
     assert all(one.ended_at for one in conversations)
 
 
 def test_several_agents_at_once_in_threads_are_kept_apart(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     barrier = threading.Barrier(2)
 
@@ -238,7 +252,7 @@ def test_several_agents_at_once_in_threads_are_kept_apart(
 
 
 def test_several_agents_at_once_in_tasks_are_kept_apart(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     async def work(agent: str) -> None:
         async with async_client_of("chat", vendor) as client, learning(agent=agent, memory=memory):
@@ -255,7 +269,7 @@ def test_several_agents_at_once_in_tasks_are_kept_apart(
         assert mine == [f"{agent} {n}" for n in range(3)]
 
 
-def test_a_thread_outside_is_not_listened_to(vendor: VendorServer, memory: Recollect) -> None:
+def test_a_thread_outside_is_not_listened_to(vendor: VendorServer, memory: LocalRecollect) -> None:
     inside, done = threading.Event(), threading.Event()
 
     def outsider() -> None:
@@ -276,7 +290,7 @@ def test_a_thread_outside_is_not_listened_to(vendor: VendorServer, memory: Recol
     assert BLOCK not in str(next(a.body for a in vendor.asked if "private" in str(a.body)))
 
 
-def test_a_decorated_function_is_a_block(vendor: VendorServer, memory: Recollect) -> None:
+def test_a_decorated_function_is_a_block(vendor: VendorServer, memory: LocalRecollect) -> None:
     @learning(agent="anna", memory=memory)
     def ask(text: str) -> str:
         """Ask."""
@@ -295,7 +309,7 @@ def test_a_decorated_function_is_a_block(vendor: VendorServer, memory: Recollect
     assert ("user", "two") in said_to(memory, "bert")
 
 
-def test_a_generator_is_not_decorated(memory: Recollect) -> None:
+def test_a_generator_is_not_decorated(memory: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="inside of it"):
 
         @learning(agent="anna", memory=memory)
@@ -304,7 +318,7 @@ def test_a_generator_is_not_decorated(memory: Recollect) -> None:
 
 
 def test_an_error_in_the_block_comes_out_and_what_was_said_stays(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     def fails() -> None:
         with openai_client(vendor) as client, learning(agent="anna", memory=memory):
@@ -317,25 +331,25 @@ def test_an_error_in_the_block_comes_out_and_what_was_said_stays(
     assert len(said_to(memory, "anna")) == 2
 
 
-def test_a_block_without_a_call_leaves_no_conversation(memory: Recollect) -> None:
+def test_a_block_without_a_call_leaves_no_conversation(memory: LocalRecollect) -> None:
     with learning(agent="anna", memory=memory):
         pass
 
-    assert memory.conversations(agent="anna") == []
+    assert memory.conversations.list(agent="anna") == []
 
 
-def test_an_agent_of_a_new_name_is_made_bare(memory: Recollect) -> None:
+def test_an_agent_of_a_new_name_is_made_bare(memory: LocalRecollect) -> None:
     with learning(agent="new / one", memory=memory):
         pass
 
-    assert memory.blocks(memory.agent("new / one")) == []
+    assert memory.blocks.list(memory.agents.list.get("new / one")) == []
 
 
 # What is told and what is kept
 
 
 def test_capture_only_tells_nothing_and_keeps_everything(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     with openai_client(vendor) as client, learning(agent="anna", capture_only=True, memory=memory):
         chat(client, "Hello?")
@@ -345,7 +359,7 @@ def test_capture_only_tells_nothing_and_keeps_everything(
 
 
 def test_the_injected_text_is_fenced_and_never_captured(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         chat(client, "The harbour is in Genoa.")
@@ -358,7 +372,7 @@ def test_the_injected_text_is_fenced_and_never_captured(
 
 
 def test_what_the_model_sees_anyway_is_not_told_again(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         reply = chat(client, "The harbour is in Genoa.").choices[0].message
@@ -374,9 +388,9 @@ def test_what_the_model_sees_anyway_is_not_told_again(
 
 
 def test_over_ten_turns_the_beginning_of_what_is_told_is_the_same_bytes(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
-    memory.create_block("style", "Short answers.", agent="anna")
+    memory.blocks.list.create("style", "Short answers.", agent="anna")
     history: list[dict[str, Any]] = [{"role": "system", "content": "Be kind."}]
 
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
@@ -396,7 +410,7 @@ def test_over_ten_turns_the_beginning_of_what_is_told_is_the_same_bytes(
 
 
 def test_the_tail_of_a_tool_loop_is_kept_once_and_in_order(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     vendor.script(Answer(calls=[Call("weather", {"city": "Bern"})]), Answer(text="Sunny."))
     tools = [
@@ -421,20 +435,20 @@ def test_the_tail_of_a_tool_loop_is_kept_once_and_in_order(
 
 
 def test_the_end_of_a_block_hands_the_conversation_over_to_be_learnt_from(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         chat(client, "I prefer tabs over spaces. We decided to use uv because it is fast.")
     memory.drain()
 
-    (conversation,) = memory.conversations(agent="anna")
+    (conversation,) = memory.conversations.list(agent="anna")
     assert conversation.ended_at is not None
-    assert [event.state.value for event in memory.events()] == ["done"]
-    assert memory.inbox()
+    assert [event.state.value for event in memory.captures.list()] == ["done"]
+    assert candidates(memory)
 
 
 def test_a_stream_that_is_left_early_is_kept_as_far_as_it_was_read(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     vendor.always(Answer(text="one two three four five six seven eight nine ten"))
 
@@ -448,7 +462,7 @@ def test_a_stream_that_is_left_early_is_kept_as_far_as_it_was_read(
 
 
 def test_a_call_that_fails_fails_as_ever_and_leaves_nothing(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     vendor.always(Answer(status=400))
 
@@ -463,7 +477,7 @@ def test_a_call_that_fails_fails_as_ever_and_leaves_nothing(
 
 
 def test_a_call_that_is_retried_by_the_package_is_kept_once(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     vendor.script(Answer(status=500), Answer(text="At last."))
 
@@ -474,7 +488,7 @@ def test_a_call_that_is_retried_by_the_package_is_kept_once(
 
 
 def test_anthropics_blocks_come_first_and_stay_as_they_are(
-    vendor: VendorServer, memory: Recollect
+    vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     system = [{"type": "text", "text": "Long.", "cache_control": {"type": "ephemeral"}}]
 
@@ -499,7 +513,7 @@ def test_a_server_that_is_not_there_is_one_clear_error_on_entry() -> None:
     assert not hasattr(httpx2.Client.send, "__wrapped__")
 
 
-def test_a_closed_memory_is_one_clear_error_on_entry(memory: Recollect) -> None:
+def test_a_closed_memory_is_one_clear_error_on_entry(memory: LocalRecollect) -> None:
     memory.close()
 
     with pytest.raises(StoreClosed), learning(agent="anna", memory=memory):
@@ -507,7 +521,7 @@ def test_a_closed_memory_is_one_clear_error_on_entry(memory: Recollect) -> None:
 
 
 def test_a_memory_that_goes_away_is_one_warning_and_calls_go_on(
-    vendor: VendorServer, memory: Recollect, caplog: pytest.LogCaptureFixture
+    vendor: VendorServer, memory: LocalRecollect, caplog: pytest.LogCaptureFixture
 ) -> None:
     with (
         caplog.at_level(logging.WARNING, "recollect"),

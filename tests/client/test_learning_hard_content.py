@@ -14,11 +14,14 @@ from chat_server import ChatServer
 from chat_server import openai as scripted
 from gate import Gate
 from learning_scenes import OPENING, chat, kept, told, users, warnings_in
-from recollect import Recollect, learning
+from recollect import LocalRecollect, learning
 from recollect.models.http_chat import HttpChatModel
-from recollect.text.fence import fenced, fenced_spans
+from recollect.text.fence import fence_text, fenced_spans
+from support import candidates
 from vendor_calls import openai_client, question, see
 from vendor_server import Answer, VendorServer, default_text
+
+pytestmark = pytest.mark.vendor
 
 TEXTS = {
     "unicode": "Grüße 👩‍👩‍👧‍👦 \u202eright to left\u202c \U0001f468 e\u0301 \ufeff",
@@ -54,7 +57,7 @@ def completion(content: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_any_text_comes_through_and_is_kept(
-    vendor: VendorServer, before: Gate, known: Recollect, text: str
+    vendor: VendorServer, before: Gate, known: LocalRecollect, text: str
 ) -> None:
     with openai_client(vendor) as client, learning(agent="anna", server_url=before.url):
         reply = chat(client, TEXTS[text]).choices[0].message.content
@@ -71,7 +74,7 @@ def test_any_text_comes_through_and_is_kept(
     ["question", "answer", "key"],
 )
 def test_half_a_surrogate_pair_costs_nobody_the_memory(
-    before: Gate, known: Recollect, caplog: pytest.LogCaptureFixture, where: str
+    before: Gate, known: LocalRecollect, caplog: pytest.LogCaptureFixture, where: str
 ) -> None:
     """A model that is cut in the middle of an emoji writes half of it, as a JSON escape."""
     answer = completion("half \ud83d") if where == "answer" else completion("whole")
@@ -101,7 +104,7 @@ def test_half_a_surrogate_pair_costs_nobody_the_memory(
 
 
 def test_a_prompt_of_5_megabytes_is_told_of_memory_and_kept_in_part(
-    vendor: VendorServer, before: Gate, known: Recollect
+    vendor: VendorServer, before: Gate, known: LocalRecollect
 ) -> None:
     text = "Who am I? " + "long story " * 450_000
     with (
@@ -118,7 +121,7 @@ def test_a_prompt_of_5_megabytes_is_told_of_memory_and_kept_in_part(
 
 
 def test_ten_thousand_messages_of_history_are_not_stored_again(
-    vendor: VendorServer, before: Gate, known: Recollect
+    vendor: VendorServer, before: Gate, known: LocalRecollect
 ) -> None:
     history = [
         {"role": ("user", "assistant")[n % 2], "content": f"turn {n}"} for n in range(10_000)
@@ -134,7 +137,7 @@ def test_ten_thousand_messages_of_history_are_not_stored_again(
 
 
 def test_two_thousand_messages_without_an_answer_are_all_kept(
-    vendor: VendorServer, before: Gate, known: Recollect
+    vendor: VendorServer, before: Gate, known: LocalRecollect
 ) -> None:
     history = [{"role": "user", "content": f"{n}"} for n in range(2_000)]
     with (
@@ -143,9 +146,10 @@ def test_two_thousand_messages_without_an_answer_are_all_kept(
     ):
         chat(client, "", messages=history)
 
-    (conversation,) = known.conversations(agent="anna")
+    (conversation,) = known.conversations.list(agent="anna")
     count = sum(
-        len(known.messages(conversation, start=at, limit=1_000)) for at in range(0, 3_000, 1_000)
+        len(known.conversations.messages(conversation, start=at, limit=1_000))
+        for at in range(0, 3_000, 1_000)
     )
     assert count == 2_001
 
@@ -165,7 +169,7 @@ def test_two_thousand_messages_without_an_answer_are_all_kept(
         [{"role": "user", "content": [{"type": "text", "text": float("inf")}]}],
     ],
 )
-def test_odd_messages_go_out_as_they_came(known: Recollect, messages: list[Any]) -> None:
+def test_odd_messages_go_out_as_they_came(known: LocalRecollect, messages: list[Any]) -> None:
     seen: list[bytes] = []
     body = json.dumps({"model": "m", "messages": messages}).encode()
     with mock_client(completion("Fine."), seen) as client, learning(agent="anna", memory=known):
@@ -195,7 +199,7 @@ def test_odd_messages_go_out_as_they_came(known: Recollect, messages: list[Any])
     ],
 )
 def test_odd_answers_come_back_as_they_came_and_the_question_is_kept(
-    before: Gate, known: Recollect, answer: bytes
+    before: Gate, known: LocalRecollect, answer: bytes
 ) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}]}
     with mock_client(answer) as client, learning(agent="anna", server_url=before.url):
@@ -208,7 +212,7 @@ def test_odd_answers_come_back_as_they_came_and_the_question_is_kept(
 
 
 def test_pictures_and_results_of_tools_are_kept_without_their_bytes(
-    vendor: VendorServer, before: Gate, known: Recollect
+    vendor: VendorServer, before: Gate, known: LocalRecollect
 ) -> None:
     vendor.script(Answer(text="A cat."))
     picture = "data:image/png;base64," + "iVBOR" * 400_000
@@ -222,11 +226,13 @@ def test_pictures_and_results_of_tools_are_kept_without_their_bytes(
     (user, reply) = kept(known, "anna")
     assert "What is this?" in user.content
     assert reply.content == "A cat."
-    assert "iVBORiVBOR" not in str(known.messages(known.conversations(agent="anna")[0]))
+    assert "iVBORiVBOR" not in str(
+        known.conversations.messages(known.conversations.list(agent="anna")[0])
+    )
     assert vendor.asked[0].body["messages"][-1]["content"] == content
 
 
-def test_secrets_are_not_kept(vendor: VendorServer, before: Gate, known: Recollect) -> None:
+def test_secrets_are_not_kept(vendor: VendorServer, before: Gate, known: LocalRecollect) -> None:
     key = "sk-proj-" + "aB3dE5fG7hJ9" * 4
     with openai_client(vendor) as client, learning(agent="anna", server_url=before.url):
         chat(client, f"My key is {key}, remember it.")
@@ -234,15 +240,15 @@ def test_secrets_are_not_kept(vendor: VendorServer, before: Gate, known: Recolle
 
     assert key in str(vendor.asked[0].body), "the model is told what the caller said"
     assert key not in str(kept(known, "anna"))
-    assert key not in str(known.inbox())
+    assert key not in str(candidates(known))
 
 
 @pytest.mark.parametrize("who", ["user", "model"])
 def test_memory_that_is_quoted_back_is_not_learnt_again(
-    vendor: VendorServer, known: Recollect, who: str
+    vendor: VendorServer, known: LocalRecollect, who: str
 ) -> None:
     inside = "I prefer zebra stripes. We decided to use zebras because they are fast."
-    quoted = f"You told me: {fenced(inside)} Is that so?"
+    quoted = f"You told me: {fence_text(inside)} Is that so?"
     if who == "model":
         vendor.script(Answer(text=quoted))
     with openai_client(vendor) as client, learning(agent="anna", memory=known):
@@ -250,13 +256,13 @@ def test_memory_that_is_quoted_back_is_not_learnt_again(
         chat(client, "I prefer tabs over spaces.")
     known.drain()
 
-    learnt = str([one.content for one in known.inbox()])
+    learnt = str([one.content for one in candidates(known)])
     assert "zebra" not in learnt
     assert "tabs" in learnt
 
 
 def test_a_model_that_repeats_all_it_is_told_does_not_make_it_grow(
-    vendor: VendorServer, known: Recollect
+    vendor: VendorServer, known: LocalRecollect
 ) -> None:
     sizes = []
     for n in range(8):
@@ -268,7 +274,7 @@ def test_a_model_that_repeats_all_it_is_told_does_not_make_it_grow(
             chat(client, f"Repeat all you were told, {n}.")
         known.drain()
 
-    assert all(OPENING not in one.content for one in known.inbox())
+    assert all(OPENING not in one.content for one in candidates(known))
     last = vendor.asked[-1].body["messages"][0]["content"]
     assert last.count(OPENING) == 1, "what was told is not told again inside of what is told"
     assert len(fenced_spans(last)) <= 2
@@ -294,7 +300,7 @@ def test_models_that_the_memory_itself_asks_are_not_overheard(
 
 
 def test_the_table_of_ways_works_over_a_server_too(
-    vendor: VendorServer, before: Gate, known: Recollect
+    vendor: VendorServer, before: Gate, known: LocalRecollect
 ) -> None:
     with learning(agent="anna", server_url=before.url):
         for resource in ("chat", "responses", "messages", "beta"):

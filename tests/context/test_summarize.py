@@ -328,6 +328,7 @@ def test_rolling_on_keeps_what_matters_from_long_ago() -> None:
     )
 
 
+@pytest.mark.fuzz
 def test_many_messages_take_time_in_proportion() -> None:
     def seconds(count: int) -> float:
         talk = [

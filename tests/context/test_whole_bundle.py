@@ -122,6 +122,7 @@ def total_tokens(bundle: Bundle) -> int:
     return COUNT(bundle.text) + sum(message_size(message, COUNT) for message in bundle.history)
 
 
+@pytest.mark.fuzz
 @settings(max_examples=300)
 @given(
     inputs=bundle_inputs(),
@@ -151,6 +152,7 @@ def test_no_bundle_is_over_its_budget(
     assert not included & dropped
 
 
+@pytest.mark.fuzz
 @given(inputs=bundle_inputs(), other=bundle_inputs(), budget=st.integers(200, 5_000))
 def test_the_prefix_depends_on_blocks_and_system_prompt_alone(
     inputs: BundleInput, other: BundleInput, budget: int

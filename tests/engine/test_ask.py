@@ -19,8 +19,8 @@ from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.engine.ask import checked
 from recollect.engine.ask_prompt import MOST_CLAIMS, Claim, Unreadable, read_answer
 from recollect.engine.material import lay_out, turns_of
-from recollect.text.clean import clean
-from recollect.text.fence import fenced
+from recollect.text.clean_text import clean
+from recollect.text.fence import fence_text
 from support import START
 
 ONE: dict[str, Any] = {"type": "profile", "content": "Lives in Ghent.", "quote": "I live in Ghent"}
@@ -249,7 +249,7 @@ SAID = (
     Said(Voice.USER, "Good morning. I live in  Ghent,\nand we chose Kafka (not C++)."),
     Said(Voice.ASSISTANT, "Noted: you live in Ghent."),
     Said(Voice.TOOL, "port 8080 is open"),
-    Said(Voice.USER, f"{fenced('The user owns a red bike.')}\nThe bike is blue."),
+    Said(Voice.USER, f"{fence_text('The user owns a red bike.')}\nThe bike is blue."),
 )
 
 
@@ -324,7 +324,7 @@ def test_a_quote_is_looked_for_where_it_may_count() -> None:
     found = check(
         "the port is 8081",
         Said(Voice.SYSTEM, "the port is 8081"),
-        Said(Voice.USER, fenced("the port is 8081")),
+        Said(Voice.USER, fence_text("the port is 8081")),
         Said(Voice.USER, "yes, the port is 8081"),
     )
 

@@ -28,7 +28,7 @@ from recollect.engine.consolidate import (
     New,
     consolidate,
 )
-from recollect.text.likeness import likeness
+from recollect.text.statement_similarity import statement_similarity
 from support import START
 
 LATER = START + timedelta(days=1)
@@ -355,6 +355,7 @@ sentences = st.one_of(
 shares = st.none() | st.floats(min_value=-1, max_value=1)
 
 
+@pytest.mark.fuzz
 @given(sentences, sentences, shares, st.booleans(), st.sampled_from(Status))
 def test_any_two_texts_can_be_compared_and_always_with_the_same_outcome(
     said: str, before: str, similarity: float | None, corrects: bool, status: Status
@@ -380,8 +381,8 @@ def test_whatever_is_said_again_word_for_word_is_the_same(text: str) -> None:
 def test_likeness_stays_within_its_bounds_and_grows_with_nearness(
     one: str, other: str, similarity: float
 ) -> None:
-    assert -0.2 <= likeness(one, other, similarity) <= 3.5
-    assert likeness(one, other, similarity) <= likeness(one, other, 1.0)
+    assert -0.2 <= statement_similarity(one, other, similarity) <= 3.5
+    assert statement_similarity(one, other, similarity) <= statement_similarity(one, other, 1.0)
 
 
 # ── long texts ──────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,8 @@ from recollect.errors import InvalidInput
 from recollect.text.skill_file import render_skill
 from talk import Talk
 
+pytestmark = pytest.mark.fuzz
+
 
 @pytest.mark.parametrize(
     "talk",

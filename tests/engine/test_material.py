@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.source import Source, SourceKind
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.engine.material import Material, Turn, lay_out, turns_of
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 from recollect.text.redact import redact
-from support import START
+from support import candidates, START
 
 SECRET = "sk-ant-api03-" + "A1b2" * 8
 
@@ -150,10 +150,10 @@ def test_a_message_that_was_private_leaves_no_turn_but_its_redaction() -> None:
     )
 
 
-def test_a_secret_is_not_kept_as_the_name_of_a_speaker_either(words_only: Recollect) -> None:
+def test_a_secret_is_not_kept_as_the_name_of_a_speaker_either(words_only: LocalRecollect) -> None:
     words_only.capture_session([{"role": "user", "name": SECRET, "content": "I live in Ghent."}])
     words_only.drain()
-    [candidate] = words_only.inbox()
+    [candidate] = candidates(words_only)
 
     explained = words_only.explain(candidate.id)
 

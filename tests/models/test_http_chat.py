@@ -15,11 +15,13 @@ from chat_server import (
     model,
     openai,
 )
-from recollect.models.chat import Completion
-from recollect.models.http_chat import Kind
-from recollect.text.tokens import estimate_tokens
+from recollect.models.chat_model import Completion
+from recollect.models.http_chat import ChatServerKind
+from recollect.text.token_counter import estimate_tokens
 
-KINDS: tuple[Kind, ...] = ("openai", "ollama", "anthropic")
+pytestmark = pytest.mark.door
+
+KINDS: tuple[ChatServerKind, ...] = ("openai", "ollama", "anthropic")
 
 
 # What is asked
@@ -38,7 +40,7 @@ KINDS: tuple[Kind, ...] = ("openai", "ollama", "anthropic")
     ],
 )
 def test_an_address_is_taken_with_or_without_its_version(
-    server: ChatServer, kind: Kind, path: str, asked: str
+    server: ChatServer, kind: ChatServerKind, path: str, asked: str
 ) -> None:
     server.replies = [completion(kind, "Hi.")]
 
@@ -84,7 +86,9 @@ def test_an_anthropic_server_is_asked_in_its_own_language(server: ChatServer) ->
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_a_key_or_a_system_text_none_is_sent(server: ChatServer, kind: Kind) -> None:
+def test_without_a_key_or_a_system_text_none_is_sent(
+    server: ChatServer, kind: ChatServerKind
+) -> None:
     server.replies = [completion(kind, "Hi.")]
 
     model(server, kind).complete("", "Hello?", max_tokens=50)
@@ -95,7 +99,7 @@ def test_without_a_key_or_a_system_text_none_is_sent(server: ChatServer, kind: K
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_asked_before_the_first_prompt(server: ChatServer, kind: Kind) -> None:
+def test_nothing_is_asked_before_the_first_prompt(server: ChatServer, kind: ChatServerKind) -> None:
     assert model(server, kind).name == f"{kind}:m"
     assert server.asked == []
 
@@ -112,7 +116,7 @@ def test_nothing_is_asked_before_the_first_prompt(server: ChatServer, kind: Kind
     ids=["openai", "anthropic"],
 )
 def test_an_answer_is_its_text_and_the_tokens_the_server_counted(
-    server: ChatServer, reply: tuple[Kind, Reply]
+    server: ChatServer, reply: tuple[ChatServerKind, Reply]
 ) -> None:
     kind, server.replies = reply[0], [reply[1]]
 
@@ -124,7 +128,7 @@ def test_an_answer_is_its_text_and_the_tokens_the_server_counted(
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 @pytest.mark.parametrize("count", [None, 0, -1, True, "7", 7.5, [7], 10**30])
 def test_tokens_that_are_not_counted_are_estimated(
-    server: ChatServer, kind: Kind, count: Any
+    server: ChatServer, kind: ChatServerKind, count: Any
 ) -> None:
     names = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
     server.replies = [completion(kind, "Hi there.", usage=dict.fromkeys(names, count))]
@@ -138,7 +142,7 @@ def test_tokens_that_are_not_counted_are_estimated(
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 @pytest.mark.parametrize("usage", [None, 7, [], "none"])
 def test_a_usage_of_another_shape_is_no_reason_to_lose_the_text(
-    server: ChatServer, kind: Kind, usage: Any
+    server: ChatServer, kind: ChatServerKind, usage: Any
 ) -> None:
     server.replies = [completion(kind, "Hi.", usage=usage)]
 
@@ -147,7 +151,7 @@ def test_a_usage_of_another_shape_is_no_reason_to_lose_the_text(
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_a_text_in_parts_is_joined_and_what_is_no_text_left_out(
-    server: ChatServer, kind: Kind
+    server: ChatServer, kind: ChatServerKind
 ) -> None:
     thought = {"type": "thinking", "thinking": "Hm."}
     parts = [thought, {"type": "text", "text": "Hi "}, {"type": "text", "text": "there."}]
@@ -165,7 +169,7 @@ def test_half_a_surrogate_pair_does_not_get_through(server: ChatServer) -> None:
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 @pytest.mark.parametrize("content", [None, "", " \n", [], [{"type": "tool_use"}]], ids=repr)
 def test_an_answer_without_text_is_unavailable(
-    server: ChatServer, kind: Kind, content: Any
+    server: ChatServer, kind: ChatServerKind, content: Any
 ) -> None:
     server.replies = [completion(kind, content)]
 
@@ -219,7 +223,7 @@ def test_a_model_that_refuses_max_tokens_is_asked_with_its_newer_name(server: Ch
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_that_refuses_a_temperature_is_asked_without(
-    server: ChatServer, kind: Kind
+    server: ChatServer, kind: ChatServerKind
 ) -> None:
     server.replies = [refuses("temperature"), completion(kind, "Hi.")]
 
@@ -258,7 +262,9 @@ def test_a_refusal_that_goes_on_is_retried_once_and_then_unavailable(
         ("anthropic", refuses("max_tokens")),  # it has no other name there
     ],
 )
-def test_another_failure_is_not_retried(server: ChatServer, kind: Kind, reply: Reply) -> None:
+def test_another_failure_is_not_retried(
+    server: ChatServer, kind: ChatServerKind, reply: Reply
+) -> None:
     server.replies = [reply]
 
     failure(model(server, kind))

@@ -10,7 +10,7 @@ from recollect.domain.skill import SkillOrigin, SkillReport
 from recollect.errors import AlreadyExists, InvalidInput, StoreUnavailable, TooLarge
 from recollect.service.disk import skill_folders
 from recollect.service.disk.skill_folders import discover, save_skill
-from recollect.text.skill_file import write_skill
+from recollect.text.skill_file import render_skill
 
 links = pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
 
@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def put(folder: Path, name: str, description: str = "Do it.") -> Path:
-    return save_skill(folder, write_skill(name, description, "How."), name)
+    return save_skill(folder, render_skill(name, description, "How."), name)
 
 
 def own(report: SkillReport) -> dict[str, str]:
@@ -205,7 +205,7 @@ def test_a_pipe_in_the_place_of_a_skill_does_not_keep_anybody_waiting(
 
 def test_files_that_are_no_text_or_too_large(home: Path, project: Path) -> None:
     skills = project / ".skills"
-    sound = write_skill("latin", "Straße", "How.")
+    sound = render_skill("latin", "Straße", "How.")
     put(skills, "latin").write_bytes(sound.encode("latin-1"))
     put(skills, "wide").write_bytes(sound.replace("latin", "wide").encode("utf-16"))
     put(skills, "large").write_bytes(b"x" * (skill_folders.MOST_BYTES + 1))
@@ -241,7 +241,7 @@ def test_of_very_many_entries_the_first_are_read(
 
 
 def test_a_saved_skill_is_found_again(home: Path, project: Path) -> None:
-    text = write_skill("deploy", "Deploy: the site", "Run it.")
+    text = render_skill("deploy", "Deploy: the site", "Run it.")
 
     path = save_skill(project / ".skills", text, "deploy")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.chunks import CHUNK_CHARS, MAX_CHUNKS, chunks
+from recollect.text.chunks import CHUNK_CHARS, MAX_CHUNKS, split_into_chunks
 
 prose = st.text("ab .,;?!\né", max_size=400)
 sizes = st.integers(min_value=1, max_value=60)
@@ -12,19 +12,19 @@ sizes = st.integers(min_value=1, max_value=60)
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t \n"])
 def test_a_blank_text_has_no_pieces(text: str) -> None:
-    assert chunks(text) == []
+    assert split_into_chunks(text) == []
 
 
 def test_a_short_text_is_one_piece_without_the_space_around_it() -> None:
-    assert chunks("  We use Postgres.\n") == ["We use Postgres."]
+    assert split_into_chunks("  We use Postgres.\n") == ["We use Postgres."]
 
 
 def test_a_text_of_exactly_the_size_is_one_piece() -> None:
-    assert chunks("a" * CHUNK_CHARS) == ["a" * CHUNK_CHARS]
+    assert split_into_chunks("a" * CHUNK_CHARS) == ["a" * CHUNK_CHARS]
 
 
 def test_a_text_without_any_break_is_cut_at_the_size() -> None:
-    assert chunks("a" * (CHUNK_CHARS + 1)) == ["a" * CHUNK_CHARS, "a"]
+    assert split_into_chunks("a" * (CHUNK_CHARS + 1)) == ["a" * CHUNK_CHARS, "a"]
 
 
 @pytest.mark.parametrize(
@@ -40,34 +40,34 @@ def test_a_text_without_any_break_is_cut_at_the_size() -> None:
     ],
 )
 def test_a_piece_ends_at_the_best_break_of_its_second_half(text: str, pieces: list[str]) -> None:
-    assert chunks(text, size=20) == pieces
+    assert split_into_chunks(text, size=20) == pieces
 
 
 def test_a_break_in_the_first_half_is_not_used() -> None:
-    assert chunks("a. " + "b" * 30, size=20) == ["a. " + "b" * 17, "b" * 13]
+    assert split_into_chunks("a. " + "b" * 30, size=20) == ["a. " + "b" * 17, "b" * 13]
 
 
 def test_a_very_long_text_is_cut_into_the_most_pieces_allowed_and_no_more() -> None:
-    pieces = chunks("word " * 100_000)
+    pieces = split_into_chunks("word " * 100_000)
 
     assert len(pieces) == MAX_CHUNKS
     assert all(CHUNK_CHARS // 2 <= len(piece) <= CHUNK_CHARS for piece in pieces)
 
 
 def test_blank_stretches_do_not_count_among_the_pieces() -> None:
-    assert chunks("a" + " " * 500 + "b", size=10, most=2) == ["a", "b"]
+    assert split_into_chunks("a" + " " * 500 + "b", size=10, max_chunks=2) == ["a", "b"]
 
 
 @given(prose, sizes)
 def test_every_piece_is_within_the_size_and_not_blank(text: str, size: int) -> None:
-    pieces = chunks(text, size=size, most=1_000)
+    pieces = split_into_chunks(text, size=size, max_chunks=1_000)
 
     assert all(0 < len(piece) <= size and piece == piece.strip() for piece in pieces)
 
 
 @given(prose, sizes)
 def test_the_pieces_together_are_the_text_but_for_its_spaces(text: str, size: int) -> None:
-    pieces = chunks(text, size=size, most=1_000)
+    pieces = split_into_chunks(text, size=size, max_chunks=1_000)
 
     assert "".join("".join(pieces).split()) == "".join(text.split())
 
@@ -76,4 +76,7 @@ def test_the_pieces_together_are_the_text_but_for_its_spaces(text: str, size: in
 def test_the_first_pieces_are_the_same_however_many_are_allowed(
     text: str, size: int, most: int
 ) -> None:
-    assert chunks(text, size=size, most=most) == chunks(text, size=size, most=1_000)[:most]
+    assert (
+        split_into_chunks(text, size=size, max_chunks=most)
+        == split_into_chunks(text, size=size, max_chunks=1_000)[:most]
+    )

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.fence import CLOSING, fenced, fenced_spans, unfenced
+from recollect.text.fence import CLOSING_TAG, escape_fence_tags, fence_text, fenced_spans
 
 OPENING = re.compile(r'<memory fingerprint="[0-9]{16}">')
 TAGS = [
-    CLOSING,
+    CLOSING_TAG,
     '<memory fingerprint="0123456789012345">',
     "<memory>",
     "</ Memory >",
@@ -29,11 +29,11 @@ def without_fences(text: str) -> str:
 
 
 def test_the_fence_carries_the_fingerprint_of_what_it_encloses() -> None:
-    one, other = fenced("I live in Ghent."), fenced("I live in Porto.")
+    one, other = fence_text("I live in Ghent."), fence_text("I live in Porto.")
 
     assert OPENING.match(one)
-    assert one.endswith(f"\nI live in Ghent.\n{CLOSING}")
-    assert fenced("I live in Ghent.") == one
+    assert one.endswith(f"\nI live in Ghent.\n{CLOSING_TAG}")
+    assert fence_text("I live in Ghent.") == one
     assert one.partition("\n")[0] != other.partition("\n")[0]
 
 
@@ -53,40 +53,49 @@ def test_a_text_without_our_fence_repeats_nothing(text: str) -> None:
 
 
 def test_every_fence_in_a_text_is_found_with_its_place() -> None:
-    text = f"before {fenced('one')} between {fenced('two')} after"
+    text = f"before {fence_text('one')} between {fence_text('two')} after"
 
-    assert [text[start:end] for start, end in fenced_spans(text)] == [fenced("one"), fenced("two")]
+    assert [text[start:end] for start, end in fenced_spans(text)] == [
+        fence_text("one"),
+        fence_text("two"),
+    ]
     assert without_fences(text) == "before  between  after"
 
 
 def test_a_fence_that_was_cut_off_reaches_to_the_end() -> None:
-    text = f"before {fenced('one two three')}"[:-15]
+    text = f"before {fence_text('one two three')}"[:-15]
 
     assert without_fences(text) == "before "
 
 
 def test_a_fence_opened_inside_a_fence_is_part_of_it() -> None:
-    text = f"before {fenced(fenced('one').removesuffix(CLOSING))} after"
+    text = f"before {fence_text(fence_text('one').removesuffix(CLOSING_TAG))} after"
 
     assert without_fences(text) == "before  after"
 
 
 @pytest.mark.parametrize(
     "tag",
-    [CLOSING, "</MEMORY>", "< / memory >", "<memory>", '<memory fingerprint="0123456789012345">'],
+    [
+        CLOSING_TAG,
+        "</MEMORY>",
+        "< / memory >",
+        "<memory>",
+        '<memory fingerprint="0123456789012345">',
+    ],
 )
 def test_a_tag_of_the_fence_is_taken_out_of_what_stands_inside(tag: str) -> None:
-    assert unfenced(f"a {tag} b") == "a ‹memory› b"
+    assert escape_fence_tags(f"a {tag} b") == "a ‹memory› b"
 
 
 @pytest.mark.parametrize("text", ["<memories>", "memory > 3", "a < memory", "<b>memory</b>"])
 def test_what_only_looks_like_a_tag_stays(text: str) -> None:
-    assert unfenced(text) == text
+    assert escape_fence_tags(text) == text
 
 
 @given(texts)
 def test_nothing_inside_closes_the_fence(inside: str) -> None:
-    text = fenced(unfenced(inside))
+    text = fence_text(escape_fence_tags(inside))
 
     assert fenced_spans(text) == [(0, len(text))]
 
@@ -95,9 +104,11 @@ def test_nothing_inside_closes_the_fence(inside: str) -> None:
 def test_what_is_put_into_a_prompt_is_known_again_in_it(
     front: str, inside: str, behind: str
 ) -> None:
-    text = unfenced(front) + fenced(unfenced(inside)) + unfenced(behind)
+    text = (
+        escape_fence_tags(front) + fence_text(escape_fence_tags(inside)) + escape_fence_tags(behind)
+    )
 
-    assert without_fences(text) == unfenced(front) + unfenced(behind)
+    assert without_fences(text) == escape_fence_tags(front) + escape_fence_tags(behind)
 
 
 @given(texts)

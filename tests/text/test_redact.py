@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.redact import _SHAPES, Redacted, redact, without_long_secrets
+from recollect.text.redact import (
+    _SECRET_PATTERNS,
+    RedactionResult,
+    redact,
+    remove_multiline_secrets,
+)
 
 MIXED = "a1B2c3D4"
 HEX = "0123456789abcdef"
@@ -238,7 +243,7 @@ UNTOUCHED = [
 ]
 
 
-def numbered(names: list[str]) -> list[str]:
+def unique_ids(names: list[str]) -> list[str]:
     """Return ids that differ, short enough to read in a report."""
     return [f"{number} {name[:40]}" for number, name in enumerate(names)]
 
@@ -247,16 +252,16 @@ def mark(kind: str) -> str:
     return f"[redacted:{kind}]"
 
 
-def outside(redacted: Redacted) -> list[str]:
+def text_between_marks(result: RedactionResult) -> list[str]:
     """Return the pieces of the text between the marks."""
     pieces, at = [], 0
-    for one in redacted.redactions:
-        pieces.append(redacted.text[at : one.start])
-        at = one.end
-    return [*pieces, redacted.text[at:]]
+    for redaction in result.redactions:
+        pieces.append(result.text[at : redaction.start])
+        at = redaction.end
+    return [*pieces, result.text[at:]]
 
 
-@pytest.mark.parametrize("sample", ISSUED, ids=numbered([one.kind for one in ISSUED]))
+@pytest.mark.parametrize("sample", ISSUED, ids=unique_ids([one.kind for one in ISSUED]))
 def test_an_issued_key_is_replaced_by_its_mark_and_the_rest_stays(sample: Sample) -> None:
     redacted = redact(sample.text.format(sample.secret))
 
@@ -264,7 +269,7 @@ def test_an_issued_key_is_replaced_by_its_mark_and_the_rest_stays(sample: Sample
     assert [one.kind for one in redacted.redactions] == [sample.kind]
 
 
-@pytest.mark.parametrize("sample", NAMED, ids=numbered([one.text for one in NAMED]))
+@pytest.mark.parametrize("sample", NAMED, ids=unique_ids([one.text for one in NAMED]))
 def test_a_value_that_is_called_a_secret_is_replaced_and_the_rest_stays(sample: Sample) -> None:
     redacted = redact(sample.text.format(sample.secret))
 
@@ -275,14 +280,14 @@ def test_a_value_that_is_called_a_secret_is_replaced_and_the_rest_stays(sample: 
 def test_every_kind_of_secret_has_a_sample() -> None:
     sampled = {sample.kind for sample in [*ISSUED, *NAMED]}
 
-    assert sampled == {kind for kind, _ in _SHAPES}
+    assert sampled == {kind for kind, _ in _SECRET_PATTERNS}
 
 
-@pytest.mark.parametrize("text", UNTOUCHED, ids=numbered(UNTOUCHED))
+@pytest.mark.parametrize("text", UNTOUCHED, ids=unique_ids(UNTOUCHED))
 def test_what_is_no_secret_stays_as_it_is(text: str) -> None:
     redacted = redact(text)
 
-    assert redacted == Redacted(text, ())
+    assert redacted == RedactionResult(text, ())
 
 
 def test_several_secrets_are_each_replaced_in_order() -> None:
@@ -418,7 +423,7 @@ def test_every_span_points_at_its_mark(text: str) -> None:
 @given(texts)
 @settings(max_examples=100)
 def test_the_text_between_the_marks_is_the_text_that_was_given_in_order(text: str) -> None:
-    pieces = outside(redact(text))
+    pieces = text_between_marks(redact(text))
 
     assert text.startswith(pieces[0])
     assert text.endswith(pieces[-1])
@@ -433,7 +438,7 @@ def test_the_text_between_the_marks_is_the_text_that_was_given_in_order(text: st
 def test_plain_words_are_never_touched(text: str) -> None:
     redacted = redact(text)
 
-    assert redacted == Redacted(text, ())
+    assert redacted == RedactionResult(text, ())
 
 
 LONG = 200_000
@@ -479,12 +484,12 @@ def test_lines_keep_their_numbers_where_that_is_asked_for() -> None:
 
     expected = "one\n[redacted:private-key]\n\n\nfive \n six\nseven"
     assert redact(text, keep_lines=True).text == expected
-    assert without_long_secrets(text) == expected
+    assert remove_multiline_secrets(text) == expected
 
 
 def test_long_secrets_go_and_short_ones_stay_for_later() -> None:
-    assert without_long_secrets("password = 'hunter22x'") == "password = 'hunter22x'"
-    assert without_long_secrets("a <private>b\nc") == "a \n"
+    assert remove_multiline_secrets("password = 'hunter22x'") == "password = 'hunter22x'"
+    assert remove_multiline_secrets("a <private>b\nc") == "a \n"
 
 
 def test_private_parts_made_to_appear_again_and_again_go_in_the_end() -> None:
@@ -492,7 +497,7 @@ def test_private_parts_made_to_appear_again_and_again_go_in_the_end() -> None:
     for _ in range(8):
         nested = f"<<private>x</private>private>\n{nested}"
 
-    left = without_long_secrets(nested)
+    left = remove_multiline_secrets(nested)
 
     assert "secret" not in left
     assert left.count("\n") == nested.count("\n")

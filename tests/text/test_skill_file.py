@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.domain.skill import Skill, SkillOrigin
 from recollect.errors import InvalidInput, TooLarge
-from recollect.text.skill_file import MOST_DESCRIPTION, name_problem, read_skill, write_skill
+from recollect.text.skill_file import MAX_DESCRIPTION_CHARS, name_problem, parse_skill, render_skill
 
 SOUND = """\
 ---
@@ -31,7 +31,7 @@ Run `make deploy`.
 
 def read(content: str, folder: str = "deploy-site") -> Skill:
     path = f"{folder}/SKILL.md"
-    return read_skill(content, folder=folder, origin=SkillOrigin.PROJECT, path=path)
+    return parse_skill(content, folder=folder, origin=SkillOrigin.PROJECT, path=path)
 
 
 def front(*lines: str, body: str = "Do it.") -> str:
@@ -153,7 +153,7 @@ def test_words_that_yaml_takes_for_something_else_stay_words() -> None:
         (front("name: Deploy Site", "description: D"), "write deploy-site"),
         (front("name: " + "a" * 65, "description: D"), "65 characters"),
         (front("name: release", "description: D"), "not that of the folder"),
-        (front("name: [a, b]", "description: D"), "no text"),
+        (front("name: [a, b]", "description: D"), "is not a text"),
         (front("description: D"), "no name"),
         (front("name: deploy-site"), "no description"),
         (front("name: deploy-site", "description: null"), "no description"),
@@ -161,11 +161,11 @@ def test_words_that_yaml_takes_for_something_else_stay_words() -> None:
         (front("name: deploy-site", "description: [one, two]"), "is a list"),
         (front("name: deploy-site", "description: " + "d" * 1_025), "1,025 characters"),
         (front("name: deploy-site", "description: D", body="  \n"), "no instructions"),
-        (front("name: deploy-site", "description: D", "metadata: [a]"), "holds no fields"),
+        (front("name: deploy-site", "description: D", "metadata: [a]"), "has no fields"),
         (front("name: deploy-site", "description: D", "tags: {a: b}"), "`tags`"),
         (front("name: deploy-site", "description: D", "category: [a]"), "`category`"),
         (front("name: deploy-site", "description: D", "allowed-tools: [[a]]"), "allowed-tools"),
-        (front("name: deploy-site", "description: D", "? [a, b]", ": c"), "no plain word"),
+        (front("name: deploy-site", "description: D", "? [a, b]", ": c"), "is not plain text"),
         (front("name: deploy-site", "description: D", body="a\0b"), "NUL"),
         (front("name: deploy-site", "description: D\x07"), "does not allow"),
         (front("- name", "- description"), "no list of `key: value`"),
@@ -181,7 +181,7 @@ def test_every_fault_becomes_a_sentence_and_the_skill_stays_usable(content: str,
     assert all(problem[0].isupper() or problem[0] == "`" for problem in skill.problems)
     assert all(problem.endswith(".") for problem in skill.problems)
     assert not name_problem(skill.name)
-    assert len(skill.description) <= MOST_DESCRIPTION
+    assert len(skill.description) <= MAX_DESCRIPTION_CHARS
 
 
 def test_the_name_in_the_file_counts_where_it_is_one_and_else_the_folder() -> None:
@@ -268,7 +268,7 @@ def _kept(value: Any) -> Any:
 def test_what_is_written_reads_back(
     name: str, description: str, body: str, metadata: dict[str, Any]
 ) -> None:
-    skill = read(write_skill(name, description, body, metadata), name)
+    skill = read(render_skill(name, description, body, metadata), name)
 
     assert skill.name == name
     assert skill.description == _kept(description).strip()
@@ -285,7 +285,7 @@ def test_no_text_whatever_makes_reading_fail(content: str) -> None:
 
 
 def test_the_fields_of_the_format_are_written_where_it_wants_them() -> None:
-    written = write_skill(
+    written = render_skill(
         "a", "Do: it", "Body.", {"license": "MIT", "category": "x", "tries": 3, "safe": True}
     )
 
@@ -311,7 +311,7 @@ def test_what_would_not_read_back_is_not_written(
     name: str, description: str, body: str, metadata: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(InvalidInput, match=says):
-        write_skill(name, description, body, metadata)
+        render_skill(name, description, body, metadata)
 
 
 def test_what_is_too_long_is_not_written() -> None:
@@ -320,10 +320,10 @@ def test_what_is_too_long_is_not_written() -> None:
         deep = {"x": deep}
 
     with pytest.raises(TooLarge, match="1,025"):
-        write_skill("a", "d" * 1_025, "B")
+        render_skill("a", "d" * 1_025, "B")
     with pytest.raises(TooLarge, match="front matter"):
-        write_skill("a", "D", "B", {"x": "y" * 20_000})
+        render_skill("a", "D", "B", {"x": "y" * 20_000})
     with pytest.raises(TooLarge, match="in all"):
-        write_skill("a", "D", "b" * 1_100_000)
+        render_skill("a", "D", "b" * 1_100_000)
     with pytest.raises(InvalidInput, match="deeply"):
-        write_skill("a", "D", "B", deep)
+        render_skill("a", "D", "B", deep)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.text.tokens import counter_for
+from recollect.text.token_counter import counter_for
 from token_corpus import corpus
 
 EXPECTED = json.loads((Path(__file__).parent / "token_counts.json").read_text("utf-8"))
@@ -51,4 +51,4 @@ def test_a_cut_is_the_longest_beginning_that_fits(encoding: str) -> None:
         for limit in {1, 2, 3, sizes[-1] // 2, sizes[-1] - 1, sizes[-1]}:
             longest = max((end for end, size in enumerate(sizes) if size <= limit), default=0)
 
-            assert counter.cut(text, limit) == text[:longest], (text, limit)
+            assert counter.truncate(text, limit) == text[:longest], (text, limit)

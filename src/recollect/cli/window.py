@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import store_options
 from recollect.cli.render import print_json, say, standard_input
-from recollect.text.tokens import counter_for
+from recollect.text.token_counter import counter_for
 
 
 @click.command()
@@ -44,7 +44,7 @@ def tokens(text: str, model: str, as_json: bool) -> None:
 @click.option("--window", "window_tokens", type=int, help="The model's window, in tokens.")
 @store_options
 def window(
-    memory: Recollect,
+    memory: LocalRecollect,
     *,
     as_json: bool,
     agent: str,
@@ -59,7 +59,7 @@ def window(
     Example:
       recollect window --agent coder --window 8000
     """
-    found = memory.context_window(
+    found = memory.agents.context_window(
         agent, project=project, conversation=conversation, window_tokens=window_tokens
     )
     if as_json:

@@ -18,23 +18,23 @@ from recollect.domain.candidate import CORRECTION, UPDATE
 from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
-from recollect.text.instead import replaces
-from recollect.text.likeness import MOST_CHARS, likeness, parts_of, tells_otherwise
-from recollect.text.patterns import Pattern
-from recollect.text.statements import (
-    ME,
+from recollect.text.replacements import replaces
+from recollect.text.statement_similarity import MAX_CHARS, statement_similarity, statement_parts, are_competing
+from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.statement_parser import (
+    USER_SUBJECT,
     Statement,
     content_words,
-    denies,
-    essence,
-    read_statement,
+    is_negated,
+    words_without_negation,
+    parse_statement,
 )
 
 SAME = 0.97  # meaning: as near as two wordings of one sentence come
 MORE_OF_THE_SAME = 0.85
 AGAINST = 1.55  # how alike two statements about the same names must be to be rivals
 PUT_RIGHT = 1.75  # how alike, where the candidate says that it corrects something
-SIGNS = Pattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
+SIGNS = LazyPattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
 FLIPPED = "one says what the other denies"
 _STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
 
@@ -108,7 +108,7 @@ def consolidate(candidate: Memory, neighbours: Sequence[Neighbour]) -> Decision:
 def prepare(text: str) -> None:
     """Read *text* now, so that a decision about it later costs little."""
     _read(text)
-    parts_of(text[:MOST_CHARS])
+    statement_parts(text[:MAX_CHARS])
 
 
 def about_one(one: Memory, other: Memory) -> bool:
@@ -128,7 +128,7 @@ def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
     mine, theirs = candidate.content, one.memory.content
     if fingerprint(mine) == fingerprint(theirs):
         return True
-    alike = essence(mine) == essence(theirs) and denies(mine) == denies(theirs)
+    alike = words_without_negation(mine) == words_without_negation(theirs) and is_negated(mine) == is_negated(theirs)
     alike = alike and SIGNS.findall(mine) == SIGNS.findall(theirs)
     return alike and (one.similarity is None or one.similarity >= SAME)
 
@@ -150,7 +150,7 @@ def _rival(candidate: Memory, standing: Sequence[Neighbour]) -> Contradicts | No
     for one in standing:
         why, sure = _against(candidate, one, corrects=CORRECTION in flags)
         if why:
-            weight = likeness(candidate.content, one.memory.content, one.similarity)
+            weight = statement_similarity(candidate.content, one.memory.content, one.similarity)
             found.append((sure, weight, one.memory, why))
     if not found:
         return None
@@ -176,9 +176,9 @@ def _against(candidate: Memory, one: Neighbour, *, corrects: bool) -> tuple[str,
         return "", False
     if _flips(mine, theirs):
         return FLIPPED, True
-    weight = likeness(mine, theirs, one.similarity)
+    weight = statement_similarity(mine, theirs, one.similarity)
     # Who says two alike things in one breath hardly means the second against the first.
-    if weight >= AGAINST and tells_otherwise(mine, theirs) and not one.together:
+    if weight >= AGAINST and are_competing(mine, theirs) and not one.together:
         return "both tell the same of the same names, differently", False
     if corrects and weight >= PUT_RIGHT:
         return "it corrects what was said", False
@@ -186,7 +186,7 @@ def _against(candidate: Memory, one: Neighbour, *, corrects: bool) -> tuple[str,
 
 
 def _read(text: str) -> Statement | None:
-    return read_statement(text) if len(text) <= MOST_CHARS else None
+    return parse_statement(text) if len(text) <= MAX_CHARS else None
 
 
 def _reads_against(one: Statement | None, other: Statement | None) -> str:
@@ -197,7 +197,7 @@ def _reads_against(one: Statement | None, other: Statement | None) -> str:
     # "Lisbon" and "Lisbon, Portugal" are one place told twice.
     if one.value in other.value or other.value in one.value:
         return ""
-    whose = "the user" if one.subject == ME else one.subject or "the same thing"
+    whose = "the user" if one.subject == USER_SUBJECT else one.subject or "the same thing"
     return f"another value for “{one.attribute}” of {whose}"
 
 
@@ -209,8 +209,8 @@ def _same_attribute_of_another(one: Statement | None, other: Statement | None) -
 
 
 def _flips(one: str, other: str) -> bool:
-    mine, theirs = frozenset(essence(one)), frozenset(essence(other))
-    if denies(one) == denies(other) or not mine or not theirs:
+    mine, theirs = frozenset(words_without_negation(one)), frozenset(words_without_negation(other))
+    if is_negated(one) == is_negated(other) or not mine or not theirs:
         return False
     if mine == theirs:
         return True
@@ -224,4 +224,4 @@ def _says_more_of(candidate: Memory, one: Neighbour) -> bool:
     mine, theirs = content_words(candidate.content), content_words(one.memory.content)
     nested = (mine <= theirs or theirs <= mine) and min(len(mine), len(theirs)) >= 2
     near = one.similarity is None or one.similarity >= MORE_OF_THE_SAME
-    return nested and near and denies(candidate.content) == denies(one.memory.content)
+    return nested and near and is_negated(candidate.content) == is_negated(one.memory.content)

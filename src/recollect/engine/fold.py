@@ -26,15 +26,15 @@ from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine.consolidate import SIGNS
 from recollect.text.fingerprint import fingerprint
-from recollect.text.patterns import Pattern
-from recollect.text.statements import denies, essence
+from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.statement_parser import is_negated, words_without_negation
 
 ALIKE = 0.7  # of the longer one's words, that the shorter one has
 MOST_COMPARED = 50  # leads a candidate is compared with, of those that share a rare word
 MOST_CHARS = 1_000  # a longer text is a document, known only by all of its words
 
 # Words that carry no meaning of their own and yet decide who does what to whom, where and when.
-_TURNS = Pattern(
+_TURNS = LazyPattern(
     r"\b(?:on|off|from|to|into|onto|out|up|down|under|over|by|before|after|until|if|unless|except"
     r"|but|only|than|stops?|used to|i|me|my|mine|you|your|he|him|his|she|her|they|them|their)\b"
 )
@@ -145,9 +145,9 @@ def _rarest(one: _Said, common: Counter[str]) -> list[str]:
 def _read(text: str) -> _Said:
     if len(text) > MOST_CHARS:
         return _Said(fingerprint(text), (), frozenset(), (False, (), ()))
-    words, signs = essence(text), tuple(SIGNS.findall(text))
+    words, signs = words_without_negation(text), tuple(SIGNS.findall(text))
     turns = tuple(_TURNS.findall(text.lower()))
-    return _Said(fingerprint(text), words, frozenset(words), (denies(text), signs, turns))
+    return _Said(fingerprint(text), words, frozenset(words), (is_negated(text), signs, turns))
 
 
 def _twins(one: _Said, other: _Said) -> bool:

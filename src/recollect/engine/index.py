@@ -12,16 +12,16 @@ from typing import TypeVar
 import numpy as np
 
 from recollect.errors import EmbedderUnavailable
-from recollect.models.protocol import Embedder, Vectors
+from recollect.models.embedder import Embedder, Vectors
 from recollect.store.protocol import Store, Tables
-from recollect.store.values import InUse, Unembedded, Vector, Waiters
-from recollect.text.chunks import chunks
+from recollect.store.values import ModelsInUse, UnembeddedItem, ChunkEmbedding, PendingFilter
+from recollect.text.chunks import split_into_chunks
 from recollect.text.fingerprint import short_hash
 
 BATCH_ITEMS = 64
 
 T = TypeVar("T")
-MayServe = Callable[[InUse, int], bool]  # whether a model may take over, as the store is now
+MayServe = Callable[[ModelsInUse, int], bool]  # whether a model may take over, as the store is now
 
 
 def index_waiting(
@@ -29,7 +29,7 @@ def index_waiting(
     embedder: Embedder,
     *,
     limit: int = BATCH_ITEMS,
-    which: Waiters = Waiters.ALL,
+    which: PendingFilter = PendingFilter.ALL,
     may_serve: MayServe | None = None,
 ) -> int:
     """
@@ -38,8 +38,8 @@ def index_waiting(
     Once nothing waits any more, and where *may_serve* allows it, the model's vectors answer.
     """
     with store.read() as tables:
-        model_id = tables.vectors.model_id(embedder.name, embedder.dimension)
-        waiting = tables.vectors.waiting(model_id, limit, which)
+        model_id = tables.embeddings.model_id(embedder.name, embedder.dimension)
+        waiting = tables.embeddings.pending(model_id, limit, which)
     if waiting:
         may_be_all = len(waiting) < limit
         _embed(store, embedder, model_id, waiting, may_serve if may_be_all else None)
@@ -47,37 +47,37 @@ def index_waiting(
 
 
 def index_items(
-    store: Store, embedder: Embedder, item_ids: Sequence[str], *, which: Waiters = Waiters.ALL
+    store: Store, embedder: Embedder, record_ids: Sequence[str], *, which: PendingFilter = PendingFilter.ALL
 ) -> int:
     """Embed those of some items that wait; return the id of the model."""
     with store.read() as tables:
-        vectors = tables.vectors
+        vectors = tables.embeddings
         model_id = vectors.model_id(embedder.name, embedder.dimension)
-        if which is Waiters.NEW:
-            waiting = vectors.new_among(item_ids)
+        if which is PendingFilter.NEW:
+            waiting = vectors.never_embedded_among(record_ids)
         else:
-            waiting = vectors.waiting_among(model_id, item_ids)
+            waiting = vectors.pending_among(model_id, record_ids)
     return _embed(store, embedder, model_id, waiting, None)
 
 
 def serve_if_complete(store: Store, embedder: Embedder, may_serve: MayServe) -> bool:
     """Let the vectors of *embedder* answer, if it has embedded everything; say whether they do."""
     with store.read() as tables:
-        model_id = tables.vectors.model_id(embedder.name, embedder.dimension)
-        if model_id is None or tables.vectors.count_waiting(model_id):
+        model_id = tables.embeddings.model_id(embedder.name, embedder.dimension)
+        if model_id is None or tables.embeddings.count_pending(model_id):
             return False
         if _serves(tables, model_id):
             return True
     return store.write(lambda tables: _serve_if_complete(tables, model_id, may_serve))
 
 
-def drop_others(store: Store) -> None:
+def drop_unused_vectors(store: Store) -> None:
     """Remove the vectors of models that nobody needs any more, a few at a time."""
     while True:
         with store.read() as tables:
-            if not tables.vectors.has_others():
+            if not tables.embeddings.has_unused_vectors():
                 return
-        store.write(lambda tables: tables.vectors.drop_others())
+        store.write(lambda tables: tables.embeddings.drop_unused_vectors())
 
 
 def asked(embed: Callable[[T], Vectors], given: T) -> Vectors:
@@ -94,19 +94,19 @@ def _embed(
     store: Store,
     embedder: Embedder,
     model_id: int | None,
-    waiting: Sequence[Unembedded],
+    waiting: Sequence[UnembeddedItem],
     may_serve: MayServe | None,
 ) -> int:
     if model_id is None:
         name, dimension = embedder.name, embedder.dimension
-        model_id = store.write(lambda tables: tables.vectors.add_model(name, dimension))
+        model_id = store.write(lambda tables: tables.embeddings.add_model(name, dimension))
     chosen = model_id
     vectors = _vectors(store, embedder, chosen, waiting)
 
     def put(tables: Tables) -> None:
-        tables.vectors.put(chosen, [item.seq for item in waiting], vectors)
-        if tables.vectors.in_use().serving is None:
-            tables.vectors.serve(chosen)  # the first ever
+        tables.embeddings.save(chosen, [item.item_id for item in waiting], vectors)
+        if tables.embeddings.models_in_use().serving is None:
+            tables.embeddings.set_serving_model(chosen)  # the first ever
         elif may_serve is not None:
             _serve_if_complete(tables, chosen, may_serve)
 
@@ -119,30 +119,30 @@ def _serve_if_complete(tables: Tables, model_id: int, may_serve: MayServe) -> bo
     if _serves(tables, model_id):
         return True
     # Looked at again inside of the write: somebody may have chosen another model meanwhile.
-    if not may_serve(tables.vectors.in_use(), model_id) or tables.vectors.count_waiting(model_id):
+    if not may_serve(tables.embeddings.models_in_use(), model_id) or tables.embeddings.count_pending(model_id):
         return False
-    tables.vectors.serve(model_id)
+    tables.embeddings.set_serving_model(model_id)
     return True
 
 
 def _serves(tables: Tables, model_id: int) -> bool:
-    serving = tables.vectors.in_use().serving
+    serving = tables.embeddings.models_in_use().serving
     return serving is not None and serving.id == model_id
 
 
 def _vectors(
-    store: Store, embedder: Embedder, model_id: int, waiting: Sequence[Unembedded]
-) -> list[Vector]:
-    pieces = [(item.seq, chunks(item.text)) for item in waiting]
+    store: Store, embedder: Embedder, model_id: int, waiting: Sequence[UnembeddedItem]
+) -> list[ChunkEmbedding]:
+    pieces = [(item.item_id, split_into_chunks(item.text)) for item in waiting]
     texts = {short_hash(text): text for _, parts in pieces for text in parts}
     with store.read() as tables:
-        known = dict(tables.vectors.known(model_id, list(texts)))
+        known = dict(tables.embeddings.vectors_by_hash(model_id, list(texts)))
     new = {digest: text for digest, text in texts.items() if digest not in known}
     if new:
         rows = asked(embedder.embed, list(new.values())).astype("<f2")
         known |= {digest: row.tobytes() for digest, row in zip(new, np.asarray(rows), strict=True)}
     return [
-        Vector(seq, number, len(parts), digest, known[digest])
-        for seq, parts in pieces
+        ChunkEmbedding(item_id, number, len(parts), digest, known[digest])
+        for item_id, parts in pieces
         for number, digest in enumerate(short_hash(text) for text in parts)
     ]

@@ -14,8 +14,8 @@ from typing import Any
 from recollect.clock import from_micros, to_micros
 from recollect.domain.source import Redaction, Source
 from recollect.domain.transcript import Said, Transcript, Voice
-from recollect.text.clean import clean
-from recollect.text.redact import likely_kinds, redact
+from recollect.text.clean_text import clean
+from recollect.text.redact import possible_kinds, redact
 
 GAP = "\n\n"
 
@@ -48,9 +48,9 @@ def lay_out(transcript: Transcript) -> Material:
     length = 0
     # One look at the whole for signs of secrets spares most messages the look at each.
     texts = [clean(said.text).strip() for said in transcript.said]
-    kinds = likely_kinds("\n".join(texts))
+    kinds = possible_kinds("\n".join(texts))
     for said, text in zip(transcript.said, texts, strict=True):
-        kept = redact(text, among=kinds)
+        kept = redact(text, kinds=kinds)
         if not kept.text.strip():
             redactions += [Redaction(one.kind, length, length) for one in kept.redactions]
             continue

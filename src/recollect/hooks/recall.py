@@ -35,7 +35,9 @@ def recall_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMemo
     return _prompt_text(memory, event, injected) if event.kind == event_names.PROMPT else ""
 
 
-def _session_start_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+def _session_start_text(
+    memory: LocalRecollect, event: HookEvent, injected: InjectedMemories
+) -> str:
     inbox_notice = _inbox_notice(memory, event)
     budget = START_TOKENS
     while True:
@@ -79,7 +81,12 @@ def _block_markers(prefix: str) -> list[str]:
 
 
 def _inbox_notice(memory: LocalRecollect, event: HookEvent) -> str:
-    candidates = memory.memories.list(statuses=["inbox"], limit=MAX_INBOX_COUNT + 1, everywhere=False, project=event.project_or_cwd or None)
+    candidates = memory.memories.list(
+        statuses=["inbox"],
+        limit=MAX_INBOX_COUNT + 1,
+        everywhere=False,
+        project=event.project_or_cwd or None,
+    )
     if not candidates:
         return ""
     if len(candidates) == 1:

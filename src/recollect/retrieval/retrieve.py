@@ -1,132 +1,137 @@
 """
-The pipeline: a question in, ranked and explained hits out.
+The memory search pipeline: a query in, ranked and explained hits out.
 
-filters → words → meaning → other projects' doors → fuse → bar → rank → time → renew → explain
+filters → word index → vector index → other projects → score fusion → threshold → rank → time
+→ newer facts first → explain
 
-Everything here reads; writing the log is the service's work. The same store and the same question
-give the same hits in the same order.
+Everything here reads; the service writes the log. The same store and the same query give the same
+hits in the same order.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recollect.domain.retrieval import Asking, Hit
+from recollect.domain.retrieval import Hit, ResolvedQuery
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.bar import Bar, Refused
-from recollect.retrieval.candidates import Candidate, Meaning, gather
-from recollect.retrieval.crossing import linked_candidates, relevant_candidates
+from recollect.retrieval.candidates import Candidate, QueryVector, find_candidates
+from recollect.retrieval.cross_project import linked_candidates, relevant_candidates
 from recollect.retrieval.explain import explain
-from recollect.retrieval.fuse import fuse
-from recollect.retrieval.past import past_of
-from recollect.retrieval.rank import Ranked, rank
-from recollect.retrieval.renew import renew
+from recollect.retrieval.prefer_newer import prefer_newer
+from recollect.retrieval.rank import RankedMemory, rank
+from recollect.retrieval.score_fusion import fuse_scores
+from recollect.retrieval.threshold import ClosestMatch, Threshold
+from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
-from recollect.store.values import Shelf, Standing
-from recollect.text.whose import whose_words
+from recollect.store.values import CandidateRow, Partition
+from recollect.text.speaker_intent import intended_speaker
 
-A_QUESTION = 25  # words at most: what is longer tells something, and asks in passing
+MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in passing
 
 
 @dataclass(frozen=True)
-class Found:
-    """The hits to return, how many passed the bar, and what came nearest if none did."""
+class SearchResult:
+    """The hits to return, how many passed the threshold, and the closest match if none did."""
 
     hits: tuple[Hit, ...]
-    weighed: int
-    refused: Refused | None = None
+    above_threshold: int
+    closest: ClosestMatch | None = None
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """Every candidate above the bar, best first; if there is none, what came nearest to it."""
+class RankedCandidates:
+    """Every memory above the threshold, best first, and the closest match if there is none."""
 
-    ranked: list[Ranked]
-    bar: Bar
-    refused: Refused | None = None
+    memories: list[RankedMemory]
+    threshold: Threshold
+    closest: ClosestMatch | None = None
 
 
-def retrieve(tables: Tables, asking: Asking, meaning: Meaning | None) -> Found:
-    """Answer *asking* from *tables*; by words alone where *meaning* is None."""
-    weighed = weigh(tables, asking, meaning)
-    ranked = weighed.ranked
-    best = ranked[: asking.limit]
-    ids = [one.candidate.standing.id for one in best]
+def retrieve(tables: Tables, query: ResolvedQuery, vector: QueryVector | None) -> SearchResult:
+    """Return the hits for *query*; without *vector*, by words alone."""
+    ranked = rank_candidates(tables, query, vector)
+    best = ranked.memories[: query.limit]
+    ids = [one.candidate.item.id for one in best]
     memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
-    conflicts = _visible_conflicts(tables, asking, ids)
+    conflicts = _visible_conflicts(tables, query, ids)
     hits = tuple(
         Hit(
-            memory=memories[one.candidate.standing.id],
+            memory=memories[memory_id],
             score=one.score,
             parts=one.parts,
             explanation=explain(
-                one,
-                asked_at=asking.asked_at,
-                conflicts=len(conflicts.get(one.candidate.standing.id, ())),
+                one, asked_at=query.asked_at, conflicts=len(conflicts.get(memory_id, ()))
             ),
-            matched_words=one.candidate.words.words if one.candidate.words else (),
+            matched_words=one.candidate.word_match.words if one.candidate.word_match else (),
             reached=one.candidate.reached,
-            conflicts=conflicts.get(one.candidate.standing.id, ()),
+            conflicts=conflicts.get(memory_id, ()),
         )
-        for one in best
+        for memory_id, one in zip(ids, best, strict=True)
     )
-    return Found(hits, len(ranked), weighed.refused)
+    return SearchResult(hits, len(ranked.memories), ranked.closest)
 
 
 def _visible_conflicts(
-    tables: Tables, asking: Asking, ids: list[str]
+    tables: Tables, query: ResolvedQuery, ids: list[str]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return who contradicts whom, without naming what stands behind a wall."""
-    found = tables.links.conflicts(ids)
-    if asking.owners is None or not found:
-        return found
-    others = tables.memories.get_many(sorted({one for many in found.values() for one in many}))
-    seen = {other.id for other in others if other.owner in asking.owners} | set(ids)
-    kept = {one: tuple(other for other in many if other in seen) for one, many in found.items()}
-    return {one: many for one, many in kept.items() if many}
+    """Return which memories contradict those of *ids*, without those the caller may not see."""
+    conflicts = tables.links.conflicts(ids)
+    if query.owners is None or not conflicts:
+        return conflicts
+    other_ids = sorted({other_id for others in conflicts.values() for other_id in others})
+    others = tables.memories.get_many(other_ids)
+    visible = {other.id for other in others if other.owner in query.owners} | set(ids)
+    filtered = {
+        memory_id: tuple(other_id for other_id in others if other_id in visible)
+        for memory_id, others in conflicts.items()
+    }
+    return {memory_id: others for memory_id, others in filtered.items() if others}
 
 
-def visible_shelves(tables: Tables, asking: Asking) -> list[Shelf]:
-    """Return the shelves *asking* may read."""
-    shelves = tables.words.shelves(ItemKind.MEMORY, asking.owners)
-    return [shelf for shelf in shelves if shelf.owner.scope in asking.scopes]
+def visible_partitions(tables: Tables, query: ResolvedQuery) -> list[Partition]:
+    """Return the partitions that *query* may read."""
+    partitions = tables.word_index.partitions(ItemKind.MEMORY, query.owners)
+    return [partition for partition in partitions if partition.owner.scope in query.scopes]
 
 
-def weigh(tables: Tables, asking: Asking, meaning: Meaning | None) -> Weighed:
-    """Return every candidate above the bar, best first."""
-    shelves = visible_shelves(tables, asking)
-    past = past_of(tables, asking, shelves)
-    gathered = gather(
+def rank_candidates(
+    tables: Tables, query: ResolvedQuery, vector: QueryVector | None
+) -> RankedCandidates:
+    """Return every memory above the threshold, best first."""
+    partitions = visible_partitions(tables, query)
+    time_ranking = time_ranking_for(tables, query, partitions)
+    found = find_candidates(
         tables,
-        asking.query,
-        shelves,
-        lambda seqs: tables.memories.standings(seqs, asking.filters),
-        meaning,
-        limit=asking.limit,
-        before=None if _about_oneself(asking.query) else tables.memories.before,
+        query.text,
+        partitions,
+        lambda item_ids: tables.memories.candidate_rows(item_ids, query.filters),
+        vector,
+        limit=query.limit,
+        preceding=None if _asks_about_own_words(query.text) else tables.memories.preceding,
     )
-    candidates = gathered.candidates
-    if asking.owners is not None:
-        known = {candidate.standing.seq for candidate in candidates}
+    candidates = found.candidates
+    if query.owners is not None:
+        known = {candidate.item.item_id for candidate in candidates}
         for candidate in (
-            *linked_candidates(tables, asking, shelves, meaning),
-            *relevant_candidates(tables, asking, meaning),
+            *linked_candidates(tables, query, partitions, vector),
+            *relevant_candidates(tables, query, vector),
         ):
-            if candidate.standing.seq not in known:
-                known.add(candidate.standing.seq)
+            if candidate.item.item_id not in known:
+                known.add(candidate.item.item_id)
                 candidates.append(candidate)
-    candidates += past.more(meaning, candidates)
-    relevances = fuse(candidates, gathered.backdrop)
-    bar = Bar.over(gathered, asking.query, documents=True)
+    candidates += time_ranking.extra_candidates(vector, candidates)
+    relevances = fuse_scores(candidates, found.similarity_stats)
+    threshold = Threshold.for_candidates(found, query.text, has_documents=True)
 
-    def admits(candidate: Candidate[Standing]) -> bool:
-        return bar.admits(candidate) or past.speaks_for(candidate)
+    def admits(candidate: Candidate[CandidateRow]) -> bool:
+        return threshold.admits(candidate) or time_ranking.admits(candidate)
 
-    ranked = past.preferred(rank(candidates, relevances, asking.asked_at, admits=admits))
-    if not ranked:
-        return Weighed([], bar, bar.refused(candidates))
-    return Weighed(renew(tables, ranked, asking.query, meaning), bar)
+    memories = rank(candidates, relevances, query.asked_at, admits=admits)
+    memories = time_ranking.reorder(memories)
+    if not memories:
+        return RankedCandidates([], threshold, threshold.closest(candidates))
+    return RankedCandidates(prefer_newer(tables, memories, query.text, vector), threshold)
 
 
-def _about_oneself(query: str) -> bool:
-    """Who asks what they said themselves is answered by it, not by the reply to it."""
-    return bool(whose_words(query)) and len(query.split()) <= A_QUESTION
+def _asks_about_own_words(query: str) -> bool:
+    """Return whether the query asks what a speaker said: then the reply to it is no answer."""
+    return bool(intended_speaker(query)) and len(query.split()) <= MAX_QUESTION_WORDS

@@ -16,11 +16,11 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.block_writing import give_default_blocks
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
 from recollect.service.places import Where, find, settle
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 
 MAX_PROMPT = 200_000
 PINNED_IN = "pinned_in"  # the metadata in which a local pin names its project, by id
@@ -28,7 +28,7 @@ OURS = (PINNED_IN, BRANCHED_FROM, MERGED, LETTA)  # metadata that callers do not
 
 
 def create(
-    deps: Deps,
+    services: Services,
     name: object,
     *,
     description: object = "",
@@ -38,9 +38,9 @@ def create(
     default_blocks: bool = True,
 ) -> Agent:
     """Make an agent with the blocks every agent starts with."""
-    now = deps.clock.now()
+    now = services.clock.now()
     agent = Agent(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         name=inputs.new_name_of("agent", name),
         description=inputs.plain_text_of("description", description, inputs.MAX_SUMMARY),
         model=inputs.plain_text_of("model", model, inputs.MAX_NAME).strip(),
@@ -51,16 +51,16 @@ def create(
     )
 
     def write(tables: Tables) -> Agent:
-        if tables.agents.named(agent.name) is not None:
+        if tables.agents.by_name(agent.name) is not None:
             raise AlreadyExists(
                 f"there is an agent named {agent.name!r} already; choose another name, or use it"
             )
         tables.agents.add(agent)
         if default_blocks:
-            give_default_blocks(tables, deps.clock, agent)
+            give_default_blocks(tables, services.clock, agent)
         return agent
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
 def known_agent(tables: Tables, agent: object) -> Agent:
@@ -70,7 +70,7 @@ def known_agent(tables: Tables, agent: object) -> Agent:
         written = clean(wanted).strip()
         found = tables.agents.get(written)
         if found is None and not isinstance(agent, Agent):
-            found = tables.agents.named(written)
+            found = tables.agents.by_name(written)
         if found is not None:
             return found
     raise NotFound(
@@ -79,27 +79,27 @@ def known_agent(tables: Tables, agent: object) -> Agent:
     )
 
 
-def get(deps: Deps, agent: object) -> Agent:
+def get(services: Services, agent: object) -> Agent:
     """Return one agent."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return known_agent(tables, agent)
 
 
-def everyone(deps: Deps, *, pinned: object = None, project: Where | None = None) -> list[Agent]:
+def everyone(services: Services, *, pinned: object = None, project: Where | None = None) -> list[Agent]:
     """Return every agent, pinned ones first; or only those pinned, here or everywhere."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         found = tables.agents.all()
     if pinned is not None:
         kind = inputs.one_of("pinned", Pinned, pinned)
         found = [agent for agent in found if agent.pinned is kind]
     if project is not None and project.project is not None:
-        with deps.store.read() as tables:
+        with services.store.read() as tables:
             here = find(tables, project).project_id
         found = [one for one in found if one.metadata.get(PINNED_IN, here) == here]
     return sorted(found, key=lambda agent: (agent.pinned is Pinned.NOT, agent.name))
 
 
-def update(deps: Deps, agent: object, changes: Mapping[str, Any]) -> Agent:
+def update(services: Services, agent: object, changes: Mapping[str, Any]) -> Agent:
     """Change an agent's name, description, model, system prompt or metadata."""
     checked: dict[str, Any] = {}
     for field, value in changes.items():
@@ -121,19 +121,19 @@ def update(deps: Deps, agent: object, changes: Mapping[str, Any]) -> Agent:
 
     def write(tables: Tables) -> Agent:
         former = known_agent(tables, agent)
-        rival = tables.agents.named(checked.get("name", former.name))
+        rival = tables.agents.by_name(checked.get("name", former.name))
         if rival is not None and rival.id != former.id:
             raise AlreadyExists(f"there is an agent named {rival.name!r} already")
-        kept = replace(former, **checked, updated_at=deps.clock.now())
+        kept = replace(former, **checked, updated_at=services.clock.now())
         ours = {name: former.metadata[name] for name in OURS if name in former.metadata}
         kept = replace(kept, metadata={**kept.metadata, **ours})
         tables.agents.set(kept)
         return kept
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def pin(deps: Deps, agent: object, where: object, place: Where) -> Agent:
+def pin(services: Services, agent: object, where: object, place: Where) -> Agent:
     """Keep an agent at hand: everywhere, in one project, or no longer."""
     kind = inputs.one_of("pin", Pinned, where)
     if kind is Pinned.LOCAL and place.project is None:
@@ -143,30 +143,30 @@ def pin(deps: Deps, agent: object, where: object, place: Where) -> Agent:
         former = known_agent(tables, agent)
         metadata = {name: value for name, value in former.metadata.items() if name != PINNED_IN}
         if kind is Pinned.LOCAL:
-            metadata[PINNED_IN] = settle(tables, place, deps.clock).project_id
-        kept = replace(former, pinned=kind, metadata=metadata, updated_at=deps.clock.now())
+            metadata[PINNED_IN] = settle(tables, place, services.clock).project_id
+        kept = replace(former, pinned=kind, metadata=metadata, updated_at=services.clock.now())
         tables.agents.set(kept)
         return kept
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def delete(deps: Deps, agent: object) -> AgentReceipt:
+def delete(services: Services, agent: object) -> AgentReceipt:
     """Delete an agent with everything of its own; say what went and what stayed."""
-    receipt = deps.store.write(lambda tables: _delete(tables, known_agent(tables, agent), deps))
-    return replace(receipt, kept=(*receipt.kept, *shrunk(deps)))
+    receipt = services.store.write(lambda tables: _delete(tables, known_agent(tables, agent), services))
+    return replace(receipt, kept=(*receipt.kept, *shrunk(services)))
 
 
-def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
+def _delete(tables: Tables, agent: Agent, services: Services) -> AgentReceipt:
     removed: dict[str, int] = {}
     kept: list[str] = []
-    for memory_id in tables.agents.own_memories(agent.id):
-        gone = forget_in(tables, memory_id, deps.clock)
+    for memory_id in tables.agents.own_memory_ids(agent.id):
+        gone = forget_in(tables, memory_id, services.clock)
         kept += gone.kept
         for name, count in gone.removed.items():
             removed[name] = removed.get(name, 0) + count
     removed["captures"] = delete_captures(tables, tables.agents.own_events(agent.id))
-    for block in tables.blocks.attached(agent.id):
+    for block in tables.blocks.attached_to(agent.id):
         if block.scope is Scope.AGENT:
             tables.blocks.delete(block)
             removed["blocks"] = removed.get("blocks", 0) + 1
@@ -187,7 +187,7 @@ def _delete(tables: Tables, agent: Agent, deps: Deps) -> AgentReceipt:
     return AgentReceipt(
         agent_id=agent.id,
         name=agent.name,
-        deleted_at=deps.clock.now(),
+        deleted_at=services.clock.now(),
         removed={name: count for name, count in sorted(removed.items()) if count},
         kept=tuple(dict.fromkeys(kept)),
     )

@@ -14,16 +14,16 @@ from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, TooLarge
 from recollect.service import inputs, read, write
 from recollect.service.agents import known_agent
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.places import Where
 from recollect.text.redact import redact
-from recollect.text.tokens import counter_for
-
-TOKEN_LIMIT = 8_192
+from recollect.text.token_counter import counter_for
+from recollect.wire.requests.archive import TOKEN_LIMIT
+from recollect.wire.requests.recollect import SearchRequest
 
 
 def insert(
-    deps: Deps,
+    services: Services,
     agent: object,
     content: object,
     *,
@@ -33,7 +33,7 @@ def insert(
     token_limit: object = TOKEN_LIMIT,
 ) -> Memory:
     """Keep a passage in an agent's archive."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         who = known_agent(tables, agent)
     passage = write.draft(
         content,
@@ -51,11 +51,11 @@ def insert(
             f"the passage has {counter.count(passage.content):,} tokens; the limit of archival "
             f"memory is {most:,}. Split it into passages that make sense alone"
         )
-    return write.ingest(deps, passage, by=f"agent {who.name}")
+    return write.ingest(services, passage, by=f"agent {who.name}")
 
 
 def search(
-    deps: Deps,
+    services: Services,
     agent: object,
     query: object,
     *,
@@ -69,17 +69,20 @@ def search(
     """Return the passages that answer *query*, best first; the newest where it is empty."""
     if tag_match not in ("any", "all"):
         raise InvalidInput(f"tag_match {tag_match!r} is not known; use any or all")
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         who = known_agent(tables, agent)
-    asked = read.question(
-        query,
-        where=Where(agent=who.id),
-        scopes=[Scope.AGENT],
-        since=since,
-        until=until,
-        asked_at=asked_at,
-        limit=limit,
+    request = SearchRequest.of(
+        {
+            "query": query,
+            "agent": who.id,
+            "scopes": [Scope.AGENT],
+            "since": since,
+            "until": until,
+            "asked_at": asked_at,
+            "limit": limit,
+        }
     )
+    asked = read.question_of(request, request.query)
     wanted = frozenset(redact(tag).text for tag in inputs.tags_of(tags))
     narrowed: Filters = (
         replace(asked.filters, any_tags=wanted)
@@ -88,5 +91,5 @@ def search(
     )
     asked = replace(asked, filters=narrowed)
     if asked.query.strip():
-        return read.search(deps, asked)
-    return read.newest_hits(deps, asked)
+        return read.search(services, asked)
+    return read.newest_hits(services, asked)

@@ -14,20 +14,20 @@ from recollect.service.block_target import (
     visible,
 )
 from recollect.service.blocks import edit
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import short_hash
 
 
-def history(deps: Deps, target: Target) -> list[BlockVersion]:
+def history(services: Services, target: Target) -> list[BlockVersion]:
     """Return every value a block has had, oldest first: who set it, when, why."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return tables.blocks.versions(known_block(tables, target).id)
 
 
-def diff(deps: Deps, target: Target, older: object, newer: object = None) -> str:
+def diff(services: Services, target: Target, older: object, newer: object = None) -> str:
     """Return what changed between two versions, as a unified diff; the newer is today's if None."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         found = known_block(tables, target)
         one = _known_version(tables, found, older)
         other = _known_version(tables, found, found.version if newer is None else newer)
@@ -43,7 +43,7 @@ def diff(deps: Deps, target: Target, older: object, newer: object = None) -> str
 
 
 def rollback(
-    deps: Deps,
+    services: Services,
     target: Target,
     version: object,
     *,
@@ -52,11 +52,11 @@ def rollback(
     reason: object = "",
 ) -> Block:
     """Give a block the value it had at a version; that is a new version itself."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         found = known_block(tables, target)
         former = _known_version(tables, found, version)
     return edit(
-        deps,
+        services,
         ById(found.id),
         rethink(former.value),
         expected_version=expected_version,
@@ -65,19 +65,19 @@ def rollback(
     )
 
 
-def changes(deps: Deps, place: Place, since: object) -> list[BlockChange]:
+def changes(services: Services, place: Place, since: object) -> list[BlockChange]:
     """Return what changed after a moment in the blocks *place* sees, oldest first."""
     moment = inputs.moment_of("since", since)
     if moment is None:
         raise InvalidInput("since when? pass a moment, such as the time a prompt was compiled")
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         seen = visible(tables, *found_in(tables, place))
         return tables.blocks.changes_since([one.id for one in seen], moment)
 
 
-def mark(deps: Deps, place: Place) -> str:
+def mark(services: Services, place: Place) -> str:
     """Return a mark of the blocks *place* sees: another one if any came, changed or went."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         seen = visible(tables, *found_in(tables, place))
     return short_hash(" ".join(f"{one.id} {one.version}" for one in seen)).hex()
 

@@ -18,7 +18,7 @@ from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.places import Where, find
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 
 MAX_LABEL = 100
 
@@ -57,7 +57,7 @@ def visible(
     tables: Tables, agent: Agent | None, project_id: str | None, conversation: Conversation | None
 ) -> list[Block]:
     """Return the blocks an agent sees, one of each label, in the order of the prompt."""
-    found = list(tables.blocks.attached(agent.id)) if agent else []
+    found = list(tables.blocks.attached_to(agent.id)) if agent else []
     if project_id:
         found += tables.blocks.of_owner(Owner(Scope.PROJECT, project_id))
     if conversation:

@@ -19,14 +19,15 @@ from recollect.engine.desk import Next, new_job
 from recollect.engine.material import Material, lay_out
 from recollect.errors import InvalidInput
 from recollect.service import inputs
-from recollect.service.deps import Deps
 from recollect.service.handed import CaptureMode, transcripts_in
-from recollect.service.places import Where, settle
+from recollect.service.places import Where, settle, where_of
+from recollect.service.services import Services
 from recollect.service.write import scope_of
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex, short_hash
 from recollect.text.redact import redact
+from recollect.wire.requests.shared import CaptureFields
 
 _KINDS = {
     CaptureMode.TRANSCRIPT: SourceKind.CONVERSATION,
@@ -54,30 +55,26 @@ class Capture:
 
 def captures(
     material: object,
+    request: CaptureFields,
     *,
-    where: Where,
     trigger: Trigger,
     mode: object = CaptureMode.TRANSCRIPT,
-    scope: object = None,
-    title: object = "",
-    user: object = "",
-    observed_at: object = None,
 ) -> list[Capture]:
     """Check and lay out what a caller wants captured; a file may hold several conversations."""
     chosen = inputs.one_of("capture_mode", CaptureMode, mode)
-    named = inputs.text_of("title", title, most=inputs.MAX_TITLE)
-    speaker = inputs.text_of("user", user, most=inputs.MAX_NAME)
-    moment = inputs.moment_of("observed_at", observed_at)
+    named = inputs.text_of("title", request.title, most=inputs.MAX_TITLE)
+    speaker = inputs.text_of("user", request.user, most=inputs.MAX_NAME)
+    moment = request.observed_at
     found, uri = transcripts_in(material, chosen)
     if not any(said.text.strip() for one in found for said in one.said):
         raise InvalidInput("there is nothing to capture: nobody says anything in it")
     taken = [
         laid_out(
             replace(_as_said_by(_clean(one), speaker), started_at=moment or one.started_at),
-            where=where,
+            where=where_of(request),
             trigger=trigger,
             mode=chosen,
-            scope=scope,
+            scope=request.scope,
             title=named,
             uri=uri,
         )
@@ -118,23 +115,23 @@ def laid_out(
     )
 
 
-def capture_many(deps: Deps, wanted: Sequence[Capture]) -> list[Event]:
+def capture_many(services: Services, wanted: Sequence[Capture]) -> list[Event]:
     """Store each one's material and put its first step in the queue, in one transaction."""
-    return deps.store.write(lambda tables: [take_in(deps, tables, one) for one in wanted])
+    return services.store.write(lambda tables: [take_in(services, tables, one) for one in wanted])
 
 
-def take_in(deps: Deps, tables: Tables, wanted: Capture) -> Event:
+def take_in(services: Services, tables: Tables, wanted: Capture) -> Event:
     """Store one conversation's material and its first step, inside a transaction."""
-    wanted = _with_agent_scope(wanted, single_user=deps.settings.single_user)
-    places = settle(tables, wanted.where, deps.clock)
+    wanted = _with_agent_scope(wanted, single_user=services.settings.single_user)
+    places = settle(tables, wanted.where, services.clock)
     owner = owner_of(wanted.scope, **asdict(places))
-    source = _source(deps, tables, wanted)
+    source = _source(services, tables, wanted)
     for event in tables.sources.events_of(source.id):
         if (event.owner, event.trigger) == (owner, wanted.trigger):
             return event  # the same material for the same owner: it is on its way, or done
-    now = deps.clock.now()
+    now = services.clock.now()
     event = Event(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         trigger=wanted.trigger,
         source_id=source.id,
         owner=owner,
@@ -147,7 +144,7 @@ def take_in(deps: Deps, tables: Tables, wanted: Capture) -> Event:
     tables.sources.add_event(event)
     explicit = wanted.scope.value if wanted.explicit_scope else None
     payload: dict[str, Any] = {**asdict(places), "scope": explicit}
-    tables.jobs.add(new_job(event.id, Next(JobKind.EXTRACT, payload=payload), deps.clock))
+    tables.jobs.add(new_job(event.id, Next(JobKind.EXTRACT, payload=payload), services.clock))
     return event
 
 
@@ -163,7 +160,7 @@ def _with_agent_scope(capture: Capture, *, single_user: bool) -> Capture:
     return replace(capture, scope=Scope.AGENT, explicit_scope=True)
 
 
-def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:
+def _source(services: Services, tables: Tables, wanted: Capture) -> Source:
     kind = SourceKind.IMPORT if wanted.imported else _KINDS[wanted.mode]
     if (
         kind is not SourceKind.IMPORT
@@ -175,10 +172,10 @@ def _source(deps: Deps, tables: Tables, wanted: Capture) -> Source:
     known = tables.sources.with_hash(digest, kind)
     if known is not None:
         return known
-    now = deps.clock.now()
+    now = services.clock.now()
     transcript = wanted.transcript
     source = Source(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         kind=kind,
         content=wanted.material.content,
         sha256=digest,
@@ -205,7 +202,7 @@ def _session(tables: Tables, wanted: Capture) -> str:
     first = wanted.transcript.said[0]
     begun = f"{first.voice} {first.at} {content[: wanted.material.turns[0][1]]}"
     mark = f"begins {short_hash(begun).hex()[:16]}"
-    known = tables.sources.with_session(mark)
+    known = tables.sources.with_session_prefix(mark)
     for session, earlier in known:
         if goes_on(earlier, content) or goes_on(content, earlier):
             return session  # the same session, captured before it was over

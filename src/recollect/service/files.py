@@ -15,10 +15,10 @@ from typing import Any
 from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, to_close
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.errors import InvalidInput, NotFound, RequestRefused
-from recollect.retrieval.plain import rank_plain
+from recollect.retrieval.rank_text_items import rank_text_items
 from recollect.service import inputs
 from recollect.service.agents import known_agent
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.disk.grep import grep as grep_files
 from recollect.service.disk.reading import FileText, read_real
 from recollect.service.disk.roots import read_text, real_folders, window_of, within_reach
@@ -26,12 +26,12 @@ from recollect.service.disk.walk import Met, walk
 from recollect.service.places import Where, find, project_root, settle
 from recollect.service.read import log_items, meaning_of, still
 from recollect.store.protocol import Tables
-from recollect.store.values import KeptFile, OpenWindow
+from recollect.store.values import StoredFile, OpenFileWindow
 from recollect.text.fingerprint import sha256_hex
-from recollect.text.globs import chooser
+from recollect.text.glob_matcher import glob_matcher
 from recollect.text.redact import redact
+from recollect.wire.requests.files import MOST_OPEN
 
-MOST_OPEN = 5
 KEPT_CHARS = 200_000  # of a file's text, for search by meaning
 MOST_INDEXED = 2_000  # files of a project
 AT_ONCE = 50  # written in one transaction
@@ -50,21 +50,21 @@ class FilePlace:
     roots: tuple[Path, ...] = ()
 
 
-def roots_of(deps: Deps, place: FilePlace) -> tuple[Path, ...]:
+def roots_of(services: Services, place: FilePlace) -> tuple[Path, ...]:
     """Return the folders that may be read."""
     roots = place.roots
     if not roots:
-        root = project_root(deps.store, place.where)
+        root = project_root(services.store, place.where)
         if root is None:
             raise InvalidInput(
                 "which folder may be read? pass roots=[…], or project=PATH for the project's"
             )
         roots = (root,)
-    return tuple(within_reach(root, deps.reach) for root in roots)
+    return tuple(within_reach(root, services.reach) for root in roots)
 
 
 def open_files(
-    deps: Deps,
+    services: Services,
     place: FilePlace,
     requests: Sequence[object],
     *,
@@ -73,19 +73,19 @@ def open_files(
 ) -> list[FileWindow]:
     """Open windows of files for an agent; the least recently used are closed to make room."""
     most = inputs.count_of("most_open", most_open, most=100)
-    roots = roots_of(deps, place)
+    roots = roots_of(services, place)
     wanted = [_request(request) for request in requests]
     texts = [read_text(path, roots) for path, _, _ in wanted]
     windows = [
         window_of(text, offset=offset, length=length)
         for text, (_, offset, length) in zip(texts, wanted, strict=True)
     ]
-    now = deps.clock.now()
+    now = services.clock.now()
 
     def write(tables: Tables) -> None:
         agent = known_agent(tables, place.agent)
-        project_id = settle(tables, place.where, deps.clock).project_id
-        opened = tables.files.opened(agent.id)
+        project_id = settle(tables, place.where, services.clock).project_id
+        opened = tables.files.open_windows(agent.id)
         here = {one.path: one.file_id for one in opened}
         going = set(to_close(_values(opened), [str(text.path) for text in texts], most=most))
         if close_others:
@@ -95,8 +95,8 @@ def open_files(
             if one.path in going or one.path in {str(text.path) for text in texts}:
                 tables.files.close(agent.id, one.file_id)
         for text, (_, offset, length) in zip(texts, wanted, strict=True):
-            kept = tables.files.put(_kept(deps, text, project_id), now)
-            window = OpenWindow(
+            kept = tables.files.save(_kept(services, text, project_id), now)
+            window = OpenFileWindow(
                 file_id=kept.id,
                 project_id=kept.project_id,
                 path=kept.path,
@@ -107,68 +107,68 @@ def open_files(
             )
             tables.files.open(agent.id, window)
 
-    deps.store.write(write)
+    services.store.write(write)
     return windows
 
 
-def opened(deps: Deps, place: FilePlace) -> list[FileWindow]:
+def opened(services: Services, place: FilePlace) -> list[FileWindow]:
     """Return what an agent has open, as it stands on disk now, least recently used first."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         agent = known_agent(tables, place.agent)
-        found = tables.files.opened(agent.id)
+        found = tables.files.open_windows(agent.id)
     windows = []
     for one in found:
         # It is shown only while it still lies in the folder it was opened in.
         length = None if one.last_line is None else one.last_line - one.first_line
         try:
             roots = place.roots or (Path(one.root),)
-            text = read_text(one.path, [within_reach(root, deps.reach) for root in roots])
+            text = read_text(one.path, [within_reach(root, services.reach) for root in roots])
             windows.append(window_of(text, offset=one.first_line, length=length))
         except (NotFound, InvalidInput, RequestRefused) as error:
             windows.append(_gone(one.path, str(error)))
     return windows
 
 
-def close_files(deps: Deps, place: FilePlace, paths: Sequence[object] | None) -> list[str]:
+def close_files(services: Services, place: FilePlace, paths: Sequence[object] | None) -> list[str]:
     """Close some files of an agent, or all; return which."""
 
     def write(tables: Tables) -> list[str]:
         agent = known_agent(tables, place.agent)
-        here = {one.path: one.file_id for one in tables.files.opened(agent.id)}
+        here = {one.path: one.file_id for one in tables.files.open_windows(agent.id)}
         wanted = list(here) if paths is None else [_open_path(path, here) for path in paths]
         for path in wanted:
             tables.files.close(agent.id, here[path])
         return wanted
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def grep(deps: Deps, place: FilePlace, pattern: object, **how: Any) -> GrepPage:
+def grep(services: Services, place: FilePlace, pattern: object, **how: Any) -> GrepPage:
     """Search files by expression; open files that match count as used just now."""
     text = inputs.text_of("pattern", pattern, most=1_000)
-    page = grep_files(text, roots=roots_of(deps, place), **how)
+    page = grep_files(text, roots=roots_of(services, place), **how)
     if place.agent is not None and page.matches:
         matched = {match.path for match in page.matches}
-        now = deps.clock.now()
+        now = services.clock.now()
 
         def touch(tables: Tables) -> None:
             agent = known_agent(tables, place.agent)
-            ids = [one.file_id for one in tables.files.opened(agent.id) if one.path in matched]
+            ids = [one.file_id for one in tables.files.open_windows(agent.id) if one.path in matched]
             tables.files.touch(agent.id, ids, now)
 
-        deps.store.write(touch)
+        services.store.write(touch)
     return page
 
 
-def index(deps: Deps, place: FilePlace, *, include: str | None = None) -> int:
+def index(services: Services, place: FilePlace, *, include: str | None = None) -> int:
     """Keep the text of a project's files for search by meaning; return how many were read."""
     _refuse_nowhere(place)
-    roots = roots_of(deps, place)
-    project_id = deps.store.write(lambda tables: settle(tables, place.where, deps.clock).project_id)
-    kept = [_kept(deps, text, project_id) for text in _walked(roots, include)]
-    now = deps.clock.now()
+    roots = roots_of(services, place)
+    project_id = services.store.write(lambda tables: settle(tables, place.where, services.clock).project_id)
+    kept = [_kept(services, text, project_id) for text in _walked(roots, include)]
+    now = services.clock.now()
     for start in range(0, len(kept), AT_ONCE):  # others may write in between
-        deps.store.write(partial(_put, kept[start : start + AT_ONCE], now))
+        services.store.write(partial(_put, kept[start : start + AT_ONCE], now))
     reals = real_folders(roots)
 
     def drop_gone(tables: Tables) -> None:
@@ -177,11 +177,11 @@ def index(deps: Deps, place: FilePlace, *, include: str | None = None) -> int:
             if inside and not Path(path).exists():
                 _drop(tables, file_id)
 
-    deps.store.write(drop_gone)
+    services.store.write(drop_gone)
     return len(kept)
 
 
-def forget(deps: Deps, place: FilePlace, paths: Sequence[object] | None) -> int:
+def forget(services: Services, place: FilePlace, paths: Sequence[object] | None) -> int:
     """Remove what is kept of a project's files, of all or of some; return how many."""
     _refuse_nowhere(place)
     wanted = None if paths is None else {str(path) for path in paths}
@@ -198,12 +198,12 @@ def forget(deps: Deps, place: FilePlace, paths: Sequence[object] | None) -> int:
             _drop(tables, file_id)
         return len(going)
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def _put(files: Sequence[KeptFile], now: datetime, tables: Tables) -> None:
+def _put(files: Sequence[StoredFile], now: datetime, tables: Tables) -> None:
     for file in files:
-        tables.files.put(file, now)
+        tables.files.save(file, now)
 
 
 def _drop(tables: Tables, file_id: str) -> None:
@@ -216,31 +216,31 @@ def _refuse_nowhere(place: FilePlace) -> None:
         raise InvalidInput("whose files? pass project=…: what is kept of files is its project's")
 
 
-def search(deps: Deps, place: FilePlace, query: object, *, limit: object = 5) -> list[FileHit]:
+def search(services: Services, place: FilePlace, query: object, *, limit: object = 5) -> list[FileHit]:
     """Return the files that answer *query*, by words and meaning, among those read before."""
     asked = inputs.query_of(query)
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
     if not asked.strip():
         return []
     _refuse_nowhere(place)
-    meaning, _ = meaning_of(deps, asked)
-    with deps.store.read() as tables:
-        meaning = still(deps, tables, asked, meaning)
+    meaning, _ = meaning_of(services, asked)
+    with services.store.read() as tables:
+        meaning = still(services, tables, asked, meaning)
         owner = Owner(Scope.PROJECT, find(tables, place.where).project_id or "")
-        shelves = tables.words.shelves(ItemKind.FILE, [owner])
+        partitions = tables.word_index.partitions(ItemKind.FILE, [owner])
 
-        def admit(seqs: Iterable[int]) -> list[_Numbered]:
-            return [_Numbered(seq, file_id) for seq, file_id in tables.files.ids_of(seqs).items()]
+        def admit(item_ids: Iterable[int]) -> list[_Numbered]:
+            return [_Numbered(item_id, file_id) for item_id, file_id in tables.files.file_ids_of(item_ids).items()]
 
-        ranked = rank_plain(tables, asked, shelves, admit, meaning, limit=most)
-        files = tables.files.get_many([one.standing.id for _, one in ranked])
-    scores = {candidate.standing.id: score for score, candidate in ranked}
-    log_items(deps, "search_files", asked, "file", scores)
+        ranked = rank_text_items(tables, asked, partitions, admit, meaning, limit=most)
+        files = tables.files.get_many([one.item.id for _, one in ranked])
+    scores = {candidate.item.id: score for score, candidate in ranked}
+    log_items(services, "search_files", asked, "file", scores)
     return [
         FileHit(
             path=file.path,
             score=score,
-            excerpt=_excerpt(file.content, candidate.words.words if candidate.words else ()),
+            excerpt=_excerpt(file.content, candidate.word_match.words if candidate.word_match else ()),
         )
         for file, (score, candidate) in zip(files, ranked, strict=True)
     ]
@@ -250,13 +250,13 @@ def search(deps: Deps, place: FilePlace, query: object, *, limit: object = 5) ->
 class _Numbered:
     """A file with the number by which indexes know it."""
 
-    seq: int
+    item_id: int
     id: str
 
 
 def _walked(roots: Sequence[Path], include: str | None) -> list[FileText]:
     """Read the text files below *roots* that are wanted; what is no text is passed over."""
-    wanted = chooser(include) if include else None
+    wanted = glob_matcher(include) if include else None
     texts: list[FileText] = []
     for met in walk(roots):
         if not isinstance(met, Met) or (wanted and not wanted(met.name)):
@@ -285,16 +285,16 @@ def _request(request: object) -> tuple[str, int, int | None]:
     return str(request["path"]), offset, checked
 
 
-def _kept(deps: Deps, text: FileText, project_id: str | None) -> KeptFile:
+def _kept(services: Services, text: FileText, project_id: str | None) -> StoredFile:
     # Without a project nobody owns its text: only that it is open is noted.
     if project_id is None:
-        return KeptFile(deps.clock.new_id(), None, str(text.path), "", sha256_hex(""))
+        return StoredFile(services.clock.new_id(), None, str(text.path), "", sha256_hex(""))
     # Twice as much is looked at, so that no secret is cut in half before it is known as one.
     content = redact(text.text[: 2 * KEPT_CHARS], keep_lines=True).text[:KEPT_CHARS]
-    return KeptFile(deps.clock.new_id(), project_id, str(text.path), content, sha256_hex(content))
+    return StoredFile(services.clock.new_id(), project_id, str(text.path), content, sha256_hex(content))
 
 
-def _values(opened_now: Sequence[OpenWindow]) -> list[OpenFile]:
+def _values(opened_now: Sequence[OpenFileWindow]) -> list[OpenFile]:
     return [
         OpenFile(
             path=one.path,

@@ -16,7 +16,7 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
 from recollect.domain.upkeep import Receipt
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
@@ -26,21 +26,21 @@ MOST_SHADED = 64  # more than enough to tell sources apart
 _SAYS_MUCH_THE_SAME = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
 
-def forget(deps: Deps, memory_id: object) -> Receipt:
+def forget(services: Services, memory_id: object) -> Receipt:
     """Remove a memory for good; say what went and what could not."""
-    receipt = deps.store.write(lambda tables: forget_in(tables, memory_id, deps.clock))
-    return replace(receipt, kept=(*receipt.kept, *shrunk(deps)))
+    receipt = services.store.write(lambda tables: forget_in(tables, memory_id, services.clock))
+    return replace(receipt, kept=(*receipt.kept, *shrunk(services)))
 
 
-def shrunk(deps: Deps) -> list[str]:
+def shrunk(services: Services) -> list[str]:
     """Empty the write-ahead log, so that what was deleted is gone; say what may still hold it."""
     kept = []
-    if not deps.store.shrink_log():
+    if not services.store.truncate_wal():
         kept.append(
             "the write-ahead log could not be emptied while another process reads; it will be when "
             "that process is done"
         )
-    snapshots = sorted(deps.store.path.parent.glob(f"{deps.store.path.name}.before-*"))
+    snapshots = sorted(services.store.path.parent.glob(f"{services.store.path.name}.before-*"))
     return kept + [f"a copy taken before a change may hold it: {path}" for path in snapshots]
 
 
@@ -53,7 +53,7 @@ def forget_in(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
     linked = {
         end for link in tables.links.of_memory(memory.id) for end in (link.from_id, link.to_id)
     }
-    tables.memories.unname(memory.id, sorted(linked - {memory.id}))
+    tables.memories.remove_id_from_history(memory.id, sorted(linked - {memory.id}))
     removed = dict(tables.memories.delete(memory.id))
     removed["retrieval queries blanked"] = scrubbed
     for source in sources:
@@ -101,7 +101,7 @@ def _forget_source(tables: Tables, memory: Memory, source: Source) -> str:
                 content = content[:first] + BLANK * (last - first) + content[last:]
     if content != source.content:
         content = _told_apart(tables, source, content)
-        tables.sources.blank(source.id, content, sha256_hex(content))
+        tables.sources.overwrite(source.id, content, sha256_hex(content))
     if quoting:
         return f"kept, another memory quotes the same words: {', '.join(sorted(quoting))}"
     return "source spans blanked" if content != source.content else "kept, nothing to blank"
@@ -146,7 +146,7 @@ def _overlap(one: Evidence, other: Evidence) -> bool:
 def drop_shelves(tables: Tables, owner: Owner) -> None:
     """Take everything of an owner out of the indexes."""
     for kind in ItemKind:
-        tables.words.drop_shelf(kind, owner)
+        tables.word_index.drop_partition(kind, owner)
 
 
 def delete_captures(tables: Tables, events: Sequence[tuple[str, str | None]]) -> int:

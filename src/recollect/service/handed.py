@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import StrEnum
 from os import PathLike
 
-from recollect.client.material import bounded, path_of, readable
+from recollect.wire.material_files import check_size, file_path, read_text_file
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.errors import InvalidInput
 
@@ -27,13 +27,13 @@ class CaptureMode(StrEnum):
 def transcripts_in(material: object, mode: CaptureMode) -> tuple[list[Transcript], str]:
     """Return the conversations in *material*, and where it came from."""
     if isinstance(material, PathLike):
-        text, uri = readable(material), path_of(material).absolute().as_uri()
+        text, uri = read_text_file(material), file_path(material).absolute().as_uri()
         return _understood(text, mode), uri
     if isinstance(material, str):
-        return _understood(bounded(material), mode), ""
+        return _understood(check_size(material), mode), ""
     if isinstance(material, Mapping) and isinstance(material.get("text"), str):
         # A file that was read elsewhere: its text, and where it lies.
-        return _understood(bounded(material["text"]), mode), _told(material, "uri")
+        return _understood(check_size(material["text"]), mode), _told(material, "uri")
     if isinstance(material, Mapping):
         return [_from_messages(material.get("messages", [material]), material)], ""
     if isinstance(material, Sequence) and not isinstance(material, bytes | bytearray):
@@ -49,17 +49,17 @@ def _understood(text: str, mode: CaptureMode) -> list[Transcript]:
         voice = Voice.ASSISTANT if mode is CaptureMode.SUMMARY else Voice.USER
         return [Transcript(said=(Said(voice, text),), format="text")]
     # The formats are loaded by those who capture, not by everybody.
-    from recollect.text.transcripts.read import read_transcripts
+    from recollect.text.transcripts.transcript_reader import read_transcripts
 
     return read_transcripts(text)
 
 
 def _from_messages(messages: object, told: Mapping[str, object]) -> Transcript:
     # As above.
-    from recollect.text.transcripts.messages import from_messages
+    from recollect.text.transcripts.message_list import transcript_from_messages
 
-    transcript = from_messages(messages)  # type: ignore[arg-type]  # it says what is wrong
-    bounded("".join(said.text for said in transcript.said))
+    transcript = transcript_from_messages(messages)  # type: ignore[arg-type]  # it says what is wrong
+    check_size("".join(said.text for said in transcript.said))
     return replace(
         transcript,
         title=_told(told, "title") or transcript.title,

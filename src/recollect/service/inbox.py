@@ -17,7 +17,7 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.upkeep import Waiting
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.read import Question, owners_of
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
@@ -35,9 +35,16 @@ KINDS = {
 _INBOX = frozenset({Status.INBOX})
 
 
-def waiting(deps: Deps, asked: Question) -> list[Waiting]:
-    """Return the candidates a question admits, folded and in order; its limit counts leads."""
-    with deps.store.read() as tables:
+def waiting(services: Services, asked: Question, *, grouped: bool = True) -> list[Waiting]:
+    """
+    Return the candidates a question admits, in review order; its limit counts groups.
+
+    Without *grouped*, every candidate is an item of its own, newest first.
+    """
+    with services.store.read() as tables:
+        if not grouped:
+            memories = tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
+            return _ungrouped(tables, memories)
         found = tables.memories.newest(owners_of(tables, asked), asked.filters, MOST_READ)
         ordered = _in_order(tables, _folded(tables, found))
         shown = ordered[: asked.limit]
@@ -48,13 +55,33 @@ def waiting(deps: Deps, asked: Question) -> list[Waiting]:
         ]
 
 
-def twins_of(deps: Deps, memories: Iterable[Memory]) -> Mapping[str, list[str]]:
+def _ungrouped(tables: Tables, memories: Sequence[Memory]) -> list[Waiting]:
+    sessions = _sessions(tables, memories)
+    conflicts = tables.links.conflicts([memory.id for memory in memories])
+    return [
+        _told(
+            tables,
+            Waiting(
+                memory=memory,
+                also=(),
+                why="",
+                sessions=sessions[memory.id],
+                number=number,
+                of=len(memories),
+            ),
+            conflicts,
+        )
+        for number, memory in enumerate(memories, start=1)
+    ]
+
+
+def twins_of(services: Services, memories: Iterable[Memory]) -> Mapping[str, list[str]]:
     """Return, for each of some candidates, the ids of those that it is folded with."""
     wanted: dict[tuple[Owner, MemoryType], list[str]] = defaultdict(list)
     for one in memories:
         wanted[one.owner, one.type].append(one.id)
     found: dict[str, list[str]] = {}
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         for (owner, kind), ids in wanted.items():
             filters = Filters(types=frozenset({kind}), statuses=_INBOX)
             waiting = tables.memories.newest([owner], filters, MOST_READ)
@@ -103,10 +130,10 @@ def _place(tables: Tables, owner: Owner) -> str:
         case Scope.GLOBAL:
             return "everywhere"
         case Scope.PROJECT:
-            project = tables.places.project(owner.id)
+            project = tables.projects.project(owner.id)
             return project.name if project else owner.id
         case Scope.REPO:
-            repo = tables.places.repo(owner.id)
+            repo = tables.projects.repo(owner.id)
             return f"repo {repo.name}" if repo else owner.id
         case Scope.AGENT:
             agent = tables.agents.get(owner.id)
@@ -157,13 +184,13 @@ def _known(tables: Tables, memory: Memory) -> Memory | None:
     if memory.type is MemoryType.EPISODE:
         return None
     owners = dict.fromkeys([memory.owner, Owner(Scope.GLOBAL, "")])
-    shelves = tables.words.shelves(ItemKind.MEMORY, list(owners))
-    matches = tables.words.match(memory.content, shelves, limit=NEAREST).matches
-    seqs = {match.seq for match in matches}
+    partitions = tables.word_index.partitions(ItemKind.MEMORY, list(owners))
+    matches = tables.word_index.match(memory.content, partitions, limit=NEAREST).matches
+    item_ids = {match.item_id for match in matches}
     for owner in owners:
-        seqs.update(tables.memories.with_fingerprint(fingerprint(memory.content), owner))
+        item_ids.update(tables.memories.with_fingerprint(fingerprint(memory.content), owner))
     active = Filters(statuses=frozenset({Status.ACTIVE}))
-    standing = [one.id for one in tables.memories.standings(seqs, active)]
+    standing = [one.id for one in tables.memories.candidate_rows(item_ids, active)]
     for other in sorted(tables.memories.get_many(standing), key=lambda one: one.id):
         if other.type is memory.type and say_the_same(memory.content, other.content):
             return other

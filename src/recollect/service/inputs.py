@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from recollect.errors import InvalidInput, TooLarge
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 from recollect.text.redact import redact
 
 E = TypeVar("E", bound=StrEnum)

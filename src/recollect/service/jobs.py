@@ -7,55 +7,55 @@ from recollect.domain.ledger import ModelCall
 from recollect.engine.desk import note_progress
 from recollect.errors import IllegalTransition, NotFound
 from recollect.service import inputs
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 
 OPEN = (JobState.DOING, JobState.TODO, JobState.PARKED)
 
 
-def jobs(deps: Deps, *, states: object = None, limit: object = 50) -> list[Job]:
+def jobs(services: Services, *, states: object = None, limit: object = 50) -> list[Job]:
     """Return jobs, those due first first; unless told otherwise those that are not done."""
     wanted = OPEN if states is None else tuple(inputs.some_of("state", JobState, states))
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return tables.jobs.in_states(wanted, most)
 
 
-def job(deps: Deps, job_id: object) -> Job:
+def job(services: Services, job_id: object) -> Job:
     """Return one job."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return _known(tables, job_id)
 
 
-def retry(deps: Deps, job_id: object) -> Job:
+def retry(services: Services, job_id: object) -> Job:
     """Make a parked or waiting job due now, with all its tries before it."""
 
     def write(tables: Tables) -> Job:
         found = _known(tables, job_id)
-        if not tables.jobs.put_back(found.id, now=deps.clock.now()):
+        if not tables.jobs.requeue(found.id, now=services.clock.now()):
             raise IllegalTransition(
                 f"job {found.id} is {found.state}; only a parked or waiting one can be retried"
             )
-        note_progress(tables, found.event_id, deps.clock)
+        note_progress(tables, found.event_id, services.clock)
         return _known(tables, job_id)
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def ledger(deps: Deps, *, limit: object = 50) -> list[ModelCall]:
+def ledger(services: Services, *, limit: object = 50) -> list[ModelCall]:
     """Return what language models were asked lately, and what it cost."""
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return tables.jobs.calls(most)
 
 
-def work_in_steps(deps: Deps) -> Iterator[Job]:
+def work_in_steps(services: Services) -> Iterator[Job]:
     """Run every job that is due, yielding each as it was claimed."""
     # The stages bring every rule of the extractor; a program that only writes never needs them.
     from recollect.engine.worker import Worker
 
-    worker = Worker(deps.desk)
+    worker = Worker(services.desk)
     while (done := worker.step()) is not None:
         yield done
 

@@ -15,17 +15,17 @@ from recollect.domain.conversation import Conversation, Message, MessageFilters,
 from recollect.domain.retrieval import LoggedItem, Retrieval
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
-from recollect.retrieval.candidates import Meaning
-from recollect.retrieval.messages import MessageAsking, find_messages
-from recollect.retrieval.temporal import Stretch, Then, Timed, counted, spanning, timed
+from recollect.retrieval.candidates import QueryVector
+from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
+from recollect.retrieval.time_query import SessionSpan, TimeRange, TimeQuery, pick_sessions, range_of_sessions, parse_time_query
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.read import keep_log, meaning_of, still
 from recollect.store.protocol import Tables
-from recollect.text.message import sent_text
-from recollect.text.time_question import TimeAsked
+from recollect.text.message_text import send_message_text
+from recollect.text.query_time_range import QueryTimeRange
 
 TOOL_NAME = "conversation_search"
 SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
@@ -82,28 +82,28 @@ def question(
     )
 
 
-def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> list[MessageHit]:
+def search(services: Services, asked: Question, *, verb: str = "search_messages") -> list[MessageHit]:
     """Return the messages that answer a question, best first, each with its reasons."""
-    asked_at = asked.asked_at or deps.clock.now()
-    time = timed(asked.query, asked_at=asked_at)
-    query = asked.query if time is None else time.query
-    meaning, trouble = meaning_of(deps, query) if asked.mode != "fts" else (None, "")
-    with deps.store.read() as tables:
-        meaning = still(deps, tables, query, meaning)
+    asked_at = asked.asked_at or services.clock.now()
+    time = parse_time_query(asked.query, asked_at=asked_at)
+    query = asked.query if time is None else time.topic
+    meaning, trouble = meaning_of(services, query) if asked.mode != "fts" else (None, "")
+    with services.store.read() as tables:
+        meaning = still(services, tables, query, meaning)
         agent_id, owner, filters = _walls(tables, asked)
         present = _present(tables, asked, filters)
-        asking = MessageAsking(
-            query=asked.query,
+        asking = ResolvedMessageQuery(
+            text=asked.query,
             agent_id=agent_id,
             owner=owner,
             filters=filters,
             limit=asked.limit,
-            by_words=asked.mode != "vector",
+            use_words=asked.mode != "vector",
         )
         then, note = _then(tables, time, asking, meaning, present, asked_at)
         if then is not None:
-            query = "" if time is not None and time.beside else query
-            asking = replace(asking, query=query, then=then, whole=time is not None and time.whole)
+            query = "" if time is not None and time.session_step else query
+            asking = replace(asking, text=query, time_range=then, include_all=time is not None and time.include_all)
         else:
             query = asked.query  # a time that means nothing here: its words may still match
         may_list = then is not None or _has_range(filters)
@@ -115,16 +115,16 @@ def search(deps: Deps, asked: Question, *, verb: str = "search_messages") -> lis
         "limit": asked.limit,
     }
     notes = [line for line in (note, trouble) if line]
-    retrieval_id = _log(deps, verb, asked, told, hits, notes, asked_at)
+    retrieval_id = _log(services, verb, asked, told, hits, notes, asked_at)
     return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
 
 
-def conversation_search(deps: Deps, asked: Question) -> Mapping[str, Any]:
+def conversation_search(services: Services, asked: Question) -> Mapping[str, Any]:
     """Return the same as agents of Letta know it; tools' words and own calls are left out."""
     roles = asked.filters.roles & SPOKEN
     filters = replace(asked.filters, roles=roles, besides_calls_of=TOOL_NAME)
-    hits = search(deps, replace(asked, filters=filters), verb=TOOL_NAME)
-    now = asked.asked_at or deps.clock.now()
+    hits = search(services, replace(asked, filters=filters), verb=TOOL_NAME)
+    now = asked.asked_at or services.clock.now()
     if not hits:
         return {"message": "No results found.", "results": []}
     return {
@@ -134,13 +134,13 @@ def conversation_search(deps: Deps, asked: Question) -> Mapping[str, Any]:
 
 
 def latest(
-    deps: Deps, agent: object, *, limit: object = 100, offset: object = 0, roles: object = None
+    services: Services, agent: object, *, limit: object = 100, offset: object = 0, roles: object = None
 ) -> list[Message]:
     """Return what an agent said and heard, the last first."""
     most = inputs.count_of("limit", limit, most=10_000)
     skip = inputs.count_of("offset", offset, least=0, most=10**9)
     wanted = frozenset(Role) if roles is None else inputs.some_of("role", Role, roles)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         who = known_agent(tables, agent)
         filters = MessageFilters(roles=wanted)
         return tables.messages.latest(who.id, filters, limit=most, offset=skip)
@@ -160,31 +160,31 @@ def _walls(tables: Tables, asked: Question) -> tuple[str | None, Owner, MessageF
 
 def _then(
     tables: Tables,
-    time: Timed | None,
-    asking: MessageAsking,
-    meaning: Meaning | None,
+    time: TimeQuery | None,
+    asking: ResolvedMessageQuery,
+    meaning: QueryVector | None,
     present: Conversation | None,
     asked_at: datetime,
-) -> tuple[Then | None, str]:
+) -> tuple[TimeRange | None, str]:
     if time is None:
         return None, ""
-    when = time.when
-    if when is not None and when.count is None:
+    when = time.time
+    if when is not None and when.session_count is None:
         told = f"{when.text!r} is {when.start} to {when.end}"
-        return Then(start=when.start, end=when.end), told
+        return TimeRange(start=when.start, end=when.end), told
     if asking.filters.conversation_id is not None:
         return None, "sessions are not looked for inside of one conversation"
     if when is None:
         best = find_messages(tables, replace(asking, limit=1), meaning)
-        then = _beside(tables, best, asking.agent_id, time.beside, asked_at) if best else None
-        return then, f"{'before' if time.beside < 0 else 'after'} the session that matches best"
+        then = _beside(tables, best, asking.agent_id, time.session_step, asked_at) if best else None
+        return then, f"{'before' if time.session_step < 0 else 'after'} the session that matches best"
     meant = _sessions_meant(tables, asking.agent_id, when, present, asked_at)
     if not meant:
         return None, f"{when.text!r}: there are not so many sessions"
     if len(meant) == 1:
-        return Then(conversation_id=meant[0].id), f"{when.text!r} is conversation {meant[0].id}"
+        return TimeRange(conversation_id=meant[0].id), f"{when.text!r} is conversation {meant[0].id}"
     told = f"{when.text!r} is conversations {meant[0].id} to {meant[-1].id}"
-    return spanning([Stretch(one.started_at, one.ended_at or asked_at) for one in meant]), told
+    return range_of_sessions([SessionSpan(one.started_at, one.ended_at or asked_at) for one in meant]), told
 
 
 def _present(tables: Tables, asked: Question, filters: MessageFilters) -> Conversation | None:
@@ -197,36 +197,36 @@ def _present(tables: Tables, asked: Question, filters: MessageFilters) -> Conver
 def _sessions_meant(
     tables: Tables,
     agent_id: str | None,
-    when: TimeAsked,
+    when: QueryTimeRange,
     present: Conversation | None,
     asked_at: datetime,
 ) -> Sequence[Conversation]:
     """Return the conversations that *when* counts to, of those in which anything was said."""
-    count = when.count
+    count = when.session_count
     if agent_id is None or count is None:
         return ()
-    then = Then(start=when.start, end=when.end)
+    then = TimeRange(start=when.start, end=when.end)
     is_short = not count.from_first and when.start is None and when.end is None
     before = present.started_at if present else asked_at + _INSTANT
     most = count.number + 1 if is_short else MOST_SESSIONS
-    found = tables.conversations.spoken(agent_id, before=before, limit=most)
+    found = tables.conversations.with_messages(agent_id, before=before, limit=most)
     if present is None and found and found[0].ended_at is None:
         found = found[1:]  # the one that still goes on is where the question is asked
-    return counted(count, [one for one in reversed(found) if then.holds(one.started_at)])
+    return pick_sessions(count, [one for one in reversed(found) if then.contains(one.started_at)])
 
 
 def _beside(
     tables: Tables, best: list[MessageHit], agent_id: str | None, step: int, asked_at: datetime
-) -> Then | None:
+) -> TimeRange | None:
     """Return the conversation *step* places from the one of the best hit."""
     if agent_id is None:
         return None
     before = asked_at + _INSTANT
-    found = tables.conversations.spoken(agent_id, before=before, limit=MOST_SESSIONS)
+    found = tables.conversations.with_messages(agent_id, before=before, limit=MOST_SESSIONS)
     ids = [one.id for one in reversed(found)]
     said_in = best[0].message.conversation_id
     place = ids.index(said_in) + step if said_in in ids else -1
-    return Then(conversation_id=ids[place]) if 0 <= place < len(ids) else None
+    return TimeRange(conversation_id=ids[place]) if 0 <= place < len(ids) else None
 
 
 def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
@@ -248,7 +248,7 @@ def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
 
 def _spoken(message: Message) -> Mapping[str, str]:
     """Return what was said; words sent by a `send_message` call are the content, others thought."""
-    sent = sent_text((*message.tool_calls, *(message.parts or ())))
+    sent = send_message_text((*message.tool_calls, *(message.parts or ())))
     if message.role is Role.ASSISTANT and sent:
         return {"thinking": message.content, "content": sent}
     return {"content": message.content}
@@ -270,7 +270,7 @@ def _has_range(filters: MessageFilters) -> bool:
 
 
 def _log(
-    deps: Deps,
+    services: Services,
     verb: str,
     asked: Question,
     told: Mapping[str, Any],
@@ -279,7 +279,7 @@ def _log(
     asked_at: datetime,
 ) -> str | None:
     retrieval = Retrieval(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         verb=verb,
         query=asked.query,
         asking={name: value for name, value in told.items() if value is not None},
@@ -290,4 +290,4 @@ def _log(
             for hit in hits
         ),
     )
-    return keep_log(deps, retrieval)
+    return keep_log(services, retrieval)

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from recollect.domain.skill import Skill, SkillHit, SkillReport
 from recollect.errors import EmbedderUnavailable
 from recollect.service import inputs
-from recollect.service.deps import Deps
-from recollect.text.words import STOP_WORDS, searchable
+from recollect.service.services import Services
+from recollect.text.search_words import STOP_WORDS, searchable_text
 
 WORDS_SHARE = 0.4
 LEAST_SIMILARITY = 0.25
 SHOWN_CHARS = 1_000  # of a skill: its description and how it begins
 
 
-def search(deps: Deps, query: object, report: SkillReport, *, limit: object = 10) -> list[SkillHit]:
+def search(services: Services, query: object, report: SkillReport, *, limit: object = 10) -> list[SkillHit]:
     """Return the skills that answer *query*, best first."""
     wanted = inputs.query_of(query)
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
     words = _words(wanted)
     if not words or not report.skills:
         return []
-    near = _nearness(deps, wanted, [_told(skill) for skill in report.skills])
+    near = _nearness(services, wanted, [_told(skill) for skill in report.skills])
     hits = []
     for skill, similarity in zip(report.skills, near, strict=True):
         matched = sorted(words & _words(f"{skill.name} {skill.description} {' '.join(skill.tags)}"))
@@ -33,8 +33,8 @@ def search(deps: Deps, query: object, report: SkillReport, *, limit: object = 10
     return sorted(hits, key=lambda hit: (-hit.score, hit.skill.name))[:most]
 
 
-def _nearness(deps: Deps, query: str, texts: Sequence[str]) -> Sequence[float | None]:
-    indexer = deps.indexer()
+def _nearness(services: Services, query: str, texts: Sequence[str]) -> Sequence[float | None]:
+    indexer = services.indexer()
     if indexer is None:
         return [None] * len(texts)
     # NumPy is loaded by a question, not with the verbs.
@@ -55,7 +55,7 @@ def _told(skill: Skill) -> str:
 
 
 def _words(text: str) -> set[str]:
-    plain = "".join(ch if ch.isalnum() else " " for ch in searchable(text).lower())
+    plain = "".join(ch if ch.isalnum() else " " for ch in searchable_text(text).lower())
     return {_stem(word) for word in plain.split() if word not in STOP_WORDS}
 
 

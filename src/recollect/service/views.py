@@ -3,19 +3,19 @@
 from recollect.domain.retrieval import Hit, View
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.deps import Deps
-from recollect.service.places import Where
-from recollect.service.read import Question, question, search
-from recollect.text.clean import clean
+from recollect.service.services import Services
+from recollect.service.read import Question, question_of, search
+from recollect.text.clean_text import clean
+from recollect.wire.requests.recollect import SearchRequest
 
 
-def save_view(deps: Deps, name: object, asked: Question) -> View:
+def save_view(services: Services, name: object, asked: Question) -> View:
     """Keep a question under a name; one that has the name already is replaced."""
     called = inputs.text_of("name", name, most=inputs.MAX_NAME).strip()
     if not called:
         raise InvalidInput("a view needs a name")
     inputs.plain_name("view", called)
-    now = deps.clock.now()
+    now = services.clock.now()
     view = View(
         name=called,
         query=asked.query,
@@ -23,31 +23,31 @@ def save_view(deps: Deps, name: object, asked: Question) -> View:
         created_at=now,
         updated_at=now,
     )
-    deps.store.write(lambda tables: tables.retrievals.save_view(view))
-    with deps.store.read() as tables:
+    services.store.write(lambda tables: tables.retrievals.save_view(view))
+    with services.store.read() as tables:
         return tables.retrievals.view(called) or view
 
 
-def views(deps: Deps) -> list[View]:
+def views(services: Services) -> list[View]:
     """Return every saved search, by name."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return tables.retrievals.views()
 
 
-def run_view(deps: Deps, name: object) -> list[Hit]:
+def run_view(services: Services, name: object) -> list[Hit]:
     """Ask a saved question again."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         view = tables.retrievals.view(clean(name)) if isinstance(name, str) else None
     if view is None:
         raise NotFound(f"there is no view {name!r}; list them with `recollect views`")
-    asking = dict(view.asking)
-    where = Where.of(*(asking.pop(part, None) for part in ("project", "repo", "agent", "session")))
-    return search(deps, question(view.query, where=where, **asking))
+    asking = {name: value for name, value in view.asking.items() if name != "any_tags"}
+    request = SearchRequest.of({**asking, "query": view.query})
+    return search(services, question_of(request, request.query))
 
 
-def delete_view(deps: Deps, name: object) -> None:
+def delete_view(services: Services, name: object) -> None:
     """Remove a saved search."""
-    gone = isinstance(name, str) and deps.store.write(
+    gone = isinstance(name, str) and services.store.write(
         lambda tables: tables.retrievals.delete_view(clean(name))
     )
     if not gone:

@@ -14,12 +14,13 @@ from recollect.domain.transcript import Voice
 from recollect.engine.records import Records
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.deps import Deps
-from recollect.service.places import Where, find, settle
+from recollect.service.services import Services
+from recollect.service.places import Where, find, settle, where_of
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.redact import redact
+from recollect.wire.requests.recollect import IngestRequest
 
 MAX_QUOTE = 1_000
 BORN = frozenset({Status.ACTIVE, Status.INBOX})
@@ -120,17 +121,36 @@ def draft(
     )
 
 
-def ingest(deps: Deps, wanted: Draft, *, by: str = "") -> Memory:
+def draft_of(request: IngestRequest) -> Draft:
+    """Return the memory a request describes, checked and redacted."""
+    return draft(
+        request.content,
+        where=where_of(request),
+        type=request.type,
+        scope=request.scope,
+        status=request.status,
+        title=request.title,
+        summary=request.summary,
+        tags=request.tags,
+        confidence=request.confidence,
+        observed_at=request.observed_at,
+        rationale=request.rationale,
+        alternatives=request.alternatives,
+        by=request.by,
+    )
+
+
+def ingest(services: Services, wanted: Draft, *, by: str = "") -> Memory:
     """Store one memory with its source, evidence and event, in one transaction."""
-    return deps.store.write(lambda tables: _store(deps, tables, wanted, by or wanted.by))
+    return services.store.write(lambda tables: _store(services, tables, wanted, by or wanted.by))
 
 
-def ingest_many(deps: Deps, wanted: list[Draft]) -> list[Memory]:
+def ingest_many(services: Services, wanted: list[Draft]) -> list[Memory]:
     """Store several memories in one transaction: all or none."""
-    return deps.store.write(lambda tables: [_store(deps, tables, one, one.by) for one in wanted])
+    return services.store.write(lambda tables: [_store(services, tables, one, one.by) for one in wanted])
 
 
-def upsert_profile_fact(deps: Deps, key: object, value: object, *, by: str = "user") -> Memory:
+def upsert_profile_fact(services: Services, key: object, value: object, *, by: str = "user") -> Memory:
     """Set a named fact about the user; a former value stays readable as superseded."""
     name = inputs.text_of("key", key, most=inputs.MAX_NAME).strip()
     if not name or redact(name).redactions:
@@ -140,45 +160,45 @@ def upsert_profile_fact(deps: Deps, key: object, value: object, *, by: str = "us
     def write(tables: Tables) -> Memory:
         former = tables.memories.with_key(name, Owner(Scope.GLOBAL, ""))
         if former is not None and former.content == wanted.content:
-            now = deps.clock.now()
+            now = services.clock.now()
             confirmed = replace(former, confirmed_at=now, updated_at=now)
-            tables.memories.set_standing(confirmed)
+            tables.memories.update_status(confirmed)
             return confirmed
-        records = Records(tables, deps.clock, by)
+        records = Records(tables, services.clock, by)
         if former is not None:
             records.move(former, Status.SUPERSEDED, f"new value of {name}")
-        memory = _store(deps, tables, wanted, by)
+        memory = _store(services, tables, wanted, by)
         if former is not None:
             records.link(memory.id, Relation.SUPERSEDES, former.id)
         return memory
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
 def move(
-    deps: Deps, memory_id: object, to: Status, *, by: str = "user", reason: object = ""
+    services: Services, memory_id: object, to: Status, *, by: str = "user", reason: object = ""
 ) -> Memory:
     """Change a memory's status along the lifecycle."""
     why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
 
     def write(tables: Tables) -> Memory:
         memory = known(tables, memory_id)
-        return Records(tables, deps.clock, by).move(memory, to, why)
+        return Records(tables, services.clock, by).move(memory, to, why)
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def link(deps: Deps, from_id: object, relation: object, to: object, *, note: object = "") -> Link:
+def link(services: Services, from_id: object, relation: object, to: object, *, note: object = "") -> Link:
     """Link a memory to another, or to a project written as `project:NAME`."""
     kind = inputs.one_of("relation", Relation, relation)
     said = redact(inputs.text_of("note", note, most=inputs.MAX_SUMMARY)).text
 
     def write(tables: Tables) -> Link:
         one = known(tables, from_id)
-        records = Records(tables, deps.clock, "user")
+        records = Records(tables, services.clock, "user")
         if isinstance(to, str) and to.startswith("project:"):
             viewer = find(tables, Where.of(to.removeprefix("project:"), None, None, None))
-            project = tables.places.project(viewer.project_id or "")
+            project = tables.projects.project(viewer.project_id or "")
             if project is None:
                 raise NotFound(f"there is no project {to.removeprefix('project:')!r} in this store")
             return records.link(one.id, kind, project.id, to_kind=LinkEnd.PROJECT, note=said)
@@ -189,7 +209,7 @@ def link(deps: Deps, from_id: object, relation: object, to: object, *, note: obj
             records.move(other, Status.SUPERSEDED, "linked so")
         return records.link(one.id, kind, other.id, note=said)
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
 def known(tables: Tables, memory_id: object) -> Memory:
@@ -224,16 +244,16 @@ def scope_of(scope: object, where: Where) -> Scope:
     return chosen
 
 
-def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
-    now = deps.clock.now()
-    places = settle(tables, wanted.where, deps.clock)
+def _store(services: Services, tables: Tables, wanted: Draft, by: str) -> Memory:
+    now = services.clock.now()
+    places = settle(tables, wanted.where, services.clock)
     observed_at = wanted.observed_at or now
-    source = _source(deps, tables, wanted, observed_at, now)
-    memory_id = deps.clock.new_id()
+    source = _source(services, tables, wanted, observed_at, now)
+    memory_id = services.clock.new_id()
     by_agent = wanted.by is By.AGENT
     quote = source.content[:MAX_QUOTE]
     evidence = Evidence(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         memory_id=memory_id,
         source_id=source.id,
         start=0,
@@ -268,11 +288,11 @@ def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
         evidence=(evidence,),
         redactions=wanted.redactions,
     )
-    Records(tables, deps.clock, by).born(
+    Records(tables, services.clock, by).born(
         memory, "written by an agent" if by_agent else "written by hand"
     )
     event = Event(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         trigger=Trigger.MANUAL,
         source_id=source.id,
         owner=memory.owner,
@@ -286,14 +306,14 @@ def _store(deps: Deps, tables: Tables, wanted: Draft, by: str) -> Memory:
 
 
 def _source(
-    deps: Deps, tables: Tables, wanted: Draft, observed_at: datetime, now: datetime
+    services: Services, tables: Tables, wanted: Draft, observed_at: datetime, now: datetime
 ) -> Source:
     digest = sha256_hex(wanted.content)
     known_source = tables.sources.with_hash(digest, SourceKind.MANUAL)
     if known_source is not None:
         return known_source
     source = Source(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         kind=SourceKind.MANUAL,
         content=wanted.content,
         sha256=digest,

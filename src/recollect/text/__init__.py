@@ -1,1 +1,1 @@
-"""Pure functions on text: cleaning, redaction, words, chunks, tokens, fingerprints."""
+"""Pure functions on text: transcripts, redaction, dates, sentences, extraction rules, tokens."""

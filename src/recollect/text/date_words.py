@@ -1,10 +1,9 @@
 """
-The English words of time, and a text cut into tokens.
+English words for dates and times, and the tokenizer of the date parser.
 
-Knows which words mean what and where they stand in the text; knows nothing of calendars. A token is
-a word, a number with all that clings to it (`8th`, `1/2`, `192.168.0.1`, `2026-05-08T10:00Z`), a
-run of marks, an empty line, or a piece of code or an address as one block that no date is looked
-for in.
+A token is a word, a number with everything attached to it (`8th`, `1/2`, `192.168.0.1`,
+`2026-05-08T10:00Z`), a run of punctuation, or an empty line. Code and addresses are one token each,
+in which no date is searched.
 """
 
 import re
@@ -31,10 +30,10 @@ MONTHS = {
     )
     for name in names.split()
 }
-# These are nothing but months. The others are verbs, given names or short forms as well, and must
-# be vouched for by a word beside them.
-_SURE_MONTHS = "january february july september october november december"
-SURE_MONTHS = frozenset(_SURE_MONTHS.split())
+# These can only be months. The others are verbs, given names or short forms as well, and count as
+# months only if a word beside them confirms it.
+_UNAMBIGUOUS_MONTHS = "january february july september october november december"
+UNAMBIGUOUS_MONTHS = frozenset(_UNAMBIGUOUS_MONTHS.split())
 
 WEEKDAYS = {
     name: number
@@ -51,10 +50,10 @@ WEEKDAYS = {
     )
     for name in names.split()
 }
-SURE_WEEKDAYS = frozenset(name for name in WEEKDAYS if name.endswith("day"))
+UNAMBIGUOUS_WEEKDAYS = frozenset(name for name in WEEKDAYS if name.endswith("day"))
 
-# Written small and before another word, these are verbs ("it may break", "where we last sat").
-PLAIN_WORDS = frozenset(["may", "march", "mar", "sat", "sun", "wed"])
+# In lower case and before another word, these are verbs ("it may break", "where we last sat").
+AMBIGUOUS_WORDS = frozenset(["may", "march", "mar", "sat", "sun", "wed"])
 
 UNITS = {
     name: unit
@@ -78,10 +77,10 @@ NUMBERS = {word: number for number, word in enumerate(_NUMBERS.split(), start=1)
     "a": 1,
     "an": 1,
 }
-VAGUE = {"couple": (2, 2), "few": (2, 5), "several": (2, 5)}  # at least, at most
+VAGUE_COUNTS = {"couple": (2, 2), "few": (2, 5), "several": (2, 5)}  # at least, at most
 
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
-RELATIVE = {
+RELATIVE_OFFSETS = {
     "last": -1,
     "previous": -1,
     "this": 0,
@@ -92,46 +91,52 @@ RELATIVE = {
 }
 DAY_WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 DAY_PARTS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 28)}
-SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # of the north
+SEASONS = {
+    "spring": 3,
+    "summer": 6,
+    "autumn": 9,
+    "fall": 9,
+    "winter": 12,
+}  # first month, northern hemisphere
 QUARTERS = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
 _DECADES = "thirties forties fifties sixties seventies eighties nineties"
 DECADES = {word: 10 * tens for tens, word in enumerate(_DECADES.split(), start=3)}
-PARTS = {"early": 0, "mid": 1, "late": 2, "beginning": 0, "start": 0, "middle": 1, "end": 2}
+PERIOD_PARTS = {"early": 0, "mid": 1, "late": 2, "beginning": 0, "start": 0, "middle": 1, "end": 2}
 
-# "Good Friday" is a feast, "Black Friday" a sale: no plain Fridays.
-_FEASTS = "good black casual cyber easter ash palm fat shrove super bloody"
-FEASTS = frozenset(_FEASTS.split())
+# "Good Friday" is a holiday, "Black Friday" a sale: not ordinary Fridays.
+_WEEKDAY_PREFIXES = "good black casual cyber easter ash palm fat shrove super bloody"
+WEEKDAY_PREFIXES = frozenset(_WEEKDAY_PREFIXES.split())
 
-# What a number counts: "in 2000 lines" is no year, "May 20 users" no day.
-_COUNTED = """
+# Nouns after a count: "in 2000 lines" is not a year, "May 20 users" not a day.
+_COUNTED_NOUNS = """
 ms milliseconds seconds minutes hours days weeks months years times
 bytes kb mb gb tb px pixels percent degrees miles meters metres kilometers kilometres km
 tokens words characters chars lines rows columns files tests items users people persons
 customers requests calls messages documents chunks records entries samples examples steps
 iterations epochs points commits issues tickets pages units dollars euros pounds usd eur gbp
 """
-COUNTED = frozenset(_COUNTED.split())
+COUNTED_NOUNS = frozenset(_COUNTED_NOUNS.split())
 
 _TOKEN = re.compile(
     r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`|https?://\S+"
     r"|[0-9]\w*+(?:[./:+–-]++\w++|,[0-9]++)*+"
-    r"|\w++|[^\w\s`]++|`|\n[^\S\n]*+\n"  # no expression goes on behind an empty line
+    r"|\w++|[^\w\s`]++|`|\n[^\S\n]*+\n"  # no expression continues after an empty line
 )
 
 
 class Token(NamedTuple):
-    """A piece of a text, in small letters, and where it stands."""
+    """A piece of a text in lower case, and its position."""
 
     word: str
-    at: int
-    to: int
+    start: int
+    end: int
 
 
-END = Token("", 0, 0)
-_LOOKAHEAD = 3  # how far a reader may look without asking whether the text goes on
+END_TOKEN = Token("", 0, 0)
+_LOOKAHEAD = 3  # tokens that a reader may look ahead without checking for the end
 
 
-def tokens(text: str) -> list[Token]:
-    """Return the tokens of *text*, then empty ones; [-1] is empty too, as if before the first."""
+def tokenize(text: str) -> list[Token]:
+    """Return the tokens of *text*, then empty ones; so [-1], before the first, is empty too."""
     found = [Token(m.group().lower(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
-    return found + [END] * _LOOKAHEAD
+    return found + [END_TOKEN] * _LOOKAHEAD

@@ -1,10 +1,10 @@
-"""Hashes of text: exact ones that address content, and loose ones that know it again."""
+"""Hashes of text: exact hashes, and a fingerprint that ignores case, spacing and punctuation."""
 
 import hashlib
 import re
 import unicodedata
 
-# Form, not meaning: "C++" and "C#", "< 5" and "> 5" stay apart.
+# Characters that do not change the meaning: "C++" and "C#", "< 5" and "> 5" must stay different.
 _NOT_WORD = re.compile(r"(?:[\s.,;:!?…\"'’‘“”«»()\[\]{}*_`~]|(?<=\s)[-–—]+(?=\s))+")
 
 
@@ -19,6 +19,6 @@ def short_hash(text: str) -> bytes:
 
 
 def fingerprint(text: str) -> str:
-    """Return a hash that is the same for texts that differ only in case, spacing and marks."""
+    """Return a hash that is equal for texts that differ only in case, spacing or punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return short_hash(_NOT_WORD.sub(" ", folded).strip()).hex()

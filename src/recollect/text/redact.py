@@ -1,11 +1,10 @@
 """
-Take secrets out of a text before anything is stored.
+Remove secrets from a text before it is stored.
 
-Only shapes that are secrets by themselves are touched: issued keys with their known prefixes,
-private key blocks, passwords inside URLs, and values that are called a password, secret, token or
-key and look like one. `<private>…</private>` is removed with everything in it. Ordinary text,
-hashes, ids, code that merely names a password, and placeholders stay as they are: the tests list
-both kinds.
+Secrets are issued keys with known prefixes, private key blocks, passwords inside URLs, and values
+that are named password, secret, token or key and look random. `<private>…</private>` is removed
+with its content. Ordinary text, hashes, ids, code that only names a password, and placeholders are
+not changed; the tests list examples of both.
 """
 
 import re
@@ -18,10 +17,10 @@ MAX_ROUNDS = 5
 
 _PRIVATE_TAG = re.compile(r"<\s*+(/?)\s*+private\s*>", re.IGNORECASE)
 
-# kind: a pattern whose group "secret" (or whole match) is the secret. The first kind listed wins
-# where two match the same place. Every pattern is linear: no start is tried inside a run that an
-# earlier start has already read, and no two repeats stand side by side that match the same.
-_SHAPES: tuple[tuple[str, str], ...] = (
+# Kind, and a pattern whose group "secret" (or whole match) is the secret. If two kinds match at the
+# same position, the first listed wins. Every pattern takes linear time: no start is tried inside a
+# run that an earlier start has read, and no two adjacent repeats match the same characters.
+_SECRET_PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "private-key",
         r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
@@ -59,8 +58,8 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("jwt", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     (
         "url-password",
-        # From "://": a scheme in front would be read again from each of its letters. A user has no
-        # "[", so that a mark in its place is no user. A password may hold an "@".
+        # Starts at "://": a scheme before it would be matched again from each of its letters. A
+        # user has no "[", so a redaction mark is not a user. A password may contain an "@".
         r"(?<=[A-Za-z0-9+.-])://[^\s/:@\"'<>\[]*:(?P<secret>[^\s/\"'<>]+)@(?=[^\s/@])",
     ),
     (
@@ -78,10 +77,9 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         "assigned-secret",
         # Name, then : = := => or an annotation, on one line, then a value, quoted or not.
         r"(?i:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key"
-        r"|private[ _-]?key|credentials?)\\?[\"'`]?[ \t]*"
-        r"(?:=>|:[ \t]*(?:[A-Za-z]{2,16}[ \t]*)?=(?!=)|:|=(?!=))(?:\*\*)?[ \t]*"
-        r"(?:\\?\"(?P<secret>[^\"\s\\]{6,})|\\?'(?P<secret2>[^'\s\\]{6,})"
-        r"|`?(?P<secret3>[^\s\"'`,;]{6,}))",
+        r"|private[ _-]?key|credentials?)\\?[\"'`]?[ \t]*(?:=>|:[ \t]*(?:[A-Za-z]{2,16}[ "
+        r"\t]*)?=(?!=)|:|=(?!=))(?:\*\*)?[ \t]*(?:\\?\"(?P<secret>[^\"\s\\]{6,})"
+        r"|\\?'(?P<secret2>[^'\s\\]{6,})|`?(?P<secret3>[^\s\"'`,;]{6,}))",
     ),
     ("azure-key", r"\b(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/=]{40,})"),
     (
@@ -91,11 +89,11 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         r"(?P<secret>(?=[^\s\"']*\d)[^\s\"'`,;]{6,})",
     ),
 )
-_PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _SHAPES)
+_COMPILED_PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _SECRET_PATTERNS)
 
-# What a text must contain before a shape is tried on it. Most have none of it, and looking for
-# a few letters is far cheaper.
-_NEEDED: dict[str, tuple[str, ...]] = {
+# A pattern is tried only if the text contains one of these strings. Most texts contain none, and
+# searching for a fixed string is much cheaper.
+_REQUIRED_TEXT: dict[str, tuple[str, ...]] = {
     "private-key": ("-----BEGIN",),
     "age-key": ("AGE-SECRET",),
     "anthropic-key": ("sk-ant",),
@@ -123,97 +121,103 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "azure-key": ("Key=",),
     "option": ("sshpass", "-u", "--password", "--token", "--api-key", "--secret"),
 }
-# The same, in any case: looked for in the text case folded.
-_NEEDED_FOLDED: dict[str, tuple[str, ...]] = {
+# The same, ignoring case: searched in the casefolded text.
+_REQUIRED_TEXT_CASEFOLDED: dict[str, tuple[str, ...]] = {
     "aws-secret-key": ("secret",),
     "authorization": ("bearer", "authorization"),
     "password": ("passw", "passphrase", "pwd"),
     "assigned-secret": ("passw", "passphrase", "pwd", "secret", "token", "key", "credential"),
 }
-_CLUES = tuple((letters, kind) for kind, needed in _NEEDED.items() for letters in needed)
-_FOLDED = tuple((letters, kind) for kind, needed in _NEEDED_FOLDED.items() for letters in needed)
-EVERY_KIND = frozenset(_NEEDED) | frozenset(_NEEDED_FOLDED)
-_LONG_KINDS = frozenset({"private-key"})
+_TEXT_TO_KIND = tuple(
+    (letters, kind) for kind, needed in _REQUIRED_TEXT.items() for letters in needed
+)
+_CASEFOLDED_TEXT_TO_KIND = tuple(
+    (letters, kind) for kind, needed in _REQUIRED_TEXT_CASEFOLDED.items() for letters in needed
+)
+ALL_KINDS = frozenset(_REQUIRED_TEXT) | frozenset(_REQUIRED_TEXT_CASEFOLDED)
+_MULTILINE_KINDS = frozenset({"private-key"})
 
-# A value that is no secret: code, placeholders, masks, paths, names of algorithms.
-_NO_SECRET = re.compile(
-    r"^(?:[$%<{\[(*.&!]|(?i:(?:your|my|the)(?![A-Za-z0-9])|(?:none|null|true|false)\b"
-    r"|xxx|changeme|example|placeholder|redacted|undefined"
-    r"|process\.env|os\.|env\.|config\.|settings\.|self\.|this\.|args\.|request\.))"
-    r"|[(){}<>]|\*{3}|\.{3}"
+# A value that is not a secret: code, placeholders, masks, paths, names of algorithms.
+_NOT_A_SECRET = re.compile(
+    r"^(?:[$%<{\[(*.&!]|(?i:(?:your|my|the)(?![A-Za-z0-9])|(?:none|null|true|false)\b|xxx|changeme"
+    r"|example|placeholder|redacted|undefined|process\.env|os\.|env\.|config\.|settings\.|self\."
+    r"|this\.|args\.|request\.))|[(){}<>]|\*{3}|\.{3}"
     r"|^[A-Za-z_]+(?:\.[A-Za-z_]\w*)+$"  # user.password1
     r"|^[A-Za-z_][\w.]*\["  # tokens[0], Optional[str]
     r"|^[A-Za-z]+(?:\|[A-Za-z0-9:]+)+$"  # str|None, required|min:8
     r"|^[A-Z]+(?:_[A-Z0-9]+)+$"  # API_KEY_V2
     r"|^(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]+)+$|^[A-Za-z]:[\\/]|^[A-Za-z][\w+.-]*://"
-    r"|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$"
-    r"|^(?i:sha-?\d|argon2|bcrypt|scrypt|pbkdf2)"
+    r"|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^(?i:sha-?\d|argon2|bcrypt|scrypt|pbkdf2)"
 )
 _URL_PLACEHOLDER = re.compile(r"^(?:[${%\[]|\*+$|(?i:x+)$)")
-_MARK = re.compile(r"\[redacted:[a-z-]+\]")
+_REDACTION_MARK = re.compile(r"\[redacted:[a-z-]+\]")
 
 
 @dataclass(frozen=True)
-class Redacted:
-    """A text without its secrets, and where each one's mark stands."""
+class RedactionResult:
+    """A text without its secrets, and the position of each redaction mark."""
 
     text: str
     redactions: tuple[Redaction, ...]
 
 
-def likely_kinds(text: str, among: frozenset[str] = EVERY_KIND) -> frozenset[str]:
-    """Return the kinds of secrets of which *text* holds a first sign: nearly always too many."""
+def possible_kinds(text: str, kinds: frozenset[str] = ALL_KINDS) -> frozenset[str]:
+    """Return the kinds of secrets that *text* may contain: a cheap test with false positives."""
     folded = text.casefold()
-    found = {kind for letters, kind in _CLUES if kind in among and letters in text}
-    found |= {kind for letters, kind in _FOLDED if kind in among and letters in folded}
+    found = {kind for letters, kind in _TEXT_TO_KIND if kind in kinds and letters in text}
+    found |= {
+        kind for letters, kind in _CASEFOLDED_TEXT_TO_KIND if kind in kinds and letters in folded
+    }
     return frozenset(found)
 
 
-def redact(text: str, *, among: frozenset[str] = EVERY_KIND, keep_lines: bool = False) -> Redacted:
+def redact(
+    text: str, *, kinds: frozenset[str] = ALL_KINDS, keep_lines: bool = False
+) -> RedactionResult:
     """
     Return *text* with every secret replaced by `[redacted:kind]` and private parts removed.
 
-    *among*: the only kinds to look for, where a larger text around this one was asked before.
-    *keep_lines*: the line breaks inside what goes stay, so that lines keep their numbers.
+    *kinds*: the only kinds to search, if `possible_kinds` was called on a larger text before.
+    *keep_lines*: keep the line breaks inside removed text, so that lines keep their numbers.
     """
     redactions: list[Redaction] = []
-    # What is taken out can join or bare what stood around it, so look again until nothing is found.
+    # A removal can join or expose the text around it, so repeat until nothing is found.
     for _ in range(MAX_ROUNDS):
-        spans = list(_private_spans(text)) or _secret_spans(text, among)
+        spans = list(_private_spans(text)) or _secret_spans(text, kinds)
         if not spans:
-            return Redacted(text, tuple(redactions))
-        text, redactions = _replaced(text, spans, redactions, keep_lines)
-        among = EVERY_KIND  # what is joined now may be of a kind that nobody saw before
-    # Only a text made to be tricky comes here. Err on the side of taking out.
+            return RedactionResult(text, tuple(redactions))
+        text, redactions = _replace_spans(text, spans, redactions, keep_lines)
+        kinds = ALL_KINDS  # joined text may be a secret of any kind
+    # Only a hostile text reaches this point. Rather remove too much than too little.
     if tag := _PRIVATE_TAG.search(text):
         rest = [(tag.start(), len(text), "private")]
-        text, redactions = _replaced(text, rest, redactions, keep_lines)
-    spans = _secret_spans(text, EVERY_KIND)
-    text, redactions = _replaced(text, spans, redactions, keep_lines)
-    return Redacted(text, tuple(redactions))
+        text, redactions = _replace_spans(text, rest, redactions, keep_lines)
+    spans = _secret_spans(text, ALL_KINDS)
+    text, redactions = _replace_spans(text, spans, redactions, keep_lines)
+    return RedactionResult(text, tuple(redactions))
 
 
-def without_long_secrets(text: str) -> str:
+def remove_multiline_secrets(text: str) -> str:
     """
-    Return *text* without what reaches over many lines: private parts and private keys.
+    Return *text* without secrets of several lines: private parts and private keys.
 
-    Line breaks stay. Far cheaper than `redact`, for a large text of which few lines will be shown;
-    those are redacted by themselves then.
+    Line breaks stay. Much cheaper than `redact`, for a large text of which only a few lines are
+    used; the caller redacts those lines.
     """
     for _ in range(MAX_ROUNDS):
-        spans = list(_private_spans(text)) or _secret_spans(text, _LONG_KINDS)
+        spans = list(_private_spans(text)) or _secret_spans(text, _MULTILINE_KINDS)
         if not spans:
             return text
-        text, _redactions = _replaced(text, spans, [], keep_lines=True)
-    tag = _PRIVATE_TAG.search(text)  # a text made to be tricky, as above
+        text, _redactions = _replace_spans(text, spans, [], keep_lines=True)
+    tag = _PRIVATE_TAG.search(text)  # a hostile text, as above
     return text if tag is None else text[: tag.start()] + "\n" * text.count("\n", tag.start())
 
 
-Span = tuple[int, int, str]
+_SecretSpan = tuple[int, int, str]
 
 
-def _replaced(
-    text: str, spans: list[Span], earlier: list[Redaction], keep_lines: bool
+def _replace_spans(
+    text: str, spans: list[_SecretSpan], earlier: list[Redaction], keep_lines: bool
 ) -> tuple[str, list[Redaction]]:
     """Return *text* with *spans* replaced, and the *earlier* redactions moved along with it."""
     pieces: list[str] = []
@@ -221,10 +225,10 @@ def _replaced(
     at = shift = number = 0
     for start, end, kind in spans:
         while number < len(earlier) and earlier[number].end <= start:
-            redactions.append(_moved(earlier[number], shift))
+            redactions.append(_shift_redaction(earlier[number], shift))
             number += 1
         while number < len(earlier) and earlier[number].start < end:
-            number += 1  # inside what goes now
+            number += 1  # inside a span that is removed now
         mark = "" if kind == "private" else f"[redacted:{kind}]"
         if keep_lines:
             mark += "\n" * text.count("\n", start, end)
@@ -232,15 +236,15 @@ def _replaced(
         redactions.append(Redaction(kind, start + shift, start + shift + len(mark)))
         shift += len(mark) - (end - start)
         at = end
-    redactions += [_moved(one, shift) for one in earlier[number:]]
+    redactions += [_shift_redaction(redaction, shift) for redaction in earlier[number:]]
     return "".join([*pieces, text[at:]]), redactions
 
 
-def _moved(redaction: Redaction, by: int) -> Redaction:
-    return Redaction(redaction.kind, redaction.start + by, redaction.end + by)
+def _shift_redaction(redaction: Redaction, offset: int) -> Redaction:
+    return Redaction(redaction.kind, redaction.start + offset, redaction.end + offset)
 
 
-def _private_spans(text: str) -> Iterator[Span]:
+def _private_spans(text: str) -> Iterator[_SecretSpan]:
     if "<" not in text:
         return
     depth = start = 0
@@ -257,17 +261,17 @@ def _private_spans(text: str) -> Iterator[Span]:
         yield start, len(text), "private"  # never closed: private to the end
 
 
-def _secret_spans(text: str, among: frozenset[str]) -> list[Span]:
-    """Return where secrets stand, in order; those that overlap as one, of the first one's kind."""
-    likely = likely_kinds(text, among) if among else among
+def _secret_spans(text: str, kinds: frozenset[str]) -> list[_SecretSpan]:
+    """Return the spans of secrets in order; overlapping ones are merged, with the first's kind."""
+    possible = possible_kinds(text, kinds) if kinds else kinds
     found = [
         (start, end, kind)
-        for kind, pattern in (_PATTERNS if likely else ())
-        if kind in likely
+        for kind, pattern in (_COMPILED_PATTERNS if possible else ())
+        if kind in possible
         for start, end in map(_span_of_secret, pattern.finditer(text))
         if _is_secret(kind, text[start:end])
     ]
-    spans: list[Span] = []
+    spans: list[_SecretSpan] = []
     for start, end, kind in sorted(found, key=lambda span: span[0]):
         if spans and start < spans[-1][1]:
             first, last, first_kind = spans[-1]
@@ -283,13 +287,13 @@ def _span_of_secret(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _is_secret(kind: str, value: str) -> bool:
-    if not _MARK.sub("", value):
-        return False  # a mark of ours
+    if not _REDACTION_MARK.sub("", value):
+        return False  # only redaction marks
     match kind:
         case "assigned-secret":
-            return not _NO_SECRET.search(value) and _looks_random(value)
+            return not _NOT_A_SECRET.search(value) and _looks_random(value)
         case "password" | "option":
-            return not _NO_SECRET.search(value)
+            return not _NOT_A_SECRET.search(value)
         case "url-password":
             return not _URL_PLACEHOLDER.search(value)
         case "openai-key" | "slack-token":  # sk-button-primary-large, xoxo-hugs-and-kisses

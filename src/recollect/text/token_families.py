@@ -1,9 +1,8 @@
 """
-Which models count tokens alike, by the names people write.
+Map model names to families of models that count tokens alike.
 
 Rules are tried from the top. The weights turn an o200k count into an estimate for a family whose
-tables are not at hand; docs/log.md (2026-11-15) says how they were set and how far they are off.
-This file counts nothing.
+tables are not available; docs/log.md (2026-11-15) tells how they were set and their accuracy.
 """
 
 import re
@@ -11,28 +10,28 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Family:
-    """Models that count alike: from a table of their own, or by weights on the o200k count."""
+class TokenFamily:
+    """Models that count alike: exactly by their own table, or by weights on the o200k count."""
 
     name: str
     encoding: str = ""  # the table that counts exactly, if there is one
-    token: float = 1.0  # for each o200k token
-    digit: float = 0.0  # and for each digit: some models read numbers digit by digit
-    letter: float = 0.0  # and for each character U+0080 to U+1FFF: accents, other alphabets
-    wide: float = 0.0  # and for each character above: CJK, symbols, emoji
+    per_token: float = 1.0  # for each o200k token
+    per_digit: float = 0.0  # and for each digit: some models read numbers digit by digit
+    per_letter: float = 0.0  # and for each character U+0080 to U+1FFF: accents, other alphabets
+    per_wide_char: float = 0.0  # and for each character above: CJK, symbols, emoji
 
 
-O200K = Family("o200k_base", "o200k_base")
+O200K = TokenFamily("o200k_base", "o200k_base")
 # the weights are for machines without the table
-CL100K = Family("cl100k_base", "cl100k_base", token=1.2, letter=1.2, wide=0.5)
-CLAUDE = Family("claude", token=1.85, letter=0.3, wide=0.1)
-CLAUDE_3 = Family("claude 3 to 4.6", token=1.45, letter=0.45, wide=0.4)
-GEMINI = Family("gemini", token=1.25, digit=0.5, letter=0.3)
-LLAMA = Family("llama", token=1.2, letter=1.1, wide=0.1)
-MISTRAL = Family("mistral", token=1.45, digit=0.4, letter=0.9, wide=0.6)
-QWEN = Family("qwen", token=1.15, digit=0.6, letter=0.8)
-DEEPSEEK = Family("deepseek", token=1.2, letter=0.5)
-ANY = Family("any model", token=1.85, digit=0.4, letter=1.55, wide=1.0)
+CL100K = TokenFamily("cl100k_base", "cl100k_base", per_token=1.2, per_letter=1.2, per_wide_char=0.5)
+CLAUDE = TokenFamily("claude", per_token=1.85, per_letter=0.3, per_wide_char=0.1)
+CLAUDE_3 = TokenFamily("claude 3 to 4.6", per_token=1.45, per_letter=0.45, per_wide_char=0.4)
+GEMINI = TokenFamily("gemini", per_token=1.25, per_digit=0.5, per_letter=0.3)
+LLAMA = TokenFamily("llama", per_token=1.2, per_letter=1.1, per_wide_char=0.1)
+MISTRAL = TokenFamily("mistral", per_token=1.45, per_digit=0.4, per_letter=0.9, per_wide_char=0.6)
+QWEN = TokenFamily("qwen", per_token=1.15, per_digit=0.6, per_letter=0.8)
+DEEPSEEK = TokenFamily("deepseek", per_token=1.2, per_letter=0.5)
+ANY = TokenFamily("any model", per_token=1.85, per_digit=0.4, per_letter=1.55, per_wide_char=1.0)
 
 FAMILIES = (O200K, CL100K, CLAUDE, CLAUDE_3, GEMINI, LLAMA, MISTRAL, QWEN, DEEPSEEK, ANY)
 
@@ -57,9 +56,9 @@ _RULES = tuple(
 )
 
 
-def family_of(model: str) -> Family:
-    """Return the family of *model*: `ANY` if it is unknown, o200k where none is named."""
+def token_family(model: str) -> TokenFamily:
+    """Return the family of *model*: `ANY` if it is unknown, o200k if it is empty."""
     name = model.strip().lower().replace("_", "-")
     if not name:
-        return O200K  # whoever names no model counts in tokens as most people know them
+        return O200K  # the most widely used encoding
     return next((family for rule, family in _RULES if rule.search(name)), ANY)

@@ -1,9 +1,8 @@
 """
-Server-sent events, out of the bytes of a stream.
+Parse server-sent events from the bytes of a stream.
 
-Everything that is not an event with JSON in it is passed over: comments, `[DONE]`, broken UTF-8 or
-JSON. The last event counts even if the stream was cut before the blank line that ends it, as long
-as its JSON is whole. This file does not know what any event means.
+Everything except events with JSON is ignored: comments, `[DONE]`, invalid UTF-8 or JSON. The last
+event counts even if the stream was cut before the blank line that ends it, if its JSON is complete.
 """
 
 import re
@@ -11,21 +10,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.text.transcripts.decode import from_json
+from recollect.text.transcripts.json_records import parse_json
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Event:
-    """One event: its name, '' where it has none, and the JSON it carries."""
+class SseEvent:
+    """One event: its name, or '', and its JSON data."""
 
     name: str
     data: Any
 
 
-def events_of(raw: bytes) -> Iterator[Event]:
+def parse_events(raw: bytes) -> Iterator[SseEvent]:
     """Yield the events of *raw* in order."""
     name, lines = b"", list[bytes]()
     for line in (*_LINE_END.split(raw.removeprefix(_BOM)), b""):
@@ -42,9 +41,9 @@ def events_of(raw: bytes) -> Iterator[Event]:
             name = value
 
 
-def _event(name: bytes, lines: list[bytes]) -> Event | None:
+def _event(name: bytes, lines: list[bytes]) -> SseEvent | None:
     try:
-        found = from_json(b"\n".join(lines).decode())
+        data = parse_json(b"\n".join(lines).decode())
     except UnicodeDecodeError:
         return None
-    return None if found is None else Event(name.decode(errors="replace"), found)
+    return None if data is None else SseEvent(name.decode(errors="replace"), data)

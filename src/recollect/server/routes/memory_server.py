@@ -13,24 +13,24 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.config import Settings
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
-from recollect.server.once import Key, Once
-from recollect.text.fence import FENCES, fenced_bundle
-from recollect.wire import segment
-from recollect.wire.rest import (
-    AgentAnswer,
+from recollect.server.idempotency import IdempotencyKey, IdempotentResponses
+from recollect.text.fence import FENCE_OVERHEAD, fence_bundle
+from recollect.wire import path_segment
+from recollect.wire.rest_models import (
+    AgentResponse,
     AgentRequest,
-    BlockAnswer,
+    BlockResponse,
     BlockRequest,
     BlockUpdate,
-    CitationAnswer,
-    ContextAnswer,
+    CitationResponse,
+    ContextResponse,
     ContextRequest,
-    MessageAnswer,
+    MessageResponse,
     MessageRequest,
     SearchRequest,
 )
@@ -46,7 +46,7 @@ _STALE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(memory: Recollect, settings: Settings, once: Once) -> APIRouter:
+def router(memory: LocalRecollect, settings: Settings, once: IdempotentResponses) -> APIRouter:
     """Return the endpoints over *memory*; they run in threads."""
     routes = APIRouter()
     _add_agents(routes, memory, once)
@@ -56,25 +56,25 @@ def router(memory: Recollect, settings: Settings, once: Once) -> APIRouter:
     return routes
 
 
-def _add_agents(routes: APIRouter, memory: Recollect, once: Once) -> None:
-    @routes.post("/agents", tags=["agents"], response_model=AgentAnswer)
+def _add_agents(routes: APIRouter, memory: LocalRecollect, once: IdempotentResponses) -> None:
+    @routes.post("/agents", tags=["agents"], response_model=AgentResponse)
     def create_agent(
-        wanted: AgentRequest, request: Request, idempotency_key: Key = None
+        wanted: AgentRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Create a new agent, or return the existing one with the same name, unchanged."""
 
-        def run() -> AgentAnswer:
-            return AgentAnswer.of(_made_or_found(memory, wanted))
+        def run() -> AgentResponse:
+            return AgentResponse.from_agent(_made_or_found(memory, wanted))
 
         return _answered(once, idempotency_key, request, wanted, run)
 
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
-    def get_agent(name: str) -> AgentAnswer:
+    def get_agent(name: str) -> AgentResponse:
         """Get an agent by its name or id."""
-        return AgentAnswer.of(_known(memory, name))
+        return AgentResponse.from_agent(_known(memory, name))
 
 
-def _add_messages(routes: APIRouter, memory: Recollect, settings: Settings, once: Once) -> None:
+def _add_messages(routes: APIRouter, memory: LocalRecollect, settings: Settings, once: IdempotentResponses) -> None:
     most = settings.max_search_limit
     usual = min(settings.default_search_limit, most)
 
@@ -83,100 +83,100 @@ def _add_messages(routes: APIRouter, memory: Recollect, settings: Settings, once
 
         limit: Annotated[int, Field(ge=1, le=most)] | None = usual
 
-    @routes.post("/messages", tags=["messages"], responses=_NO_AGENT, response_model=MessageAnswer)
+    @routes.post("/messages", tags=["messages"], responses=_NO_AGENT, response_model=MessageResponse)
     def store_message(
-        said: MessageRequest, request: Request, idempotency_key: Key = None
+        said: MessageRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Store a message in the agent's running conversation; it can be found at once."""
 
-        def run() -> MessageAnswer:
+        def run() -> MessageResponse:
             agent = _known(memory, said.agent_name)
-            kept = memory.add_message(agent, said.role, said.content, metadata=said.metadata)
-            return MessageAnswer.of(kept, agent)
+            kept = memory.conversations.add_message(agent, said.role, said.content, metadata=said.metadata)
+            return MessageResponse.from_message(kept, agent)
 
         return _answered(once, idempotency_key, request, said, run)
 
     @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
     def list_messages(
         agent_name: str, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
-    ) -> list[MessageAnswer]:
+    ) -> list[MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
         agent = _known(memory, agent_name)
-        return [MessageAnswer.of(one, agent) for one in memory.messages_of(agent, limit=limit)]
+        return [MessageResponse.from_message(one, agent) for one in memory.conversations.agent_messages(agent, limit=limit)]
 
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
-    def search_messages(asked: LimitedSearch) -> list[MessageAnswer]:
+    def search_messages(asked: LimitedSearch) -> list[MessageResponse]:
         """Search messages by meaning and by words, sorted by similarity."""
         agent = _known(memory, asked.agent_name)
-        hits = memory.search_messages(asked.query, agent=agent, limit=asked.limit or usual)
+        hits = memory.conversations.search(asked.query, agent=agent, limit=asked.limit or usual)
         # What was said at a time the question names comes first otherwise, whatever its score.
         hits.sort(key=lambda hit: -hit.score)
-        return [MessageAnswer.found(hit, agent) for hit in hits]
+        return [MessageResponse.from_hit(hit, agent) for hit in hits]
 
 
-def _add_blocks(routes: APIRouter, memory: Recollect, once: Once) -> None:
+def _add_blocks(routes: APIRouter, memory: LocalRecollect, once: IdempotentResponses) -> None:
     @routes.post(
         "/memory-blocks",
         tags=["memory blocks"],
         responses={**_NO_AGENT, **_TAKEN},
-        response_model=BlockAnswer,
+        response_model=BlockResponse,
     )
     def create_block(
-        wanted: BlockRequest, request: Request, idempotency_key: Key = None
+        wanted: BlockRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Create a memory block that belongs to this agent alone."""
 
-        def run() -> BlockAnswer:
+        def run() -> BlockResponse:
             agent = _known(memory, wanted.agent_name)
-            made = memory.create_block(wanted.label, wanted.value, agent=agent, scope="agent")
-            return BlockAnswer.of(made, agent)
+            made = memory.blocks.list.create(wanted.label, wanted.value, agent=agent, scope="agent")
+            return BlockResponse.from_block(made, agent)
 
         return _answered(once, idempotency_key, request, wanted, run)
 
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
-    def list_blocks(agent_name: str) -> list[BlockAnswer]:
+    def list_blocks(agent_name: str) -> list[BlockResponse]:
         """List the memory blocks an agent sees, in the order of its prompt."""
         agent = _known(memory, agent_name)
-        return [BlockAnswer.of(block, agent) for block in memory.blocks(agent)]
+        return [BlockResponse.from_block(block, agent) for block in memory.blocks.list(agent)]
 
     path = "/memory-blocks/{agent_name}/{label}"
 
     @routes.get(path, tags=["memory blocks"], responses=_NO_BLOCK)
-    def get_block(agent_name: str, label: str) -> BlockAnswer:
+    def get_block(agent_name: str, label: str) -> BlockResponse:
         """Get one memory block."""
         agent = _known(memory, agent_name)
-        return BlockAnswer.of(_known_block(memory, agent, label), agent)
+        return BlockResponse.from_block(_known_block(memory, agent, label), agent)
 
     @routes.put(
         path,
         tags=["memory blocks"],
         responses={**_NO_BLOCK, **_STALE},
-        response_model=BlockAnswer,
+        response_model=BlockResponse,
     )
     def update_block(
         agent_name: str,
         label: str,
         wanted: BlockUpdate,
         request: Request,
-        idempotency_key: Key = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Update a memory block's value."""
 
-        def run() -> BlockAnswer:
+        def run() -> BlockResponse:
             agent = _known(memory, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
             block = _known_block(memory, agent, label)
-            kept = memory.set_block(
+            kept = memory.blocks.set(
                 None, block, wanted.value, expected_version=wanted.expected_version
             )
-            return BlockAnswer.of(kept, agent)
+            return BlockResponse.from_block(kept, agent)
 
         return _answered(once, idempotency_key, request, wanted, run)
 
 
-def _add_context(routes: APIRouter, memory: Recollect, settings: Settings) -> None:
+def _add_context(routes: APIRouter, memory: LocalRecollect, settings: Settings) -> None:
     @routes.post("/context/{agent_name}", tags=["context"], responses=_NO_AGENT)
-    def get_context(agent_name: str, asked: ContextRequest) -> ContextAnswer:
+    def get_context(agent_name: str, asked: ContextRequest) -> ContextResponse:
         """Get what to put into a prompt: every memory block, and what was said about the query."""
         agent = _known(memory, agent_name)
         _refuse_another(memory, agent, asked.agent_name)
@@ -187,70 +187,70 @@ def _add_context(routes: APIRouter, memory: Recollect, settings: Settings) -> No
             conversation=asked.conversation,
             history=False,
             message_limit=settings.max_context_messages,
-            budget_tokens=asked.budget_tokens - memory.count_tokens(FENCES, model=model),
+            budget_tokens=asked.budget_tokens - memory.models.count_tokens(FENCE_OVERHEAD, model=model),
             model=model,
             form="markdown",
         )
-        text, prefix = fenced_bundle(bundle.prefix, bundle.text)
-        blocks = memory.blocks(agent, conversation=asked.conversation)
-        return ContextAnswer(
-            memory_blocks=[BlockAnswer.of(one, agent) for one in blocks if _is_shown(one)],
-            relevant_messages=[MessageAnswer.found(hit, agent) for hit in bundle.messages_found],
+        text, prefix = fence_bundle(bundle.prefix, bundle.text)
+        blocks = memory.blocks.list(agent, conversation=asked.conversation)
+        return ContextResponse(
+            memory_blocks=[BlockResponse.from_block(one, agent) for one in blocks if _is_shown(one)],
+            relevant_messages=[MessageResponse.from_hit(hit, agent) for hit in bundle.messages_found],
             text=text,
             prefix=prefix,
-            tokens=memory.count_tokens(text, model=model),
+            tokens=memory.models.count_tokens(text, model=model),
             citations=[
-                CitationAnswer.model_validate(one, from_attributes=True) for one in bundle.citations
+                CitationResponse.model_validate(one, from_attributes=True) for one in bundle.citations
             ],
             retrieval_id=bundle.retrieval_id,
         )
 
 
 def _answered(
-    once: Once, key: str | None, request: Request, asked: BaseModel, run: Callable[[], BaseModel]
+    once: IdempotentResponses, key: str | None, request: Request, asked: BaseModel, run: Callable[[], BaseModel]
 ) -> Response:
     """Return what a write gives; one that carries a key is carried out once."""
 
     def written() -> Response:
         return Response(run().model_dump_json(), media_type="application/json")
 
-    return once.given(key, asked.model_dump()).answer(request, "", written)
+    return once.for_request(key, asked.model_dump()).respond(request, "", written)
 
 
-def _made_or_found(memory: Recollect, wanted: AgentRequest) -> Agent:
+def _made_or_found(memory: LocalRecollect, wanted: AgentRequest) -> Agent:
     try:
-        return memory.agent(wanted.name)
+        return memory.agents.list.get(wanted.name)
     except NotFound:
         pass
     try:
-        return memory.create_agent(wanted.name, metadata=wanted.metadata, default_blocks=False)
+        return memory.agents.list.create(wanted.name, metadata=wanted.metadata, default_blocks=False)
     except AlreadyExists:  # somebody made it between the two
-        return memory.agent(wanted.name)
+        return memory.agents.list.get(wanted.name)
 
 
-def _known(memory: Recollect, name: str) -> Agent:
-    name = segment.read(name)
+def _known(memory: LocalRecollect, name: str) -> Agent:
+    name = path_segment.decode_segment(name)
     try:
-        return memory.agent(name)
+        return memory.agents.list.get(name)
     except NotFound:
         raise NotFound(
             f"there is no agent {name!r} in this store; make it with POST /agents and its name"
         ) from None
 
 
-def _known_block(memory: Recollect, agent: Agent, label: str) -> Block:
-    label = segment.read(label)
+def _known_block(memory: LocalRecollect, agent: Agent, label: str) -> Block:
+    label = path_segment.decode_segment(label)
     try:
-        return memory.block(agent, label)
+        return memory.blocks.get(agent, label)
     except InvalidInput as error:  # no block can have such a label
         raise NotFound(f"agent {agent.name!r} has no block {label!r}: {error}") from None
 
 
-def _refuse_another(memory: Recollect, agent: Agent, named: str | None) -> None:
+def _refuse_another(memory: LocalRecollect, agent: Agent, named: str | None) -> None:
     if named is None or named in (agent.name, agent.id):
         return
     try:
-        same = memory.agent(named).id == agent.id
+        same = memory.agents.list.get(named).id == agent.id
     except NotFound:
         same = False
     if not same:

@@ -19,9 +19,9 @@ from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, Wh
 from recollect.service.disk.roots import Located, located
 from recollect.service.disk.walk import Met, PassedOver, Reason, walk, walk_folder
 from recollect.service.inputs import count_of
-from recollect.text.globs import chooser
-from recollect.text.lines import lines_of, trimmed
-from recollect.text.redact import redact, without_long_secrets
+from recollect.text.glob_matcher import glob_matcher
+from recollect.text.line_windows import split_lines, trim_line
+from recollect.text.redact import redact, remove_multiline_secrets
 
 MAX_TOTAL_BYTES = 200 * 1024 * 1024
 MAX_SECONDS = 30.0
@@ -71,7 +71,7 @@ def grep(
     """
     limits = limits or GrepLimits()
     expression = Expression(pattern)
-    is_meant = chooser(include)
+    is_meant = glob_matcher(include)
     context_lines = count_of("context_lines", context_lines, least=0, most=MAX_CONTEXT_LINES)
     offset = count_of("offset", offset, least=0, most=limits.matches)
     search = _Search(expression, context_lines, limits, timer)
@@ -192,7 +192,7 @@ class _Search:
     def _look_through(self, file: FileText) -> None:
         self.files += 1
         self.bytes += file.size
-        lines = lines_of(without_long_secrets(file.text))
+        lines = split_lines(remove_multiline_secrets(file.text))
         for at, line in enumerate(lines):
             if len(line) > SEARCHED_CHARS:
                 lines[at] = line[:SEARCHED_CHARS]
@@ -226,14 +226,14 @@ class _Search:
         return GrepMatch(
             path=str(file.path),
             line=at + 1,
-            text=trimmed(line, *span, most=SHOWN_CHARS),
+            text=trim_line(line, *span, max_chars=SHOWN_CHARS),
             before=tuple(map(_trimmed, before)),
             after=tuple(map(_trimmed, after[: self.context_lines])),
         )
 
 
 def _trimmed(line: str) -> str:
-    return trimmed(line, 0, 0, most=SHOWN_CHARS)
+    return trim_line(line, 0, 0, max_chars=SHOWN_CHARS)
 
 
 def _megabytes(size: int) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path, PurePath
 from recollect.domain.file import FileWindow
 from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, read_real
-from recollect.text.lines import window
-from recollect.text.secret_names import why_secret
+from recollect.text.line_windows import line_window
+from recollect.text.secret_file_names import secret_path_reason
 
 # File systems that are made of the machine, not of files: reading them tells of processes, keys in
 # environments, and devices. They are no text of a project even where the root is `/`.
@@ -59,7 +59,7 @@ def located(path: str | Path, roots: Sequence[Path]) -> Located:
         raise InvalidInput(f"cannot look at {written} ({error.strerror or error})") from error
     root = max(inside, key=lambda one: len(one.parts))
     # Both names count: a link called .env, and a link that leads to one.
-    secret = why_secret(PurePath(written).parts[-1:]) or why_secret(
+    secret = secret_path_reason(PurePath(written).parts[-1:]) or secret_path_reason(
         real.relative_to(root).parts or (real.name,)
     )
     return Located(real, root, secret)
@@ -96,7 +96,7 @@ def read_text(
 
 def window_of(file: FileText, *, offset: int = 0, length: int | None = None) -> FileWindow:
     """Return *length* lines of *file* after its first *offset* ones; by default all."""
-    lines = window(file.text, offset, length)
+    lines = line_window(file.text, offset, length)
     if offset and offset >= lines.total:
         raise InvalidInput(
             f"{file.path} has {lines.total} lines; an offset is 0 to {max(lines.total - 1, 0)}, "

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from recollect.domain.skill import Skill, SkillOrigin, SkillReport
 from recollect.errors import AlreadyExists, InvalidInput, StoreUnavailable, TooLarge
-from recollect.text.skill_file import name_problem, read_skill
+from recollect.text.skill_file import name_problem, parse_skill
 
 FILE = "SKILL.md"
 GLOBAL_FOLDERS = (".letta-memory/skills", ".agents/skills", ".claude/skills")
@@ -133,7 +133,7 @@ def _find_bundled(search: _Search) -> None:
         if file.is_file():
             text = file.read_text(encoding="utf-8")
             search.add(
-                read_skill(text, folder=entry.name, origin=SkillOrigin.BUNDLED, path=str(file))
+                parse_skill(text, folder=entry.name, origin=SkillOrigin.BUNDLED, path=str(file))
             )
 
 
@@ -197,7 +197,7 @@ def _find_one(search: _Search, folder: Path, root: Path, origin: SkillOrigin) ->
         return
     text, problems = _decoded(content)
     found, more = _files_of(real)
-    skill = read_skill(
+    skill = parse_skill(
         text, folder=folder.name, origin=origin, path=str(folder / FILE), files=found
     )
     search.add(replace(skill, problems=(*problems, *skill.problems, *more)))

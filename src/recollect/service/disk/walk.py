@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from recollect.service.disk.roots import is_system, real_folders
-from recollect.text.secret_names import why_secret
+from recollect.text.secret_file_names import secret_path_reason
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
@@ -104,7 +104,7 @@ def _seen(entry: os.DirEntry[str], name: str, root: Path) -> Met | PassedOver | 
         return PassedOver(name, Reason.LINK, is_folder)
     if is_folder and entry.name in IGNORED_FOLDERS:
         return PassedOver(name, Reason.TOOLS, is_folder)
-    if why_secret((entry.name,)):
+    if secret_path_reason((entry.name,)):
         return PassedOver(name, Reason.SECRET, is_folder)
     if is_system(path) or not (is_folder or is_file):
         return PassedOver(name, Reason.SPECIAL, is_folder)

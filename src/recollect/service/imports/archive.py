@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from recollect.client.material import MOST_BYTES, bounded, readable
+from recollect.wire.material_files import MAX_BYTES, check_size, read_text_file
 from recollect.errors import InvalidInput, TooLarge
-from recollect.text.transcripts.fields import Record, is_record
+from recollect.text.transcripts.json_fields import JsonRecord, is_record
 
 MOST_MEMBERS = 100_000
 _SPACE = " \t\r\n\ufeff"
@@ -24,7 +24,7 @@ _DECODER = json.JSONDecoder()
 def texts_of(path: Path, *, begins: str) -> Iterator[str]:
     """Yield the JSON texts of an export: of each member whose name begins so, or the file's own."""
     if not zipfile.is_zipfile(path):
-        yield readable(path)
+        yield read_text_file(path)
         return
     try:
         with zipfile.ZipFile(path) as archive:
@@ -37,7 +37,7 @@ def texts_of(path: Path, *, begins: str) -> Iterator[str]:
         raise InvalidInput(f"{path} is a broken archive: {error}") from error
 
 
-def objects_in(text: str, path: Path) -> Iterator[Record]:
+def objects_in(text: str, path: Path) -> Iterator[JsonRecord]:
     """Yield the objects of a JSON list one at a time, so that only one is in memory."""
     at = _past_space(text, 0)
     if text[at : at + 1] == "{":
@@ -76,18 +76,18 @@ def _members(archive: zipfile.ZipFile, begins: str) -> list[zipfile.ZipInfo]:
 def _text(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> str:
     if member.flag_bits & 1:
         raise InvalidInput(f"{path} has a password; unpack it first and name {member.filename}")
-    if member.file_size > MOST_BYTES:
+    if member.file_size > MAX_BYTES:
         raise _too_large(path, member.filename)
     with archive.open(member) as packed:
         # What the archive says of its sizes may be a lie.
-        raw = packed.read(MOST_BYTES + 1)
-    if len(raw) > MOST_BYTES:
+        raw = packed.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
         raise _too_large(path, member.filename)
-    return bounded(raw.decode("utf-8-sig", errors="replace"))
+    return check_size(raw.decode("utf-8-sig", errors="replace"))
 
 
 def _too_large(path: Path, member: str) -> TooLarge:
-    limit = MOST_BYTES // 1_000_000
+    limit = MAX_BYTES // 1_000_000
     return TooLarge(f"{member} in {path} is larger than {limit} MB unpacked; that is the limit")
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
-from recollect.text.transcripts import claude_code
-from recollect.text.transcripts.decode import from_json
-from recollect.text.transcripts.fields import is_record, text_at
+from recollect.text.transcripts import claude_code_transcript
+from recollect.text.transcripts.json_records import parse_json
+from recollect.text.transcripts.json_fields import is_record, text_at
 
 HEAD_LINES = 50
 
@@ -27,7 +27,7 @@ def place_of(project_folder: Path) -> str:
         try:
             with path.open(encoding="utf-8", errors="replace") as lines:
                 for _, line in zip(range(HEAD_LINES), lines, strict=False):
-                    record = from_json(line)
+                    record = parse_json(line)
                     if is_record(record) and (cwd := text_at(record, "cwd")):
                         return cwd
         except OSError:
@@ -46,7 +46,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, machine: Machine) -> Iterator[Item]:
-    for one in conversations(path, claude_code, "session of Claude Code"):
+    for one in conversations(path, claude_code_transcript, "session of Claude Code"):
         yield Item(transcript=one)
 
 

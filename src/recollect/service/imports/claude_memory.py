@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recollect.client.material import readable
+from recollect.wire.material_files import read_text_file
 from recollect.domain.transcript import Said, Transcript, Voice
 from recollect.service.handed import CaptureMode
 from recollect.service.imports.claude_code import config_folder, place_of
 from recollect.service.imports.past import Item, Machine, PastSource, matching, walked
-from recollect.text.front_matter import read_front_matter
+from recollect.text.front_matter import parse_front_matter
 
 FORMAT = "claude-memory"
 _OWN = ("CLAUDE.md", "CLAUDE.local.md")
@@ -37,8 +37,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, machine: Machine) -> Iterator[Item]:
-    text = readable(path)
-    matter = read_front_matter(text) if text.startswith("---") else None
+    text = read_text_file(path)
+    matter = parse_front_matter(text) if text.startswith("---") else None
     body = _POINTS.sub("", text if matter is None or not matter.fields else matter.body)
     if not body.strip():
         return

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
-from recollect.text.transcripts import codex
+from recollect.text.transcripts import codex_transcript
 
 
 def _roots(machine: Machine) -> Sequence[Path]:
@@ -17,7 +17,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, machine: Machine) -> Iterator[Item]:
-    for one in conversations(path, codex, "session of Codex"):
+    for one in conversations(path, codex_transcript, "session of Codex"):
         yield Item(transcript=one)
 
 

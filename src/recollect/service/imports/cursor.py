@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.client.material import readable
+from recollect.wire.material_files import read_text_file
 from recollect.errors import InvalidInput
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
-from recollect.text.transcripts import cursor
+from recollect.text.transcripts import cursor_transcript
 
 _BELOW = "agent-transcripts"
 MOST_LOOKED_AT = 5_000  # folders, to find one by its hyphened name
@@ -35,11 +35,11 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _read(path: Path, machine: Machine) -> Iterator[Item]:
     if path.suffix == ".txt":
-        found = cursor.parse_text(readable(path))
+        found = cursor_transcript.parse_text(read_text_file(path))
         if not found:
             raise InvalidInput(f"{path} is no session of Cursor")
     else:
-        found = conversations(path, cursor, "session of Cursor")
+        found = conversations(path, cursor_transcript, "session of Cursor")
     slug = _slug(path)
     place = "" if not slug else _folder_named(slug)
     for one in found:

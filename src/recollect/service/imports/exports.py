@@ -10,7 +10,8 @@ from pathlib import Path
 from recollect.errors import InvalidInput
 from recollect.service.imports.archive import objects_in, texts_of
 from recollect.service.imports.past import Form, Item, Machine, PastSource, matching
-from recollect.text.transcripts import chatgpt, claude_ai
+from recollect.text.transcripts import claude_ai_export
+from recollect.text.transcripts import chatgpt_export
 
 _NAME = "conversations"
 
@@ -40,11 +41,11 @@ def _read(path: Path, form: Form, what: str) -> Iterator[Item]:
 
 
 def _read_chatgpt(path: Path, machine: Machine) -> Iterator[Item]:
-    return _read(path, chatgpt, "ChatGPT")
+    return _read(path, chatgpt_export, "ChatGPT")
 
 
 def _read_claude_ai(path: Path, machine: Machine) -> Iterator[Item]:
-    return _read(path, claude_ai, "Claude.ai")
+    return _read(path, claude_ai_export, "Claude.ai")
 
 
 CHATGPT = PastSource(

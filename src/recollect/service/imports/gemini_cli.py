@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
-from recollect.text.transcripts import gemini
-from recollect.text.transcripts.decode import from_json
-from recollect.text.transcripts.fields import is_record, record_at
+from recollect.text.transcripts import gemini_transcript
+from recollect.text.transcripts.json_records import parse_json
+from recollect.text.transcripts.json_fields import is_record, record_at
 
 MOST_LIST_BYTES = 4_000_000
 
@@ -32,7 +32,7 @@ def _read(path: Path, machine: Machine) -> Iterator[Item]:
     folder = path.parent.parent if path.parent.name == "chats" else path.parent
     place = _place(folder, machine)
     named = "" if place or path.parent.name != "chats" else f"gemini {folder.name[:40]}"
-    for one in conversations(path, gemini, "session of Gemini CLI"):
+    for one in conversations(path, gemini_transcript, "session of Gemini CLI"):
         yield Item(transcript=replace(one, place=one.place or place), project=named)
 
 
@@ -51,7 +51,7 @@ def _projects(path: Path) -> list[tuple[str, str]]:
     try:
         if path.stat().st_size > MOST_LIST_BYTES:
             return []
-        told = from_json(path.read_text(encoding="utf-8", errors="replace"))
+        told = parse_json(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return []
     known = record_at(told, "projects") if is_record(told) else {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recollect.service.handed import CaptureMode
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
-from recollect.text import memory_graph
+from recollect.text.transcripts import mcp_memory_file
 
 _IN_CACHE = "_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 
@@ -28,7 +28,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, machine: Machine) -> Iterator[Item]:
-    for one in conversations(path, memory_graph, "file of the MCP memory server"):
+    for one in conversations(path, mcp_memory_file, "file of the MCP memory server"):
         told = replace(one, session=f"mcp-memory {path.absolute()}"[-200:])
         yield Item(transcript=told, mode=CaptureMode.SUMMARY)
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from recollect.client.material import MOST_BYTES, readable
+from recollect.wire.material_files import MAX_BYTES, read_text_file
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, TooLarge
 from recollect.service.handed import CaptureMode
-from recollect.text.transcripts.decode import decode
-from recollect.text.transcripts.fields import Record
+from recollect.text.transcripts.json_records import decode_records
+from recollect.text.transcripts.json_fields import JsonRecord
 
 MOST_FILES = 200_000
 MOST_DEPTH = 8
@@ -61,19 +61,19 @@ class PastSource:
 class Form(Protocol):
     """A format, as the files of `text/transcripts` have it."""
 
-    def recognises(self, records: Sequence[Record]) -> bool:
+    def recognises(self, records: Sequence[JsonRecord]) -> bool:
         """Tell whether it is this format."""
 
-    def parse(self, records: Sequence[Record]) -> list[Transcript]:
+    def parse(self, records: Sequence[JsonRecord]) -> list[Transcript]:
         """Return the conversations."""
 
 
 def conversations(path: Path, form: Form, what: str) -> list[Transcript]:
     """Return what is said in a file of one format, or refuse it by name."""
-    text = readable(path)
+    text = read_text_file(path)
     if not text.strip():
         return []
-    decoded = decode(text)
+    decoded = decode_records(text)
     if not form.recognises(decoded.records):
         raise InvalidInput(f"{path} is no {what}")
     return [one for one in form.parse(decoded.records) if one.said]
@@ -104,9 +104,9 @@ def checked_size(path: Path) -> int:
     if not stat.S_ISREG(found.st_mode):
         raise InvalidInput(f"{path} is no regular file")  # a pipe would be waited for, for ever
     size = found.st_size
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise TooLarge(
-            f"{path} has {size / 1e6:,.0f} MB; the limit is {MOST_BYTES // 1_000_000} MB. "
+            f"{path} has {size / 1e6:,.0f} MB; the limit is {MAX_BYTES // 1_000_000} MB. "
             "Split it, or capture its parts"
         )
     return size

@@ -24,13 +24,13 @@ from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.service import inputs
 from recollect.service.capture import Capture, goes_on, laid_out, take_in
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.imports.belonging import place_for
 from recollect.service.imports.past import Item, Machine, PastSource, checked_size
 from recollect.service.imports.sources import SOURCES
 from recollect.service.places import Where, settle
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
 
 READING = 1  # counted up when a reader learns more: then every file is read once more
@@ -86,12 +86,12 @@ def roots_of(wanted: Wish, machine: Machine) -> list[Path]:
     return roots
 
 
-def import_in_steps(deps: Deps, wanted: Wish, machine: Machine) -> Iterator[ImportStep]:
+def import_in_steps(services: Services, wanted: Wish, machine: Machine) -> Iterator[ImportStep]:
     """Bring the past in, yielding how far it is; what a file's last step says is on disk."""
     files, missing = _files(wanted, machine)
     of = len(files) + len(missing)
-    with deps.store.read() as tables:
-        marks = tables.sources.marks(Trigger.MANUAL)
+    with services.store.read() as tables:
+        marks = tables.sources.uris_without_source(Trigger.MANUAL)
     room = wanted.limit
     for number, path in enumerate(missing, start=1):
         reason = f"there is nothing at {path}"
@@ -102,7 +102,7 @@ def import_in_steps(deps: Deps, wanted: Wish, machine: Machine) -> Iterator[Impo
         if room <= 0:
             return
         begun = ImportStep(path=str(path), number=number, of=of)
-        for step in _file(deps, wanted, machine, begun, marks, room):
+        for step in _file(services, wanted, machine, begun, marks, room):
             yield step
         room -= step.conversations
 
@@ -122,7 +122,7 @@ def _files(wanted: Wish, machine: Machine) -> tuple[list[Path], list[Path]]:
 
 
 def _file(
-    deps: Deps,
+    services: Services,
     wanted: Wish,
     machine: Machine,
     begun: ImportStep,
@@ -143,14 +143,14 @@ def _file(
             yield replace(step, outcome=FileOutcome.OLDER)
             return
         for batch in _batches(wanted.source.read(path, machine)):
-            step = _taken(deps, wanted, batch, step, touched_at, room)
+            step = _taken(services, wanted, batch, step, touched_at, room)
             if step.outcome is not None:
                 yield step
                 return
             yield step
         whole = not (wanted.dry_run or (step.left_out and wanted.since))
         if whole:
-            deps.store.write(lambda tables: _leave_mark(deps, tables, mark, step))
+            services.store.write(lambda tables: _leave_mark(services, tables, mark, step))
         yield replace(step, outcome=FileOutcome.TAKEN)
     except StoreError:
         raise  # nothing to do with the file
@@ -159,10 +159,10 @@ def _file(
 
 
 def _taken(
-    deps: Deps, wanted: Wish, batch: Sequence[Item], step: ImportStep, at: datetime, room: int
+    services: Services, wanted: Wish, batch: Sequence[Item], step: ImportStep, at: datetime, room: int
 ) -> ImportStep:
     """Store a batch, or for a dry run count it; return how far the file is then."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         placed = [(item, place_for(tables, item, wanted.project)) for item in batch]
     uri = Path(step.path).as_uri()
     captures = [
@@ -181,27 +181,27 @@ def _taken(
     step = replace(step, left_out=step.left_out + len(batch) - len(captures))
     left = room - step.conversations
     if wanted.dry_run:
-        with deps.store.read() as tables:
+        with services.store.read() as tables:
             new, known, through = _counted(tables, kept, left)
     else:
-        new, known, through = deps.store.write(lambda tables: _stored(deps, tables, kept, left))
+        new, known, through = services.store.write(lambda tables: _stored(services, tables, kept, left))
     step = replace(step, conversations=step.conversations + new, known=step.known + known)
     return step if through else replace(step, outcome=FileOutcome.PARTLY)
 
 
 def _stored(
-    deps: Deps, tables: Tables, captures: Iterable[Capture], room: int
+    services: Services, tables: Tables, captures: Iterable[Capture], room: int
 ) -> tuple[int, int, bool]:
     """Store what is new; return how much that was, how much was known, and whether all fitted."""
     new = known = 0
     for one in captures:
-        owner = owner_of(one.scope, **asdict(settle(tables, one.where, deps.clock)))
+        owner = owner_of(one.scope, **asdict(settle(tables, one.where, services.clock)))
         if _is_known(tables, one, owner):
             known += 1
         elif new == room:
             return new, known, False
         else:
-            take_in(deps, tables, one)
+            take_in(services, tables, one)
             new += 1
     return new, known, True
 
@@ -228,17 +228,17 @@ def _is_known(tables: Tables, one: Capture, owner: Owner | None) -> bool:
         if any(owner in (None, event.owner) for event in events):
             return True
     session = one.transcript.session
-    longer = tables.sources.with_session(session) if session else []
+    longer = tables.sources.with_session_prefix(session) if session else []
     return any(
         name == session and goes_on(one.material.content, content) for name, content in longer
     )
 
 
-def _leave_mark(deps: Deps, tables: Tables, mark: str, step: ImportStep) -> None:
-    now = deps.clock.now()
+def _leave_mark(services: Services, tables: Tables, mark: str, step: ImportStep) -> None:
+    now = services.clock.now()
     tables.sources.add_event(
         Event(
-            id=deps.clock.new_id(),
+            id=services.clock.new_id(),
             trigger=Trigger.MANUAL,
             source_id=None,
             owner=Owner(Scope.GLOBAL, ""),

@@ -23,7 +23,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.moving.parts import (
     AgentParts,
     BlockParts,
@@ -33,22 +33,22 @@ from recollect.service.moving.parts import (
 )
 from recollect.service.moving.placing import Placed, place
 from recollect.store.protocol import Tables
-from recollect.text.clean import clean
+from recollect.text.clean_text import clean
 
 
-def clone(deps: Deps, agent: object, name: object, *, conversations: bool = False) -> Agent:
+def clone(services: Services, agent: object, name: object, *, conversations: bool = False) -> Agent:
     """Make an independent copy of an agent, with what was said only if asked."""
     wanted = inputs.new_name_of("agent", name)
 
     def write(tables: Tables) -> Agent:
         who = known_agent(tables, agent)
         parts = _remembering(gather(tables, who, conversations=conversations), None)
-        return _copied(tables, deps, parts, wanted, f"cloned from {who.name}")
+        return _copied(tables, services, parts, wanted, f"cloned from {who.name}")
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def branch(deps: Deps, agent: object, name: object, *, at: object = None) -> Agent:
+def branch(services: Services, agent: object, name: object, *, at: object = None) -> Agent:
     """Make a copy with what was said up to *at*, which can be merged back later."""
     wanted = inputs.new_name_of("agent", name)
 
@@ -61,15 +61,15 @@ def branch(deps: Deps, agent: object, name: object, *, at: object = None) -> Age
             "agent_id": who.id,
             "name": who.name,
             "blocks": {
-                kept.block.label: seen(kept.block.id, kept.block.version, deps.clock.now())
+                kept.block.label: seen(kept.block.id, kept.block.version, services.clock.now())
                 for kept in parts.blocks
                 if kept.block.scope is Scope.AGENT
             },
         }
         parts = _remembering(parts, origin)
-        return _copied(tables, deps, parts, wanted, branched_from(who.name))
+        return _copied(tables, services, parts, wanted, branched_from(who.name))
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
 def branched_from(name: str) -> str:
@@ -82,8 +82,8 @@ def seen(block_id: str, version: int, at: datetime) -> dict[str, Any]:
     return {"block_id": block_id, "version": version, "at": at.isoformat()}
 
 
-def _copied(tables: Tables, deps: Deps, parts: AgentParts, name: str, reason: str) -> Agent:
-    now = deps.clock.now()
+def _copied(tables: Tables, services: Services, parts: AgentParts, name: str, reason: str) -> Agent:
+    now = services.clock.now()
     renewed = replace(
         parts,
         agent=replace(parts.agent, name=name, created_at=now, updated_at=now),
@@ -95,16 +95,16 @@ def _copied(tables: Tables, deps: Deps, parts: AgentParts, name: str, reason: st
         memories=tuple(born_anew(kept, reason, now) for kept in parts.memories),
         skills=tuple(replace(used, loaded_at=now) for used in parts.skills),
     )
-    placed = place(tables, deps.clock, renewed, came=reason)
-    link_to_originals(tables, deps, parts.memories, placed)
+    placed = place(tables, services.clock, renewed, came=reason)
+    link_to_originals(tables, services, parts.memories, placed)
     return placed.agent
 
 
 def link_to_originals(
-    tables: Tables, deps: Deps, memories: Sequence[MemoryParts], placed: Placed
+    tables: Tables, services: Services, memories: Sequence[MemoryParts], placed: Placed
 ) -> None:
     """Note of each copied memory which one it was copied from."""
-    records = Records(tables, deps.clock, "user")
+    records = Records(tables, services.clock, "user")
     for kept in memories:
         records.link(placed.ids[kept.memory.id], Relation.DERIVED_FROM, kept.memory.id)
 

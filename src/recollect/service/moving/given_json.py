@@ -17,7 +17,7 @@ from typing import IO, Any, NoReturn, TypeVar
 
 from recollect.errors import ImportRefused, InvalidInput
 from recollect.service import inputs
-from recollect.text.redact import Redacted, redact
+from recollect.text.redact import RedactionResult, redact
 
 MAX_BYTES = 1024 * 1024 * 1024
 MAX_DEPTH = 200
@@ -127,7 +127,7 @@ class Given:
             self.refuse(name, "is missing")
         return self.fields[name]
 
-    def said(self, name: str, most: int) -> Redacted:
+    def said(self, name: str, most: int) -> RedactionResult:
         """Return a text with what was taken out of it."""
         return self._ask(name, lambda value: self._redacted(name, value, most))
 
@@ -237,7 +237,7 @@ class Given:
                 "upgrade with pip install -U recollect",
             )
 
-    def _redacted(self, name: str, value: Any, most: int) -> Redacted:
+    def _redacted(self, name: str, value: Any, most: int) -> RedactionResult:
         return redact(inputs.text_of(name, value, most=most * self._slack))
 
     def _list(self, name: str) -> list[Any]:

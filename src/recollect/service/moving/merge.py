@@ -28,7 +28,7 @@ from recollect.errors import InvalidInput
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_writing import add_block, change_of, keep_version
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.moving.copies import (
     born_anew,
     branched_from,
@@ -71,7 +71,7 @@ class _Both:
 
 
 def merge(
-    deps: Deps, into: object, other: object, *, take: object = None, dry_run: bool = False
+    services: Services, into: object, other: object, *, take: object = None, dry_run: bool = False
 ) -> Merge:
     """Bring what another agent learnt into this one; or only say what that would do."""
     chosen = _chosen(take)
@@ -81,10 +81,10 @@ def merge(
         both = _both(tables, into, other)
         decided = {label: _decide(tables, both, label) for label in _labels(both)}
         _apply_choices(both, decided, chosen)
-        passages, notes = _lacking(tables, both, deps.clock.now())
+        passages, notes = _lacking(tables, both, services.clock.now())
         agent = both.into
         if not dry_run:
-            agent, changes = _write(tables, deps, both, decided, passages)
+            agent, changes = _write(tables, services, both, decided, passages)
             told.extend(changes)
         notes += [one.text for one in decided.values() if isinstance(one, _Note)]
         said = len(tables.conversations.latest(both.other.id, limit=1_000_000))
@@ -103,11 +103,11 @@ def merge(
         )
 
     if dry_run:
-        with deps.store.read() as tables:
+        with services.store.read() as tables:
             return work(tables)
-    result = deps.store.write(work)
+    result = services.store.write(work)
     for change in told:
-        deps.listeners.tell(change)
+        services.listeners.tell(change)
     return result
 
 
@@ -134,8 +134,8 @@ def _both(tables: Tables, into: object, other: object) -> _Both:
     return _Both(
         one,
         two,
-        {block.label: block for block in tables.blocks.attached(one.id)},
-        {block.label: block for block in tables.blocks.attached(two.id)},
+        {block.label: block for block in tables.blocks.attached_to(one.id)},
+        {block.label: block for block in tables.blocks.attached_to(two.id)},
     )
 
 
@@ -265,12 +265,12 @@ def _taken(both: _Both, conflict: BlockMergeConflict, choice: str) -> _Take:
 
 def _write(
     tables: Tables,
-    deps: Deps,
+    services: Services,
     both: _Both,
     decided: Mapping[str, _Decision],
     passages: AgentParts,
 ) -> tuple[Agent, list[BlockChange]]:
-    now = deps.clock.now()
+    now = services.clock.now()
     reason = f"merged from {both.other.name}"
     changes: list[BlockChange] = []
     common: dict[str, Any] = {}
@@ -278,9 +278,9 @@ def _write(
         if isinstance(one, _Take):
             common[label] = seen(one.theirs.id, one.theirs.version, now)
             if one.is_new_value:
-                changes.append(_write_block(tables, deps, both.into, one, reason))
-    placed = place_archive(tables, deps.clock, both.into, passages, came=reason)
-    link_to_originals(tables, deps, passages.memories, placed)
+                changes.append(_write_block(tables, services, both.into, one, reason))
+    placed = place_archive(tables, services.clock, both.into, passages, came=reason)
+    link_to_originals(tables, services, passages.memories, placed)
     if not common:
         return both.into, changes
     merged = dict(_record(both.into.metadata.get(MERGED)))
@@ -291,13 +291,13 @@ def _write(
 
 
 def _write_block(
-    tables: Tables, deps: Deps, agent: Agent, wanted: _Take, reason: str
+    tables: Tables, services: Services, agent: Agent, wanted: _Take, reason: str
 ) -> BlockChange:
-    now = deps.clock.now()
+    now = services.clock.now()
     if wanted.ours is None:
         kept = replace(
             wanted.theirs,
-            id=deps.clock.new_id(),
+            id=services.clock.new_id(),
             value=wanted.value,
             scope=Scope.AGENT,
             owner_id=agent.id,

@@ -19,7 +19,7 @@ from recollect.service.agents import MAX_PROMPT
 from recollect.service.block_target import label_of
 from recollect.service.moving.given_json import Given
 from recollect.service.moving.parts import BlockParts, ConversationParts, SkillParts
-from recollect.store.values import KeptSkill
+from recollect.store.values import StoredSkill
 from recollect.text.fingerprint import sha256_hex
 
 MAX_PATH = 4_096
@@ -255,7 +255,7 @@ def skill(given: Given, known: Known) -> SkillParts:
     """Read a skill in use."""
     told = given.object("skill")
     content = told.text("content", inputs.MAX_CONTENT)
-    found = KeptSkill(
+    found = StoredSkill(
         id="",
         name=told.name("name"),
         description=told.text("description", inputs.MAX_SUMMARY),

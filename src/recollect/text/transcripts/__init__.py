@@ -1,1 +1,1 @@
-"""Transcripts of agents and people, whatever program wrote them, understood as what was said."""
+"""Readers for transcripts and exports of AI programs: one module per format, and shared parts."""

@@ -1,0 +1,48 @@
+"""
+Find the parts of a message that its author wrote, without code, quotes, logs, diffs and injected
+memory.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from recollect.text.fence import fenced_spans
+from recollect.text.lazy_pattern import LazyPattern
+
+# Each alternative matches to its own end or not at all, so matching is linear in the text.
+_NOT_SPOKEN = LazyPattern(
+    r"```.*?(?:```|\Z)"  # a code block, closed or not
+    r"|~~~.*?(?:~~~|\Z)"
+    r"|^[ \t]*>[^\n]*$"  # a quoted line
+    r"|^(?: {4}|\t)(?!\s*(?:[-*•+]|\d+[.)])\s)[^\n]*$"  # an indented block that is no list
+    r"|^[ \t]*(?:at [\w.$<>]+ ?\(|File \"|Traceback |[A-Z]\w*(?:Error|Exception)\b|\$ |>>> "
+    r"|\d{4}-\d\d-\d\dT)[^\n]*$|^[ \t]*(?:diff --git|index [0-9a-f]|@@ |[+-]{3} "
+    r"|[+-](?![ \t-]))[^\n]*$|<(?P<tag>system-reminder|command-[a-z]+|local-command-[a-z]+"
+    r"|environment_context|file|document)\b[^>]*>.*?(?:</(?P=tag)>|\Z)|█+",
+    flags=re.DOTALL | re.MULTILINE,
+)
+
+
+def spoken_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each part of *text* that its author wrote, in order."""
+    hidden = sorted(fenced_spans(text) + [match.span() for match in _NOT_SPOKEN.finditer(text)])
+    at = 0
+    for start, end in _merge_spans(hidden):
+        if start > at:
+            yield at, start
+        at = max(at, end)
+    if at < len(text):
+        yield at, len(text)
+
+
+def _merge_spans(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    current: tuple[int, int] | None = None
+    for start, end in spans:
+        if current is not None and start <= current[1]:
+            current = (current[0], max(current[1], end))
+            continue
+        if current is not None:
+            yield current
+        current = (start, end)
+    if current is not None:
+        yield current

@@ -1,0 +1,137 @@
+"""
+Read transcripts of Codex: JSON Lines of {"timestamp", "type", "payload"} under ~/.codex/sessions.
+
+Codex writes a message twice, as a `response_item` for the model and as an `event_msg` for the
+screen: an event counts only if no item has the same text. Text that the program sends in the user's
+name (environment, instructions, editor state) gets the system's voice. The JSON printed by
+`codex exec` is not supported.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.text.transcripts.json_fields import (
+    JsonRecord,
+    is_record,
+    record_at,
+    text_at,
+    time_at,
+)
+from recollect.text.transcripts.message_parts import content_messages, first_timestamp
+from recollect.text.transcripts.speaker_labels import voice_of_role
+
+FORMAT = "codex"
+
+_LINE_TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_EVENT_VOICES = {"user_message": Voice.USER, "agent_message": Voice.ASSISTANT}
+_PROGRAM_PREFIXES = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions instructions>",
+    "<turn_aborted>",
+    "<user_shell_command>",
+    "<skill>",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions",
+)
+_EDITOR_PREFIXES = ("# Context from my IDE setup", "# Files mentioned by the user")
+_REQUEST_HEADING = "## My request for Codex:"
+_IMAGE_TAG = re.compile(r"\s*</?image\b[^<>]*>\s*")  # surrounds an image, alone in its part
+
+
+def recognises(records: Sequence[JsonRecord]) -> bool:
+    """Return whether there are lines of Codex among *records*."""
+    return any(text_at(r, "type") in _LINE_TYPES and is_record(r.get("payload")) for r in records)
+
+
+def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
+    """Return the one session in *records*."""
+    items = [_item_messages(record) for record in records]
+    item_counts = Counter(key for item in items for key in _message_keys(item))
+    messages: list[Said] = []
+    for record, item in zip(records, items, strict=True):
+        events = _event_messages(record)
+        messages += [*item, *(event for event in events if not _is_repeated(item_counts, event))]
+    headers = [record for record in records if text_at(record, "type") == "session_meta"]
+    turns = [record for record in records if text_at(record, "type") == "turn_context"]
+    return [
+        Transcript(
+            said=tuple(messages),
+            format=FORMAT,
+            session=_first_field(headers, "id"),
+            place=_first_field(headers, "cwd") or _first_field(turns, "cwd"),
+            started_at=_start_time(headers) or first_timestamp(messages),
+        )
+    ]
+
+
+def _item_messages(record: JsonRecord) -> list[Said]:
+    at = time_at(record, "timestamp")
+    payload = record_at(record, "payload")
+    match text_at(record, "type"):
+        case "compacted":
+            return content_messages(payload.get("message"), voice=Voice.SYSTEM, at=at)
+        case "response_item" if text_at(payload, "type") in ("message", ""):
+            voice, speaker = voice_of_role(text_at(payload, "role"))
+            messages = content_messages(payload.get("content"), voice=voice, speaker=speaker, at=at)
+            return [part for message in messages for part in _split_program_text(message)]
+        case "response_item":
+            return content_messages([payload], voice=Voice.TOOL, at=at)
+        case _:
+            return []
+
+
+def _event_messages(record: JsonRecord) -> list[Said]:
+    payload = record_at(record, "payload")
+    voice = _EVENT_VOICES.get(text_at(payload, "type"))
+    if voice is None or text_at(record, "type") != "event_msg":
+        return []
+    at = time_at(record, "timestamp")
+    messages = content_messages(text_at(payload, "message"), voice=voice, at=at)
+    return [part for message in messages for part in _split_program_text(message)]
+
+
+def _split_program_text(message: Said) -> list[Said]:
+    """Split *message* into the user's own text and program text with the system's voice."""
+    if message.voice is not Voice.USER:
+        return [message]
+    text = message.text.lstrip()
+    if text.startswith(_PROGRAM_PREFIXES):
+        return [replace(message, voice=Voice.SYSTEM)]
+    if _IMAGE_TAG.fullmatch(text):
+        return []
+    editor, heading, request = text.partition(_REQUEST_HEADING)
+    if not heading or not text.startswith(_EDITOR_PREFIXES):
+        return [message]
+    typed = [replace(message, text=request.strip())] if request.strip() else []
+    return [replace(message, voice=Voice.SYSTEM, text=editor.strip()), *typed]
+
+
+def _message_keys(messages: Sequence[Said]) -> set[tuple[Voice, str]]:
+    """Return the texts in which an event may repeat *messages*: each part, or all joined."""
+    texts = [message.text for message in messages if message.voice is Voice.USER]
+    joined = {(Voice.USER, separator.join(texts).strip()) for separator in ("", "\n")}
+    return {(message.voice, message.text.strip()) for message in messages} | joined
+
+
+def _is_repeated(item_counts: Counter[tuple[Voice, str]], message: Said) -> bool:
+    key = (message.voice, message.text.strip())
+    item_counts[key] -= 1
+    return item_counts[key] >= 0
+
+
+def _first_field(records: Sequence[JsonRecord], name: str) -> str:
+    values = (text_at(record_at(record, "payload"), name) for record in records)
+    return next(filter(None, values), "")
+
+
+def _start_time(headers: Sequence[JsonRecord]) -> datetime | None:
+    times = (
+        time_at(record_at(header, "payload"), "timestamp") or time_at(header, "timestamp")
+        for header in headers
+    )
+    return next(filter(None, times), None)

@@ -1,0 +1,78 @@
+"""
+Read transcripts of Cursor's agent: JSON Lines under ~/.cursor/projects/*/agent-transcripts.
+
+Each line is `{"role", "message": {"content": […]}}`, mostly without a time. The user's own text is
+in `<user_query>`; other text sent in the user's name (open files, reminders) gets the system's
+voice. Lines have neither session nor folder, so the caller must supply them. Older transcripts are
+plain text with `user:` and `assistant:` before each message.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.text.transcripts import plain_text
+from recollect.text.transcripts.json_fields import (
+    JsonRecord,
+    is_record,
+    record_at,
+    text_at,
+    time_at,
+)
+from recollect.text.transcripts.message_parts import content_messages, first_timestamp
+from recollect.text.transcripts.speaker_labels import VOICE_OF_ROLE, voice_of_role
+
+FORMAT = "cursor"
+
+_USER_QUERY = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
+_REMINDER = re.compile(r"<(system[-_]reminder)>.*?</\1>", re.DOTALL)
+
+
+def recognises(records: Sequence[JsonRecord]) -> bool:
+    """Return whether there are lines of Cursor among *records*."""
+    return any(_is_line(record) for record in records)
+
+
+def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
+    """Return the one session in *records*."""
+    messages = tuple(
+        message for record in records if _is_line(record) for message in _line_messages(record)
+    )
+    return [Transcript(said=messages, format=FORMAT, started_at=first_timestamp(messages))]
+
+
+def parse_text(text: str) -> list[Transcript]:
+    """Return the session in a plain text, or an empty list if it is not a dialogue."""
+    dialogue = plain_text.parse(text)
+    if dialogue.format != plain_text.DIALOGUE:
+        return []
+    messages = [part for message in dialogue.said for part in _split_program_text(message)]
+    return [Transcript(said=tuple(messages), format=FORMAT)]
+
+
+def _is_line(record: JsonRecord) -> bool:
+    is_known_role = text_at(record, "role").casefold() in VOICE_OF_ROLE and "type" not in record
+    return is_known_role and is_record(record.get("message"))
+
+
+def _line_messages(record: JsonRecord) -> list[Said]:
+    voice, speaker = voice_of_role(text_at(record, "role"))
+    content = record_at(record, "message").get("content")
+    at = time_at(record, "timestamp", "created_at")
+    messages = content_messages(content, voice=voice, speaker=speaker, at=at)
+    return [part for message in messages for part in _split_program_text(message)]
+
+
+def _split_program_text(message: Said) -> list[Said]:
+    """Return what the program added to *message*, then what the user typed."""
+    if message.voice is not Voice.USER:
+        return [message]
+    if "<user_query>" in message.text:
+        typed = "\n".join(part.strip() for part in _USER_QUERY.findall(message.text))
+        added = _USER_QUERY.sub("", message.text).strip()
+    else:
+        typed = _REMINDER.sub("", message.text).strip()
+        added = "\n".join(match.group() for match in _REMINDER.finditer(message.text))
+    parts = [Said(Voice.SYSTEM, added, at=message.at), replace(message, text=typed)]
+    return [part for part in parts if part.text]

@@ -1,0 +1,110 @@
+"""
+Read transcripts of the Gemini CLI: JSON with a list of typed messages, or one message per line.
+
+Thoughts are left out, and the project hash is not used as the place. File contents that the program
+appends to the user's message get the tool's voice. Of a message written twice, the last version
+counts. Messages of the Gemini API are read by message_list.py.
+"""
+
+from collections.abc import Sequence
+
+from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.text.transcripts.json_fields import (
+    JsonRecord,
+    is_record,
+    record_at,
+    records_at,
+    text_at,
+    time_at,
+)
+from recollect.text.transcripts.message_parts import (
+    first_timestamp,
+    part_text,
+    tool_call_message,
+    tool_output_text,
+)
+
+FORMAT = "gemini"
+
+_VOICES = {
+    "user": Voice.USER,
+    "gemini": Voice.ASSISTANT,
+    "info": Voice.SYSTEM,
+    "warning": Voice.SYSTEM,
+    "error": Voice.SYSTEM,
+}
+_FILES_HEADING = "\n--- Content from referenced files ---"
+_SETUP_PREFIXES = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
+
+
+def recognises(records: Sequence[JsonRecord]) -> bool:
+    """Return whether *records* are such sessions, or the lines of one."""
+    return any(_is_session(record) or _is_message(record) for record in records)
+
+
+def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
+    """Return a transcript for each session, and one for messages written one per line."""
+    sessions = [record for record in records if _is_session(record)]
+    lines = [record for record in records if _is_message(record)]
+    headers = (record for record in records if "sessionId" in record and not _is_session(record))
+    transcripts = [_transcript(record, records_at(record, "messages")) for record in sessions]
+    return [*transcripts, _transcript(next(headers, {}), lines)]
+
+
+def _is_message(record: JsonRecord) -> bool:
+    is_known_type = text_at(record, "type") in _VOICES and "role" not in record
+    return is_known_type and "id" in record and ("content" in record or "toolCalls" in record)
+
+
+def _is_session(record: JsonRecord) -> bool:
+    return any(
+        text_at(message, "type") in _VOICES and "role" not in message
+        for message in records_at(record, "messages")
+    )
+
+
+def _transcript(session: JsonRecord, records: Sequence[JsonRecord]) -> Transcript:
+    # A dict keeps the position of the first version and the text of the last.
+    by_id = {text_at(record, "id") or id(record): record for record in records}
+    messages = tuple(message for record in by_id.values() for message in _parse_message(record))
+    return Transcript(
+        said=messages,
+        format=FORMAT,
+        title=text_at(session, "summary"),
+        session=text_at(session, "sessionId"),
+        started_at=time_at(session, "startTime") or first_timestamp(messages),
+    )
+
+
+def _parse_message(record: JsonRecord) -> list[Said]:
+    at = time_at(record, "timestamp")
+    text = _content_text(record.get("content"))
+    voice = _VOICES.get(text_at(record, "type"), Voice.SYSTEM)
+    messages = [Said(voice, text, at=at)]
+    if voice is Voice.USER:
+        typed, heading, files = text.partition(_FILES_HEADING)
+        is_by_program = typed.lstrip().startswith(_SETUP_PREFIXES)
+        messages = [Said(Voice.SYSTEM if is_by_program else voice, typed, at=at)]
+        messages.append(Said(Voice.TOOL, (heading + files).strip(), at=at))
+    for call in records_at(record, "toolCalls"):
+        output = Said(Voice.TOOL, _tool_output(call), text_at(call, "name"), at)
+        messages += [tool_call_message(call, at=at), output]
+    return [message for message in messages if message.text.strip()]
+
+
+def _content_text(content: object) -> str:
+    # Parts are pieces of one text, split anywhere, so they are joined without a separator.
+    parts = content if isinstance(content, list) else [content]
+    return "".join(
+        part if isinstance(part, str) else part_text(part) if is_record(part) else ""
+        for part in parts
+    )
+
+
+def _tool_output(call: JsonRecord) -> str:
+    responses = [
+        record_at(record_at(part, "functionResponse"), "response")
+        for part in records_at(call, "result")
+    ]
+    text = "\n".join(filter(None, (tool_output_text(response) for response in responses)))
+    return text or text_at(call, "resultDisplay")

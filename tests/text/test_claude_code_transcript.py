@@ -1,0 +1,238 @@
+"""Sessions of Claude Code: what the user typed is the user's, and nothing else is."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.text.transcripts.transcript_reader import read_transcripts
+
+AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
+
+
+def line(kind: str, content: object, **more: object) -> dict[str, object]:
+    return {"type": kind, "message": {"role": kind, "content": content}, **more}
+
+
+def session(*lines: dict[str, object]) -> Transcript:
+    (transcript,) = read_transcripts("\n".join(json.dumps(one) for one in lines))
+    return transcript
+
+
+def said(*lines: dict[str, object]) -> list[tuple[str, str]]:
+    return [(one.voice.value, one.text) for one in session(*lines).said]
+
+
+def test_place_session_title_and_times_are_kept() -> None:
+    transcript = session(
+        {"type": "summary", "summary": "First title", "leafUuid": "x"},
+        line("user", "Hi", sessionId="s1", cwd="/app", timestamp="2026-05-08T10:00:00.000Z"),
+        line("assistant", "Hello", sessionId="s1", cwd="/app/src", timestamp="never"),
+        {"type": "summary", "summary": "Last title", "leafUuid": "y"},
+    )
+
+    assert transcript == Transcript(
+        said=(Said(Voice.USER, "Hi", at=AT), Said(Voice.ASSISTANT, "Hello")),
+        format="claude-code",
+        title="Last title",
+        session="s1",
+        place="/app",
+        started_at=AT,
+    )
+
+
+def test_calls_of_tools_and_their_results_are_the_tools() -> None:
+    transcript = session(
+        line(
+            "assistant",
+            [
+                {"type": "thinking", "thinking": "Hm."},
+                {"type": "text", "text": "Let me look."},
+                {"type": "tool_use", "name": "Read", "input": {"limit": 5, "file_path": "é.ts"}},
+            ],
+        ),
+        line("user", [{"type": "tool_result", "content": "plain"}]),
+        line(
+            "user",
+            [
+                {
+                    "type": "tool_result",
+                    "content": [
+                        {"type": "text", "text": "one"},
+                        {"type": "image", "source": {}},
+                        {"type": "text", "text": "two"},
+                    ],
+                }
+            ],
+        ),
+    )
+
+    assert transcript.said == (
+        Said(Voice.ASSISTANT, "Let me look."),
+        Said(Voice.TOOL, 'Read {"file_path": "é.ts", "limit": 5}', "Read"),
+        Said(Voice.TOOL, "plain"),
+        Said(Voice.TOOL, "one\ntwo"),
+    )
+
+
+def test_a_long_call_is_cut_at_two_thousand_characters() -> None:
+    content = [{"type": "tool_use", "name": "Write", "input": {"content": "x" * 5000}}]
+    (call,) = session(line("assistant", content)).said
+
+    assert len(call.text) == 2000
+    assert call.text.endswith("xx…")
+
+
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+def test_what_other_agents_say_is_a_tools(kind: str) -> None:
+    assert said(line(kind, "Found 3 files.", isSidechain=True)) == [("tool", "Found 3 files.")]
+
+
+def test_lines_that_only_the_program_needs_are_left_out() -> None:
+    assert said(
+        line("user", "Caveat", isMeta=True),
+        {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+        {"type": "progress", "sessionId": "", "data": {"message": "Working"}},
+        {"type": "queue-operation", "operation": "enqueue", "content": "Hi", "sessionId": ""},
+        {"type": "system", "subtype": "turn_duration", "sessionId": ""},
+        line("user", "Hi"),
+        line("assistant", "   "),
+        line("assistant", []),
+    ) == [("user", "Hi")]
+
+
+def test_notices_summaries_and_made_up_answers_are_the_systems() -> None:
+    assert said(
+        {"type": "system", "content": "Conversation compacted", "sessionId": ""},
+        line("user", "The user was building a parser.", isCompactSummary=True),
+        line(
+            "user",
+            "This session is being continued from a previous conversation that ran out"
+            " of context. The user likes tabs.",
+        ),
+        line("user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+        line("assistant", "API Error: 529", isApiErrorMessage=True),
+        {"type": "assistant", "message": {"model": "<synthetic>", "content": "No response."}},
+    ) == [
+        ("system", "Conversation compacted"),
+        ("system", "The user was building a parser."),
+        (
+            "system",
+            "This session is being continued from a previous conversation that ran out"
+            " of context. The user likes tabs.",
+        ),
+        ("system", "[Request interrupted by user for tool use]"),
+        ("system", "API Error: 529"),
+        ("system", "No response."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<command-name>/clear</command-name>",
+        "<command-message>init</command-message>\n<command-name>/init</command-name>\n"
+        "<command-args>use tabs</command-args>",
+        "<local-command-stdout></local-command-stdout>",
+        "<bash-input>ls</bash-input>",
+        "<bash-stdout>a <b> c</bash-stdout><bash-stderr></bash-stderr>",
+        "<system-reminder>Be brief.</system-reminder>",
+    ],
+)
+def test_commands_and_their_output_are_the_systems(text: str) -> None:
+    assert said(line("user", text)) == [("system", text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Use tabs.\n<system-reminder>Be brief.</system-reminder>",
+            [("user", "Use tabs."), ("system", "<system-reminder>Be brief.</system-reminder>")],
+        ),
+        (
+            "<ide_opened_file>a.py</ide_opened_file>Use <system-reminder>x</system-reminder>tabs.",
+            [
+                ("user", "Use tabs."),
+                ("system", "<ide_opened_file>a.py</ide_opened_file>"),
+                ("system", "<system-reminder>x</system-reminder>"),
+            ],
+        ),
+        (  # a reminder that quotes a reminder ends where it ends
+            "a<system-reminder>b<system-reminder>c</system-reminder>d</system-reminder>e",
+            [
+                ("user", "ae"),
+                (
+                    "system",
+                    "<system-reminder>b<system-reminder>c</system-reminder>d</system-reminder>",
+                ),
+            ],
+        ),
+        (  # the user speaks of the tag, and a reminder follows: rather too little than too much
+            "What is <system-reminder> for?<system-reminder>b</system-reminder> Tell me.",
+            [
+                ("user", "What is  Tell me."),
+                ("system", "<system-reminder> for?<system-reminder>b</system-reminder>"),
+            ],
+        ),
+        (
+            "<command-name>/x</command-name><system-reminder>b</system-reminder>",
+            [
+                ("system", "<command-name>/x</command-name>"),
+                ("system", "<system-reminder>b</system-reminder>"),
+            ],
+        ),
+    ],
+)
+def test_reminders_are_taken_out_of_what_the_user_typed(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert said(line("user", [{"type": "text", "text": text}])) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "  Why do I see <command-name> in my log?  ",
+        "What is <system-reminder>?",
+        "</system-reminder> is a closing tag.",
+        "See <command-name>/x</command-name>, please.",
+        "Use <b>bold</b>.",
+    ],
+)
+def test_a_user_may_speak_of_such_tags(text: str) -> None:
+    assert said(line("user", text)) == [("user", text)]
+
+
+def test_what_the_user_told_the_program_to_remember_is_the_users() -> None:
+    text = "<user-memory-input>Always use tabs.</user-memory-input>"
+
+    assert said(line("user", text)) == [("user", "Always use tabs.")]
+
+
+def test_what_the_user_typed_while_the_agent_worked_is_the_users() -> None:
+    queued = {"type": "queued_command", "prompt": "Use tabs instead."}
+
+    assert said(
+        {"type": "attachment", "attachment": queued, "sessionId": ""},
+        {"type": "attachment", "attachment": {"type": "todo", "content": "x"}, "sessionId": ""},
+    ) == [("user", "Use tabs instead.")]
+
+
+def test_each_session_of_a_joined_log_is_a_conversation_with_its_own_title() -> None:
+    lines = [
+        line("user", "one"),
+        line("user", "two", sessionId="s1", uuid="u1", cwd="/one"),
+        line("user", "three", sessionId="s2", uuid="u2", cwd="/two"),
+        line("assistant", "four"),
+        line("user", "five", sessionId="s1"),
+        {"type": "summary", "summary": "Title of two", "leafUuid": "u2"},
+        {"type": "summary", "summary": "Title of another file", "leafUuid": "u9"},
+    ]
+    first, second = read_transcripts("\n".join(json.dumps(one) for one in lines))
+
+    assert (first.session, first.place, first.title) == ("s1", "/one", "Title of another file")
+    assert [one.text for one in first.said] == ["one", "two", "five"]
+    assert (second.session, second.place, second.title) == ("s2", "/two", "Title of two")
+    assert [one.text for one in second.said] == ["three", "four"]

@@ -1,0 +1,24 @@
+"""The two sides of a transcript."""
+
+import pytest
+
+from recollect.text.transcript_sides import split_sides
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "answered"),
+    [
+        ("user: I have a cat\nassistant: How nice", "I have a cat", "How nice"),
+        ("User: a\nmore\nAssistant: b\nAI: c\nUser: d", "a\nmore\n\nd", "b\n\nc"),
+        ("**User:** a\n**Assistant:** b", "a", "b"),
+        ("Notes first\nHuman: a\nBot: b", "Notes first\n\na", "b"),
+        ("Caroline: hello\nMelanie: hi", "Caroline: hello\nMelanie: hi", ""),
+        ("user: alone", "user: alone", ""),
+        ("the assistant: an essay", "the assistant: an essay", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_transcript_has_two_sides_and_any_other_text_has_one(
+    text: str, said: str, answered: str
+) -> None:
+    assert split_sides(text) == (said, answered)
