@@ -15,17 +15,28 @@ from benchmarks.server.spans import Spans
 from recollect.engine import answering, indexer
 from recollect.retrieval import message_search, retrieve
 from recollect.service import read, recall
-from recollect.store.sqlite.memories import SqliteMemories
-from recollect.store.sqlite.messages import SqliteMessages
-from recollect.store.sqlite.embeddings import SqliteEmbeddings
+from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
+from recollect.store.sqlite.memories import SqliteMemoryTable
+from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
 PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
-    "embedding the question": [(answering.Answering, "vector")],
+    "embedding the question": [(answering.ResilientEmbedder, "vector")],
     "what waits to be embedded": [(indexer.Indexer, "_catch_up")],
-    "words": [(SqliteWordIndex, "match"), (SqliteWordIndex, "match_item"), (SqliteWordIndex, "partitions")],
-    "vectors": [(SqliteEmbeddings, "near"), (SqliteEmbeddings, "nearness"), (SqliteEmbeddings, "alike")],
-    "candidate rows": [(SqliteMessages, "candidate_rows"), (SqliteMemories, "candidate_rows")],
+    "words": [
+        (SqliteWordIndex, "match"),
+        (SqliteWordIndex, "match_item"),
+        (SqliteWordIndex, "partitions"),
+    ],
+    "vectors": [
+        (SqliteEmbeddingIndex, "nearest"),
+        (SqliteEmbeddingIndex, "similarities"),
+        (SqliteEmbeddingIndex, "pairwise_similarities"),
+    ],
+    "candidate rows": [
+        (SqliteMessageTable, "candidate_rows"),
+        (SqliteMemoryTable, "candidate_rows"),
+    ],
     "gathering candidates": [(message_search, "find_candidates"), (retrieve, "find_candidates")],
     "ranking": [
         (message_search, "fuse_scores"),
@@ -35,7 +46,7 @@ PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
         (retrieve, "prefer_newer"),
     ],
     "other projects' doors": [(retrieve, "linked_candidates"), (retrieve, "relevant_candidates")],
-    "reading what is returned": [(SqliteMessages, "get_many"), (SqliteMemories, "get_many")],
+    "reading what is returned": [(SqliteMessageTable, "get_many"), (SqliteMemoryTable, "get_many")],
     "the log": [(recall, "keep_log"), (read, "keep_log")],
 }
 REST = "everything else"

@@ -801,7 +801,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
 
 
 def test_a_commit_that_fails_raises_in_every_writer_of_the_group(path: Path) -> None:
-    class Failing:
+    class FailingConnection:
         """A connection whose commits and rollbacks fail."""
 
         in_transaction = True
@@ -810,7 +810,7 @@ def test_a_commit_that_fails_raises_in_every_writer_of_the_group(path: Path) -> 
             if sql in ("COMMIT", "ROLLBACK"):
                 raise apsw.IOError(sql)
 
-    writer = Writer(Failing(), path)  # type: ignore[arg-type]
+    writer = Writer(FailingConnection(), path)  # type: ignore[arg-type]
     tickets = [_Ticket(lambda: "done"), _Ticket(lambda: "done")]
 
     with pytest.raises(apsw.IOError):

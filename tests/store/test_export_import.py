@@ -60,6 +60,7 @@ def play(memory: LocalRecollect, steps: list[tuple[str, str, str, str]], clock: 
             memory.views.list.save(name, text, project=name, limit=3)
 
 
+@pytest.mark.fuzz
 @settings(max_examples=40)
 @given(steps=st.lists(STEP, max_size=14))
 def test_export_import_export_gives_the_same_bytes(

@@ -135,6 +135,7 @@ def test_a_whole_store_is_imported_byte_for_byte_and_once(
         assert other.conversations.pins(talk) == memory.conversations.pins(talk)
 
 
+@pytest.mark.fuzz
 @settings(max_examples=30)
 @given(steps=st.lists(st.tuples(VERB, NAME, TEXT), max_size=14))
 def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, str]]) -> None:

@@ -53,7 +53,7 @@ class WordIndex(Protocol):
         """Return how one item matches *query*; no matches if they share no word."""
 
 
-class Embeddings(Protocol):
+class EmbeddingIndex(Protocol):
     """Embedding models, the vectors of each item, and search by vector similarity."""
 
     def model_id(self, name: str, dimension: int) -> int | None:

@@ -35,7 +35,7 @@ from recollect.domain.retrieval import Filters, Retrieval, View
 from recollect.domain.scope import Owner
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.domain.upkeep import Imported, Problem
-from recollect.store.indexes import Embeddings, WordIndex
+from recollect.store.indexes import EmbeddingIndex, WordIndex
 from recollect.store.values import (
     CandidateRow,
     OpenFileWindow,
@@ -46,7 +46,7 @@ from recollect.store.values import (
 T = TypeVar("T")
 
 
-class Projects(Protocol):
+class ProjectTable(Protocol):
     """Projects and repos."""
 
     def add_project(self, project: Project) -> None:
@@ -83,7 +83,7 @@ class Projects(Protocol):
         """Return the repos of a project."""
 
 
-class Agents(Protocol):
+class AgentTable(Protocol):
     """Agents. Deleting one does not change the indexes: the caller drops its partitions."""
 
     def add(self, agent: Agent) -> None:
@@ -117,7 +117,7 @@ class Agents(Protocol):
         """Delete an agent and everything of it; return how many rows each table lost."""
 
 
-class Blocks(Protocol):
+class BlockTable(Protocol):
     """Blocks, their attachments to agents, and the history of their values."""
 
     def add(self, block: Block) -> None:
@@ -163,7 +163,7 @@ class Blocks(Protocol):
         """Delete a block with its history, attachments and index entry."""
 
 
-class Conversations(Protocol):
+class ConversationTable(Protocol):
     """Conversations, their summaries and pins."""
 
     def add(self, conversation: Conversation) -> None:
@@ -223,7 +223,7 @@ class Conversations(Protocol):
         """Return the pins of a conversation, oldest first."""
 
 
-class Messages(Protocol):
+class MessageTable(Protocol):
     """Messages. Adding one updates the word index."""
 
     def next_position(self, conversation_id: str) -> int:
@@ -287,7 +287,7 @@ class Messages(Protocol):
         """Remove the messages of a conversation from the indexes; return how many there were."""
 
 
-class Skills(Protocol):
+class SkillTable(Protocol):
     """Skills that were loaded, and which agent has which loaded."""
 
     def save(self, skill: StoredSkill, at: datetime) -> str:
@@ -306,7 +306,7 @@ class Skills(Protocol):
         """Return the skills an agent has loaded, and since when."""
 
 
-class Files(Protocol):
+class FileTable(Protocol):
     """Files that were read, and which agent has which open."""
 
     def at_path(self, path: str, project_id: str | None) -> StoredFile | None:
@@ -343,7 +343,7 @@ class Files(Protocol):
         """Return the windows an agent has open, least recently used first."""
 
 
-class Sources(Protocol):
+class SourceTable(Protocol):
     """Sources (captured raw material), and the ingestion events that captured them."""
 
     def add(self, source: Source) -> None:
@@ -398,7 +398,7 @@ class Sources(Protocol):
         """Return the URIs of the events of *trigger* that have no source."""
 
 
-class Memories(Protocol):
+class MemoryTable(Protocol):
     """Memories. Adding or deleting one updates the word index."""
 
     def add(self, memory: Memory) -> None:
@@ -470,7 +470,7 @@ class Memories(Protocol):
         """Return how many memories have each status."""
 
 
-class Jobs(Protocol):
+class JobTable(Protocol):
     """The job queue, candidates waiting for consolidation, the ledger of model calls."""
 
     def add(self, job: Job) -> None:
@@ -536,7 +536,7 @@ class Jobs(Protocol):
         """Return the calls and tokens spent since a moment."""
 
 
-class Links(Protocol):
+class LinkTable(Protocol):
     """Links between memories, and from memories to projects."""
 
     def add(self, link: Link) -> None:
@@ -555,7 +555,7 @@ class Links(Protocol):
         """Return how many pairs of current memories contradict each other."""
 
 
-class Retrievals(Protocol):
+class RetrievalTable(Protocol):
     """The log of retrievals, and saved searches."""
 
     def add(self, retrieval: Retrieval) -> None:
@@ -589,7 +589,7 @@ class Retrievals(Protocol):
         """Delete a saved search; return whether there was one."""
 
 
-class IdempotencyKeys(Protocol):
+class IdempotencyKeyTable(Protocol):
     """The idempotency keys of writes that were carried out."""
 
     def claim(self, key: str, fingerprint: str, *, at: datetime) -> bool:
@@ -606,55 +606,55 @@ class Tables(Protocol):
     """The tables and indexes, inside one read or one write."""
 
     @property
-    def projects(self) -> Projects:
+    def projects(self) -> ProjectTable:
         """Projects and repos."""
 
     @property
-    def agents(self) -> Agents:
+    def agents(self) -> AgentTable:
         """Agents."""
 
     @property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> BlockTable:
         """Blocks and their history."""
 
     @property
-    def conversations(self) -> Conversations:
+    def conversations(self) -> ConversationTable:
         """Conversations, summaries and pins."""
 
     @property
-    def messages(self) -> Messages:
+    def messages(self) -> MessageTable:
         """Messages."""
 
     @property
-    def skills(self) -> Skills:
+    def skills(self) -> SkillTable:
         """Loaded skills."""
 
     @property
-    def files(self) -> Files:
+    def files(self) -> FileTable:
         """Files and open windows."""
 
     @property
-    def sources(self) -> Sources:
+    def sources(self) -> SourceTable:
         """Sources and ingestion events."""
 
     @property
-    def memories(self) -> Memories:
+    def memories(self) -> MemoryTable:
         """Memories and their evidence."""
 
     @property
-    def jobs(self) -> Jobs:
+    def jobs(self) -> JobTable:
         """Jobs and model calls."""
 
     @property
-    def links(self) -> Links:
+    def links(self) -> LinkTable:
         """Links between memories."""
 
     @property
-    def retrievals(self) -> Retrievals:
+    def retrievals(self) -> RetrievalTable:
         """The retrieval log and saved searches."""
 
     @property
-    def idempotency_keys(self) -> IdempotencyKeys:
+    def idempotency_keys(self) -> IdempotencyKeyTable:
         """Idempotency keys."""
 
     @property
@@ -662,7 +662,7 @@ class Tables(Protocol):
         """The index of words."""
 
     @property
-    def embeddings(self) -> Embeddings:
+    def embeddings(self) -> EmbeddingIndex:
         """The embeddings and their models."""
 
 

@@ -14,8 +14,8 @@ from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 _SQL = queries.load("agents")
 
 
-class SqliteAgents:
-    """See `recollect.store.protocol.Agents`."""
+class SqliteAgentTable:
+    """See `recollect.store.protocol.AgentTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

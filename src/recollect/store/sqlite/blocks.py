@@ -17,8 +17,8 @@ from recollect.store.sqlite.word_index import SqliteWordIndex
 _SQL = queries.load("blocks")
 
 
-class SqliteBlocks:
-    """See `recollect.store.protocol.Blocks`."""
+class SqliteBlockTable:
+    """See `recollect.store.protocol.BlockTable`."""
 
     def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db

@@ -15,8 +15,8 @@ from recollect.store.sqlite.row_conversion import FOREVER_AHEAD, Row, fetch_all,
 _SQL = queries.load("conversations")
 
 
-class SqliteConversations:
-    """See `recollect.store.protocol.Conversations`."""
+class SqliteConversationTable:
+    """See `recollect.store.protocol.ConversationTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

@@ -44,8 +44,8 @@ _PENDING_QUERIES: Mapping[PendingFilter, tuple[str, ...]] = {
 }
 
 
-class SqliteEmbeddings:
-    """See `recollect.store.indexes.Embeddings`."""
+class SqliteEmbeddingIndex:
+    """See `recollect.store.indexes.EmbeddingIndex`."""
 
     def __init__(
         self, db: apsw.Connection, items: IndexedItemReader, code_indexes: "dict[int, BitCodeIndex]"

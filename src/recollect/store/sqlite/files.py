@@ -16,8 +16,8 @@ from recollect.store.values import OpenFileWindow, StoredFile
 _SQL = queries.load("files")
 
 
-class SqliteFiles:
-    """See `recollect.store.protocol.Files`."""
+class SqliteFileTable:
+    """See `recollect.store.protocol.FileTable`."""
 
     def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db

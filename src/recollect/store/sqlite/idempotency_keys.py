@@ -10,8 +10,8 @@ from recollect.store.sqlite import queries
 _SQL = queries.load("idempotency_keys")
 
 
-class SqliteIdempotencyKeys:
-    """See `recollect.store.protocol.IdempotencyKeys`."""
+class SqliteIdempotencyKeyTable:
+    """See `recollect.store.protocol.IdempotencyKeyTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

@@ -12,7 +12,7 @@ import apsw
 
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.sqlite import blocks, files, messages, queries
-from recollect.store.sqlite.memories import SqliteMemories, indexed_text
+from recollect.store.sqlite.memories import SqliteMemoryTable, indexed_text
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
@@ -35,8 +35,8 @@ class IndexedItemReader:
 
     def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db
-        self._memories = SqliteMemories(db, word_index)
-        self._blocks = blocks.SqliteBlocks(db, word_index)
+        self._memories = SqliteMemoryTable(db, word_index)
+        self._blocks = blocks.SqliteBlockTable(db, word_index)
 
     def all_items(self) -> Iterator[IndexedItem]:
         """Yield every item that should be indexed, by kind, in the order of item ids."""

@@ -16,8 +16,8 @@ from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 _SQL = queries.load("jobs")
 
 
-class SqliteJobs:
-    """See `recollect.store.protocol.Jobs`."""
+class SqliteJobTable:
+    """See `recollect.store.protocol.JobTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

@@ -12,8 +12,8 @@ from recollect.store.sqlite.row_conversion import Row, to_json
 _SQL = queries.load("links")
 
 
-class SqliteLinks:
-    """See `recollect.store.protocol.Links`."""
+class SqliteLinkTable:
+    """See `recollect.store.protocol.LinkTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

@@ -37,8 +37,8 @@ _TYPES = {kind.value: kind for kind in MemoryType}
 _STATUSES = {status.value: status for status in Status}
 
 
-class SqliteMemories:
-    """See `recollect.store.protocol.Memories`."""
+class SqliteMemoryTable:
+    """See `recollect.store.protocol.MemoryTable`."""
 
     def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db

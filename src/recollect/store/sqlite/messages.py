@@ -35,8 +35,8 @@ _ROLES = {role.value: role for role in Role}
 INDEXED_CHARS = 100_000
 
 
-class SqliteMessages:
-    """See `recollect.store.protocol.Messages`."""
+class SqliteMessageTable:
+    """See `recollect.store.protocol.MessageTable`."""
 
     def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
         self._db = db

@@ -12,8 +12,8 @@ from recollect.store.sqlite.row_conversion import Row
 _SQL = queries.load("projects")
 
 
-class SqliteProjects:
-    """See `recollect.store.protocol.Projects`."""
+class SqliteProjectTable:
+    """See `recollect.store.protocol.ProjectTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

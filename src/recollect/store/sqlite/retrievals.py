@@ -12,8 +12,8 @@ from recollect.store.sqlite.row_conversion import Row, to_json
 _SQL = queries.load("retrievals")
 
 
-class SqliteRetrievals:
-    """See `recollect.store.protocol.Retrievals`."""
+class SqliteRetrievalTable:
+    """See `recollect.store.protocol.RetrievalTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

@@ -14,8 +14,8 @@ from recollect.store.values import StoredSkill
 _SQL = queries.load("skills")
 
 
-class SqliteSkills:
-    """See `recollect.store.protocol.Skills`."""
+class SqliteSkillTable:
+    """See `recollect.store.protocol.SkillTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

@@ -20,8 +20,8 @@ from recollect.store.sqlite.row_conversion import (
 _SQL = queries.load("sources")
 
 
-class SqliteSources:
-    """See `recollect.store.protocol.Sources`."""
+class SqliteSourceTable:
+    """See `recollect.store.protocol.SourceTable`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

@@ -19,23 +19,23 @@ from recollect.clock import Clock
 from recollect.domain.upkeep import Imported, Problem
 from recollect.errors import StoreBusy, StoreClosed
 from recollect.store.sqlite import export_import, integrity
-from recollect.store.sqlite.agents import SqliteAgents
-from recollect.store.sqlite.blocks import SqliteBlocks
+from recollect.store.sqlite.agents import SqliteAgentTable
+from recollect.store.sqlite.blocks import SqliteBlockTable
 from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate_errors
-from recollect.store.sqlite.conversations import SqliteConversations
-from recollect.store.sqlite.embeddings import SqliteEmbeddings
-from recollect.store.sqlite.files import SqliteFiles
-from recollect.store.sqlite.idempotency_keys import SqliteIdempotencyKeys
+from recollect.store.sqlite.conversations import SqliteConversationTable
+from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
+from recollect.store.sqlite.files import SqliteFileTable
+from recollect.store.sqlite.idempotency_keys import SqliteIdempotencyKeyTable
 from recollect.store.sqlite.indexed_items import IndexedItemReader
-from recollect.store.sqlite.jobs import SqliteJobs
-from recollect.store.sqlite.links import SqliteLinks
-from recollect.store.sqlite.memories import SqliteMemories
-from recollect.store.sqlite.messages import SqliteMessages
+from recollect.store.sqlite.jobs import SqliteJobTable
+from recollect.store.sqlite.links import SqliteLinkTable
+from recollect.store.sqlite.memories import SqliteMemoryTable
+from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.migrate import migrate, snapshot
-from recollect.store.sqlite.projects import SqliteProjects
-from recollect.store.sqlite.retrievals import SqliteRetrievals
-from recollect.store.sqlite.skills import SqliteSkills
-from recollect.store.sqlite.sources import SqliteSources
+from recollect.store.sqlite.projects import SqliteProjectTable
+from recollect.store.sqlite.retrievals import SqliteRetrievalTable
+from recollect.store.sqlite.skills import SqliteSkillTable
+from recollect.store.sqlite.sources import SqliteSourceTable
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer import Writer
 
@@ -51,21 +51,21 @@ class SqliteTables:
     """See `recollect.store.protocol.Tables`."""
 
     db: apsw.Connection
-    projects: SqliteProjects
-    agents: SqliteAgents
-    blocks: SqliteBlocks
-    conversations: SqliteConversations
-    messages: SqliteMessages
-    skills: SqliteSkills
-    files: SqliteFiles
-    sources: SqliteSources
-    memories: SqliteMemories
-    jobs: SqliteJobs
-    links: SqliteLinks
-    retrievals: SqliteRetrievals
-    idempotency_keys: SqliteIdempotencyKeys
+    projects: SqliteProjectTable
+    agents: SqliteAgentTable
+    blocks: SqliteBlockTable
+    conversations: SqliteConversationTable
+    messages: SqliteMessageTable
+    skills: SqliteSkillTable
+    files: SqliteFileTable
+    sources: SqliteSourceTable
+    memories: SqliteMemoryTable
+    jobs: SqliteJobTable
+    links: SqliteLinkTable
+    retrievals: SqliteRetrievalTable
+    idempotency_keys: SqliteIdempotencyKeyTable
     word_index: SqliteWordIndex
-    embeddings: SqliteEmbeddings
+    embeddings: SqliteEmbeddingIndex
 
 
 class SqliteStore:
@@ -214,21 +214,23 @@ class SqliteStore:
         word_index = SqliteWordIndex(db)
         return SqliteTables(
             db=db,
-            projects=SqliteProjects(db),
-            agents=SqliteAgents(db),
-            blocks=SqliteBlocks(db, word_index),
-            conversations=SqliteConversations(db),
-            messages=SqliteMessages(db, word_index),
-            skills=SqliteSkills(db),
-            files=SqliteFiles(db, word_index),
-            sources=SqliteSources(db),
-            memories=SqliteMemories(db, word_index),
-            jobs=SqliteJobs(db),
-            links=SqliteLinks(db),
-            retrievals=SqliteRetrievals(db),
-            idempotency_keys=SqliteIdempotencyKeys(db),
+            projects=SqliteProjectTable(db),
+            agents=SqliteAgentTable(db),
+            blocks=SqliteBlockTable(db, word_index),
+            conversations=SqliteConversationTable(db),
+            messages=SqliteMessageTable(db, word_index),
+            skills=SqliteSkillTable(db),
+            files=SqliteFileTable(db, word_index),
+            sources=SqliteSourceTable(db),
+            memories=SqliteMemoryTable(db, word_index),
+            jobs=SqliteJobTable(db),
+            links=SqliteLinkTable(db),
+            retrievals=SqliteRetrievalTable(db),
+            idempotency_keys=SqliteIdempotencyKeyTable(db),
             word_index=word_index,
-            embeddings=SqliteEmbeddings(db, IndexedItemReader(db, word_index), self._code_indexes),
+            embeddings=SqliteEmbeddingIndex(
+                db, IndexedItemReader(db, word_index), self._code_indexes
+            ),
         )
 
     def _open_log_tables(self) -> SqliteTables:
