@@ -336,7 +336,7 @@ def test_memories_are_filtered(store: Store, keep: Keep) -> None:
     assert newest(since=START - timedelta(days=1)) == [new.id]
     assert newest(until=START - timedelta(days=1)) == [old.id]
     with store.read() as tables:
-        item_ids = [tables.memories.item_id_of(one.id) or 0 for one in (old, new, waiting)]
+        item_ids = [tables.memories.item_id_of(memory.id) or 0 for memory in (old, new, waiting)]
         candidate_rows = tables.memories.candidate_rows(item_ids, Filters(tags=frozenset({"y"})))
     assert [row.id for row in candidate_rows] == [new.id]
 
@@ -351,7 +351,7 @@ def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, ke
         late = tables.memories.timeline(None, Filters(since=START), limit=2)
         too_many = tables.memories.timeline([GLOBAL], Filters(), limit=1)
 
-    in_order = [(one.observed_at, item_id_of(store, one)) for one in (old, new)]
+    in_order = [(memory.observed_at, item_id_of(store, memory)) for memory in (old, new)]
     assert (both, late, too_many) == (in_order, in_order[1:], None)
 
 
@@ -376,10 +376,10 @@ def test_partitions_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock
 def test_links_go_both_ways_and_end_with_their_memories(
     store: Store, keep: Keep, clock: FakeClock
 ) -> None:
-    one, other = keep("one"), keep("other")
+    memory, other = keep("one"), keep("other")
     link = Link(
         id=clock.new_id(),
-        from_id=one.id,
+        from_id=memory.id,
         relation=Relation.CONTRADICTS,
         to_kind=LinkEnd.MEMORY,
         to_id=other.id,
@@ -391,15 +391,15 @@ def test_links_go_both_ways_and_end_with_their_memories(
         store.write(lambda tables: tables.links.add(replace(link, id="l2", to_id="nobody")))
 
     with store.read() as tables:
-        assert tables.links.of_memory(one.id) == [link]
+        assert tables.links.of_memory(memory.id) == [link]
         assert tables.links.of_memory(other.id) == [link]
-        assert tables.links.conflicts([one.id]) == {one.id: (other.id,)}
-        assert tables.links.conflicts([other.id]) == {other.id: (one.id,)}
+        assert tables.links.conflicts([memory.id]) == {memory.id: (other.id,)}
+        assert tables.links.conflicts([other.id]) == {other.id: (memory.id,)}
 
     store.write(lambda tables: tables.memories.delete(other.id))
 
     with store.read() as tables:
-        assert tables.links.of_memory(one.id) == []
+        assert tables.links.of_memory(memory.id) == []
 
 
 def test_links_reach_a_project_directly_or_through_its_memories(
@@ -481,8 +481,8 @@ def test_uris_of_events_without_a_source_are_listed(store: Store, clock: FakeClo
         )
 
     events = [event("file:///a#1"), event(""), event("file:///b", Trigger.CONVERSATION)]
-    for one in events:
-        store.write(lambda tables, one=one: tables.sources.add_event(one))  # type: ignore[misc]
+    for new in events:
+        store.write(lambda tables, new=new: tables.sources.add_event(new))  # type: ignore[misc]
 
     with store.read() as tables:
         assert tables.sources.uris_without_source(Trigger.MANUAL) == {"file:///a#1"}
@@ -514,7 +514,7 @@ def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
     hit = LoggedHit(rank=1, memory_id=keep("zebra").id, score=0.5, parts={}, explanation="")
     item = LoggedItem(kind="block", item_id="b", tokens=1, outcome="in")
     for number, name in enumerate("abcdef"):
-        one = Retrieval(
+        retrieval = Retrieval(
             id=name,
             verb="search",
             query="zebra",
@@ -524,7 +524,7 @@ def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
             hits=(hit,),
             context=(item,),
         )
-        store.write_log(lambda tables, one=one: tables.retrievals.add(one))  # type: ignore[misc]
+        store.write_log(lambda tables, retrieval=retrieval: tables.retrievals.add(retrieval))  # type: ignore[misc]
 
     def left() -> str:
         with store.read() as tables:
@@ -547,8 +547,10 @@ def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(
 ) -> None:
     kept, gone = keep("kept zebra"), keep("gone zebra")
     hits = tuple(
-        LoggedHit(rank=rank, memory_id=one, score=0.5, parts={"keyword": 1.0}, explanation="why")
-        for rank, one in enumerate([kept.id, gone.id, "never existed"], start=1)
+        LoggedHit(
+            rank=rank, memory_id=memory_id, score=0.5, parts={"keyword": 1.0}, explanation="why"
+        )
+        for rank, memory_id in enumerate([kept.id, gone.id, "never existed"], start=1)
     )
     retrieval = Retrieval(
         id="q1",
@@ -626,70 +628,72 @@ def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
     store: Store, keep: Keep
 ) -> None:
     near, far = item_id_of(store, keep("near")) or 0, item_id_of(store, keep("far")) or 0
-    one = store.write(lambda tables: tables.embeddings.add_model("one", 4))
-    two = store.write(lambda tables: tables.embeddings.add_model("two", 4))
+    first = store.write(lambda tables: tables.embeddings.add_model("one", 4))
+    second = store.write(lambda tables: tables.embeddings.add_model("two", 4))
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
 
     with store.read() as tables:
-        assert {item.text for item in tables.embeddings.pending(one, 10, PendingFilter.ALL)} == {
+        assert {item.text for item in tables.embeddings.pending(first, 10, PendingFilter.ALL)} == {
             "near",
             "far",
         }
-        assert tables.embeddings.count_pending(one) == 2
-    save_vectors(store, one, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
+        assert tables.embeddings.count_pending(first) == 2
+    save_vectors(store, first, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
 
     with store.read() as tables:
         partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
-        found = tables.embeddings.nearest(one, query, partitions, limit=10)
-        assert found[near].similarity == pytest.approx(1.0)
-        assert found[far].similarity == pytest.approx(0.0)
-        assert tables.embeddings.nearest(two, query, partitions, limit=10) == {}
-        assert tables.embeddings.nearest(one, query, [], limit=10) == {}
-        assert set(tables.embeddings.similarities(one, query, [near])) == {near}
-        assert tables.embeddings.pairwise_similarities(one, [near, far])[
+        matches = tables.embeddings.nearest(first, query, partitions, limit=10)
+        assert matches[near].similarity == pytest.approx(1.0)
+        assert matches[far].similarity == pytest.approx(0.0)
+        assert tables.embeddings.nearest(second, query, partitions, limit=10) == {}
+        assert tables.embeddings.nearest(first, query, [], limit=10) == {}
+        assert set(tables.embeddings.similarities(first, query, [near])) == {near}
+        assert tables.embeddings.pairwise_similarities(first, [near, far])[
             near, far
         ] == pytest.approx(0.0)
-        assert tables.embeddings.pairwise_similarities(one, [near]) == {}
-        assert tables.embeddings.pending(one, 10, PendingFilter.ALL) == []
-        assert len(tables.embeddings.pending(two, 10, PendingFilter.ALL)) == 2
-        assert len(tables.embeddings.pending(two, 10, PendingFilter.REEMBED)) == 2
-        assert tables.embeddings.pending(two, 10, PendingFilter.NEW) == []
+        assert tables.embeddings.pairwise_similarities(first, [near]) == {}
+        assert tables.embeddings.pending(first, 10, PendingFilter.ALL) == []
+        assert len(tables.embeddings.pending(second, 10, PendingFilter.ALL)) == 2
+        assert len(tables.embeddings.pending(second, 10, PendingFilter.REEMBED)) == 2
+        assert tables.embeddings.pending(second, 10, PendingFilter.NEW) == []
         assert tables.embeddings.count_by_model() == {"one": 2}
-        assert tables.embeddings.model_id("one", 4) == one
+        assert tables.embeddings.model_id("one", 4) == first
         assert tables.embeddings.model_id("one", 5) is None
-        assert set(tables.embeddings.vectors_by_hash(one, [short_hash(str(near)), b"unknown"])) == {
-            short_hash(str(near))
-        }
+        assert set(
+            tables.embeddings.vectors_by_hash(first, [short_hash(str(near)), b"unknown"])
+        ) == {short_hash(str(near))}
 
 
 def test_new_and_deleted_vectors_are_seen_at_once(store: Store, keep: Keep) -> None:
     model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
     query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
     memories = [keep(f"memory {number}") for number in range(6)]
-    item_ids = [item_id_of(store, one) or 0 for one in memories]
+    item_ids = [item_id_of(store, memory) or 0 for memory in memories]
 
     def near(limit: int = 10) -> set[int]:
         with store.read() as tables:
             partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
             return set(tables.embeddings.nearest(model, query, partitions, limit=limit))
 
-    save_vectors(store, model, {one: [1, one / 100, 0.1, 0.1] for one in item_ids[:3]})
+    save_vectors(store, model, {item_id: [1, item_id / 100, 0.1, 0.1] for item_id in item_ids[:3]})
     assert near() == set(item_ids[:3])
-    save_vectors(store, model, {one: [-1, -one / 100, -0.1, 0.1] for one in item_ids[3:]})
+    save_vectors(
+        store, model, {item_id: [-1, -item_id / 100, -0.1, 0.1] for item_id in item_ids[3:]}
+    )
     assert near() == set(item_ids)
     assert near(limit=3) == set(item_ids[:3])
-    for one in memories[:3]:
-        store.write(lambda tables, one=one: tables.memories.delete(one.id))  # type: ignore[misc]
+    for memory in memories[:3]:
+        store.write(lambda tables, memory=memory: tables.memories.delete(memory.id))  # type: ignore[misc]
     assert near() == set(item_ids[3:])
     assert near() == set(item_ids[3:])
 
 
 def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, keep: Keep) -> None:
-    one = item_id_of(store, keep("one")) or 0
+    item_id = item_id_of(store, keep("one")) or 0
     old = store.write(lambda tables: tables.embeddings.add_model("old", 4))
     new = store.write(lambda tables: tables.embeddings.add_model("new", 4))
-    save_vectors(store, old, {one: [1, 0, 0, 0]})
-    save_vectors(store, new, {one: [0, 1, 0, 0]})
+    save_vectors(store, old, {item_id: [1, 0, 0, 0]})
+    save_vectors(store, new, {item_id: [0, 1, 0, 0]})
 
     with store.read() as tables:
         assert tables.embeddings.models_in_use() == ModelsInUse(None, None)
@@ -709,8 +713,8 @@ def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, k
 
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
     with store.read() as tables:
-        assert tables.embeddings.similarities(old, query, [one]) == {}
-        assert set(tables.embeddings.similarities(new, query, [one])) == {one}
+        assert tables.embeddings.similarities(old, query, [item_id]) == {}
+        assert set(tables.embeddings.similarities(new, query, [item_id])) == {item_id}
 
 
 def test_a_closed_store_says_so(path: Path, clock: FakeClock) -> None:

@@ -186,32 +186,32 @@ def test_the_store_itself_refuses_an_invalid_block(store: Store, invalid: Block)
 
 
 def test_blocks_are_attached_in_order_under_one_label_each(store: Store) -> None:
-    one = block("b1", "human", scope=Scope.GLOBAL, owner_id="")
-    two = block("b2", "human", scope=Scope.GLOBAL, owner_id="")
+    shared = block("b1", "human", scope=Scope.GLOBAL, owner_id="")
+    same_label = block("b2", "human", scope=Scope.GLOBAL, owner_id="")
     own = block("b3", "persona")
 
     def write(tables: Tables) -> None:
-        for new in (one, two, own):
+        for new in (shared, same_label, own):
             tables.blocks.add(new)
         tables.blocks.attach("a1", own)
-        tables.blocks.attach("a1", one)
-        tables.blocks.attach("a2", one)
+        tables.blocks.attach("a1", shared)
+        tables.blocks.attach("a2", shared)
 
     store.write(write)
     with pytest.raises(InvalidInput):
-        store.write(lambda tables: tables.blocks.attach("a1", two))
+        store.write(lambda tables: tables.blocks.attach("a1", same_label))
     with pytest.raises(InvalidInput):
-        store.write(lambda tables: tables.blocks.attach("nobody", two))
+        store.write(lambda tables: tables.blocks.attach("nobody", same_label))
     with store.read() as tables:
-        assert tables.blocks.attached_to("a1") == [own, one]
+        assert tables.blocks.attached_to("a1") == [own, shared]
         assert tables.blocks.agent_ids_of("b1") == ["a1", "a2"]
-        assert tables.blocks.of_owner(EVERYBODY) == [one, two]
+        assert tables.blocks.of_owner(EVERYBODY) == [shared, same_label]
         assert tables.blocks.of_owner(Owner(Scope.AGENT, "a1")) == [own]
     store.write(lambda tables: tables.blocks.detach("a1", "b1"))
     with store.read() as tables:
         assert tables.blocks.attached_to("a1") == [own]
-        assert tables.blocks.get("b1") == one
-    store.write(lambda tables: tables.blocks.delete(one))
+        assert tables.blocks.get("b1") == shared
+    store.write(lambda tables: tables.blocks.delete(shared))
     with store.read() as tables:
         assert tables.blocks.attached_to("a2") == []
 
@@ -228,7 +228,10 @@ def test_a_renamed_block_is_attached_under_its_new_label(store: Store) -> None:
 
     store.write(write)
     with store.read() as tables:
-        assert [one.label for one in tables.blocks.attached_to("a1")] == ["self", "persona"]
+        assert [attached.label for attached in tables.blocks.attached_to("a1")] == [
+            "self",
+            "persona",
+        ]
 
 
 def test_every_version_of_a_block_is_kept_once(store: Store) -> None:
@@ -292,12 +295,12 @@ def test_the_latest_open_conversation_is_found_by_how_it_was_begun(store: Store)
 
     store.write(write)
     with store.read() as tables:
-        found = tables.conversations.latest_open("a1", begun_by="me")
-        assert found is not None
-        assert (found[0].id, found[1]) == ("r3", START + timedelta(minutes=1))
+        latest = tables.conversations.latest_open("a1", begun_by="me")
+        assert latest is not None
+        assert (latest[0].id, latest[1]) == ("r3", START + timedelta(minutes=1))
         assert tables.conversations.latest_open("a1", begun_by="you") is None
         assert tables.conversations.latest_open("a2", begun_by="me") is None
-        ended = replace(found[0], ended_at=START + timedelta(hours=1))
+        ended = replace(latest[0], ended_at=START + timedelta(hours=1))
     store.write(lambda tables: tables.conversations.set(ended))
     with store.read() as tables:
         former = tables.conversations.latest_open("a1", begun_by="me")
@@ -337,12 +340,12 @@ def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
         assert tables.conversations.pin("p") == replace(pin, active=False)
         assert tables.conversations.pins("c1") == [replace(pin, active=False)]
         assert tables.conversations.pin("unknown") is None
-        assert [one.summary_id for one in tables.messages.page("c1", start=0, limit=9)] == [
+        assert [stored.summary_id for stored in tables.messages.page("c1", start=0, limit=9)] == [
             "s0",
             "s1",
             None,
         ]
-        assert [one.content for one in tables.messages.in_context("c1")] == ["two"]
+        assert [stored.content for stored in tables.messages.in_context("c1")] == ["two"]
         assert tables.messages.count("c1") == (3, 1)
         assert tables.messages.count_of_agent("a1") == 3
 
@@ -413,7 +416,7 @@ def test_messages_are_filtered(store: Store) -> None:
     def positions(**options: object) -> list[int]:
         filters = MessageFilters(**options)  # type: ignore[arg-type]
         with store.read() as tables:
-            by_list = [one.position for one in tables.messages.latest("a1", filters, limit=9)]
+            by_list = [stored.position for stored in tables.messages.latest("a1", filters, limit=9)]
             partitions = tables.word_index.partitions(ItemKind.MESSAGE, [Owner(Scope.AGENT, "a1")])
             matches = tables.word_index.match("zebra", partitions, limit=9).matches
             item_ids = [match.item_id for match in matches]
@@ -501,7 +504,7 @@ def test_a_skill_is_known_by_its_content_and_is_loaded_once(store: Store) -> Non
     store.write(lambda tables: tables.skills.unload("a1", "s1"))
     store.write(lambda tables: tables.skills.drop_unused())
     with store.read() as tables:
-        assert [one.id for one, _ in tables.skills.loaded_by("a1")] == ["s4"]
+        assert [loaded.id for loaded, _ in tables.skills.loaded_by("a1")] == ["s4"]
     assert store.row_counts()["skills"] == 1
     with pytest.raises(InvalidInput):
         store.write(lambda tables: tables.skills.load("a1", "unknown", START))

@@ -1,4 +1,4 @@
-"""An acknowledged write survives kill -9, at any moment; the file is whole each time."""
+"""An acknowledged write survives kill -9, at any moment; the file stays intact."""
 
 import os
 import random
@@ -68,7 +68,7 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_write(
         acknowledged.update(killed_writer(path, number, chance.uniform(0.02, 0.15)))
         with open_memory(path, words_only=True) as memory:
             result = memory.maintenance.verify()
-            kept = {one.id for one in memory.memories.list(project="p", limit=1000)}
+            kept = {stored.id for stored in memory.memories.list(project="p", limit=1000)}
             kept |= {i for i in acknowledged - kept if memory.memories.list.get(i).id == i}
 
         assert result.ok, result.problems

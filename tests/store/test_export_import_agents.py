@@ -122,12 +122,12 @@ def test_a_whole_store_is_imported_byte_for_byte_and_once(
                 name, project="site"
             )
             assert other.blocks.history(name, "persona") == memory.blocks.history(name, "persona")
-            for one, two in zip(
+            for ours, theirs in zip(
                 other.conversations.search("zebra", agent=name, mode="fts"),
                 memory.conversations.search("zebra", agent=name, mode="fts"),
                 strict=True,
             ):
-                assert (one.message, one.score) == (two.message, two.score)
+                assert (ours.message, ours.score) == (theirs.message, theirs.score)
             assert len(other.archive.search(name, "zebra")) == 1
         [talk] = other.conversations.list(agent="ben")
         assert len(other.conversations.messages_in_context(talk)) == 2
@@ -161,12 +161,12 @@ def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, s
 def play(memory: LocalRecollect, verb: str, name: str, text: str) -> None:
     """Run one step; a step that is not allowed is skipped."""
     exists = name in {agent.name for agent in memory.agents.list()}
-    talks = [one for one in memory.conversations.list(agent=name) if one.ended_at is None]
+    talks = [talk for talk in memory.conversations.list(agent=name) if talk.ended_at is None]
     talk = talks[0] if exists and talks else None
     match verb:
         case "agent" if not exists:
             memory.agents.list.create(name, description=text)
-        case "edit" if exists and "human" in {one.label for one in memory.blocks.list(name)}:
+        case "edit" if exists and "human" in {block.label for block in memory.blocks.list(name)}:
             memory.blocks.append(name, "human", text)
         case "say":
             talk = talk or memory.conversations.list.start(agent=name)
@@ -201,13 +201,18 @@ def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_bloc
         again = other.import_(exported)
         found = other.conversations.search("zebra", agent="anna", mode="fts")
 
-        assert [one.name for one in other.agents.list()] == ["ben", "anna"]
+        assert [agent.name for agent in other.agents.list()] == ["ben", "anna"]
         assert other.agents.list.get("anna").id == ours.id
         assert {hit.message.content for hit in found} == {"zebra of anna", "zebra of here"}
         assert other.blocks.get("anna", "persona").value == "rude anna"
-        assert [one.value for one in other.blocks.history("anna", "persona")] == ["", "rude anna"]
+        assert [version.value for version in other.blocks.history("anna", "persona")] == [
+            "",
+            "rude anna",
+        ]
         assert other.blocks.get("anna", "human").value == "likes coffee"
-        assert "likes tea" in [one.value for one in other.blocks.list()]  # not lost, not attached
+        assert "likes tea" in [
+            block.value for block in other.blocks.list()
+        ]  # not lost, not attached
         assert other.blocks.get("ben", "persona").value == "kinder ben"
         conflicts = "\n".join(imported.conflicts)
         assert "blocks persona: differs here in value, version, kept as it was" in conflicts
@@ -221,8 +226,8 @@ def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_bloc
 def test_fields_of_an_agent_that_differ_are_reported(
     memory: LocalRecollect, tmp_path: Path, what: str
 ) -> None:
-    given = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
-    memory.agents.list.create("anna", default_blocks=False, **given)
+    fields = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
+    memory.agents.list.create("anna", default_blocks=False, **fields)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
@@ -266,7 +271,7 @@ def test_a_block_that_changed_in_two_stores_stays_as_it_is_and_is_reported(
     imported = memory.import_(back)
 
     assert memory.blocks.get("anna", "persona").value == "ours"
-    assert [one.value for one in memory.blocks.history("anna", "persona")] == ["", "ours"]
+    assert [version.value for version in memory.blocks.history("anna", "persona")] == ["", "ours"]
     assert len(imported.conflicts) == 1
     assert memory.maintenance.verify().ok
 
@@ -288,7 +293,7 @@ def test_a_conversation_that_continued_in_two_stores_does_not_prevent_the_import
 
     assert imported.conflicts
     assert imported.added["memories"] == 1
-    assert "said here" in [one.content for one in memory.conversations.messages(talk)]
+    assert "said here" in [message.content for message in memory.conversations.messages(talk)]
     assert memory.maintenance.verify().ok
 
 

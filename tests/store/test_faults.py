@@ -47,9 +47,9 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(path: Path) -> None
     )
 
     assert done.returncode == 0, done.stderr
-    told, *kept = done.stdout.splitlines()
-    assert told.startswith("full: no space left to write")
-    assert "nothing of this write was kept" in told
+    message, *kept = done.stdout.splitlines()
+    assert message.startswith("full: no space left to write")
+    assert "nothing of this write was kept" in message
     assert len(kept) > 2
     with open_memory(path, words_only=True) as memory:
         assert memory.maintenance.verify().ok
@@ -105,10 +105,10 @@ def test_a_store_opened_before_a_fork_is_refused_in_the_child(memory: LocalRecol
             os._exit(0)
     os.close(writable)
     os.waitpid(pid, 0)
-    told = os.read(readable, 1000).decode()
+    message = os.read(readable, 1000).decode()
     os.close(readable)
 
-    assert "forked" in told
+    assert "forked" in message
     assert memory.ingest("the parent goes on").content == "the parent goes on"
 
 

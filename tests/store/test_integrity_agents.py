@@ -220,7 +220,7 @@ def test_a_store_of_the_second_schema_keeps_its_memories_and_takes_agents(
         assert checked.ok, checked.problems
         assert memory.memories.list.get(kept.id) == kept
         assert [hit.memory.id for hit in memory.search("pnpm", project="site")] == [kept.id]
-        assert [one.name for one in memory.agents.list()] == ["bob"]
+        assert [agent.name for agent in memory.agents.list()] == ["bob"]
         assert [hit.memory.content for hit in memory.archive.search("bob", "habit")] == [
             "a habit of bob"
         ]

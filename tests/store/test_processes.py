@@ -68,7 +68,7 @@ def test_eight_processes_with_a_thousand_mixed_operations_each_lose_nothing(path
         for result in results:
             for memory_id in result["kept"]:
                 assert memory.memories.list.get(memory_id).id == memory_id
-        alive = {one.id for one in memory.memories.list(everywhere=True, limit=1000)}
+        alive = {stored.id for stored in memory.memories.list(everywhere=True, limit=1000)}
         status = memory.maintenance.status()
 
     gone = {memory_id for result in results for memory_id in result["gone"]}

@@ -1,4 +1,4 @@
-"""A store target by the first release opens with this one, with everything in it."""
+"""A store made by the first release opens with this one, with everything in it."""
 
 import stat
 from pathlib import Path
@@ -35,7 +35,9 @@ def as_first_release(source: Path, target: Path, clock: FakeClock) -> Path:
     ]
     for table in [*FIRST, *sorted(set(tables) - set(FIRST))]:
         stored = columns_of(db, "now", table)
-        kept = ", ".join(f'"{one}"' for one in columns_of(db, "main", table) if one in stored)
+        kept = ", ".join(
+            f'"{column}"' for column in columns_of(db, "main", table) if column in stored
+        )
         db.execute(f"INSERT INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
     db.close()
     return target
@@ -51,7 +53,7 @@ def old(tmp_path: Path, clock: FakeClock) -> Path:
 
 
 def filled(memory: LocalRecollect, clock: FakeClock) -> None:
-    one = memory.ingest(
+    first = memory.ingest(
         "Use pnpm, not npm.",
         type="decision",
         project="site",
@@ -60,7 +62,7 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
         alternatives=["npm"],
     )
     other = memory.ingest("Releases happen on Fridays.", project="site", repo="web")
-    memory.link(one.id, "supports", other.id, note="both are about releases")
+    memory.link(first.id, "supports", other.id, note="both are about releases")
     clock.advance(days=1)
     memory.upsert_profile_fact("editor", "vi")
     memory.upsert_profile_fact("editor", "helix")
@@ -72,13 +74,13 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
 
 def everything(memory: LocalRecollect) -> dict[str, object]:
     found = memory.memories.list(everywhere=True, statuses=list(Status), limit=100)
-    told = {}
-    for one in found:
-        explained = memory.explain(one.id)
+    memories = {}
+    for stored in found:
+        explained = memory.explain(stored.id)
         assert isinstance(explained, MemoryExplanation)
-        told[one.id] = (one, explained.sources, explained.links, explained.changes)
+        memories[stored.id] = (stored, explained.sources, explained.links, explained.changes)
     return {
-        "memories": told,
+        "memories": memories,
         "events": memory.captures.list(),
         "views": memory.views.list(),
         "projects": memory.projects.list(),
@@ -122,10 +124,10 @@ def test_before_it_is_upgraded_a_copy_is_made_for_its_owner_only(
 def test_it_is_upgraded_once(old: Path, clock: FakeClock) -> None:
     open_memory(old, clock=clock).close()
     copy = old.with_name("memory.db.before-0002")
-    target = copy.stat().st_mtime_ns
+    made_at = copy.stat().st_mtime_ns
     open_memory(old, clock=clock).close()
 
-    assert copy.stat().st_mtime_ns == target
+    assert copy.stat().st_mtime_ns == made_at
     assert len(list(old.parent.glob("memory.db.before-*"))) == 1
 
 
@@ -142,7 +144,7 @@ def test_an_upgraded_store_takes_part_in_all_that_is_new(old: Path, clock: FakeC
         memory.undo(candidate.id)
         memory.maintenance.run()
 
-        assert [one.memory.content for one in waiting] == ["an idea"]
+        assert [group.memory.content for group in waiting] == ["an idea"]
         assert (waiting[0].source, waiting[0].voice) == ("manual, 2026-05-09", "")
         assert candidate.content == "We use ruff for linting."
         assert memory.jobs.list() == []
