@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import ModelUnavailable
-from recollect.models.chat import ChatModel
-from recollect.models.http_chat import HttpChatModel, Kind
+from recollect.models.chat_model import ChatModel
+from recollect.models.http_chat import ChatServerKind, HttpChatModel
 
 SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
 
@@ -40,7 +40,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Request:
+class ChatRequest:
     """What the server was asked."""
 
     path: str
@@ -54,48 +54,50 @@ class ChatServer:
 
     url: str
     replies: Sequence[Reply] = ()
-    asked: list[Request] = field(default_factory=list)
+    requests: list[ChatRequest] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
 
 
-def answer(value: Any, **how: Any) -> Reply:
+def json_reply(value: Any, **how: Any) -> Reply:
     """Return a reply with *value* as JSON."""
     return Reply(json.dumps(value).encode(), **how)
 
 
-def openai(content: Any, *, usage: Any = None, refusal: Any = None, reason: str = "stop") -> Reply:
+def openai_reply(
+    content: Any, *, usage: Any = None, refusal: Any = None, reason: str = "stop"
+) -> Reply:
     """Return a chat completion as OpenAI gives it."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    return answer({"object": "chat.completion", "choices": [choice], "usage": usage})
+    return json_reply({"object": "chat.completion", "choices": [choice], "usage": usage})
 
 
-def anthropic(content: Any, *, usage: Any = None, reason: str = "end_turn") -> Reply:
+def anthropic_reply(content: Any, *, usage: Any = None, reason: str = "end_turn") -> Reply:
     """Return a message as Anthropic gives it; a text becomes one block."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return answer({"type": "message", "content": blocks, "stop_reason": reason, "usage": usage})
+    return json_reply({"type": "message", "content": blocks, "stop_reason": reason, "usage": usage})
 
 
 def completion(kind: str, content: Any, **how: Any) -> Reply:
     """Return an answer as a server of *kind* gives it."""
-    return anthropic(content, **how) if kind == "anthropic" else openai(content, **how)
+    return anthropic_reply(content, **how) if kind == "anthropic" else openai_reply(content, **how)
 
 
-def stream(*events: Any, done: bool = True) -> Reply:
+def sse_reply(*events: Any, done: bool = True) -> Reply:
     """Return server-sent events: text as it is, anything else as the data of an event."""
     lines = [event if isinstance(event, str) else f"data: {json.dumps(event)}" for event in events]
     ending = ["data: [DONE]"] if done else []
     return Reply("".join(f"{line}\n\n" for line in (*lines, *ending)).encode(), headers=SSE)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: "_Listening"
+class _ChatHandler(BaseHTTPRequestHandler):
+    server: "_ChatHttpServer"
 
     def do_POST(self) -> None:
         script = self.server.script
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        script.asked.append(Request(self.path, dict(self.headers.items()), body))
-        reply = script.replies[min(len(script.asked), len(script.replies)) - 1]
+        script.requests.append(ChatRequest(self.path, dict(self.headers.items()), body))
+        reply = script.replies[min(len(script.requests), len(script.replies)) - 1]
         script.closing.wait(reply.delay_s)
         with suppress(OSError):  # who asked has gone
             self._send(reply)
@@ -119,12 +121,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-class _Listening(ThreadingHTTPServer):
+class _ChatHttpServer(ThreadingHTTPServer):
     script: ChatServer
 
 
 @contextmanager
-def served(listening: ThreadingHTTPServer) -> Iterator[str]:
+def run_http_server(listening: ThreadingHTTPServer) -> Iterator[str]:
     """Serve in a thread until the block ends; gives the address."""
     thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
     thread.start()
@@ -138,7 +140,7 @@ def served(listening: ThreadingHTTPServer) -> Iterator[str]:
 @contextmanager
 def chat_server() -> Iterator[ChatServer]:
     """Serve on a free port until the block ends."""
-    with _Listening(("127.0.0.1", 0), _Handler) as listening, served(listening) as url:
+    with _ChatHttpServer(("127.0.0.1", 0), _ChatHandler) as listening, run_http_server(listening) as url:
         script = listening.script = ChatServer(url)
         try:
             yield script
@@ -149,15 +151,17 @@ def chat_server() -> Iterator[ChatServer]:
 # What asks it
 
 
-def model(server: ChatServer, kind: Kind = "openai", path: str = "", **how: Any) -> HttpChatModel:
+def chat_model(
+    server: ChatServer, kind: ChatServerKind = "openai", path: str = "", **how: Any
+) -> HttpChatModel:
     return HttpChatModel(kind=kind, url=server.url + path, model="m", **how)
 
 
-def ask(model: ChatModel) -> str:
+def complete(model: ChatModel) -> str:
     return model.complete("Be brief.", "Hello?", max_tokens=50).text
 
 
-def failure(model: ChatModel) -> ModelUnavailable:
+def raised_error(model: ChatModel) -> ModelUnavailable:
     with pytest.raises(ModelUnavailable) as raised:
-        ask(model)
+        complete(model)
     return raised.value

@@ -1,19 +1,21 @@
-"""A chat server that streams without being asked to is understood; a broken stream is not."""
+"""A streamed chat response is joined although none was requested; a broken one is an error."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from chat_server import SSE, ChatServer, Reply, chat_server, openai, stream
+from chat_server import SSE, ChatServer, Reply, chat_server, openai_reply, sse_reply
 from recollect.errors import ModelUnavailable
-from recollect.models.chat import Completion
-from recollect.models.http_chat import HttpChatModel, Kind
+from recollect.models.chat_model import Completion
+from recollect.models.http_chat import ChatServerKind, HttpChatModel
+
+pytestmark = pytest.mark.door
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """A server of one test."""
+    """The chat server of one test."""
     monkeypatch.setenv("NO_PROXY", "*")
     with chat_server() as serving:
         yield serving
@@ -47,14 +49,14 @@ def message(*blocks: Any) -> list[Any]:
     ]
 
 
-def complete(server: ChatServer, kind: Kind = "openai") -> Completion:
+def complete(server: ChatServer, kind: ChatServerKind = "openai") -> Completion:
     chat = HttpChatModel(kind=kind, url=server.url, model="m")
     return chat.complete("Be brief.", "Hello?", max_tokens=50)
 
 
 def test_the_deltas_of_openai_are_joined(server: ChatServer) -> None:
     server.replies = [
-        stream(
+        sse_reply(
             {"choices": [{"delta": {"role": "assistant", "content": ""}}]},
             ": OPENROUTER PROCESSING",
             delta("Hi "),
@@ -70,7 +72,7 @@ def test_the_deltas_of_openai_are_joined(server: ChatServer) -> None:
 
 def test_the_deltas_of_anthropic_are_joined(server: ChatServer) -> None:
     thinking = block("Hm.", "thinking_delta")
-    server.replies = [stream(*message(thinking, block("Hi "), block("there.")), done=False)]
+    server.replies = [sse_reply(*message(thinking, block("Hi "), block("there.")), done=False)]
 
     assert complete(server, "anthropic") == Completion("Hi there.", 7, 3)
 
@@ -95,15 +97,15 @@ def test_a_stream_may_be_written_in_many_ways(server: ChatServer, body: bytes) -
     assert complete(server).text == "Hi."
 
 
-def test_a_line_separator_inside_a_text_ends_no_line(server: ChatServer) -> None:
+def test_a_line_separator_inside_a_text_does_not_end_a_line(server: ChatServer) -> None:
     body = 'data: {"choices": [{"delta": {"content": "a\u2028b"}}]}\n\ndata: [DONE]\n\n'
     server.replies = [Reply(body.encode(), headers=SSE)]
 
     assert complete(server).text == "a\u2028b"
 
 
-def test_an_emoji_torn_between_two_deltas_is_made_whole(server: ChatServer) -> None:
-    server.replies = [stream(delta("\ud83d"), delta("\ude00"))]
+def test_an_emoji_split_between_two_deltas_is_joined(server: ChatServer) -> None:
+    server.replies = [sse_reply(delta("\ud83d"), delta("\ude00"))]
 
     assert complete(server).text == "😀"
 
@@ -111,37 +113,40 @@ def test_an_emoji_torn_between_two_deltas_is_made_whole(server: ChatServer) -> N
 @pytest.mark.parametrize(
     ("kind", "reply"),
     [
-        ("openai", stream(delta("Hi"), done=False)),
-        ("anthropic", stream(*message(block("Hi"))[:4], done=False)),
-        ("openai", stream(delta("Hi."), "lorem ipsum")),
-        ("openai", stream(delta("Hi."), "<html>")),
-        ("openai", stream(delta("Hi."), 'data: {"choi')),
-        ("openai", stream(delta("Hi."), "data: NaN")),
-        ("openai", stream(delta("Hi."), "data: " + "[" * 100_000)),
-        ("openai", stream(delta("Hi."), ["Hi."])),
-        ("openai", stream(delta("Hi."), {"choices": "Hi."})),
-        ("openai", stream(delta("Hi."), {"choices": ["Hi."]})),
-        ("openai", stream(delta("Hi."), {"choices": [{"delta": "Hi."}]})),
-        ("openai", stream(delta("Hi."), delta(7))),
-        ("openai", stream({"error": {"message": "overloaded"}})),
-        ("openai", stream(delta("Hi."), {"error": "overloaded"})),
-        ("openai", stream({"choices": [{"delta": {"refusal": "No."}}]})),
-        ("openai", stream(delta(None, "stop"))),
-        ("openai", stream()),
+        ("openai", sse_reply(delta("Hi"), done=False)),
+        ("anthropic", sse_reply(*message(block("Hi"))[:4], done=False)),
+        ("openai", sse_reply(delta("Hi."), "lorem ipsum")),
+        ("openai", sse_reply(delta("Hi."), "<html>")),
+        ("openai", sse_reply(delta("Hi."), 'data: {"choi')),
+        ("openai", sse_reply(delta("Hi."), "data: NaN")),
+        ("openai", sse_reply(delta("Hi."), "data: " + "[" * 100_000)),
+        ("openai", sse_reply(delta("Hi."), ["Hi."])),
+        ("openai", sse_reply(delta("Hi."), {"choices": "Hi."})),
+        ("openai", sse_reply(delta("Hi."), {"choices": ["Hi."]})),
+        ("openai", sse_reply(delta("Hi."), {"choices": [{"delta": "Hi."}]})),
+        ("openai", sse_reply(delta("Hi."), delta(7))),
+        ("openai", sse_reply({"error": {"message": "overloaded"}})),
+        ("openai", sse_reply(delta("Hi."), {"error": "overloaded"})),
+        ("openai", sse_reply({"choices": [{"delta": {"refusal": "No."}}]})),
+        ("openai", sse_reply(delta(None, "stop"))),
+        ("openai", sse_reply()),
         ("openai", Reply(b"", headers=SSE)),
         ("openai", Reply(b"data: \xff\n\n", headers=SSE)),
-        ("openai", Reply(openai("Hi.").body, headers=SSE)),
-        ("anthropic", stream(*message(block("Hi."), {"type": "error", "error": {}}))),
-        ("anthropic", stream(*message(block("Hi."), {"no": "type"}))),
-        ("anthropic", stream(*message(block("Hi."), {"type": 7}))),
-        ("anthropic", stream(*message(block(7)))),
-        ("anthropic", stream(*message(block("Hi."), {"type": "content_block_delta", "delta": 7}))),
-        ("anthropic", stream(*message(block("Hi."), {"type": "message_delta", "usage": 7}))),
-        ("anthropic", stream(*message())),
+        ("openai", Reply(openai_reply("Hi.").body, headers=SSE)),
+        ("anthropic", sse_reply(*message(block("Hi."), {"type": "error", "error": {}}))),
+        ("anthropic", sse_reply(*message(block("Hi."), {"no": "type"}))),
+        ("anthropic", sse_reply(*message(block("Hi."), {"type": 7}))),
+        ("anthropic", sse_reply(*message(block(7)))),
+        (
+            "anthropic",
+            sse_reply(*message(block("Hi."), {"type": "content_block_delta", "delta": 7})),
+        ),
+        ("anthropic", sse_reply(*message(block("Hi."), {"type": "message_delta", "usage": 7}))),
+        ("anthropic", sse_reply(*message())),
     ],
 )
-def test_garbage_an_error_or_an_end_too_soon_makes_a_stream_unavailable(
-    server: ChatServer, kind: Kind, reply: Reply
+def test_garbage_an_error_or_an_early_end_makes_a_stream_unavailable(
+    server: ChatServer, kind: ChatServerKind, reply: Reply
 ) -> None:
     server.replies = [reply]
 
@@ -149,8 +154,8 @@ def test_garbage_an_error_or_an_end_too_soon_makes_a_stream_unavailable(
         complete(server, kind)
 
 
-def test_a_stream_that_drips_is_bounded(server: ChatServer) -> None:
-    body = stream(*[delta("Hi.")] * 99).body
+def test_a_slow_stream_ends_at_the_timeout(server: ChatServer) -> None:
+    body = sse_reply(*[delta("Hi.")] * 99).body
     server.replies = [Reply(body, headers=SSE, drip_s=0.02)]
     chat = HttpChatModel(kind="openai", url=server.url, model="m", timeout_s=0.2)
 

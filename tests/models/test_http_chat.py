@@ -7,13 +7,13 @@ import pytest
 from chat_server import (
     ChatServer,
     Reply,
-    answer,
-    anthropic,
-    ask,
+    anthropic_reply,
+    chat_model,
+    complete,
     completion,
-    failure,
-    model,
-    openai,
+    json_reply,
+    openai_reply,
+    raised_error,
 )
 from recollect.models.chat_model import Completion
 from recollect.models.http_chat import ChatServerKind
@@ -24,11 +24,11 @@ pytestmark = pytest.mark.door
 KINDS: tuple[ChatServerKind, ...] = ("openai", "ollama", "anthropic")
 
 
-# What is asked
+# Requests
 
 
 @pytest.mark.parametrize(
-    ("kind", "path", "asked"),
+    ("kind", "path", "expected"),
     [
         ("openai", "", "/chat/completions"),
         ("openai", "/v1/", "/v1/chat/completions"),
@@ -40,22 +40,22 @@ KINDS: tuple[ChatServerKind, ...] = ("openai", "ollama", "anthropic")
     ],
 )
 def test_an_address_is_taken_with_or_without_its_version(
-    server: ChatServer, kind: ChatServerKind, path: str, asked: str
+    server: ChatServer, kind: ChatServerKind, path: str, expected: str
 ) -> None:
     server.replies = [completion(kind, "Hi.")]
 
-    ask(model(server, kind, path))
+    complete(chat_model(server, kind, path))
 
-    assert [request.path for request in server.asked] == [asked]
+    assert [request.path for request in server.requests] == [expected]
 
 
 def test_an_openai_server_is_asked_in_its_own_language(server: ChatServer) -> None:
-    server.replies = [openai("Hi.")]
+    server.replies = [openai_reply("Hi.")]
 
-    ask(model(server, key="k3y"))
+    complete(chat_model(server, key="k3y"))
 
-    assert server.asked[0].headers["Authorization"] == "Bearer k3y"
-    assert server.asked[0].body == {
+    assert server.requests[0].headers["Authorization"] == "Bearer k3y"
+    assert server.requests[0].body == {
         "model": "m",
         "max_tokens": 50,
         "temperature": 0,
@@ -68,14 +68,14 @@ def test_an_openai_server_is_asked_in_its_own_language(server: ChatServer) -> No
 
 
 def test_an_anthropic_server_is_asked_in_its_own_language(server: ChatServer) -> None:
-    server.replies = [anthropic("Hi.")]
+    server.replies = [anthropic_reply("Hi.")]
 
-    ask(model(server, "anthropic", key="k3y"))
+    complete(chat_model(server, "anthropic", key="k3y"))
 
-    assert server.asked[0].headers["x-api-key"] == "k3y"
-    assert server.asked[0].headers["anthropic-version"] == "2023-06-01"
-    assert "Authorization" not in server.asked[0].headers
-    assert server.asked[0].body == {
+    assert server.requests[0].headers["x-api-key"] == "k3y"
+    assert server.requests[0].headers["anthropic-version"] == "2023-06-01"
+    assert "Authorization" not in server.requests[0].headers
+    assert server.requests[0].body == {
         "model": "m",
         "max_tokens": 50,
         "temperature": 0,
@@ -91,17 +91,17 @@ def test_without_a_key_or_a_system_text_none_is_sent(
 ) -> None:
     server.replies = [completion(kind, "Hi.")]
 
-    model(server, kind).complete("", "Hello?", max_tokens=50)
+    chat_model(server, kind).complete("", "Hello?", max_tokens=50)
 
-    assert not {"Authorization", "x-api-key"} & server.asked[0].headers.keys()
-    assert "system" not in server.asked[0].body
-    assert server.asked[0].body["messages"] == [{"role": "user", "content": "Hello?"}]
+    assert not {"Authorization", "x-api-key"} & server.requests[0].headers.keys()
+    assert "system" not in server.requests[0].body
+    assert server.requests[0].body["messages"] == [{"role": "user", "content": "Hello?"}]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_asked_before_the_first_prompt(server: ChatServer, kind: ChatServerKind) -> None:
-    assert model(server, kind).name == f"{kind}:m"
-    assert server.asked == []
+    assert chat_model(server, kind).name == f"{kind}:m"
+    assert server.requests == []
 
 
 # What is answered
@@ -110,8 +110,8 @@ def test_nothing_is_asked_before_the_first_prompt(server: ChatServer, kind: Chat
 @pytest.mark.parametrize(
     "reply",
     [
-        ("openai", openai("Hi.", usage={"prompt_tokens": 7, "completion_tokens": 3})),
-        ("anthropic", anthropic("Hi.", usage={"input_tokens": 7, "output_tokens": 3})),
+        ("openai", openai_reply("Hi.", usage={"prompt_tokens": 7, "completion_tokens": 3})),
+        ("anthropic", anthropic_reply("Hi.", usage={"input_tokens": 7, "output_tokens": 3})),
     ],
     ids=["openai", "anthropic"],
 )
@@ -120,7 +120,7 @@ def test_an_answer_is_its_text_and_the_tokens_the_server_counted(
 ) -> None:
     kind, server.replies = reply[0], [reply[1]]
 
-    answered = model(server, kind).complete("Be brief.", "Hello?", max_tokens=50)
+    answered = chat_model(server, kind).complete("Be brief.", "Hello?", max_tokens=50)
 
     assert answered == Completion("Hi.", 7, 3)
 
@@ -133,7 +133,7 @@ def test_tokens_that_are_not_counted_are_estimated(
     names = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
     server.replies = [completion(kind, "Hi there.", usage=dict.fromkeys(names, count))]
 
-    answered = model(server, kind).complete("Be brief.", "Hello?", max_tokens=50)
+    answered = chat_model(server, kind).complete("Be brief.", "Hello?", max_tokens=50)
 
     assert answered.input_tokens == estimate_tokens("Be brief.\nHello?")
     assert answered.output_tokens == estimate_tokens("Hi there.")
@@ -146,7 +146,7 @@ def test_a_usage_of_another_shape_is_no_reason_to_lose_the_text(
 ) -> None:
     server.replies = [completion(kind, "Hi.", usage=usage)]
 
-    assert ask(model(server, kind)) == "Hi."
+    assert complete(chat_model(server, kind)) == "Hi."
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
@@ -157,13 +157,13 @@ def test_a_text_in_parts_is_joined_and_what_is_no_text_left_out(
     parts = [thought, {"type": "text", "text": "Hi "}, {"type": "text", "text": "there."}]
     server.replies = [completion(kind, parts)]
 
-    assert ask(model(server, kind)) == "Hi there."
+    assert complete(chat_model(server, kind)) == "Hi there."
 
 
 def test_half_a_surrogate_pair_does_not_get_through(server: ChatServer) -> None:
-    server.replies = [openai("Hi \ud83d.")]
+    server.replies = [openai_reply("Hi \ud83d.")]
 
-    assert ask(model(server)) == "Hi \ufffd."
+    assert complete(chat_model(server)) == "Hi \ufffd."
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
@@ -173,35 +173,35 @@ def test_an_answer_without_text_is_unavailable(
 ) -> None:
     server.replies = [completion(kind, content)]
 
-    assert "answered without text; ask again" in str(failure(model(server, kind)))
+    assert "answered without text; ask again" in str(raised_error(chat_model(server, kind)))
 
 
 def test_a_model_that_thought_until_its_tokens_were_used_up_is_said_to_have(
     server: ChatServer,
 ) -> None:
-    server.replies = [openai("", reason="length")]
+    server.replies = [openai_reply("", reason="length")]
 
-    assert "it used up its tokens" in str(failure(model(server)))
+    assert "it used all its tokens" in str(raised_error(chat_model(server)))
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        openai(None, refusal="I cannot help with that."),
-        openai([{"type": "refusal", "refusal": "I cannot help with that."}]),
+        openai_reply(None, refusal="I cannot help with that."),
+        openai_reply([{"type": "refusal", "refusal": "I cannot help with that."}]),
     ],
     ids=["field", "part"],
 )
 def test_a_refusal_is_unavailable_with_its_text(server: ChatServer, reply: Reply) -> None:
     server.replies = [reply]
 
-    assert "refused: I cannot help with that.;" in str(failure(model(server)))
+    assert "refused: I cannot help with that.;" in str(raised_error(chat_model(server)))
 
 
 def test_a_refusal_of_anthropic_is_unavailable(server: ChatServer) -> None:
-    server.replies = [anthropic("I", reason="refusal")]
+    server.replies = [anthropic_reply("I", reason="refusal")]
 
-    assert "refused to answer" in str(failure(model(server, "anthropic")))
+    assert "refused to answer" in str(raised_error(chat_model(server, "anthropic")))
 
 
 # Parameters a model refuses
@@ -209,14 +209,14 @@ def test_a_refusal_of_anthropic_is_unavailable(server: ChatServer) -> None:
 
 def refuses(name: str) -> Reply:
     words = f"Unsupported parameter: '{name}' is not supported with this model."
-    return answer({"error": {"message": words, "param": name}}, status=400)
+    return json_reply({"error": {"message": words, "param": name}}, status=400)
 
 
 def test_a_model_that_refuses_max_tokens_is_asked_with_its_newer_name(server: ChatServer) -> None:
-    server.replies = [refuses("max_tokens"), openai("Hi.")]
+    server.replies = [refuses("max_tokens"), openai_reply("Hi.")]
 
-    assert ask(model(server)) == "Hi."
-    first, second = (request.body for request in server.asked)
+    assert complete(chat_model(server)) == "Hi."
+    first, second = (request.body for request in server.requests)
     assert first.pop("max_tokens") == second.pop("max_completion_tokens") == 50
     assert first == second
 
@@ -227,20 +227,20 @@ def test_a_model_that_refuses_a_temperature_is_asked_without(
 ) -> None:
     server.replies = [refuses("temperature"), completion(kind, "Hi.")]
 
-    assert ask(model(server, kind)) == "Hi."
-    first, second = (request.body for request in server.asked)
+    assert complete(chat_model(server, kind)) == "Hi."
+    first, second = (request.body for request in server.requests)
     assert first.pop("temperature") == 0
     assert first == second
 
 
 def test_a_model_that_refuses_both_is_asked_as_it_likes_from_then_on(server: ChatServer) -> None:
-    server.replies = [refuses("max_tokens"), refuses("temperature"), openai("Hi.")]
-    chat = model(server)
+    server.replies = [refuses("max_tokens"), refuses("temperature"), openai_reply("Hi.")]
+    chat = chat_model(server)
 
-    assert (ask(chat), ask(chat)) == ("Hi.", "Hi.")
-    assert len(server.asked) == 4
-    assert server.asked[3].body == server.asked[2].body
-    assert not {"max_tokens", "temperature"} & server.asked[3].body.keys()
+    assert (complete(chat), complete(chat)) == ("Hi.", "Hi.")
+    assert len(server.requests) == 4
+    assert server.requests[3].body == server.requests[2].body
+    assert not {"max_tokens", "temperature"} & server.requests[3].body.keys()
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "temperature"])
@@ -248,10 +248,10 @@ def test_a_refusal_that_goes_on_is_retried_once_and_then_unavailable(
     server: ChatServer, name: str
 ) -> None:
     server.replies = [refuses(name)]
-    chat = model(server)
+    chat = chat_model(server)
 
-    assert "answered 400" in str(failure(chat))
-    assert len(server.asked) == 2
+    assert "answered 400" in str(raised_error(chat))
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -267,16 +267,16 @@ def test_another_failure_is_not_retried(
 ) -> None:
     server.replies = [reply]
 
-    failure(model(server, kind))
+    raised_error(chat_model(server, kind))
 
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 def test_what_did_not_help_is_not_kept_up(server: ChatServer) -> None:
-    server.replies = [refuses("max_tokens"), Reply(status=500), openai("Hi.")]
-    chat = model(server)
-    failure(chat)
+    server.replies = [refuses("max_tokens"), Reply(status=500), openai_reply("Hi.")]
+    chat = chat_model(server)
+    raised_error(chat)
 
-    ask(chat)
+    complete(chat)
 
-    assert server.asked[2].body["max_tokens"] == 50
+    assert server.requests[2].body["max_tokens"] == 50

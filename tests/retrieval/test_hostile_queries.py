@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import InvalidInput, Recollect
+from recollect import InvalidInput, LocalRecollect
 from support import open_memory
+
+pytestmark = pytest.mark.fuzz
 
 HOSTILE = {
     "quotes": '"\'`"" OR 1=1 --',
@@ -36,29 +38,31 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_query_is_answered(memory: Recollect, name: str) -> None:
+def test_a_hostile_query_is_answered(memory: LocalRecollect, name: str) -> None:
     memory.ingest("An ordinary fact about a red fox.")
 
     memory.search(HOSTILE[name])
     memory.context_for(HOSTILE[name])
 
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_content_is_kept_and_found_again(memory: Recollect, name: str) -> None:
+def test_hostile_content_is_stored_and_found_again(memory: LocalRecollect, name: str) -> None:
     content = HOSTILE[name][:200_000]
     if not content.strip():
         with pytest.raises(InvalidInput, match="nothing to remember"):
             memory.ingest(content)
         return
-    kept = memory.ingest(content, title=content[:100], tags=[content[:50]])
+    stored = memory.ingest(content, title=content[:100], tags=[content[:50]])
 
-    found = memory.search(content)
+    hits = memory.search(content)
 
-    assert memory.get(kept.id).content == re.sub("[\x00\ud800-\udfff]", "\ufffd", content)
-    assert memory.verify().ok
-    assert name in ("only nul", "zero width") or kept.id in [hit.memory.id for hit in found]
+    assert memory.memories.list.get(stored.id).content == re.sub(
+        "[\x00\ud800-\udfff]", "\ufffd", content
+    )
+    assert memory.maintenance.verify().ok
+    assert name in ("only nul", "zero width") or stored.id in [hit.memory.id for hit in hits]
 
 
 @settings(max_examples=80)
@@ -74,11 +78,11 @@ def test_any_text_is_a_query_and_any_text_is_content(query: str, content: str) -
         memory.search(query)
         memory.search(content)
 
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
 
 
 @pytest.mark.parametrize(
-    "given_values",
+    "arguments",
     [
         {"limit": 0},
         {"limit": 10_000},
@@ -101,15 +105,15 @@ def test_any_text_is_a_query_and_any_text_is_content(query: str, content: str) -
     ],
     ids=str,
 )
-def test_a_value_that_cannot_be_meant_is_refused_with_what_would_be(
-    memory: Recollect, given_values: dict[str, object]
+def test_an_invalid_argument_is_rejected_with_a_helpful_message(
+    memory: LocalRecollect, arguments: dict[str, object]
 ) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        memory.search("question", **given_values)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput) as error:
+        memory.search("question", **arguments)  # type: ignore[arg-type]
 
-    assert len(str(refused.value)) > 20
+    assert len(str(error.value)) > 20
 
 
-def test_a_query_that_is_no_text_is_refused(memory: Recollect) -> None:
+def test_a_query_that_is_not_text_is_rejected(memory: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="must be text"):
         memory.search(None)  # type: ignore[arg-type]

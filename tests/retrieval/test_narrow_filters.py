@@ -1,4 +1,4 @@
-"""A narrow filter costs little and hides nothing: the legs look at what passes, not at the rest."""
+"""With a narrow filter the indexes search only the items that can pass."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.conversation import MessageFilters, MessageStanding, Role
+from recollect import LocalRecollect
+from recollect.domain.conversation import MessageCandidateRow, MessageFilters, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.retrieval.candidates import Meaning, gather
+from recollect.retrieval.candidates import QueryVector, find_candidates
 from recollect.store.protocol import Tables
-from recollect.store.values import Shelf
+from recollect.store.values import Partition
 from support import START, FakeClock, open_memory
 
 DAYS = 40
-A_DAY = 12  # messages
+PER_DAY = 12  # messages
 EVERYTHING = MessageFilters(roles=frozenset(Role))
 ON_THE_THIRD = MessageFilters(
     roles=frozenset(Role),
@@ -25,130 +25,141 @@ ON_THE_THIRD = MessageFilters(
 
 
 @pytest.fixture
-def memory(path: Path) -> Iterator[Recollect]:
-    """A conversation a day; each tells of the same lamp in the same words, but for a number."""
+def memory(path: Path) -> Iterator[LocalRecollect]:
+    """One conversation per day, each about the same lamp in the same words but for a number."""
     with open_memory(path, clock=FakeClock(START + timedelta(days=DAYS))) as opened:
         for day in range(DAYS):
             began = START + timedelta(days=day)
-            conversation = opened.start_conversation(agent="ada", started_at=began)
-            said = [
+            conversation = opened.conversations.list.start(agent="ada", started_at=began)
+            messages = [
                 {
                     "role": "user" if number % 2 else "tool",
-                    "content": f"The lamp has number {day * A_DAY + number}.",
+                    "content": f"The lamp has number {day * PER_DAY + number}.",
                     "created_at": began + timedelta(minutes=number),
                 }
-                for number in range(A_DAY)
+                for number in range(PER_DAY)
             ]
-            opened.append_messages(conversation, said)
+            opened.conversations.append_many(conversation, messages)
         opened.drain()
         yield opened
 
 
-def shelves_of(tables: Tables) -> tuple[str, list[Shelf]]:
-    agent = tables.agents.named("ada")
+def partitions_of(tables: Tables) -> tuple[str, list[Partition]]:
+    agent = tables.agents.by_name("ada")
     assert agent is not None
     owner = Owner(Scope.AGENT, agent.id)
-    return agent.id, tables.words.shelves(ItemKind.MESSAGE, [owner])
+    return agent.id, tables.word_index.partitions(ItemKind.MESSAGE, [owner])
 
 
-def test_few_are_those_of_the_time_or_the_conversation_and_none_if_they_are_many(
-    memory: Recollect,
+def test_item_ids_are_returned_for_a_narrow_filter_and_none_for_a_wide_one(
+    memory: LocalRecollect,
 ) -> None:
-    talk = memory.conversations(agent="ada")[-4]
+    talk = memory.conversations.list(agent="ada")[-4]
     inside = MessageFilters(roles=frozenset(Role), conversation_id=talk.id)
-    with memory._deps.store.read() as tables:
-        agent_id, _ = shelves_of(tables)
-        then = tables.messages.few(agent_id, ON_THE_THIRD, most=A_DAY)
-        there = tables.messages.few(agent_id, inside, most=A_DAY)
+    with memory._services.store.read() as tables:
+        agent_id, _ = partitions_of(tables)
+        then = tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY)
+        there = tables.messages.item_ids_if_few(agent_id, inside, limit=PER_DAY)
 
         assert then is not None
-        assert len(then) == A_DAY
+        assert len(then) == PER_DAY
         assert sorted(then) == sorted(there or [])
-        assert len(tables.messages.standings(then, ON_THE_THIRD)) == A_DAY
-        assert tables.messages.few(agent_id, ON_THE_THIRD, most=A_DAY - 1) is None
-        assert tables.messages.few(agent_id, EVERYTHING, most=10**6) is None
+        assert len(tables.messages.candidate_rows(then, ON_THE_THIRD)) == PER_DAY
+        assert tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY - 1) is None
+        assert tables.messages.item_ids_if_few(agent_id, EVERYTHING, limit=10**6) is None
 
 
 @pytest.mark.parametrize("every", [1, 3], ids=["a stretch", "with gaps"])
-def test_each_leg_finds_among_some_items_what_it_finds_of_them_in_all(
-    memory: Recollect, every: int
+def test_each_index_finds_among_some_items_what_it_finds_of_them_in_all(
+    memory: LocalRecollect, every: int
 ) -> None:
-    with memory._deps.store.read() as tables:
-        agent_id, shelves = shelves_of(tables)
-        few = (tables.messages.few(agent_id, ON_THE_THIRD, most=A_DAY) or [])[::every]
+    with memory._services.store.read() as tables:
+        agent_id, partitions = partitions_of(tables)
+        few = (tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY) or [])[
+            ::every
+        ]
         query = "which number has the lamp"
-        matches = tables.words.match(query, shelves, limit=DAYS * A_DAY)
-        among = tables.words.match(query, shelves, limit=A_DAY, among=few)
+        matches = tables.word_index.match(query, partitions, limit=DAYS * PER_DAY)
+        among = tables.word_index.match(query, partitions, limit=PER_DAY, among=few)
 
-        assert among.matches == tuple(one for one in matches.matches if one.seq in few)
-        assert among.matching == len(few)
-        assert among.question_weight == matches.question_weight
+        assert among.matches == tuple(match for match in matches.matches if match.item_id in few)
+        assert among.match_count == len(few)
+        assert among.query_weight == matches.query_weight
 
-        meant = meaning_of(memory, query)
-        near = tables.vectors.near(meant.model_id, meant.vector, shelves, limit=DAYS * A_DAY)
-        some = tables.vectors.near(meant.model_id, meant.vector, shelves, limit=A_DAY, among=few)
+        vector = query_vector_of(memory, query)
+        near = tables.embeddings.nearest(
+            vector.model_id, vector.values, partitions, limit=DAYS * PER_DAY
+        )
+        some = tables.embeddings.nearest(
+            vector.model_id, vector.values, partitions, limit=PER_DAY, among=few
+        )
 
-        assert dict(some) == {seq: one for seq, one in near.items() if seq in few}
-        assert tables.words.match(query, shelves, limit=10, among=[]).matches == ()
-        assert tables.vectors.near(meant.model_id, meant.vector, shelves, limit=10, among=[]) == {}
+        assert dict(some) == {item_id: match for item_id, match in near.items() if item_id in few}
+        assert tables.word_index.match(query, partitions, limit=10, among=[]).matches == ()
+        assert (
+            tables.embeddings.nearest(
+                vector.model_id, vector.values, partitions, limit=10, among=[]
+            )
+            == {}
+        )
 
 
-def test_the_codes_are_scanned_among_the_given_where_they_are_too_many_to_compare(
-    memory: Recollect,
+def test_codes_are_scanned_if_the_given_items_are_too_many_to_compare_exactly(
+    memory: LocalRecollect,
 ) -> None:
-    with memory._deps.store.read() as tables:
-        _, shelves = shelves_of(tables)
-        meant = meaning_of(memory, "the lamp")
-        model_id, vector = meant.model_id, meant.vector
-        everything = list(tables.vectors.near(model_id, vector, shelves, limit=10**4))
+    with memory._services.store.read() as tables:
+        _, partitions = partitions_of(tables)
+        vector = query_vector_of(memory, "the lamp")
+        model_id, vector = vector.model_id, vector.values
+        everything = list(tables.embeddings.nearest(model_id, vector, partitions, limit=10**4))
         most = everything[: 9 * len(everything) // 10]  # more than are compared exactly
         assert len(most) > 400
 
-        found = tables.vectors.near(model_id, vector, shelves, limit=10**4, among=most)
+        found = tables.embeddings.nearest(model_id, vector, partitions, limit=10**4, among=most)
 
         assert set(found) <= set(most)
         assert len(found) == len(most)
 
 
-def test_a_filter_that_half_passes_is_asked_for_a_little_more_and_each_item_once(
-    memory: Recollect,
+def test_a_filter_that_half_passes_fetches_a_little_more_and_checks_each_item_once(
+    memory: LocalRecollect,
 ) -> None:
-    looked: list[int] = []
+    checked: list[int] = []
     spoken = MessageFilters(roles=frozenset({Role.USER}))
-    with memory._deps.store.read() as tables:
-        _, shelves = shelves_of(tables)
+    with memory._services.store.read() as tables:
+        _, partitions = partitions_of(tables)
 
-        def admit(seqs: Iterable[int]) -> list[MessageStanding]:
-            asked = list(seqs)
-            looked.extend(asked)
-            return tables.messages.standings(asked, spoken)
+        def admit(item_ids: Iterable[int]) -> list[MessageCandidateRow]:
+            ids = list(item_ids)
+            checked.extend(ids)
+            return tables.messages.candidate_rows(ids, spoken)
 
-        found = gather(tables, "the lamp has a number", shelves, admit, None, limit=10)
+        found = find_candidates(tables, "the lamp has a number", partitions, admit, None, limit=10)
 
         assert len(found.candidates) >= 100
-        assert len(looked) == len(set(looked))
-        assert len(looked) < DAYS * A_DAY
+        assert len(checked) == len(set(checked))
+        assert len(checked) < DAYS * PER_DAY
 
 
-def test_a_question_about_a_day_and_one_in_a_conversation_find_what_was_said_there(
-    memory: Recollect,
+def test_a_query_for_a_day_and_one_for_a_conversation_find_the_same_messages(
+    memory: LocalRecollect,
 ) -> None:
     asked_at = START + timedelta(days=DAYS)
-    talk = memory.conversations(agent="ada")[-4]
+    talk = memory.conversations.list(agent="ada")[-4]
     since, until = ON_THE_THIRD.since, ON_THE_THIRD.until
 
-    at_the_time = memory.search_messages(
+    at_the_time = memory.conversations.search(
         "which number has the lamp", agent="ada", since=since, until=until, asked_at=asked_at
     )
-    there = memory.search_messages("which number has the lamp", conversation=talk)
+    there = memory.conversations.search("which number has the lamp", conversation=talk)
 
     assert len(at_the_time) == len(there) == 10
     assert {hit.message.conversation_id for hit in [*at_the_time, *there]} == {talk.id}
 
 
-def meaning_of(memory: Recollect, query: str) -> Meaning:
-    indexer = memory._deps.indexer()
+def query_vector_of(memory: LocalRecollect, query: str) -> QueryVector:
+    indexer = memory._services.indexer()
     assert indexer is not None
-    meaning, trouble = indexer.meaning(query)
+    meaning, trouble = indexer.embed_query(query)
     assert meaning is not None, trouble
     return meaning

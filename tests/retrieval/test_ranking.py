@@ -1,4 +1,4 @@
-"""The formulas, as tables of numbers: fusion, the bar, the order, and the reasons given."""
+"""Score fusion, the threshold, ranking and explanations, as tables of numbers."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -7,27 +7,36 @@ import pytest
 
 from recollect import MemoryType, Scope, Status
 from recollect.domain.scope import Owner
-from recollect.retrieval.bar import LEAST, LENGTHY, LENIENCE, MUCH, SHORT, SLACK, USUAL, Bar
-from recollect.retrieval.candidates import NOTHING_NEAR, Candidate, Gathered
+from recollect.retrieval.candidates import NO_STATS, Candidate, CandidateSet
 from recollect.retrieval.explain import explain
-from recollect.retrieval.fuse import (
-    BEFORE,
-    BESIDE,
-    LEAST_TRUST,
-    LENGTHENED,
-    MEANING,
-    PIECE_PENALTY,
-    STEEPER,
-    WORDS,
-    fuse,
-)
 from recollect.retrieval.rank import rank
-from recollect.store.values import Backdrop, Near, Standing, WordMatch
+from recollect.retrieval.score_fusion import (
+    CHUNK_PENALTY,
+    LENGTH_POWER,
+    MIN_WORD_TRUST,
+    NEIGHBOUR_BONUS,
+    PRECEDING_WEIGHT,
+    VECTOR_WEIGHT,
+    WORD_SHARE_POWER,
+    WORD_WEIGHT,
+    fuse_scores,
+)
+from recollect.retrieval.threshold import (
+    LONG_QUERY_DISCOUNT,
+    LONG_QUERY_WORDS,
+    MEAN_SHARE,
+    MEAN_SMOOTHING,
+    MIN_SCORE,
+    SHORT_QUERY_WORDS,
+    SLACK,
+    Threshold,
+)
+from recollect.store.values import CandidateRow, SimilarityStats, VectorMatch, WordMatch
 from support import START
 
 
 def candidate(
-    seq: int,
+    item_id: int,
     *,
     score: float | None = None,
     cosine: float | None = None,
@@ -38,102 +47,108 @@ def candidate(
     scope: Scope = Scope.PROJECT,
     confidence: float = 1.0,
     words: tuple[str, ...] = ("word",),
-) -> Candidate[Standing]:
+) -> Candidate[CandidateRow]:
     return Candidate(
-        standing=Standing(
-            seq=seq,
-            id=f"id{seq}",
+        item=CandidateRow(
+            item_id=item_id,
+            id=f"id{item_id}",
             owner=Owner(scope, ""),
             type=MemoryType.PROJECT,
             status=Status.ACTIVE,
             confidence=confidence,
             observed_at=observed_at,
         ),
-        words=None if score is None else WordMatch(seq, score, words, 1.0),
-        near=None if cosine is None else Near(cosine, chunks),
+        word_match=None if score is None else WordMatch(item_id, score, words, 1.0),
+        vector_match=None if cosine is None else VectorMatch(cosine, chunks),
         coverage=coverage,
         reached=reached,
     )
 
 
-HERE = Backdrop(mean=0.2, spread=0.1, seen=48)
+STATS = SimilarityStats(mean=0.2, stdev=0.1, sample_size=48)
 
 
-def everything(_: object) -> bool:
+def admit_all(_: object) -> bool:
     return True
 
 
 @pytest.mark.parametrize(
     ("scores", "cosines", "expected"),
     [
-        ([4.0, 2.0], [None, None], [1.0, 0.5**STEEPER]),
-        ([None, None], [0.6, 0.4], [4 * MEANING, 2 * MEANING]),
-        ([4.0, 2.0], [0.2, 0.5], [WORDS, WORDS * 0.5**STEEPER + 3 * MEANING]),
-        ([4.0, None], [0.0, 0.5], [WORDS - 2 * MEANING, 3 * MEANING]),
+        ([4.0, 2.0], [None, None], [1.0, 0.5**WORD_SHARE_POWER]),
+        ([None, None], [0.6, 0.4], [4 * VECTOR_WEIGHT, 2 * VECTOR_WEIGHT]),
+        (
+            [4.0, 2.0],
+            [0.2, 0.5],
+            [WORD_WEIGHT, WORD_WEIGHT * 0.5**WORD_SHARE_POWER + 3 * VECTOR_WEIGHT],
+        ),
+        ([4.0, None], [0.0, 0.5], [WORD_WEIGHT - 2 * VECTOR_WEIGHT, 3 * VECTOR_WEIGHT]),
         ([None, None], [-0.5, 5.0], [0.0, 1.0]),
         ([None, 2.0], [None, None], [0.0, 1.0]),
         ([], [], []),
     ],
     ids=str,
 )
-def test_relevance_is_words_as_a_share_of_the_best_and_nearness_in_spreads(
+def test_relevance_is_the_share_of_the_best_bm25_plus_similarity_in_standard_deviations(
     scores: list[float | None], cosines: list[float | None], expected: list[float]
 ) -> None:
     candidates = [
-        candidate(seq, score=score, cosine=cosine)
-        for seq, (score, cosine) in enumerate(zip(scores, cosines, strict=True))
+        candidate(item_id, score=score, cosine=cosine)
+        for item_id, (score, cosine) in enumerate(zip(scores, cosines, strict=True))
     ]
 
-    assert [one.fused for one in fuse(candidates, HERE)] == pytest.approx(expected)
+    assert [relevance.fused for relevance in fuse_scores(candidates, STATS)] == pytest.approx(
+        expected
+    )
 
 
-def test_words_count_for_less_where_many_items_match_about_as_well() -> None:
+def test_words_count_for_less_if_many_items_match_about_as_well() -> None:
     alone = [candidate(1, score=4.0, cosine=0.2)]
-    crowd = [candidate(seq, score=3.0, cosine=0.2) for seq in range(2, 12)]
+    crowd = [candidate(item_id, score=3.0, cosine=0.2) for item_id in range(2, 12)]
 
-    assert fuse([*alone, *crowd[:8]], HERE)[0].fused == pytest.approx(WORDS)
-    assert fuse([*alone, *crowd], HERE)[0].fused == pytest.approx(0.4 * WORDS)
-    assert fuse(crowd, HERE)[0].fused == pytest.approx(LEAST_TRUST * WORDS)
+    assert fuse_scores([*alone, *crowd[:8]], STATS)[0].fused == pytest.approx(WORD_WEIGHT)
+    assert fuse_scores([*alone, *crowd], STATS)[0].fused == pytest.approx(0.4 * WORD_WEIGHT)
+    assert fuse_scores(crowd, STATS)[0].fused == pytest.approx(MIN_WORD_TRUST * WORD_WEIGHT)
 
 
-def test_what_was_said_just_before_an_item_speaks_for_it() -> None:
+def test_a_match_of_the_preceding_item_raises_the_relevance() -> None:
     question, answer = candidate(1, score=4.0, cosine=0.2), candidate(2, cosine=0.2)
 
-    _, alone = fuse([question, answer], HERE)
-    _, follows = fuse([question, replace(answer, before=4.0)], HERE)
+    _, alone = fuse_scores([question, answer], STATS)
+    _, following = fuse_scores([question, replace(answer, preceding_score=4.0)], STATS)
 
     assert alone.fused == 0
-    assert follows.fused == pytest.approx(BEFORE)
+    assert following.fused == pytest.approx(PRECEDING_WEIGHT)
 
 
-def test_an_item_of_many_pieces_leans_less_on_what_was_said_before() -> None:
+def test_the_preceding_item_counts_for_less_if_an_item_has_many_chunks() -> None:
     question, answer = candidate(1, score=4.0, cosine=0.2), candidate(2, cosine=0.9)
-    assert answer.near is not None
-    long = replace(answer, near=replace(answer.near, chunks=4))
+    assert answer.vector_match is not None
+    long = replace(answer, vector_match=replace(answer.vector_match, chunk_count=4))
 
-    _, alone = fuse([question, long], HERE)
-    _, follows = fuse([question, replace(long, before=4.0)], HERE)
+    _, alone = fuse_scores([question, long], STATS)
+    _, following = fuse_scores([question, replace(long, preceding_score=4.0)], STATS)
 
-    assert follows.fused - alone.fused == pytest.approx(BEFORE / 4)
+    assert following.fused - alone.fused == pytest.approx(PRECEDING_WEIGHT / 4)
 
 
-def test_what_stands_beside_one_of_the_best_is_lifted() -> None:
+def test_an_item_next_to_one_of_the_best_gets_a_bonus() -> None:
     question = candidate(1, score=4.0, cosine=0.4)
-    answer = replace(candidate(2, cosine=0.3), follows=1)
+    answer = replace(candidate(2, cosine=0.3), preceding_item=1)
     other = candidate(3, cosine=0.3)
 
-    _, beside, apart = fuse([question, answer, other], HERE)
+    _, neighbour, other_relevance = fuse_scores([question, answer, other], STATS)
 
-    assert beside.fused - apart.fused == pytest.approx(BESIDE)
-
-
-def test_a_lift_adds_to_the_relevance_of_its_candidate() -> None:
-    [lifted, plain] = fuse([candidate(1, cosine=0.4)] * 2, HERE, lifts=[0.1, 0.0])
-
-    assert lifted.fused - plain.fused == pytest.approx(0.1)
+    assert neighbour.fused - other_relevance.fused == pytest.approx(NEIGHBOUR_BONUS)
 
 
-def test_an_item_not_embedded_yet_counts_as_average_in_meaning_and_shows_none() -> None:
+def test_a_bonus_adds_to_the_relevance_of_its_candidate() -> None:
+    [raised, plain] = fuse_scores([candidate(1, cosine=0.4)] * 2, STATS, bonuses=[0.1, 0.0])
+
+    assert raised.fused - plain.fused == pytest.approx(0.1)
+
+
+def test_an_item_not_embedded_yet_counts_as_average_and_has_no_semantic_score() -> None:
     candidates = [
         candidate(1, score=4.0),
         candidate(2, score=4.0, cosine=0.8),
@@ -141,46 +156,52 @@ def test_an_item_not_embedded_yet_counts_as_average_in_meaning_and_shows_none() 
         candidate(4, cosine=0.9),
     ]
 
-    waiting, near, far, _ = fuse(candidates, HERE)
+    pending, near, far, _ = fuse_scores(candidates, STATS)
 
-    assert far.fused < waiting.fused < near.fused
-    assert waiting.semantic == 0
-
-
-def test_many_pieces_are_not_an_advantage() -> None:
-    one, four = candidate(1, cosine=0.6), candidate(2, cosine=0.6, chunks=4)
-
-    whole, pieces = fuse([one, four], HERE)
-
-    assert whole.fused - pieces.fused == pytest.approx(2 * PIECE_PENALTY * MEANING)
+    assert far.fused < pending.fused < near.fused
+    assert pending.semantic == 0
 
 
-def test_words_of_a_long_item_count_for_less_where_others_are_short() -> None:
-    short = [candidate(seq, score=4.0, cosine=0.5) for seq in (1, 2)]
+def test_many_chunks_are_not_an_advantage() -> None:
+    short, long = candidate(1, cosine=0.6), candidate(2, cosine=0.6, chunks=4)
+
+    one_chunk, four_chunks = fuse_scores([short, long], STATS)
+
+    assert one_chunk.fused - four_chunks.fused == pytest.approx(2 * CHUNK_PENALTY * VECTOR_WEIGHT)
+
+
+def test_words_of_a_long_item_count_for_less_if_others_are_short() -> None:
+    short = [candidate(item_id, score=4.0, cosine=0.5) for item_id in (1, 2)]
     long = candidate(3, score=4.0, cosine=0.5, chunks=4)
-    only = fuse([replace(long, words=None), *short], HERE)[0].fused
+    without_words = fuse_scores([replace(long, word_match=None), *short], STATS)[0].fused
 
-    assert fuse([long, *short], HERE)[0].fused - only == pytest.approx(WORDS / 4**LENGTHENED)
-    assert fuse([long, long], HERE)[0].fused - only == pytest.approx(WORDS)
-
-
-def bar_over(
-    *candidates: Candidate[Standing], backdrop: Backdrop = HERE, query: str = "a question"
-) -> Bar:
-    return Bar.over(Gathered(list(candidates), backdrop), query, documents=True)
+    assert fuse_scores([long, *short], STATS)[0].fused - without_words == pytest.approx(
+        WORD_WEIGHT / 4**LENGTH_POWER
+    )
+    assert fuse_scores([long, long], STATS)[0].fused - without_words == pytest.approx(WORD_WEIGHT)
 
 
-USUALLY = USUAL * HERE.mean * HERE.seen / (HERE.seen + MUCH)
+def threshold_for(
+    *candidates: Candidate[CandidateRow],
+    similarity_stats: SimilarityStats = STATS,
+    query: str = "a question",
+) -> Threshold:
+    return Threshold.for_candidates(
+        CandidateSet(list(candidates), similarity_stats), query, has_documents=True
+    )
+
+
+SUBTRACTED = MEAN_SHARE * STATS.mean * STATS.sample_size / (STATS.sample_size + MEAN_SMOOTHING)
 
 
 @pytest.mark.parametrize(
-    ("given", "passes"),
+    ("item", "passes"),
     [
         (candidate(1, score=1.0, coverage=0.05), True),
-        (candidate(1, cosine=LEAST + USUALLY + 0.001, coverage=0.0), True),
-        (candidate(1, cosine=LEAST + USUALLY - 0.01, coverage=0.0), False),
-        (candidate(1, score=1.0, cosine=LEAST + USUALLY - 0.01, coverage=0.5), True),
-        (candidate(1, cosine=LEAST + USUALLY - 0.01, coverage=0.0, chunks=2), True),
+        (candidate(1, cosine=MIN_SCORE + SUBTRACTED + 0.001, coverage=0.0), True),
+        (candidate(1, cosine=MIN_SCORE + SUBTRACTED - 0.01, coverage=0.0), False),
+        (candidate(1, score=1.0, cosine=MIN_SCORE + SUBTRACTED - 0.01, coverage=0.5), True),
+        (candidate(1, cosine=MIN_SCORE + SUBTRACTED - 0.01, coverage=0.0, chunks=2), True),
         (candidate(1, score=1.0, cosine=0.1, coverage=1.0), True),
         (candidate(1, score=1.0, cosine=0.1, coverage=0.9), False),
         (candidate(1, score=1.0, cosine=0.21, coverage=0.8), True),
@@ -189,63 +210,65 @@ USUALLY = USUAL * HERE.mean * HERE.seen / (HERE.seen + MUCH)
         (candidate(1, cosine=0.2, coverage=0.0, reached="linked"), False),
     ],
     ids=[
-        "words, no meaning",
-        "near",
-        "nearly near",
-        "nearly near, with words",
-        "nearly near, of a long document",
-        "far, with all words",
-        "far, with nearly all words",
-        "a little near, with nearly all words",
-        "a little near, with most words",
+        "words, no vector",
+        "above",
+        "just below",
+        "just below, with words",
+        "just below, of a long document",
+        "not similar, with all words",
+        "not similar, with nearly all words",
+        "slightly similar, with nearly all words",
+        "slightly similar, with most words",
         "linked with a word",
         "linked without",
     ],
 )
-def test_the_bar_asks_for_meaning_and_words_help(given: Candidate[Standing], passes: bool) -> None:
-    assert bar_over(given).admits(given) is passes
+def test_the_threshold_requires_similarity_and_words_raise_the_score(
+    item: Candidate[CandidateRow], passes: bool
+) -> None:
+    assert threshold_for(item).admits(item) is passes
 
 
-def test_for_somebody_who_says_much_the_bar_is_lower() -> None:
-    given = candidate(1, cosine=LEAST + USUALLY - LENIENCE + 0.01, coverage=0.0)
+def test_the_threshold_is_lower_for_a_long_query() -> None:
+    item = candidate(1, cosine=MIN_SCORE + SUBTRACTED - LONG_QUERY_DISCOUNT + 0.01, coverage=0.0)
 
-    assert not bar_over(given, query="word " * SHORT).admits(given)
-    assert not bar_over(given, query="word " * (LENGTHY - 5)).admits(given)
-    assert bar_over(given, query="word " * LENGTHY).admits(given)
-    assert bar_over(given, query="word " * 10 * LENGTHY).admits(given)
-
-
-def test_beside_something_near_what_is_a_little_further_may_come_too() -> None:
-    near = candidate(1, cosine=LEAST + USUALLY + 0.001, coverage=0.0)
-    second = candidate(2, cosine=LEAST + USUALLY - SLACK + 0.01, coverage=0.0)
-    third = candidate(3, cosine=LEAST + USUALLY - SLACK - 0.01, coverage=0.0)
-
-    alone, beside = bar_over(second, third), bar_over(near, second, third)
-
-    assert not alone.admits(second)
-    assert beside.admits(second)
-    assert not beside.admits(third)
+    assert not threshold_for(item, query="word " * SHORT_QUERY_WORDS).admits(item)
+    assert not threshold_for(item, query="word " * (LONG_QUERY_WORDS - 5)).admits(item)
+    assert threshold_for(item, query="word " * LONG_QUERY_WORDS).admits(item)
+    assert threshold_for(item, query="word " * 10 * LONG_QUERY_WORDS).admits(item)
 
 
-def test_what_came_nearest_is_named_with_what_it_lacks() -> None:
+def test_the_threshold_is_lower_once_one_candidate_passes() -> None:
+    near = candidate(1, cosine=MIN_SCORE + SUBTRACTED + 0.001, coverage=0.0)
+    second = candidate(2, cosine=MIN_SCORE + SUBTRACTED - SLACK + 0.01, coverage=0.0)
+    third = candidate(3, cosine=MIN_SCORE + SUBTRACTED - SLACK - 0.01, coverage=0.0)
+
+    strict, lowered = threshold_for(second, third), threshold_for(near, second, third)
+
+    assert not strict.admits(second)
+    assert lowered.admits(second)
+    assert not lowered.admits(third)
+
+
+def test_the_closest_match_has_its_score_and_the_threshold() -> None:
     far, further = candidate(1, cosine=0.3, coverage=0.0), candidate(2, cosine=0.2, coverage=0.0)
-    bar = bar_over(far, further)
+    threshold = threshold_for(far, further)
 
-    refused = bar.refused([further, far])
+    closest = threshold.closest([further, far])
 
-    assert refused is not None
-    assert (refused.id, refused.needed) == ("id1", LEAST)
-    assert refused.reached == pytest.approx(0.3 - USUALLY)
-    assert bar.refused([]) is None
+    assert closest is not None
+    assert (closest.id, closest.threshold) == ("id1", MIN_SCORE)
+    assert closest.score == pytest.approx(0.3 - SUBTRACTED)
+    assert threshold.closest([]) is None
 
 
-def test_without_meaning_a_word_in_common_is_enough() -> None:
+def test_without_vectors_a_word_in_common_is_enough() -> None:
     matching = candidate(1, score=1.0, coverage=0.01)
 
-    assert bar_over(matching, backdrop=NOTHING_NEAR).admits(matching)
+    assert threshold_for(matching, similarity_stats=NO_STATS).admits(matching)
 
 
-def test_relevance_decides_and_scope_age_and_confidence_lift_only_among_equals() -> None:
+def test_relevance_decides_and_scope_age_and_confidence_only_break_ties() -> None:
     strong = candidate(1, score=4.0, observed_at=START - timedelta(days=900), confidence=0.1)
     weak = candidate(2, score=2.0)
     worldwide = candidate(3, score=2.0, scope=Scope.GLOBAL)
@@ -254,9 +277,9 @@ def test_relevance_decides_and_scope_age_and_confidence_lift_only_among_equals()
     elsewhere = candidate(6, score=2.0, reached="linked")
     candidates = [strong, weak, worldwide, unsure, old, elsewhere]
 
-    ranked = rank(candidates, fuse(candidates, HERE), START, admits=everything)
+    ranked = rank(candidates, fuse_scores(candidates, STATS), START, admits=admit_all)
 
-    order = [one.candidate.standing.seq for one in ranked]
+    order = [memory.candidate.item.item_id for memory in ranked]
     assert order[:2] == [1, 2]
     assert order[-1] == 6
     assert ranked[0].score > ranked[1].score
@@ -267,14 +290,17 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     later = candidate(0, score=1.0, observed_at=START + timedelta(seconds=1))
 
     ranked = rank(
-        [*same, later], fuse([*same, later], HERE), START + timedelta(days=1), admits=everything
+        [*same, later],
+        fuse_scores([*same, later], STATS),
+        START + timedelta(days=1),
+        admits=admit_all,
     )
 
-    assert [one.candidate.standing.seq for one in ranked] == [0, 2, 1]
+    assert [memory.candidate.item.item_id for memory in ranked] == [0, 2, 1]
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("item", "expected"),
     [
         (
             candidate(1, score=1.0, words=("red", "fox")),
@@ -306,17 +332,17 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
             "observed 20 days ago.",
         ),
     ],
-    ids=["words", "near", "close", "everything", "crossing"],
+    ids=["words", "near", "close", "everything", "another project"],
 )
-def test_the_reasons_are_a_sentence(given: Candidate[Standing], expected: str) -> None:
-    [ranked] = rank([given], fuse([given], HERE), START, admits=everything)
+def test_an_explanation_is_one_sentence(item: Candidate[CandidateRow], expected: str) -> None:
+    [ranked] = rank([item], fuse_scores([item], STATS), START, admits=admit_all)
 
     assert explain(ranked, asked_at=START, conflicts=0) == expected
 
 
-def test_conflicts_are_part_of_the_sentence() -> None:
-    given = candidate(1, score=1.0)
-    [ranked] = rank([given], fuse([given], HERE), START, admits=everything)
+def test_an_explanation_names_conflicts() -> None:
+    item = candidate(1, score=1.0)
+    [ranked] = rank([item], fuse_scores([item], STATS), START, admits=admit_all)
 
     assert "in conflict with 1 other." in explain(ranked, asked_at=START, conflicts=1)
     assert "in conflict with 2 others." in explain(ranked, asked_at=START, conflicts=2)

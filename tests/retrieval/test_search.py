@@ -1,4 +1,4 @@
-"""Search as a user meets it: by words, by meaning, filtered, explained, the same every time."""
+"""Search through the public API: by words, by vectors, filtered, explained, deterministic."""
 
 import logging
 import subprocess
@@ -13,27 +13,27 @@ import pytest
 from recollect import (
     EmbedderUnavailable,
     InvalidInput,
+    LocalRecollect,
     MemoryExplanation,
     NotFound,
-    Recollect,
 )
-from recollect.models.protocol import Vectors
-from recollect.models.scripted import ScriptedEmbedder
+from recollect.models.embedder import Vectors
+from recollect.models.scripted_models import ScriptedEmbedder
 from support import START, FakeClock, open_memory
 
 
-def contents(memory: Recollect, query: str, **given: object) -> list[str]:
-    return [hit.memory.content for hit in memory.search(query, **given)]  # type: ignore[arg-type]
+def contents(memory: LocalRecollect, query: str, **filters: object) -> list[str]:
+    return [hit.memory.content for hit in memory.search(query, **filters)]  # type: ignore[arg-type]
 
 
-def test_stems_case_and_accents_do_not_matter(words_only: Recollect) -> None:
+def test_stems_case_and_accents_do_not_matter(words_only: LocalRecollect) -> None:
     words_only.ingest("Crème brûlée recipes are stored in the kitchens folder.")
 
     for query in ("creme BRULEE", "recipe", "kitchen storing"):
         assert len(words_only.search(query)) == 1, query
 
 
-def test_parts_of_identifiers_and_of_unspaced_scripts_are_found(words_only: Recollect) -> None:
+def test_parts_of_identifiers_and_of_unspaced_scripts_are_found(words_only: LocalRecollect) -> None:
     words_only.ingest("def writeBoolean(self): pass")
     words_only.ingest("我喜欢简短的回答")
 
@@ -41,7 +41,7 @@ def test_parts_of_identifiers_and_of_unspaced_scripts_are_found(words_only: Reco
     assert contents(words_only, "简短") == ["我喜欢简短的回答"]
 
 
-def test_a_rare_word_weighs_more_than_a_common_one(words_only: Recollect) -> None:
+def test_a_rare_word_weighs_more_than_a_common_one(words_only: LocalRecollect) -> None:
     for number in range(20):
         words_only.ingest(f"The server log says something, entry {number}.")
     words_only.ingest("The gateway says hello.")
@@ -49,7 +49,7 @@ def test_a_rare_word_weighs_more_than_a_common_one(words_only: Recollect) -> Non
     assert contents(words_only, "server gateway")[0] == "The gateway says hello."
 
 
-def test_a_word_is_rare_or_common_within_what_is_visible(words_only: Recollect) -> None:
+def test_a_word_is_rare_or_common_within_what_is_visible(words_only: LocalRecollect) -> None:
     for number in range(30):
         words_only.ingest(f"zebra {number}", project="zoo")
     words_only.ingest("zebra crossing", project="city")
@@ -59,14 +59,14 @@ def test_a_word_is_rare_or_common_within_what_is_visible(words_only: Recollect) 
     assert contents(words_only, "zebra crossing", project="city")[0] == "zebra crossing"
 
 
-def test_stop_words_alone_find_what_is_made_of_them(words_only: Recollect) -> None:
+def test_stop_words_alone_find_what_is_made_of_them(words_only: LocalRecollect) -> None:
     words_only.ingest("The Who")
     words_only.ingest("They played in the park.")
 
     assert contents(words_only, "who are the who") == ["The Who"]
 
 
-def test_filters_are_walls_too(memory: Recollect, clock: FakeClock) -> None:
+def test_filters_are_strict(memory: LocalRecollect, clock: FakeClock) -> None:
     memory.ingest("apple pie", tags=["food", "sweet"], type="profile")
     clock.advance(days=10)
     memory.ingest("apple phone", tags=["tech"], type="artifact", scope="global")
@@ -82,20 +82,22 @@ def test_filters_are_walls_too(memory: Recollect, clock: FakeClock) -> None:
 
 
 def test_a_narrow_filter_finds_what_a_thousand_better_matches_would_hide(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
-    memory.ingest_many([{"content": f"apple number {n}", "project": "p"} for n in range(1200)])
-    wanted = memory.ingest(
+    memory.memories.ingest_many(
+        [{"content": f"apple number {n}", "project": "p"} for n in range(1200)]
+    )
+    target = memory.ingest(
         "among many other words there is also an apple here", project="p", tags=["rare"]
     )
     memory.drain()
 
     [hit] = memory.search("apple", project="p", tags=["rare"])
 
-    assert hit.memory.id == wanted.id
+    assert hit.memory.id == target.id
 
 
-def test_ties_go_to_the_newer(memory: Recollect, clock: FakeClock) -> None:
+def test_ties_go_to_the_newer(memory: LocalRecollect, clock: FakeClock) -> None:
     older = memory.ingest("the meeting room is blue")
     newer = memory.ingest("the meeting room is blue")
 
@@ -119,13 +121,13 @@ def test_of_two_facts_that_differ_only_in_value_the_newer_comes_first(
         assert now[0].score < now[1].score  # put first by time, not by score
 
 
-def test_an_unrelated_question_returns_nothing(memory: Recollect) -> None:
+def test_an_unrelated_question_returns_nothing(memory: LocalRecollect) -> None:
     memory.ingest("The build uses pnpm.", project="site")
 
     assert memory.search("capital of Mongolia", project="site") == []
 
 
-def test_narrower_scope_and_confidence_lift_among_equals(memory: Recollect) -> None:
+def test_narrower_scope_and_confidence_break_ties(memory: LocalRecollect) -> None:
     memory.ingest("deploy by hand", scope="global")
     local = memory.ingest("deploy by hand", project="site")
     unsure = memory.ingest("rollback by hand", project="site", confidence=0.2)
@@ -136,6 +138,7 @@ def test_narrower_scope_and_confidence_lift_among_equals(memory: Recollect) -> N
     assert "confidence 0.20" in memory.search("rollback", project="site")[1].explanation
 
 
+@pytest.mark.door
 def test_the_same_question_gives_the_same_answer_in_two_processes(path: Path) -> None:
     script = """
 import sys
@@ -168,7 +171,7 @@ with open_memory(Path(sys.argv[1])) as memory:
     assert runs[0].count("\n") > 40
 
 
-def test_every_search_is_logged_and_its_secrets_are_not(memory: Recollect) -> None:
+def test_every_search_is_logged_and_its_secrets_are_not(memory: LocalRecollect) -> None:
     memory.ingest("Tokens like these are a fact.")
     secret = "ghp_" + "a1B2" * 9
 
@@ -181,21 +184,21 @@ def test_every_search_is_logged_and_its_secrets_are_not(memory: Recollect) -> No
     assert logged.hits[0].parts["relevance"] == hit.parts.relevance
 
 
-class Failing(ScriptedEmbedder):
+class SwitchableEmbedder(ScriptedEmbedder):
     """An embedder that can be switched off."""
 
     working = True
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         if not self.working:
-            raise EmbedderUnavailable("the embedder is out to lunch")
+            raise EmbedderUnavailable("the embedder is switched off")
         return super().embed(texts)
 
 
-def test_a_failing_embedder_is_noted_left_alone_and_words_go_on(
+def test_after_an_embedder_failure_searches_use_words_and_do_not_retry_at_once(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    embedder = Failing()
+    embedder = SwitchableEmbedder()
     with open_memory(path, embedder=embedder) as memory:
         memory.ingest("words still work")
         embedder.working = False
@@ -207,28 +210,28 @@ def test_a_failing_embedder_is_noted_left_alone_and_words_go_on(
 
         assert hit.parts.semantic == 0
         assert not isinstance(logged, MemoryExplanation)
-        assert any("out to lunch" in note for note in logged.notes)
-        assert len(caplog.records) == 1  # asked once, then left alone for a while
+        assert any("switched off" in note for note in logged.notes)
+        assert len(caplog.records) == 1  # called once, then not retried for a while
 
 
-def test_a_question_embeds_what_was_just_written_and_a_thread_the_rest(path: Path) -> None:
+def test_a_query_embeds_recent_memories_and_a_thread_the_rest(path: Path) -> None:
     embedder = ScriptedEmbedder(synonyms={"automobile": "car"})
     with open_memory(path, embedder=embedder) as memory:
-        memory.ingest_many([{"content": f"note {n}"} for n in range(150)])
+        memory.memories.ingest_many([{"content": f"note {n}"} for n in range(150)])
         memory.ingest("My car is red.")
-        assert embedder.asked == []  # writing never embeds
+        assert embedder.texts == []  # writing never embeds
 
         [hit, *_] = memory.search("automobile")
 
         assert hit.memory.content == "My car is red."
     with open_memory(path, embedder=embedder) as memory:
         memory.drain()
-        assert memory.status().waiting == 0
+        assert memory.maintenance.status().waiting == 0
 
 
 def test_changing_the_model_embeds_anew_and_never_mixes(path: Path) -> None:
     with open_memory(path, embedder=ScriptedEmbedder(name="old", dimension=32)) as memory:
-        memory.ingest_many([{"content": f"fact {n} about cars"} for n in range(40)])
+        memory.memories.ingest_many([{"content": f"fact {n} about cars"} for n in range(40)])
         memory.drain()
     with open_memory(path, embedder=ScriptedEmbedder(name="new", dimension=64)) as memory:
         during = memory.search("cars", limit=50)
@@ -236,8 +239,8 @@ def test_changing_the_model_embeds_anew_and_never_mixes(path: Path) -> None:
         after = memory.search("cars", limit=50)
 
         assert len(during) == len(after) == 40
-        assert memory.status().embedded == {"new": 40}
-        assert memory.verify().ok
+        assert memory.maintenance.status().embedded == {"new": 40}
+        assert memory.maintenance.verify().ok
 
 
 def test_a_text_embedded_before_is_not_embedded_again(path: Path) -> None:
@@ -248,8 +251,8 @@ def test_a_text_embedded_before_is_not_embedded_again(path: Path) -> None:
         memory.ingest("the same text", project="b")
         memory.drain()
 
-        assert embedder.asked.count("the same text") == 1
-        assert memory.status().waiting == 0
+        assert embedder.texts.count("the same text") == 1
+        assert memory.maintenance.status().waiting == 0
 
 
 def test_threads_write_and_search_at_once(path: Path) -> None:
@@ -259,11 +262,11 @@ def test_threads_write_and_search_at_once(path: Path) -> None:
         def work(number: int) -> None:
             try:
                 for step in range(25):
-                    kept = memory.ingest(
+                    stored = memory.ingest(
                         f"thread {number} says step {step}", project=f"p{number % 2}"
                     )
-                    found = memory.search(f"thread {number} step {step}", project=f"p{number % 2}")
-                    assert kept.id in {hit.memory.id for hit in found}
+                    hits = memory.search(f"thread {number} step {step}", project=f"p{number % 2}")
+                    assert stored.id in {hit.memory.id for hit in hits}
             except BaseException as error:
                 failures.append(error)
 
@@ -274,10 +277,11 @@ def test_threads_write_and_search_at_once(path: Path) -> None:
             thread.join()
 
         assert failures == []
-        assert memory.status().counts["memories"] == 150
-        assert memory.verify().ok
+        assert memory.maintenance.status().counts["memories"] == 150
+        assert memory.maintenance.verify().ok
 
 
+@pytest.mark.door
 def test_a_program_that_forgets_to_close_ends_cleanly(path: Path) -> None:
     script = (
         "import sys; sys.path.insert(0, sys.argv[2])\n"
@@ -298,21 +302,21 @@ def test_a_program_that_forgets_to_close_ends_cleanly(path: Path) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "10", "")
 
 
-def test_scopes_narrow_a_search_everywhere_and_what_is_linked(memory: Recollect) -> None:
+def test_scopes_filter_a_search_everywhere_and_linked_memories(memory: LocalRecollect) -> None:
     memory.ingest("apple of the world")
     there = memory.ingest("apple of a", project="a")
     memory.ingest("apple of b", project="b")
     memory.link(there.id, "applies_to", "project:b")
 
-    def scopes(**given: object) -> set[str]:
-        return {hit.memory.scope for hit in memory.search("apple", **given)}  # type: ignore[arg-type]
+    def scopes(**filters: object) -> set[str]:
+        return {hit.memory.scope for hit in memory.search("apple", **filters)}  # type: ignore[arg-type]
 
     assert scopes(everywhere=True, scopes=["project"]) == {"project"}
     assert scopes(project="b", scopes=["global"]) == {"global"}
     assert scopes(project="b") == {"global", "project"}
 
 
-def test_a_conflict_with_what_stands_behind_a_wall_is_not_named(memory: Recollect) -> None:
+def test_a_conflict_with_an_invisible_memory_is_not_named(memory: LocalRecollect) -> None:
     mine = memory.ingest("the gate code is seven", agent="anna")
     ours = memory.ingest("the gate code is nine", project="site")
     memory.link(mine.id, "contradicts", ours.id)
@@ -323,12 +327,12 @@ def test_a_conflict_with_what_stands_behind_a_wall_is_not_named(memory: Recollec
     assert memory.search("gate code", agent="anna", project="site")[0].conflicts
 
 
-def test_after_a_change_of_model_status_says_what_waits(path: Path) -> None:
+def test_after_a_change_of_model_status_counts_pending_items(path: Path) -> None:
     with open_memory(path, embedder=ScriptedEmbedder(name="one")) as memory:
-        memory.ingest_many([{"content": f"fact {n}"} for n in range(5)])
+        memory.memories.ingest_many([{"content": f"fact {n}"} for n in range(5)])
         memory.drain()
     with open_memory(path, embedder=ScriptedEmbedder(name="two")) as memory:
-        assert memory.status().waiting == 5
+        assert memory.maintenance.status().waiting == 5
 
 
 def test_the_same_model_name_with_another_dimension_is_embedded_anew(path: Path) -> None:
@@ -337,18 +341,18 @@ def test_the_same_model_name_with_another_dimension_is_embedded_anew(path: Path)
         memory.drain()
     with open_memory(path, embedder=ScriptedEmbedder(dimension=64)) as memory:
         assert [hit.memory.content for hit in memory.search("cars")] == ["a fact about cars"]
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
 
 
-class Rude(ScriptedEmbedder):
-    """An embedder that fails in ways of its own."""
+class BrokenEmbedder(ScriptedEmbedder):
+    """An embedder that raises an error of another library."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         raise ConnectionError("somebody else's error")
 
 
-def test_whatever_an_embedder_raises_words_go_on(path: Path) -> None:
-    with open_memory(path, embedder=Rude()) as memory:
+def test_searches_use_words_whatever_an_embedder_raises(path: Path) -> None:
+    with open_memory(path, embedder=BrokenEmbedder()) as memory:
         memory.ingest("words still work")
 
         assert len(memory.search("words")) == 1
@@ -356,7 +360,7 @@ def test_whatever_an_embedder_raises_words_go_on(path: Path) -> None:
             memory.drain()
 
 
-def test_a_bare_date_until_includes_its_day(memory: Recollect) -> None:
+def test_a_bare_date_until_includes_its_day(memory: LocalRecollect) -> None:
     memory.ingest("noon meeting", observed_at="2026-05-08T12:00")
 
     assert len(memory.search("meeting", until="2026-05-08")) == 1
@@ -364,7 +368,9 @@ def test_a_bare_date_until_includes_its_day(memory: Recollect) -> None:
     assert memory.search("meeting", until="2026-05-07") == []
 
 
-def test_private_words_of_a_question_are_neither_searched_nor_logged(memory: Recollect) -> None:
+def test_private_words_of_a_query_are_neither_searched_nor_logged(
+    memory: LocalRecollect,
+) -> None:
     memory.ingest("gizmo plan")
 
     [hit] = memory.search("gizmo <private>plan</private>")
@@ -373,27 +379,27 @@ def test_private_words_of_a_question_are_neither_searched_nor_logged(memory: Rec
     assert "plan" not in memory.explain(hit.retrieval_id or "").query  # type: ignore[union-attr]
 
 
-def test_words_that_no_verb_takes_are_named(memory: Recollect) -> None:
+def test_unknown_arguments_are_named(memory: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="unknown: colour"):
         memory.why_not("x", "q", colour="red")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="unknown: key"):
-        memory.ingest_many([{"content": "x", "key": "y"}])
+        memory.memories.ingest_many([{"content": "x", "key": "y"}])
     with pytest.raises(InvalidInput, match="dict"):
-        memory.ingest_many([5])  # type: ignore[list-item]
-    for verb in (memory.get, memory.explain, memory.run_view, memory.delete_view):
+        memory.memories.ingest_many([5])  # type: ignore[list-item]
+    for verb in (memory.memories.list.get, memory.explain, memory.views.run, memory.views.delete):
         with pytest.raises(NotFound):
             verb("\ud800")
 
 
 @pytest.mark.parametrize(
-    ("question", "leans"),
+    ("question", "expected"),
     [
         ("What did Ana say about garage hours?", True),
         ("What did I say about garage hours?", False),
     ],
 )
-def test_what_was_written_just_before_speaks_for_an_item_unless_one_asks_for_ones_own_words(
-    words_only: Recollect, question: str, leans: bool
+def test_a_matching_preceding_memory_raises_the_score_unless_a_query_asks_for_own_words(
+    words_only: LocalRecollect, question: str, expected: bool
 ) -> None:
     for project, sessions in (("one", ("a", "a")), ("two", ("a", "b"))):
         for text, session in zip(
@@ -405,4 +411,4 @@ def test_what_was_written_just_before_speaks_for_an_item_unless_one_asks_for_one
         hits = words_only.search(question, project=project)
         return next(hit.score for hit in hits if "small" in hit.memory.content)
 
-    assert (score("one") > score("two")) is leans
+    assert (score("one") > score("two")) is expected

@@ -1,4 +1,4 @@
-"""`why_not` names the first rule that kept a memory out."""
+"""`why_not` names the first rule that excluded a memory."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import NotFound, Recollect
+from recollect import LocalRecollect, NotFound
 from support import START, open_memory
 
 
-def test_each_rule_is_named(memory: Recollect) -> None:
-    kept = memory.ingest("The build uses pnpm.", project="site", tags=["ci"])
+def test_each_rule_is_named(memory: LocalRecollect) -> None:
+    stored = memory.ingest("The build uses pnpm.", project="site", tags=["ci"])
 
-    def rule(query: str = "build pnpm", **given: Any) -> str:
-        return memory.why_not(kept.id, query, **({"project": "site"} | given)).rule
+    def rule(query: str = "build pnpm", **filters: Any) -> str:
+        return memory.why_not(stored.id, query, **({"project": "site"} | filters)).rule
 
     assert rule() == "returned"
     assert rule(statuses=["inbox"]) == "status"
@@ -29,19 +29,19 @@ def test_each_rule_is_named(memory: Recollect) -> None:
     assert rule("pnpm among so many entirely different unrelated words in one query") == "bar"
 
 
-def test_an_outranked_memory_has_its_place(memory: Recollect) -> None:
-    kept = memory.ingest("apple in a long sentence with many other things", project="p")
+def test_an_outranked_memory_has_its_rank(memory: LocalRecollect) -> None:
+    stored = memory.ingest("apple in a long sentence with many other things", project="p")
     for number in range(5):
         memory.ingest(f"apple {number}", project="p")
 
-    verdict = memory.why_not(kept.id, "apple", project="p", limit=3)
+    verdict = memory.why_not(stored.id, "apple", project="p", limit=3)
 
     assert verdict.rule == "outranked"
     assert verdict.detail["rank"] == 6
     assert "limit is 3" in verdict.text
 
 
-def test_the_wall_says_whether_a_link_would_help(memory: Recollect) -> None:
+def test_a_scope_verdict_says_whether_a_link_would_help(memory: LocalRecollect) -> None:
     convention = memory.ingest("The build uses pnpm.", type="project", project="a")
     decision = memory.ingest("Builds run with pnpm.", type="decision", project="a")
     private = memory.ingest("The agent likes pnpm.", agent="anna")
@@ -49,29 +49,31 @@ def test_the_wall_says_whether_a_link_would_help(memory: Recollect) -> None:
     def text(memory_id: str) -> str:
         return memory.why_not(memory_id, "which pnpm version?", project="b").text
 
-    assert "crosses projects only when linked" in text(convention.id)
+    assert "of another project is returned only if linked" in text(convention.id)
     assert "does not cover 75%" in text(decision.id)
-    assert text(private.id).endswith("does not see that.")
+    assert text(private.id).endswith("which this search cannot see.")
     memory.ingest("unrelated", project="b")
     memory.link(convention.id, "applies_to", "project:b")
     assert memory.why_not(convention.id, "weather", project="b").rule == "no match"
 
 
-def test_without_embeddings_it_says_that_meaning_was_not_compared(words_only: Recollect) -> None:
-    kept = words_only.ingest("The build uses pnpm.")
+def test_without_embeddings_it_says_that_no_embedding_was_compared(
+    words_only: LocalRecollect,
+) -> None:
+    stored = words_only.ingest("The build uses pnpm.")
 
-    assert "meaning was not compared" in words_only.why_not(kept.id, "weather").text
+    assert "embedding was not compared" in words_only.why_not(stored.id, "weather").text
 
 
-def test_a_memory_missing_from_the_index_is_said_to_be(path: Path) -> None:
+def test_a_memory_missing_from_the_index_has_its_own_rule(path: Path) -> None:
     with open_memory(path, words_only=True) as memory:
-        kept = memory.ingest("The build uses pnpm.")
+        stored = memory.ingest("The build uses pnpm.")
     db = apsw.Connection(str(path))
     db.execute("DELETE FROM items")
     db.close()
 
     with open_memory(path, words_only=True) as memory:
-        verdict = memory.why_not(kept.id, "pnpm")
+        verdict = memory.why_not(stored.id, "pnpm")
 
         assert verdict.rule == "index"
         assert "recollect rebuild" in verdict.text

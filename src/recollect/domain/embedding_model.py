@@ -1,36 +1,36 @@
-"""Embedding models as people see them: what they are called, how far a store has come with each."""
+"""Embedding models as shown to users: their names, and the progress of a store with each."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingModel:
-    """One model that a store may use, or uses."""
+    """One model that a store uses or may use."""
 
-    name: str  # as `models use` takes it; '' where it cannot be chosen
-    identity: str  # names everything that makes its vectors comparable
-    dimension: int | None  # None: not known before it is asked
+    name: str  # the argument of `models use`; '' if it cannot be chosen
+    identity: str  # one name for everything that makes its vectors comparable
+    dimension: int | None  # None: not known before the first call
     folder: str = ""
-    wanted: bool = False  # everything is to be embedded by it
-    serving: bool = False  # its vectors answer questions
-    embedded: int = 0  # items of the store that it has embedded
-    waiting: int = 0  # items of the store that it has not
+    wanted: bool = False  # every item is to be embedded by it
+    serving: bool = False  # its vectors answer queries
+    embedded: int = 0  # items of the store with vectors of it
+    waiting: int = 0  # items of the store without
     trouble: str = ""  # why it cannot be used
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChosen:
-    """What choosing a model did, and what is left to do."""
+    """The result of choosing a model."""
 
     model: EmbeddingModel
-    note: str = ""  # what keeps this program from using it
+    note: str = ""  # why this program does not use it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reembedded:
-    """How far embedding everything by the wanted model has come."""
+    """The progress of embedding every item by the wanted model."""
 
     identity: str
-    done: int  # so many items have its vectors
+    done: int  # items with its vectors
     waiting: int
-    serving: bool  # its vectors answer questions now
+    serving: bool  # its vectors answer queries now

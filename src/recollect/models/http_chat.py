@@ -1,10 +1,10 @@
 """
-Chat elsewhere: any server that speaks OpenAI's chat completions, Ollama's among them, or
-Anthropic's messages.
+Chat models on a server: OpenAI's chat completions (also Ollama's), or Anthropic's messages.
 
-Nothing is sent unless the user chose one of these. An answer is wanted whole, at temperature 0. A
-model that refuses one of our parameters is asked again without it, and from then on as it likes.
-Every failure is a `ModelUnavailable` that names the server and the next step.
+Nothing is sent unless the user configured one of these. Responses are requested without streaming,
+at temperature 0. If a server rejects one of our parameters, the request is repeated without it, and
+later requests omit it. Every failure is a `ModelUnavailable` that names the server and the next
+step.
 """
 
 import re
@@ -14,47 +14,53 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from recollect.errors import ModelUnavailable
-from recollect.models.chat import Completion, completion
-from recollect.models.chat_answer import Dialect, Reading, read_answer
-from recollect.models.chat_stream import whole_answer
-from recollect.models.post import (
-    Answer,
+from recollect.models.chat_model import Completion, make_completion
+from recollect.models.chat_response import Dialect, ParsedCompletion, parse_completion
+from recollect.models.chat_stream import join_stream
+from recollect.models.http_post import (
     CallFailed,
     Deadline,
-    check_key,
+    HttpResponse,
     post,
     read_json,
-    shown_address,
-    shown_words,
+    safe_excerpt,
+    url_without_credentials,
+    validate_key,
 )
 
-Kind = Literal["openai", "ollama", "anthropic"]
+ChatServerKind = Literal["openai", "ollama", "anthropic"]
 
 TIMEOUT_S = 60.0
 MAX_BYTES = 4_000_000
 MAX_RETRY_AFTER_S = 86_400.0
 ANTHROPIC_VERSION = "2023-06-01"
 
-_PATHS: dict[Kind, str] = {
+_PATHS: dict[ChatServerKind, str] = {
     "openai": "/chat/completions",
     "ollama": "/v1/chat/completions",
     "anthropic": "/v1/messages",
 }
-_BUSY = (429, 503, 529)  # 529 is Anthropic's: overloaded
+_BUSY = (429, 503, 529)  # 529 is Anthropic's code for overloaded
 _NEXT_STEPS = {
     401: "check the key",
     403: "check the key, and that it may use this model",
     404: "check the address and the model's name",
-    **dict.fromkeys((301, 302, 303, 307, 308), "set the address it leads to"),
+    **dict.fromkeys((301, 302, 303, 307, 308), "set the address it redirects to"),
     **dict.fromkeys(_BUSY, "try again later"),
 }
 
 
 class HttpChatModel:
-    """A chat model behind HTTP. Safe to share between threads; it keeps no connection."""
+    """A chat model behind HTTP. Safe to share between threads; keeps no connection open."""
 
     def __init__(
-        self, *, kind: Kind, url: str, model: str, key: str = "", timeout_s: float = TIMEOUT_S
+        self,
+        *,
+        kind: ChatServerKind,
+        url: str,
+        model: str,
+        key: str = "",
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._kind = kind
         self._dialect: Dialect = "anthropic" if kind == "anthropic" else "openai"
@@ -62,53 +68,55 @@ class HttpChatModel:
         self._model = model
         self._key = key.strip()
         self._timeout_s = timeout_s
-        self._refused: frozenset[str] = frozenset()
+        self._rejected: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
-        """Names the server's kind and the model."""
+        """The kind of server and the model."""
         return f"{self._kind}:{self._model}"
 
     def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
         """Return the model's answer, of at most about *max_tokens* tokens."""
         body = self._body(system, prompt, max_tokens)
         try:
-            check_key(self._key)
+            validate_key(self._key)
             with Deadline(self._timeout_s) as deadline:
-                answer = self._ask(body, deadline)
-            if not answer.accepted:
-                raise self._declined(answer)
-            reading = self._read(answer)
+                response = self._send(body, deadline)
+            if not response.is_success:
+                raise self._status_error(response)
+            parsed = self._parse(response)
         except CallFailed as error:
             raise self._unavailable(str(error), error.next_step) from error
-        return completion(
-            reading.text,
+        return make_completion(
+            parsed.text,
             system=system,
             prompt=prompt,
-            input_tokens=reading.input_tokens,
-            output_tokens=reading.output_tokens,
+            input_tokens=parsed.input_tokens,
+            output_tokens=parsed.output_tokens,
         )
 
-    def _ask(self, body: dict[str, Any], deadline: Deadline) -> Answer:
-        refused = self._refused
+    def _send(self, body: dict[str, Any], deadline: Deadline) -> HttpResponse:
+        rejected = self._rejected
         while True:
-            answer = self._post(_without(body, refused), deadline)
-            named = self._refused_by(answer) - refused
-            if not named:
+            response = self._post(_without(body, rejected), deadline)
+            new = self._rejected_parameters(response) - rejected
+            if not new:
                 break
-            refused |= named
-        if answer.accepted:
-            self._refused = refused
-        return answer
+            rejected |= new
+        if response.is_success:
+            self._rejected = rejected
+        return response
 
-    def _refused_by(self, answer: Answer) -> frozenset[str]:
-        """Return which of the parameters we can do without the server refused."""
-        if answer.status != 400:
+    def _rejected_parameters(self, response: HttpResponse) -> frozenset[str]:
+        """Return the optional parameters that the server rejected."""
+        if response.status != 400:
             return frozenset()
-        ours = ("temperature",) if self._dialect == "anthropic" else ("temperature", "max_tokens")
-        return frozenset(name for name in ours if re.search(rf"\b{name}\b", answer.text))
+        optional = (
+            ("temperature",) if self._dialect == "anthropic" else ("temperature", "max_tokens")
+        )
+        return frozenset(name for name in optional if re.search(rf"\b{name}\b", response.text))
 
-    def _post(self, body: Mapping[str, Any], deadline: Deadline) -> Answer:
+    def _post(self, body: Mapping[str, Any], deadline: Deadline) -> HttpResponse:
         path = _PATHS[self._kind]
         url = self._url.removesuffix("/v1") if path.startswith("/v1/") else self._url
         return post(
@@ -130,50 +138,50 @@ class HttpChatModel:
             return {**body, "system": system, "messages": messages}
         return {**body, "messages": [{"role": "system", "content": system}, *messages]}
 
-    def _read(self, answer: Answer) -> Reading:
-        streamed = "text/event-stream" in answer.headers.get("content-type", "").lower()
+    def _parse(self, response: HttpResponse) -> ParsedCompletion:
+        streamed = "text/event-stream" in response.headers.get("content-type", "").lower()
         if streamed:
-            return read_answer(self._dialect, whole_answer(self._dialect, answer.body))
-        return read_answer(self._dialect, read_json(answer.body, finite=True))
+            return parse_completion(self._dialect, join_stream(self._dialect, response.body))
+        return parse_completion(self._dialect, read_json(response.body, finite=True))
 
-    def _declined(self, answer: Answer) -> ModelUnavailable:
-        what = f"answered {answer.status}: {answer.text}".rstrip(": ")
-        wait = retry_after_s(answer, now=datetime.now(UTC))
-        return self._unavailable(what, _NEXT_STEPS.get(answer.status, ""), wait)
+    def _status_error(self, response: HttpResponse) -> ModelUnavailable:
+        problem = f"answered {response.status}: {response.text}".rstrip(": ")
+        wait = retry_after_s(response, now=datetime.now(UTC))
+        return self._unavailable(problem, _NEXT_STEPS.get(response.status, ""), wait)
 
     def _unavailable(
-        self, what: str, next_step: str = "", wait_s: float | None = None
+        self, problem: str, next_step: str = "", wait_s: float | None = None
     ) -> ModelUnavailable:
-        usual = (
+        default_step = (
             f"is Ollama running, and was `ollama pull {self._model}` done?"
             if self._kind == "ollama"
             else "check the address, the key and the model's name"
         )
-        where, said = shown_address(self._url), shown_words(what, key=self._key)
-        message = f"the chat model at {where} {said}; {next_step or usual}"
+        url, excerpt = url_without_credentials(self._url), safe_excerpt(problem, key=self._key)
+        message = f"the chat model at {url} {excerpt}; {next_step or default_step}"
         return ModelUnavailable(message, retry_after_s=wait_s)
 
 
-def retry_after_s(answer: Answer, *, now: datetime) -> float | None:
-    """Return for how many seconds a busy server wants to be left alone, if it says so."""
-    written = answer.headers.get("retry-after", "").strip()
-    if answer.status not in _BUSY or not written:
+def retry_after_s(response: HttpResponse, *, now: datetime) -> float | None:
+    """Return the seconds that a busy server asks clients to wait, or None."""
+    value = response.headers.get("retry-after", "").strip()
+    if response.status not in _BUSY or not value:
         return None
     try:
-        wait_s = float(written) if re.fullmatch(r"[0-9.]+", written) else _until(written, now)
+        wait_s = float(value) if re.fullmatch(r"[0-9.]+", value) else _seconds_until(value, now)
     except (ValueError, OverflowError):
         return None
     return min(max(wait_s, 0.0), MAX_RETRY_AFTER_S)
 
 
-def _until(written: str, now: datetime) -> float:
-    at = parsedate_to_datetime(written)
+def _seconds_until(date: str, now: datetime) -> float:
+    at = parsedate_to_datetime(date)
     return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()
 
 
-def _without(body: dict[str, Any], refused: frozenset[str]) -> dict[str, Any]:
-    """Return *body* without what was refused; `max_tokens` has a newer name to go by."""
-    kept = {name: value for name, value in body.items() if name not in refused}
+def _without(body: dict[str, Any], rejected: frozenset[str]) -> dict[str, Any]:
+    """Return *body* without the rejected parameters; `max_tokens` has a newer name."""
+    rest = {name: value for name, value in body.items() if name not in rejected}
     return (
-        {**kept, "max_completion_tokens": body["max_tokens"]} if "max_tokens" in refused else kept
+        {**rest, "max_completion_tokens": body["max_tokens"]} if "max_tokens" in rejected else rest
     )

@@ -1,12 +1,12 @@
 """
-Find candidates: what shares words with the question, and what is near it in meaning.
+Find candidates in the word index and in the vector index.
 
-Both legs return only items that stand on visible shelves and that the caller admits (memories and
-messages have different filters). A leg asks for its best hundred or so, filters, and asks for more
-only while too few are left, so a narrow filter never starves it and a wide one costs one round.
-Of what one leg finds the other has its say too: what is near is not without words because a hundred
-others have more of them. Where the caller knows the few items that can pass at all (*among*), the
-legs look at nothing else.
+Both indexes return only items of visible partitions that the caller's filters admit (memories and
+messages have different filters). Each index is asked for its best hundred or so; if too few of them
+pass the filters, it is asked for more. So a narrow filter still finds enough, and a wide one costs
+one round. What one index finds is scored by the other too: an item with a similar vector gets its
+word score although a hundred others match more words. If the caller knows the few items that can
+pass at all (*among*), only those are searched.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from recollect.store.protocol import Tables
-from recollect.store.values import Backdrop, Near, Shelf, WordMatch, WordMatches
+from recollect.store.values import Partition, SimilarityStats, VectorMatch, WordMatch, WordMatches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,169 +23,181 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class HasNumber(Protocol):
-    """What ranking knows of an item: at least the number by which indexes know it."""
+class HasItemId(Protocol):
+    """An item of an index, as far as every ranking knows it."""
 
     @property
-    def seq(self) -> int:
-        """The number."""
+    def item_id(self) -> int:
+        """The integer id by which the indexes know it."""
         ...
 
 
-S = TypeVar("S", bound=HasNumber)
-Admit = Callable[[Iterable[int]], Sequence[S]]  # of some items, those that pass the filters
+S = TypeVar("S", bound=HasItemId)
+Admit = Callable[[Iterable[int]], Sequence[S]]  # returns those of some items that pass the filters
 
-LEAST_WANTED = 100  # candidates of each leg that pass the filters, however few are to be returned
-SPARE = 1.2  # so many more are asked for at once, since some may not pass
-LEAST_GROWTH, MOST_GROWTH = 1.5, 20.0  # of what is asked for, from one round to the next
-MOST = 100_000
-NOBODY = -1  # the number of no item
-NOTHING_NEAR = Backdrop(0.0, 1.0)  # where meaning is not compared
+MIN_CANDIDATES = 100  # of each index that pass the filters, however few are to be returned
+OVERFETCH = 1.2  # factor on the first request, since some may not pass the filters
+MIN_GROWTH, MAX_GROWTH = 1.5, 20.0  # factor from one request to the next
+MAX_FETCH = 100_000
+NO_ITEM = -1
+NO_STATS = SimilarityStats(0.0, 1.0)  # if no vectors are compared
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """The question as a vector, and the model whose vectors it may be compared with."""
+class QueryVector:
+    """The embedding of a query, and the model whose vectors it may be compared with."""
 
     model_id: int
-    vector: "NDArray[np.float32]"
+    values: "NDArray[np.float32]"
 
 
 @dataclass(frozen=True)
 class Candidate(Generic[S]):
-    """An item some leg found, with what each leg says of it."""
+    """An item that an index found, with its match in each index."""
 
-    standing: S
-    words: WordMatch | None
-    near: Near | None
-    coverage: float = 0.0  # share of the question's weight in words that it matches
+    item: S
+    word_match: WordMatch | None
+    vector_match: VectorMatch | None
+    coverage: float = 0.0  # share of the query's word weight that it matches
     reached: str = "visible"
-    before: float = 0.0  # BM25 of what was said or written just before it
-    follows: int = NOBODY  # the item that was
+    preceding_score: float = 0.0  # BM25 of the item said or written just before it
+    preceding_item: int = NO_ITEM  # the id of that item
 
 
 @dataclass(frozen=True)
-class Gathered(Generic[S]):
-    """What the legs found, how near items usually are to the question, and what none has of it."""
+class CandidateSet(Generic[S]):
+    """The candidates of a query, and what the indexes say about the query itself."""
 
     candidates: list[Candidate[S]]
-    backdrop: Backdrop
-    unknown: tuple[str, ...] = ()  # words of the question that occur nowhere here
+    similarity_stats: SimilarityStats
+    unknown_words: tuple[str, ...] = ()  # words of the query that occur in no visible item
 
 
-def gather(
+def find_candidates(
     tables: Tables,
     query: str,
-    shelves: Sequence[Shelf],
+    partitions: Sequence[Partition],
     admit: Admit[S],
-    meaning: Meaning | None,
+    vector: QueryVector | None,
     *,
     limit: int,
     among: Sequence[int] | None = None,
-    before: Callable[[Iterable[int]], Mapping[int, int]] | None = None,
-) -> Gathered[S]:
+    preceding: Callable[[Iterable[int]], Mapping[int, int]] | None = None,
+) -> CandidateSet[S]:
     """
-    Return what either leg finds on *shelves*, enough to rank the best *limit* of them.
+    Return what either index finds in *partitions*, enough to rank the best *limit* of them.
 
-    *before* names, of some items, those that stand just before them.
+    *preceding* returns, for some items, the item just before each.
     """
-    standings: dict[int, S] = {}
-    door = _Admission(admit, max(LEAST_WANTED, limit), standings)
-    near = _meaning_leg(tables, meaning, shelves, door, among) if meaning else {}
-    by_words, told = _word_leg(tables, query, shelves, door, among, also=near)
-    backdrop = NOTHING_NEAR
-    if meaning is not None:
-        unseen = [seq for seq in by_words if seq not in near]
-        near |= tables.vectors.nearness(meaning.model_id, meaning.vector, unseen, shelves)
-        backdrop = tables.vectors.backdrop(meaning.model_id, meaning.vector, shelves)
-    earlier = before(standings) if before is not None and told.scores else {}
+    items: dict[int, S] = {}
+    fetcher = _Fetcher(admit, max(MIN_CANDIDATES, limit), items)
+    vector_matches = _search_vectors(tables, vector, partitions, fetcher, among) if vector else {}
+    word_matches, result = _search_words(tables, query, partitions, fetcher, among, vector_matches)
+    stats = NO_STATS
+    if vector is not None:
+        model_id, values = vector.model_id, vector.values
+        unseen = [item_id for item_id in word_matches if item_id not in vector_matches]
+        vector_matches |= tables.embeddings.similarities(model_id, values, unseen, partitions)
+        stats = tables.embeddings.similarity_stats(model_id, values, partitions)
+    before = preceding(items) if preceding is not None and result.scores else {}
     candidates = [
         Candidate(
-            standing,
-            by_words.get(seq),
-            near.get(seq),
-            coverage(by_words.get(seq), told.question_weight),
-            before=told.scores.get(earlier.get(seq, NOBODY), 0.0),
-            follows=earlier.get(seq, NOBODY),
+            item,
+            word_matches.get(item_id),
+            vector_matches.get(item_id),
+            coverage(word_matches.get(item_id), result.query_weight),
+            preceding_score=result.scores.get(before.get(item_id, NO_ITEM), 0.0),
+            preceding_item=before.get(item_id, NO_ITEM),
         )
-        for seq, standing in sorted(standings.items())
+        for item_id, item in sorted(items.items())
     ]
-    return Gathered(candidates, backdrop, told.unknown)
+    return CandidateSet(candidates, stats, result.unknown_words)
 
 
-def coverage(match: WordMatch | None, question_weight: float) -> float:
-    """Return the share of the question's weight in words that *match* has."""
-    return match.weight / question_weight if match and question_weight > 0 else 0.0
+def vector_matches_of(
+    tables: Tables, vector: QueryVector | None, item_ids: Collection[int]
+) -> Mapping[int, VectorMatch]:
+    """Return the vector matches of some items; none without *vector*."""
+    if vector is None:
+        return {}
+    return tables.embeddings.similarities(vector.model_id, vector.values, item_ids)
+
+
+def coverage(match: WordMatch | None, query_weight: float) -> float:
+    """Return the share of the query's word weight that *match* has."""
+    return match.weight / query_weight if match and query_weight > 0 else 0.0
 
 
 @dataclass(frozen=True)
-class _Admission(Generic[S]):
-    """Lets through what passes the filters, and notes the standing of each that did."""
+class _Fetcher(Generic[S]):
+    """Fetches from an index until enough results pass the filters; collects what passed."""
 
     admit: Admit[S]
-    wanted: int
-    standings: dict[int, S]
+    min_count: int
+    items: dict[int, S]
 
-    def until_enough(
-        self, ask: Callable[[int], Mapping[int, T]], total: Callable[[], int]
+    def fetch(
+        self, search: Callable[[int], Mapping[int, T]], total: Callable[[], int]
     ) -> dict[int, T]:
-        """Ask for more and more until enough pass or there is no more."""
-        most, seen = int(self.wanted * SPARE), -1
-        standings: dict[int, S | None] = {}
+        """Call *search* with growing limits until enough results pass, or all were seen."""
+        limit, previous = int(self.min_count * OVERFETCH), -1
+        admitted: dict[int, S | None] = {}
         while True:
-            found = ask(most)
-            unknown = [seq for seq in found if seq not in standings]
-            standings |= dict.fromkeys(unknown)
-            standings |= {one.seq: one for one in self.admit(unknown)}
-            passed = {seq: one for seq in found if (one := standings[seq]) is not None}
-            # Asking for more is of use only while it brings more. By meaning, pieces of one item
-            # may crowd others out of a round, so fewer than asked for are not yet all of them.
-            exhausted = len(found) in (seen, total()) or most >= MOST
-            if len(passed) >= self.wanted or exhausted:
-                self.standings.update(passed)
-                return {seq: value for seq, value in found.items() if seq in passed}
-            if len(found) < most:
-                most, seen = 5 * most, len(found)
+            results = search(limit)
+            unchecked = [item_id for item_id in results if item_id not in admitted]
+            admitted |= dict.fromkeys(unchecked)
+            admitted |= {item.item_id: item for item in self.admit(unchecked)}
+            passed = {key: item for key in results if (item := admitted[key]) is not None}
+            # A higher limit only helps while it brings more. In the vector index the chunks of one
+            # item may fill a round, so fewer results than the limit need not be all of them.
+            exhausted = len(results) in (previous, total()) or limit >= MAX_FETCH
+            if len(passed) >= self.min_count or exhausted:
+                self.items.update(passed)
+                return {item_id: match for item_id, match in results.items() if item_id in passed}
+            if len(results) < limit:
+                limit, previous = 5 * limit, len(results)
             else:
-                most, seen = int(most * self._growth(len(passed))), -1
+                limit, previous = int(limit * self._growth(len(passed))), -1
 
     def _growth(self, passed: int) -> float:
-        """Return how many times more to ask for, if as many of the next pass as did so far."""
-        needed = SPARE * self.wanted / max(passed, 1)
-        return min(max(needed, LEAST_GROWTH), MOST_GROWTH)
+        """Return the factor for the next limit, if the same share of results passes."""
+        needed = OVERFETCH * self.min_count / max(passed, 1)
+        return min(max(needed, MIN_GROWTH), MAX_GROWTH)
 
 
-def _word_leg(
+def _search_words(
     tables: Tables,
     query: str,
-    shelves: Sequence[Shelf],
-    door: "_Admission[S]",
+    partitions: Sequence[Partition],
+    fetcher: "_Fetcher[S]",
     among: Sequence[int] | None,
     also: Collection[int],
 ) -> tuple[dict[int, WordMatch], WordMatches]:
-    told = WordMatches((), 0.0, 0)
+    """Return the word matches by item, those of *also* included, and the last raw result."""
+    result = WordMatches((), 0.0, 0)
 
-    def ask(most: int) -> Mapping[int, WordMatch]:
-        nonlocal told
-        told = tables.words.match(query, shelves, limit=most, among=among, also=also)
-        return {match.seq: match for match in told.matches[:most]}
+    def search(limit: int) -> Mapping[int, WordMatch]:
+        nonlocal result
+        result = tables.word_index.match(query, partitions, limit=limit, among=among, also=also)
+        return {match.item_id: match for match in result.matches[:limit]}
 
-    found = door.until_enough(ask, lambda: told.matching)
-    return found | {match.seq: match for match in told.matches if match.seq in also}, told
+    matches = fetcher.fetch(search, lambda: result.match_count)
+    extra = {match.item_id: match for match in result.matches if match.item_id in also}
+    return matches | extra, result
 
 
-def _meaning_leg(
+def _search_vectors(
     tables: Tables,
-    meaning: Meaning,
-    shelves: Sequence[Shelf],
-    door: "_Admission[S]",
+    vector: QueryVector,
+    partitions: Sequence[Partition],
+    fetcher: "_Fetcher[S]",
     among: Sequence[int] | None,
-) -> dict[int, Near]:
-    everything = sum(shelf.items for shelf in shelves) if among is None else len(among)
+) -> dict[int, VectorMatch]:
+    total = sum(part.item_count for part in partitions) if among is None else len(among)
 
-    def ask(most: int) -> Mapping[int, Near]:
-        return tables.vectors.near(
-            meaning.model_id, meaning.vector, shelves, limit=most, among=among
+    def search(limit: int) -> Mapping[int, VectorMatch]:
+        return tables.embeddings.nearest(
+            vector.model_id, vector.values, partitions, limit=limit, among=among
         )
 
-    return door.until_enough(ask, lambda: everything)
+    return fetcher.fetch(search, lambda: total)

@@ -1,41 +1,41 @@
-"""Say in a sentence why a memory came."""
+"""Explain in one sentence why a memory was returned."""
 
 from datetime import datetime
 
 from recollect.domain.scope import Scope
-from recollect.retrieval.rank import Ranked
+from recollect.retrieval.rank import RankedMemory
 
 _SHOWN_WORDS = 6
 
 
-def explain(ranked: Ranked, *, asked_at: datetime, conflicts: int) -> str:
-    """Return one sentence: which words, how near in meaning, from where, how old, how sure."""
-    candidate = ranked.candidate
-    reasons = []
-    if candidate.words is not None:
-        shown = ", ".join(f"“{word}”" for word in candidate.words.words[:_SHOWN_WORDS])
-        more = len(candidate.words.words) - _SHOWN_WORDS
-        reasons.append(f"matches {shown}" + (f" and {more} more words" if more > 0 else ""))
-    cosine = candidate.near.similarity if candidate.near else 0.0
-    if cosine > 0:
-        reasons.append(f"its meaning is {_closeness(cosine)} (similarity {cosine:.2f})")
-    standing = candidate.standing
-    told = [
-        " and ".join(reasons) or ("is of the time asked for" if ranked.in_time else "is linked"),
-        _place(standing.owner.scope, candidate.reached),
-        f"observed {_age((asked_at - standing.observed_at).days)}",
+def explain(ranked: RankedMemory, *, asked_at: datetime, conflicts: int) -> str:
+    """Return one sentence: matching words, similarity, scope, age, confidence, conflicts."""
+    candidate, row = ranked.candidate, ranked.candidate.item
+    matches = []
+    if candidate.word_match is not None:
+        shown = ", ".join(f"“{word}”" for word in candidate.word_match.words[:_SHOWN_WORDS])
+        more = len(candidate.word_match.words) - _SHOWN_WORDS
+        matches.append(f"matches {shown}" + (f" and {more} more words" if more > 0 else ""))
+    similarity = candidate.vector_match.similarity if candidate.vector_match else 0.0
+    if similarity > 0:
+        matches.append(f"its meaning is {_closeness(similarity)} (similarity {similarity:.2f})")
+    without_match = "is in the requested time range" if ranked.in_time else "is linked"
+    reasons = [
+        " and ".join(matches) or without_match,
+        _origin(row.owner.scope, candidate.reached),
+        f"observed {_age((asked_at - row.observed_at).days)}",
     ]
-    if ranked.in_time and reasons:
-        told.append("at the time asked for")
-    if standing.confidence < 1:
-        told.append(f"confidence {standing.confidence:.2f}")
+    if ranked.in_time and matches:
+        reasons.append("in the requested time range")
+    if row.confidence < 1:
+        reasons.append(f"confidence {row.confidence:.2f}")
     if conflicts:
-        told.append(f"in conflict with {conflicts} other" + ("s" if conflicts > 1 else ""))
-    sentence = "; ".join(told)
+        reasons.append(f"in conflict with {conflicts} other" + ("s" if conflicts > 1 else ""))
+    sentence = "; ".join(reasons)
     return sentence[0].upper() + sentence[1:] + "."
 
 
-def _place(scope: Scope, reached: str) -> str:
+def _origin(scope: Scope, reached: str) -> str:
     if reached == "linked":
         return "of another project, linked to this one"
     if reached == "relevant":
@@ -43,10 +43,10 @@ def _place(scope: Scope, reached: str) -> str:
     return f"{scope} memory"
 
 
-def _closeness(cosine: float) -> str:
-    if cosine >= 0.6:
+def _closeness(similarity: float) -> str:
+    if similarity >= 0.6:
         return "very close"
-    return "close" if cosine >= 0.4 else "somewhat related"
+    return "close" if similarity >= 0.4 else "somewhat related"
 
 
 def _age(days: int) -> str:

@@ -1,5 +1,5 @@
 """
-Order candidates: relevance first, then what lifts one among equals, then a fixed tie-break.
+Order candidates by relevance, then by scope, recency and confidence, then by a fixed tie-break.
 
 Scope, recency and confidence together weigh a few hundredths: enough to decide between equally
 relevant memories, too little to put a weak one before a strong one. Ties go to the newer memory.
@@ -13,76 +13,78 @@ from recollect.domain.memory import HALF_LIFE
 from recollect.domain.retrieval import Parts
 from recollect.domain.scope import Scope
 from recollect.retrieval.candidates import Candidate
-from recollect.retrieval.fuse import Relevance
-from recollect.store.values import Standing
+from recollect.retrieval.score_fusion import Relevance
+from recollect.store.values import CandidateRow
 
-LIFT = 0.02  # the weight of scope, of recency and of confidence, each
-FROM_ELSEWHERE = 0.9  # a memory of another project counts a little less than one at home
+TIEBREAK_WEIGHT = 0.02  # of scope, of recency and of confidence, each
+OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """A candidate with its score, and what the score is made of."""
+class RankedMemory:
+    """A candidate with its score and the parts of the score."""
 
-    candidate: Candidate[Standing]
+    candidate: Candidate[CandidateRow]
     score: float
     relevance: Relevance
     recency: float
-    in_time: bool = False  # observed at the time the question names
+    in_time: bool = False  # observed at the time the query names
 
     @property
     def parts(self) -> Parts:
-        """The score, taken apart. Only for those that are shown: most candidates are not."""
+        """The parts of the score. Computed on demand: most candidates are not returned."""
         return Parts(
-            keyword=_rounded(self.relevance.keyword),
-            semantic=_rounded(self.relevance.semantic),
-            relevance=_rounded(self.relevance.fused * _at_home(self.candidate)),
-            scope=_scope(self.candidate),
-            recency=_rounded(self.recency),
-            confidence=_rounded(self.candidate.standing.confidence),
+            keyword=_round(self.relevance.keyword),
+            semantic=_round(self.relevance.semantic),
+            relevance=_round(self.relevance.fused * _project_factor(self.candidate)),
+            scope=_scope_score(self.candidate),
+            recency=_round(self.recency),
+            confidence=_round(self.candidate.item.confidence),
         )
 
 
 def rank(
-    candidates: Sequence[Candidate[Standing]],
+    candidates: Sequence[Candidate[CandidateRow]],
     relevances: Sequence[Relevance],
     asked_at: datetime,
     *,
-    admits: Callable[[Candidate[Standing]], bool],
-) -> list[Ranked]:
-    """Return the *candidates* that *admits* passes, best first, always in the same order."""
+    admits: Callable[[Candidate[CandidateRow]], bool],
+) -> list[RankedMemory]:
+    """Return the *candidates* that *admits* accepts, best first, always in the same order."""
     ranked = [
-        _scored(candidate, relevance, asked_at)
+        _score(candidate, relevance, asked_at)
         for candidate, relevance in zip(candidates, relevances, strict=True)
         if admits(candidate)
     ]
-    return sorted(ranked, key=_order)
+    return sorted(ranked, key=_sort_key)
 
 
-def _scored(candidate: Candidate[Standing], relevance: Relevance, asked_at: datetime) -> Ranked:
-    standing = candidate.standing
-    age = max((asked_at - standing.observed_at).total_seconds(), 0.0)
-    recency = 0.5 ** (age / HALF_LIFE[standing.type].total_seconds())
-    lift = LIFT * (_scope(candidate) + recency + standing.confidence)
-    score = (1 - 3 * LIFT) * relevance.fused * _at_home(candidate) + lift
-    return Ranked(candidate, _rounded(score), relevance, recency)
+def _score(
+    candidate: Candidate[CandidateRow], relevance: Relevance, asked_at: datetime
+) -> RankedMemory:
+    row = candidate.item
+    age_s = max((asked_at - row.observed_at).total_seconds(), 0.0)
+    recency = 0.5 ** (age_s / HALF_LIFE[row.type].total_seconds())
+    tiebreak = TIEBREAK_WEIGHT * (_scope_score(candidate) + recency + row.confidence)
+    score = (1 - 3 * TIEBREAK_WEIGHT) * relevance.fused * _project_factor(candidate) + tiebreak
+    return RankedMemory(candidate, _round(score), relevance, recency)
 
 
-def _at_home(candidate: Candidate[Standing]) -> float:
-    return 1.0 if candidate.reached == "visible" else FROM_ELSEWHERE
+def _project_factor(candidate: Candidate[CandidateRow]) -> float:
+    return 1.0 if candidate.reached == "visible" else OTHER_PROJECT_FACTOR
 
 
-def _scope(candidate: Candidate[Standing]) -> float:
+def _scope_score(candidate: Candidate[CandidateRow]) -> float:
     if candidate.reached != "visible":
         return 0.0
-    return 0.5 if candidate.standing.owner.scope is Scope.GLOBAL else 1.0
+    return 0.5 if candidate.item.owner.scope is Scope.GLOBAL else 1.0
 
 
-def _order(ranked: Ranked) -> tuple[float, float, int]:
-    standing = ranked.candidate.standing
-    return (-ranked.score, -standing.observed_at.timestamp(), -standing.seq)
+def _sort_key(ranked: RankedMemory) -> tuple[float, float, int]:
+    row = ranked.candidate.item
+    return (-ranked.score, -row.observed_at.timestamp(), -row.item_id)
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     # Six places: beyond that floating-point sums may differ between machines.
     return round(value, 6)

@@ -1,145 +1,151 @@
 """
-Why did a memory not come? The first rule that stopped it, in the pipeline's own order.
+Explain why a memory was not returned: the first rule that excluded it, in pipeline order.
 
-status → type → tags → time → scope wall → no match → below the bar → outranked
+status → type → tags → time → scope → no match → below the threshold → outranked
 """
 
 from collections.abc import Callable
 
 from recollect.domain.memory import Memory
-from recollect.domain.retrieval import Asking, WhyNot
+from recollect.domain.retrieval import ResolvedQuery, WhyNot
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.bar import Bar
-from recollect.retrieval.candidates import Meaning, coverage
-from recollect.retrieval.crossing import (
-    CROSSING_SCOPES,
-    CROSSING_TYPES,
-    LEAST_SHARE,
-    LEAST_WORDS,
+from recollect.retrieval.candidates import QueryVector, coverage, vector_matches_of
+from recollect.retrieval.cross_project import (
+    CROSS_PROJECT_SCOPES,
+    CROSS_PROJECT_TYPES,
+    MIN_COVERAGE,
+    MIN_WORDS,
     linked_items,
 )
-from recollect.retrieval.retrieve import weigh
+from recollect.retrieval.retrieve import rank_candidates
+from recollect.retrieval.threshold import Threshold
 from recollect.store.protocol import Tables
 
-SHOWN_CHARS = 80  # of a memory that came nearest
+SHOWN_CHARS = 80  # of the closest match
+BELOW_THRESHOLD = "bar"  # the value of `WhyNot.rule`, which callers compare
 
 
-def why_not(tables: Tables, asking: Asking, meaning: Meaning | None, memory: Memory) -> WhyNot:
-    """Return the rule that kept *memory* out of the answer to *asking*, or say that none did."""
+def why_not(
+    tables: Tables, query: ResolvedQuery, vector: QueryVector | None, memory: Memory
+) -> WhyNot:
+    """Return the rule that excluded *memory* from the hits of *query*, or its rank."""
 
     def verdict(rule: str, text: str, **detail: object) -> WhyNot:
-        return WhyNot(memory_id=memory.id, query=asking.query, rule=rule, text=text, detail=detail)
+        return WhyNot(memory_id=memory.id, query=query.text, rule=rule, text=text, detail=detail)
 
-    filtered = _filtered(memory, asking)
-    if filtered is not None:
-        return verdict(*filtered)
-    weighed = weigh(tables, asking, meaning)
-    ranked = weighed.ranked
-    for position, one in enumerate(ranked, start=1):
-        if one.candidate.standing.id == memory.id:
-            if position <= asking.limit:
-                return verdict(
-                    "returned",
-                    f"It does come, at place {position} of {len(ranked)}.",
-                    rank=position,
-                )
+    excluded = _excluded_by_filter(memory, query)
+    if excluded is not None:
+        return verdict(*excluded)
+    ranked = rank_candidates(tables, query, vector)
+    for position, hit in enumerate(ranked.memories, start=1):
+        if hit.candidate.item.id == memory.id:
+            if position <= query.limit:
+                text = f"It is returned, at rank {position} of {len(ranked.memories)}."
+                return verdict("returned", text, rank=position)
             return verdict(
                 "outranked",
-                f"It is relevant (score {one.score:.2f}) but stands at place {position}, and the "
-                f"limit is {asking.limit}. Raise the limit or ask more precisely.",
+                f"It is relevant (score {hit.score:.2f}), but its rank is {position} and the "
+                f"limit is {query.limit}. Raise the limit or make the query more specific.",
                 rank=position,
-                score=one.score,
+                score=hit.score,
             )
-    walled = _walled(tables, asking, memory)
-    if walled is not None:
-        return verdict(*walled)
-    return _unmatched(tables, asking, meaning, memory, weighed.bar, verdict)
+    excluded = _excluded_by_scope(tables, query, memory)
+    if excluded is not None:
+        return verdict(*excluded)
+    return _explain_low_relevance(tables, query, vector, memory, ranked.threshold, verdict)
 
 
-def _filtered(memory: Memory, asking: Asking) -> tuple[str, str] | None:
-    filters = asking.filters
+def _excluded_by_filter(memory: Memory, query: ResolvedQuery) -> tuple[str, str] | None:
+    filters = query.filters
     if memory.status not in filters.statuses:
-        shown = ", ".join(sorted(filters.statuses))
-        return "status", f"Its status is {memory.status}; this search shows {shown}."
+        statuses = ", ".join(sorted(filters.statuses))
+        return "status", f"Its status is {memory.status}; this search returns only {statuses}."
     if memory.type not in filters.types:
-        wanted = ", ".join(sorted(filters.types))
-        return "type", f"Its type is {memory.type}; this search asks for {wanted}."
+        types = ", ".join(sorted(filters.types))
+        return "type", f"Its type is {memory.type}; this search returns only {types}."
     missing = filters.tags - set(memory.tags)
     if missing:
         return "tags", f"It lacks the tag {', '.join(sorted(missing))}."
     if filters.any_tags and not filters.any_tags & set(memory.tags):
         return "tags", f"It has none of the tags {', '.join(sorted(filters.any_tags))}."
+    observed = f"It was observed on {memory.observed_at:%Y-%m-%d}"
     if filters.since is not None and memory.observed_at < filters.since:
-        return "time", f"It was observed {memory.observed_at:%Y-%m-%d}, before the given time."
+        return "time", f"{observed}, before the requested time range."
     if filters.until is not None and memory.observed_at > filters.until:
-        return "time", f"It was observed {memory.observed_at:%Y-%m-%d}, after the given time."
+        return "time", f"{observed}, after the requested time range."
     return None
 
 
-def _walled(tables: Tables, asking: Asking, memory: Memory) -> tuple[str, str] | None:
-    if memory.scope in asking.scopes and (asking.owners is None or memory.owner in asking.owners):
+def _excluded_by_scope(
+    tables: Tables, query: ResolvedQuery, memory: Memory
+) -> tuple[str, str] | None:
+    if memory.scope in query.scopes and (query.owners is None or memory.owner in query.owners):
         return None
-    seq = tables.memories.seq_of(memory.id)
-    if seq in linked_items(tables, asking):
+    item_id = tables.memories.item_id_of(memory.id)
+    if item_id in linked_items(tables, query):
         return None
-    wall = f"It is {memory.scope} memory of another owner, and this search does not see that."
-    if memory.scope not in asking.scopes:
-        return "scope", f"It is {memory.scope} memory, and this search asks for other scopes."
-    if memory.scope in CROSSING_SCOPES and asking.viewer.project_id is not None:
-        if not asking.crossing:
-            wall += " Memories of other projects are shown only when linked (cross_project is off)."
-        elif memory.type in CROSSING_TYPES:
-            wall += (
-                f" It is not linked to this project, and does not cover {LEAST_SHARE:.0%} of the "
-                f"question with at least {LEAST_WORDS} words."
+    if memory.scope not in query.scopes:
+        scopes = ", ".join(sorted(query.scopes))
+        return "scope", f"It is {memory.scope} memory; this search returns only {scopes} memory."
+    text = f"It is {memory.scope} memory of another owner, which this search cannot see."
+    if memory.scope in CROSS_PROJECT_SCOPES and query.viewer.project_id is not None:
+        if not query.cross_project:
+            text += (
+                " Memories of other projects are returned only if linked (cross_project is off)."
+            )
+        elif memory.type in CROSS_PROJECT_TYPES:
+            text += (
+                f" It is not linked to this project, and does not cover {MIN_COVERAGE:.0%} of the "
+                f"query with at least {MIN_WORDS} words."
             )
         else:
-            wall += f" A {memory.type} crosses projects only when linked."
-    return "scope", wall
+            text += f" A {memory.type} memory of another project is returned only if linked."
+    return "scope", text
 
 
-def _unmatched(
+def _explain_low_relevance(
     tables: Tables,
-    asking: Asking,
-    meaning: Meaning | None,
+    query: ResolvedQuery,
+    vector: QueryVector | None,
     memory: Memory,
-    bar: Bar,
+    threshold: Threshold,
     verdict: Callable[..., WhyNot],
 ) -> WhyNot:
-    seq = tables.memories.seq_of(memory.id)
-    if seq is None:
+    item_id = tables.memories.item_id_of(memory.id)
+    if item_id is None:
         return verdict("index", "It is missing from the index. Run `recollect rebuild`.")
-    shelves = tables.words.shelves(ItemKind.MEMORY, [memory.owner])
-    matched = tables.words.match_item(asking.query, shelves, seq)
-    near = tables.vectors.nearness(meaning.model_id, meaning.vector, [seq]) if meaning else {}
-    words = matched.matches[0] if matched.matches else None
-    shared = "It shares too few words with the question" if words else "It shares no word with it"
-    if seq not in near:
-        return verdict("bar" if words else "no match", f"{shared}; its meaning was not compared.")
-    share = coverage(words, matched.question_weight)
-    told = bar.told(near[seq], share)
-    return verdict("bar" if words else "no match", f"{shared}, and {told}.")
+    partitions = tables.word_index.partitions(ItemKind.MEMORY, [memory.owner])
+    result = tables.word_index.match_item(query.text, partitions, item_id)
+    vector_match = vector_matches_of(tables, vector, [item_id]).get(item_id)
+    match = result.matches[0] if result.matches else None
+    rule = BELOW_THRESHOLD if match else "no match"
+    shared = f"It shares {'too few words' if match else 'no word'} with the query."
+    if vector_match is None:
+        return verdict(rule, f"{shared} Its embedding was not compared.")
+    share = coverage(match, result.query_weight)
+    return verdict(rule, f"{shared} {threshold.describe(vector_match, share)}")
 
 
-def why_nothing(tables: Tables, asking: Asking, meaning: Meaning | None) -> WhyNot:
-    """Return what came nearest to *asking* and why it is not shown, or that something is."""
+def why_nothing(tables: Tables, query: ResolvedQuery, vector: QueryVector | None) -> WhyNot:
+    """Return the closest match of *query* and what it lacked, or how many memories passed."""
 
     def verdict(rule: str, text: str, memory_id: str = "", **detail: object) -> WhyNot:
-        return WhyNot(memory_id=memory_id, query=asking.query, rule=rule, text=text, detail=detail)
+        return WhyNot(memory_id=memory_id, query=query.text, rule=rule, text=text, detail=detail)
 
-    weighed = weigh(tables, asking, meaning)
-    if weighed.ranked:
-        first = weighed.ranked[0].candidate.standing.id
-        return verdict("returned", f"{len(weighed.ranked)} memories come.", first)
-    if weighed.refused is None:
-        return verdict("no match", "No memory here shares a word with it or is near in meaning.")
-    refused = weighed.refused
-    content = " ".join(tables.memories.contents([refused.id]).get(refused.id, "").split())
+    ranked = rank_candidates(tables, query, vector)
+    if ranked.memories:
+        first = ranked.memories[0].candidate.item.id
+        count = len(ranked.memories)
+        return verdict("returned", f"{count} memories pass the relevance threshold.", first)
+    closest = ranked.closest
+    if closest is None:
+        return verdict("no match", "No visible memory shares a word with the query or is similar.")
+    content = " ".join(tables.memories.contents([closest.id]).get(closest.id, "").split())
     return verdict(
-        "bar",
-        f"The nearest is “{content[:SHOWN_CHARS]}”, and it is not near enough: "
-        f"{refused.reached:.2f} speaks for it, and {refused.needed:.2f} is needed{refused.since}.",
-        refused.id,
-        reached=refused.reached,
-        needed=refused.needed,
+        BELOW_THRESHOLD,
+        f"The closest match is “{content[:SHOWN_CHARS]}”. Relevance {closest.score:.2f}, "
+        f"threshold {closest.threshold:.2f}.{closest.reason}",
+        closest.id,
+        reached=closest.score,
+        needed=closest.threshold,
     )

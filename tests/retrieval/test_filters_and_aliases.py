@@ -1,0 +1,195 @@
+"""
+Filters are strict: exactly the memories that pass are returned, in every state of the store.
+
+A memory of every status, type and set of tags, in this and in another project, all about the same
+thing. Then aliases: the words under which a memory is found besides its content.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect import LocalRecollect, Memory, MemoryType, Status
+from support import START, FakeClock, open_memory
+
+TAGS = ((), ("red",), ("green",), ("green", "red"))
+ALL_STATUSES = [*Status]
+SYNONYMS = {"pomme": "apple"}
+ASKED_AT = START + timedelta(days=1)
+LONG_AGO = START - timedelta(days=700)
+
+# What happened to the store before it is searched.
+STATES: Mapping[str, Callable[[LocalRecollect], object]] = {
+    "just written": lambda memory: None,
+    "embedded": lambda memory: memory.drain(),
+    "rebuilt": lambda memory: (memory.drain(), memory.maintenance.rebuild()),
+}
+# By words, by a time with a topic, by a time alone, by vectors alone.
+QUESTIONS = ("apple", "apple yesterday", "what did we talk about yesterday?", "pomme")
+
+RULES: tuple[dict[str, Any], ...] = (
+    {},
+    *({"statuses": [status]} for status in Status),
+    *({"types": [kind], "statuses": ALL_STATUSES} for kind in MemoryType),
+    {"tags": ["red"], "statuses": ALL_STATUSES},
+    {"tags": ["red", "green"]},
+    {"types": ["decision", "artifact"], "statuses": ["archived", "inbox"], "tags": ["green"]},
+    {"tags": ["blue"], "statuses": ALL_STATUSES},
+)
+
+
+def passes(memory: Memory, rule: Mapping[str, Any]) -> bool:
+    """Return whether a rule admits the memory, from its fields alone."""
+    return (
+        memory.status in rule.get("statuses", (Status.ACTIVE, Status.CONTRADICTED))
+        and memory.type in rule.get("types", MemoryType)
+        and set(rule.get("tags", ())) <= set(memory.tags)
+    )
+
+
+def ingest_every_kind(memory: LocalRecollect, project: str) -> list[Memory]:
+    """Write an apple of every status, type and set of tags."""
+    kinds = list(product(Status, MemoryType, TAGS))
+    written = memory.memories.ingest_many(
+        [
+            {
+                "content": f"apple apple apple {project}",
+                "project": project,
+                "type": kind,
+                "tags": tags,
+                "status": status if status is Status.INBOX else "active",
+            }
+            for status, kind, tags in kinds
+        ]
+    )
+    return [
+        apple if apple.status is status else memory.memories.set_status(apple.id, status)
+        for apple, (status, _, _) in zip(written, kinds, strict=True)
+    ]
+
+
+@pytest.fixture(params=STATES)
+def store(
+    request: pytest.FixtureRequest, path: Path, clock: FakeClock
+) -> Iterator[tuple[LocalRecollect, list[Memory]]]:
+    """A store with every kind of apple here, in another project, and of one agent."""
+    with open_memory(path, clock=clock, synonyms=SYNONYMS) as memory:
+        # Other memories: if all were apples, the mean similarity would be that of apples.
+        memory.memories.ingest_many(
+            [
+                {"content": f"lamp {n}", "project": "here", "observed_at": LONG_AGO}
+                for n in range(64)
+            ]
+        )
+        here = ingest_every_kind(memory, "here")
+        ingest_every_kind(memory, "there")
+        memory.ingest("an apple of anna", agent="anna", scope="agent")
+        STATES[request.param](memory)
+        yield memory, here
+
+
+def test_exactly_the_memories_that_pass_all_filters_are_returned(
+    store: tuple[LocalRecollect, list[Memory]],
+) -> None:
+    memory, here = store
+    for query, rule in product(QUESTIONS, RULES):
+        if query == "pomme":
+            memory.drain()  # what is not embedded cannot be found by vectors
+        hits = memory.search(
+            query, project="here", scopes=["project"], asked_at=ASKED_AT, limit=1_000, **rule
+        )
+        apples = [hit.memory for hit in hits if not hit.memory.content.startswith("lamp")]
+
+        ours = {apple.id for apple in apples if apple.project_id == here[0].project_id}
+        assert ours == {apple.id for apple in here if passes(apple, rule)}, (query, rule)
+        # Of the other project only clearly relevant memories may be returned, by the same rules.
+        others = [apple for apple in apples if apple.id not in ours]
+        assert all(passes(apple, rule) for apple in others), (query, rule)
+        assert {apple.type for apple in others} <= {MemoryType.DECISION, MemoryType.ARTIFACT}
+        assert len(apples) == len({apple.id for apple in apples})
+
+
+def test_linked_memories_pass_the_same_filters(store: tuple[LocalRecollect, list[Memory]]) -> None:
+    memory, here = store
+    for apple in here:
+        memory.link(apple.id, "applies_to", "project:there")
+    for rule in RULES:
+        hits = memory.search("an apple of here", project="there", limit=1_000, **rule)
+
+        linked = {hit.memory.id for hit in hits if hit.reached == "linked"}
+        assert linked == {apple.id for apple in here if passes(apple, rule)}, rule
+
+
+def test_a_bundle_shows_only_active_and_contradicted_memories(
+    store: tuple[LocalRecollect, list[Memory]],
+) -> None:
+    memory, _ = store
+
+    bundle = memory.context_for("apple", project="here", budget_tokens=20_000)
+
+    shown = {hit.memory.status for section in bundle.sections for hit in section.hits}
+    assert shown == {Status.ACTIVE, Status.CONTRADICTED}
+
+
+ALIASES: Mapping[str, dict[str, Any]] = {
+    "tags": {"tags": ["Bobby", "head of ops"]},
+    "title": {"title": "Bobby"},
+    "summary": {"summary": "About Bobby."},
+    "rationale": {"rationale": "Bobby asked for it."},
+    "alternatives": {"alternatives": ["Bobby instead"]},
+}
+
+
+@pytest.mark.parametrize("words_only", [False, True], ids=["by both indexes", "by words"])
+@pytest.mark.parametrize(
+    ("where", "query"),
+    [
+        *product(ALIASES, ["bobby", "Bobby's platform"]),
+        *product(["tags", "title"], ["What team does Bobby lead?", "BOBBY's team"]),
+    ],
+)
+def test_a_query_with_an_alias_finds_its_memory(
+    path: Path, where: str, query: str, words_only: bool
+) -> None:
+    # The real embedder: the threshold is calibrated for it.
+    backend = "none" if words_only else "local"
+    with recollect.open(path, embedding_backend=backend) as memory:
+        target = memory.ingest("Robert Jones is in charge of platform.", **ALIASES[where])
+        memory.memories.ingest_many(
+            [
+                {"content": f"Person {n} is in charge of lamp {n}.", "tags": [f"p{n}"]}
+                for n in range(30)
+            ]
+        )
+        before = [hit.memory.id for hit in memory.search(query)]
+        memory.maintenance.rebuild()
+        memory.drain()
+
+        after = memory.search(query)
+
+        assert before[0] == after[0].memory.id == target.id
+        assert "bobby" in [word.lower() for word in after[0].matched_words]
+
+
+def test_the_key_of_a_profile_fact_is_an_alias_too(memory: LocalRecollect) -> None:
+    fact = memory.upsert_profile_fact("favourite_drink", "Earl Grey")
+
+    assert [hit.memory.id for hit in memory.search("what is my favourite drink?")] == [fact.id]
+
+
+def test_an_alias_finds_only_its_memory_and_is_forgotten_with_it(
+    words_only: LocalRecollect,
+) -> None:
+    target = words_only.ingest("Kubernetes runs on nine machines.", tags=["k8s"])
+    words_only.ingest("Kubernetes is patched on Mondays.")
+
+    hits = words_only.search("k8s")
+    words_only.forget(target.id)
+
+    assert [hit.memory.id for hit in hits] == [target.id]
+    assert words_only.search("k8s") == []

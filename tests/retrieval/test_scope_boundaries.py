@@ -1,0 +1,101 @@
+"""No search crosses a scope: a property over random scopes, owners and queries."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect import LocalRecollect, Memory, Scope
+from support import open_memory
+
+pytestmark = pytest.mark.fuzz
+
+WORDS = ["red", "green", "blue", "fox", "dog", "tree", "run", "jump"]
+CONTENT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+NAME = st.sampled_from(["x", "y"])
+PLACES = st.fixed_dictionaries(
+    {},
+    optional={"project": NAME, "repo": NAME, "agent": NAME, "session": NAME},
+)
+TYPES = st.sampled_from(["profile", "project", "decision", "artifact", "episode", "task_hint"])
+WRITE = st.tuples(CONTENT, PLACES, TYPES, st.sampled_from([*Scope]))
+
+
+def write(
+    memory: LocalRecollect, content: str, places: dict[str, str], kind: str, scope: Scope
+) -> None:
+    needed = {} if scope is Scope.GLOBAL else {scope.value: places.get(scope.value, "x")}
+    memory.ingest(content, scope=scope, type=kind, **(places | needed))  # type: ignore[arg-type]
+
+
+def may_see(memory: LocalRecollect, hit: Memory, places: dict[str, str]) -> bool:
+    """Return whether *hit* is visible from *places*, by names alone."""
+    names = {project.id: project.name for project in memory.projects.list()}
+    with memory._store.read() as tables:  # the names of agents and repos, for the oracle
+        agent_row = tables.agents.by_name(places.get("agent", ""))
+        agent = agent_row.id if agent_row else None
+        if "repo" in places:
+            home = (
+                tables.projects.project_by_name(places["project"]) if "project" in places else None
+            )
+            repo = tables.projects.repo_by_name(places["repo"], home.id if home else None)
+            repos = {repo.id} if repo else set()
+            projects = {places["project"]} if "project" in places else set()
+            projects |= {names[repo.project_id]} if repo and "project" not in places else set()
+        else:
+            projects = {places["project"]} if "project" in places else set()
+            owned = tables.projects.project_by_name(places.get("project", ""))
+            repos = {one.id for one in tables.projects.repos_of(owned.id)} if owned else set()
+    match hit.scope:
+        case Scope.GLOBAL:
+            return True
+        case Scope.PROJECT:
+            return names[hit.project_id or ""] in projects
+        case Scope.REPO:
+            return hit.repo_id in repos
+        case Scope.AGENT:
+            return agent is not None and hit.agent_id == agent
+        case Scope.SESSION:
+            return hit.session_id == places.get("session")
+
+
+@settings(max_examples=60)
+@given(writes=st.lists(WRITE, max_size=12), places=PLACES, query=CONTENT)
+def test_no_search_or_bundle_returns_a_memory_of_an_invisible_scope(
+    writes: list[tuple[str, dict[str, str], str, Scope]], places: dict[str, str], query: str
+) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_memory(Path(folder, "m.db"), cross_project=False) as memory,
+    ):
+        for content, written_to, kind, scope in writes:
+            write(memory, content, written_to, kind, scope)
+
+        hits = memory.search(query, limit=50, **places)  # type: ignore[arg-type]
+        bundle = memory.context_for(query, **places)  # type: ignore[arg-type]
+        returned = [hit.memory for hit in hits]
+        returned += [hit.memory for section in bundle.sections for hit in section.hits]
+
+        assert all(may_see(memory, hit, places) for hit in returned)
+
+
+@settings(max_examples=60)
+@given(writes=st.lists(WRITE, max_size=12), places=PLACES, query=CONTENT)
+def test_only_a_clearly_relevant_decision_or_artifact_is_returned_to_another_project(
+    writes: list[tuple[str, dict[str, str], str, Scope]], places: dict[str, str], query: str
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, open_memory(Path(folder, "m.db")) as memory:
+        for content, written_to, kind, scope in writes:
+            write(memory, content, written_to, kind, scope)
+
+        hits = memory.search(query, limit=50, **places)  # type: ignore[arg-type]
+        crossed = [hit for hit in hits if not may_see(memory, hit.memory, places)]
+
+        for hit in crossed:
+            assert hit.reached == "relevant"
+            assert hit.memory.type in ("decision", "artifact")
+            assert hit.memory.scope in ("project", "repo")
+            assert len(set(hit.matched_words)) >= 3
+        assert all(hit.reached == "visible" for hit in hits if hit not in crossed)
