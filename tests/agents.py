@@ -5,7 +5,7 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
-from recollect import Agent, MemoryExplanation, LocalRecollect
+from recollect import Agent, LocalRecollect, MemoryExplanation
 from recollect.clock import SystemClock
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.domain.skill import SkillOrigin
@@ -20,7 +20,7 @@ ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str = "ada") -> Agent:
     """Make an agent with blocks, conversations, an archive and a skill."""
-    agent = memory.agents.list.create(
+    agent = memory.agents.create(
         name,
         description="Writes proofs.",
         model="gpt-x",
@@ -30,7 +30,7 @@ def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str =
     clock.advance(minutes=1)
     memory.blocks.set(agent, "persona", "I am Ada.", reason="begin")
     memory.blocks.append(agent, "persona", "I like engines.", by="agent", reason="learnt")
-    memory.blocks.list.create(
+    memory.blocks.create(
         "notes",
         "- one",
         agent=agent,
@@ -39,13 +39,15 @@ def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str =
         hidden=True,
         metadata={"k": [1]},
     )
-    said = memory.conversations.list.start(
+    said = memory.conversations.start(
         agent=agent, project="engines", title="First", metadata={"m": 2}
     )
     memory.blocks.set(agent, "ticket", "ENG-1", conversation=said)
     memory.conversations.append(said, "user", "Where is the difference engine?", pinned=True)
     memory.conversations.append(said, "assistant", "", tool_calls=[{"id": "c1", "name": "look"}])
-    memory.conversations.append(said, "tool", [{"type": "text", "text": "In London."}], tool_call_id="c1")
+    memory.conversations.append(
+        said, "tool", [{"type": "text", "text": "In London."}], tool_call_id="c1"
+    )
     clock.advance(minutes=1)
     memory.conversations.append(said, "assistant", "It stands in London.", metadata={"x": None})
     unpinned = memory.conversations.pin(said, "an old note")
@@ -53,7 +55,7 @@ def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str =
     memory.conversations.pin(said, "ENG-1: find the engine", kind="ticket")
     memory.conversations.end(said)
     clock.advance(hours=1)
-    later = memory.conversations.list.start(agent=agent, title="Second")
+    later = memory.conversations.start(agent=agent, title="Second")
     memory.conversations.append(later, "user", "And the analytical one?", name="Charles")
     one = memory.archive.insert(agent, "The difference engine is in London.", tags=["engine"])
     two = memory.archive.insert(agent, "The engine moved to Cambridge.", tags=["engine", "moved"])
@@ -90,7 +92,7 @@ def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str =
 
     with closing(SqliteStore(path, SystemClock())) as store:
         store.write(more)
-    return memory.agents.list.get(agent)
+    return memory.agents.get(agent)
 
 
 def without_ids(data: bytes) -> str:

@@ -8,23 +8,53 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from chat_server import ChatServer, chat_server
-from gate import Gate
-from hooked import Home
-from learning_scenes import BLOCK, gated
-from recollect import Recollect, learning
+from fault_proxy import FaultProxy
+from hook_clients import HookHome
+from learning_checks import BLOCK, serve_behind_proxy
+from recollect import LocalRecollect, learning
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
+from store_template import stores_from_template
 from support import FakeClock, open_memory
+from tiers import TIERS, can_hold, running, watch
 from vendor_server import VendorServer, vendor_server
 
-# How fast examples are made is no matter of the code, but of what else the machine does.
+# The speed of generating examples depends on the machine, not on the code.
 settings.register_profile(
     "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("default")
 
-PATIENCE_S = 60.0  # only success ends such a wait sooner
-SHARED = Path(__file__).parent.parent.parent / "shared"
+PATIENCE_S = 60.0  # a wait ends earlier only by success
+DATA = Path(__file__).parent / "data"  # small files of our own, in the repository
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files without a test of the chosen tier: schemathesis alone takes seconds."""
+    if collection_path.suffix != ".py" or can_hold(collection_path, config.getoption("markexpr")):
+        return None
+    return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _watched() -> None:
+    watch()
+
+
+@pytest.fixture(autouse=True)
+def _tier(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Refuse processes and servers to a test without a tier."""
+    tiers = TIERS.intersection(mark.name for mark in request.node.iter_markers())
+    running("" if tiers else request.node.nodeid)
+    yield
+    running("")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Make new stores copies of one that is migrated already."""
+    with stores_from_template(tmp_path_factory.mktemp("template")):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -41,15 +71,15 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 @pytest.fixture(autouse=True)
 def _patient_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no block of `learning()` give up on a busy machine, where a test names no time."""
+    """Give `learning()` long timeouts, unless a test sets its own: the machine may be busy."""
     patient = {**(learning.__kwdefaults__ or {}), "timeout_s": PATIENCE_S, "flush_s": PATIENCE_S}
     monkeypatch.setattr(learning, "__kwdefaults__", patient)
-    monkeypatch.setattr("recollect.client.learning.ENTER_WITHIN_S", PATIENCE_S)
+    monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", PATIENCE_S)
 
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """A clock that moves only when told."""
+    """A clock that moves only when advanced."""
     return FakeClock()
 
 
@@ -68,37 +98,37 @@ def store(path: Path, clock: FakeClock) -> Iterator[Store]:
 
 
 @pytest.fixture
-def memory(path: Path, clock: FakeClock) -> Iterator[Recollect]:
+def memory(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
     """A memory with a scripted embedder and a fixed clock."""
     with open_memory(path, clock=clock) as opened:
         yield opened
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """A person who works with coding agents, and has nothing remembered yet."""
-    return Home(tmp_path)
+def home(tmp_path: Path) -> HookHome:
+    """The home directory of a user of coding agents, with an empty memory."""
+    return HookHome(tmp_path)
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Iterator[Recollect]:
-    """A memory in which two agents know a name; words only, so that it is quick."""
+def two_agents(tmp_path: Path) -> Iterator[LocalRecollect]:
+    """A memory with two agents that each have a block with a name; without embeddings, for speed."""
     with open_memory(tmp_path / "known.db", words_only=True) as opened:
         for name in ("anna", "bert"):
-            opened.create_agent(name, default_blocks=False)
-            opened.create_block("human", f"{BLOCK} of {name}", agent=name)
+            opened.agents.create(name, default_blocks=False)
+            opened.blocks.create("human", f"{BLOCK} of {name}", agent=name)
         yield opened
 
 
 @pytest.fixture
-def before(known: Recollect) -> Iterator[Gate]:
-    """A gate before a server of the memory that two agents know a name in."""
-    with gated(known) as standing:
+def proxy(two_agents: LocalRecollect) -> Iterator[FaultProxy]:
+    """A fault proxy in front of a server of the `two_agents` memory."""
+    with serve_behind_proxy(two_agents) as standing:
         yield standing
 
 
 @pytest.fixture
-def words_only(path: Path, clock: FakeClock) -> Iterator[Recollect]:
+def words_only(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
     """A memory that never embeds."""
     with open_memory(path, clock=clock, words_only=True) as opened:
         yield opened
@@ -114,7 +144,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
 
 @pytest.fixture
 def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[VendorServer]:
-    """A server of one test that speaks as OpenAI and Anthropic do."""
+    """A server that answers like OpenAI and Anthropic."""
     monkeypatch.setenv("NO_PROXY", "*")
     with vendor_server() as serving:
         yield serving

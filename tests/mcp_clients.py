@@ -1,4 +1,4 @@
-"""Real MCP clients, of the protocol's own package: over pipes, HTTP, and within this process."""
+"""Real MCP clients from the package `mcp`: over pipes, over HTTP and in this process."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -13,35 +13,37 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
 
-from hosted import hosted
-from recollect import Recollect
-from recollect.mcp.caller import Caller
-from recollect.mcp.server import mcp_server
+from in_process_server import serve_in_thread
+from recollect import LocalRecollect
+from recollect.mcp.caller_scope import Caller
+from recollect.mcp.mcp_server import create_mcp_server
 from terminal import installed
 
-ERAS = ("legacy", "2026-07-28")
-SITE = Caller(project="site", agent="coder")
+PROTOCOL_VERSIONS = ("legacy", "2026-07-28")
+SITE_CALLER = Caller(project="site", agent="coder")
 
 T = TypeVar("T")
 Scene = Callable[[Client], Awaitable[T]]
 
 
 @dataclass
-class Person:
-    """Who sits in front of the client: says the same to every question, and remembers them."""
+class ScriptedUser:
+    """The user of a client: gives the same answer to every question, and records the questions."""
 
     action: str = "accept"
     content: dict[str, Any] | None = field(default_factory=lambda: {"confirm": True})
-    asked: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
 
     async def __call__(self, context: object, params: Any) -> types.ElicitResult:
-        self.asked.append(params.message)
+        self.questions.append(params.message)
         content = self.content if self.action == "accept" else None
         return types.ElicitResult.model_validate({"action": self.action, "content": content})
 
 
-def piped(db: Path, *options: str, cwd: Path | None = None, **env: str) -> StdioServerParameters:
-    """Return how `recollect mcp` on *db* is started."""
+def stdio_server(
+    db: Path, *options: str, cwd: Path | None = None, **env: str
+) -> StdioServerParameters:
+    """Return the parameters that start `recollect mcp` for *db*."""
     return StdioServerParameters(
         command=installed("recollect"),
         args=["mcp", "--db", str(db), *options],
@@ -50,70 +52,78 @@ def piped(db: Path, *options: str, cwd: Path | None = None, **env: str) -> Stdio
     )
 
 
-def within(memory: Recollect, caller: Caller = SITE) -> Any:
-    """Return a server of *memory* in this process."""
+def in_process_server(memory: LocalRecollect, caller: Caller = SITE_CALLER) -> Any:
+    """Return an MCP server of *memory* in this process."""
 
-    async def asks(ctx: object) -> Caller:
+    async def resolve_caller(ctx: object) -> Caller:
         return caller
 
-    return mcp_server(memory, asks)
+    return create_mcp_server(memory, resolve_caller)
 
 
 @contextmanager
-def over_http(memory: Recollect, query: str = "?project=site&agent=coder") -> Iterator[str]:
-    """Serve *memory* inside the block; give the address of its MCP endpoint."""
-    with hosted(memory, worker=True) as url:
+def http_server(memory: LocalRecollect, query: str = "?project=site&agent=coder") -> Iterator[str]:
+    """Serve *memory* inside the block; yield the URL of its MCP endpoint."""
+    with serve_in_thread(memory, worker=True) as url:
         yield f"{url}/mcp{query}"
 
 
-def talk(server: Any, scene: Scene[T], *, era: str = ERAS[0], **client: Any) -> T:
-    """Return what *scene* makes of a client that speaks with *server* in one *era*."""
+def run_client(
+    server: Any, scene: Scene[T], *, era: str = PROTOCOL_VERSIONS[0], **client: Any
+) -> T:
+    """Connect a client to *server* with the protocol version *era*, and return *scene*'s result."""
 
-    told: list[T] = []
-    failed: list[BaseException] = []
+    results: list[T] = []
+    errors: list[BaseException] = []
 
     async def main() -> None:
         async with Client(server, mode=era, **client) as connected:
             try:
-                told.append(await scene(connected))
+                results.append(await scene(connected))
             except (Exception, pytest.fail.Exception) as error:  # out of its task groups, below
-                failed.append(error)
+                errors.append(error)
 
     anyio.run(main)
-    if failed:
-        raise failed[0]
-    return told[0]
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
-def call(server: Any, tool: str, era: str = ERAS[0], person: Any = None, **given: Any) -> Any:
-    """Return the whole result of one call."""
-    return talk(
-        server, lambda client: client.call_tool(tool, given), era=era, elicitation_callback=person
+def call_tool(
+    server: Any, tool: str, era: str = PROTOCOL_VERSIONS[0], user: Any = None, **arguments: Any
+) -> Any:
+    """Call a tool and return the whole result."""
+    return run_client(
+        server, lambda client: client.call_tool(tool, arguments), era=era, elicitation_callback=user
     )
 
 
-def values(server: Any, tool: str, era: str = ERAS[0], person: Any = None, **given: Any) -> Any:
-    """Return the values one call answers with; it must not fail."""
-    result = call(server, tool, era, person, **given)
-    assert not result.is_error, text_of(result)
+def call_values(
+    server: Any, tool: str, era: str = PROTOCOL_VERSIONS[0], user: Any = None, **arguments: Any
+) -> Any:
+    """Call a tool, assert that it succeeds, and return the structured values."""
+    result = call_tool(server, tool, era, user, **arguments)
+    assert not result.is_error, result_text(result)
     return result.structured_content
 
 
-def refusal(server: Any, tool: str, era: str = ERAS[0], person: Any = None, **given: Any) -> str:
-    """Return why one call is refused; it must be."""
-    result = call(server, tool, era, person, **given)
-    assert result.is_error, text_of(result)
-    return text_of(result)
+def call_error(
+    server: Any, tool: str, era: str = PROTOCOL_VERSIONS[0], user: Any = None, **arguments: Any
+) -> str:
+    """Call a tool, assert that it fails, and return the error message."""
+    result = call_tool(server, tool, era, user, **arguments)
+    assert result.is_error, result_text(result)
+    return result_text(result)
 
 
-def text_of(result: Any) -> str:
+def result_text(result: Any) -> str:
     """Return the text of a result."""
     (block,) = result.content
     assert isinstance(block, types.TextContent)
     return block.text
 
 
-def matches(schema: Mapping[str, Any], answer: object) -> None:
-    """Hold an answer to its schema."""
+def assert_matches_schema(schema: Mapping[str, Any], answer: object) -> None:
+    """Assert that an answer matches its schema."""
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(answer)

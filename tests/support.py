@@ -1,19 +1,20 @@
-"""What tests share: a clock that stands still, a store in a temporary file, short-hand builders."""
+"""Shared test helpers: a fake clock, a memory in a temporary file, builders."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from recollect import Memory, MemoryType, Recollect, Scope, Status
+from recollect import LocalRecollect, Memory, MemoryType, Scope, Status
 from recollect.clock import uuid7_text
 from recollect.config import Settings
-from recollect.models.scripted import ScriptedEmbedder
+from recollect.models.scripted_models import ScriptedEmbedder
 
 START = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """Starts at START and moves only when told; ids count up."""
+    """A clock that starts at START and moves only when advanced; ids count up."""
 
     def __init__(self, start: datetime = START) -> None:
         self.moment = start
@@ -40,7 +41,7 @@ def open_memory(
     cross_project: bool = True,
     single_user: bool = False,
     reach: Sequence[Path] | None = None,
-) -> Recollect:
+) -> LocalRecollect:
     """Open a memory with a scripted embedder, or with none."""
     settings = Settings(
         db=str(path),
@@ -50,10 +51,10 @@ def open_memory(
     )
     if not words_only:
         embedder = embedder or ScriptedEmbedder(synonyms=synonyms)
-    return Recollect(settings, clock=clock, embedder=embedder, reach=reach)
+    return LocalRecollect(settings, clock=clock, embedder=embedder, reach=reach)
 
 
-def active(memory_id: str, kind: MemoryType, content: str, **given: object) -> Memory:
+def active_memory(memory_id: str, kind: MemoryType, content: str, **fields: object) -> Memory:
     """Return a memory of everybody's that no store holds."""
     return Memory(
         id=memory_id,
@@ -65,5 +66,11 @@ def active(memory_id: str, kind: MemoryType, content: str, **given: object) -> M
         confirmed_at=START,
         created_at=START,
         updated_at=START,
-        **given,  # type: ignore[arg-type]
+        **fields,  # type: ignore[arg-type]
     )
+
+
+def candidates(rec: LocalRecollect, **filters: Any) -> list[Memory]:
+    """Return the candidates in the inbox, newest first, of every owner."""
+    options: dict[str, Any] = {"everywhere": True, "limit": 50, **filters}
+    return rec.memories.list(statuses=["inbox"], **options)

@@ -13,7 +13,7 @@ from click import Context
 
 from all_commands import all_commands
 from recollect.cli.main import main
-from served import serving
+from server_process import run_server
 from vendor_server import VendorServer
 
 ROOT = Path(__file__).parent.parent
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def around(tmp_path: Path, vendor: VendorServer) -> Iterator[dict[str, str]]:
     """An environment as the reader has it: a vendor that answers, and a server of their own."""
-    with serving(tmp_path / "served.db") as server:
+    with run_server(tmp_path / "served.db") as server:
         yield {
             **os.environ,
             "OPENAI_BASE_URL": vendor.openai_url,
@@ -67,6 +67,7 @@ def around(tmp_path: Path, vendor: VendorServer) -> Iterator[dict[str, str]]:
         }
 
 
+@pytest.mark.door
 @pytest.mark.parametrize("number", range(len(blocks(README, "python"))))
 def test_the_code_of_the_readme_runs(number: int, tmp_path: Path, around: dict[str, str]) -> None:
     code = blocks(README, "python")[number]
@@ -84,6 +85,7 @@ def test_the_code_of_the_readme_runs(number: int, tmp_path: Path, around: dict[s
     assert done.stdout.strip()
 
 
+@pytest.mark.door
 def test_the_first_example_prints_what_the_readme_says(tmp_path: Path) -> None:
     expected = blocks(README, "text")[0].split()
 
@@ -99,6 +101,7 @@ def test_the_first_example_prints_what_the_readme_says(tmp_path: Path) -> None:
     assert shown == expected
 
 
+@pytest.mark.door
 @pytest.mark.timeout(400)  # as many processes as there are lines
 def test_the_commands_of_the_readme_run(folder: Path) -> None:
     lines = [
@@ -115,6 +118,7 @@ def test_the_commands_of_the_readme_run(folder: Path) -> None:
         assert done.stdout.strip(), line
 
 
+@pytest.mark.door
 @pytest.mark.timeout(400)  # as many processes as there are examples
 def test_the_examples_of_every_help_text_run(folder: Path) -> None:
     examples = []

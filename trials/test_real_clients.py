@@ -1,9 +1,9 @@
 """
-The clients themselves: they start our server and run our hooks. Run it with `pytest trials`.
+Trials with the real clients, which start our server and run our hooks: `pytest trials`.
 
-Their model is our vendor's server, so nothing leaves this machine. They have to be installed (`npm
-install -g @anthropic-ai/claude-code @openai/codex opencode-ai`), and that is why these are no part
-of the tests.
+Their model is a local fake of the vendors' servers, so nothing leaves this machine. The clients
+must be installed (`npm install -g @anthropic-ai/claude-code @openai/codex opencode-ai`), so these
+trials are not part of the tests.
 """
 
 import os
@@ -15,23 +15,25 @@ from pathlib import Path
 
 import pytest
 
-from gate import until
-from recollect import Recollect
+from fault_proxy import wait_until
+from recollect import LocalRecollect
 from recollect.config import load_settings
 from terminal import installed
-from vendor_server import Answer, Call, VendorServer, vendor_server
+from vendor_server import ScriptedCall, ScriptedResponse, VendorServer, vendor_server
 
 DECIDED = "We deploy the invoices service on Fridays."
 PREFERRED = "I always indent Go code with tabs."
 PLUGIN = Path(__file__).parent.parent / "src" / "recollect" / "plugin"
-WAIT = Answer(calls=[Call("exec_command", {"cmd": "sleep 5"})])  # Codex waits for no server
+WAIT = ScriptedResponse(
+    calls=[ScriptedCall("exec_command", {"cmd": "sleep 5"})]
+)  # Codex waits for no server
 
 pytestmark = pytest.mark.timeout(600)
 
 
 @dataclass
-class Desk:
-    """A person with a fresh home, two projects, and clients that talk to our vendor's server."""
+class ClientUser:
+    """A user with a new home folder, two projects, and clients that use the fake model server."""
 
     home: Path
     vendor: VendorServer
@@ -43,8 +45,8 @@ class Desk:
         return path
 
     def run(self, *command: str, project: str = "shop") -> str:
-        strange = ("CLAUDE", "CODEX", "ANTHROPIC", "OPENAI", "RECOLLECT_", "MEMORY_", "XDG_")
-        own = {name: one for name, one in os.environ.items() if not name.startswith(strange)}
+        excluded = ("CLAUDE", "CODEX", "ANTHROPIC", "OPENAI", "RECOLLECT_", "MEMORY_", "XDG_")
+        own = {key: value for key, value in os.environ.items() if not key.startswith(excluded)}
         path = f"{Path(installed('recollect')).parent}{os.pathsep}{own['PATH']}"
         assert shutil.which(command[0], path=path), f"{command[0]} is not installed: see above"
         done = subprocess.run(
@@ -69,9 +71,9 @@ class Desk:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def memory(self) -> Recollect:
+    def memory(self) -> LocalRecollect:
         db = self.home / ".local-memory" / "memory.db"
-        return Recollect(load_settings(db=str(db), embedding_backend="none"))
+        return LocalRecollect(load_settings(db=str(db), embedding_backend="none"))
 
     def claude(self, prompt: str, *options: str, project: str = "shop") -> str:
         return self.run("claude", "-p", prompt, *options, project=project)
@@ -87,91 +89,94 @@ class Desk:
         )
 
     def asked(self) -> list[str]:
-        """Return what the model was sent so far, each request as one text."""
-        return [one.raw.decode() for one in self.vendor.asked]
+        """Return the requests to the model so far, each as one text."""
+        return [request.raw.decode() for request in self.vendor.requests]
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    """A desk where a decision is remembered in one of the two projects."""
+def user(tmp_path: Path) -> Iterator[ClientUser]:
+    """A user who has stored a decision in one of the two projects."""
     with vendor_server() as vendor:
-        desk = Desk(tmp_path, vendor)
-        desk.run("recollect", "add", DECIDED, "--type", "decision", "--project", ".")
-        yield desk
+        user = ClientUser(tmp_path, vendor)
+        user.run("recollect", "add", DECIDED, "--type", "decision", "--project", ".")
+        yield user
 
 
-def preferred(desk: Desk) -> list[str]:
-    with desk.memory() as memory:
-        return [one.content for one in memory.inbox(everywhere=True)]
+def preferred(user: ClientUser) -> list[str]:
+    with user.memory() as memory:
+        return [
+            candidate.content
+            for candidate in memory.memories.list(statuses=["inbox"], limit=50, everywhere=True)
+        ]
 
 
 def test_a_session_of_claude_code_knows_what_was_decided_and_hands_over_what_it_learnt(
-    desk: Desk,
+    user: ClientUser,
 ) -> None:
-    desk.run("recollect", "setup", "claude-code", "--yes")
-    assert "Connected" in desk.run("claude", "mcp", "list")
+    user.run("recollect", "setup", "claude-code", "--yes")
+    assert "Connected" in user.run("claude", "mcp", "list")
     search = "mcp__recollect__search"
-    desk.vendor.script(
-        Answer(calls=[Call("ToolSearch", {"query": f"select:{search}"})]),
-        Answer(calls=[Call(search, {"query": "when do we deploy?"})]),
-        Answer(text="On Fridays."),
+    user.vendor.script(
+        ScriptedResponse(calls=[ScriptedCall("ToolSearch", {"query": f"select:{search}"})]),
+        ScriptedResponse(calls=[ScriptedCall(search, {"query": "when do we deploy?"})]),
+        ScriptedResponse(text="On Fridays."),
     )
 
-    said = desk.claude(f"When do we deploy? {PREFERRED}", "--allowedTools", search)
+    output = user.claude(f"When do we deploy? {PREFERRED}", "--allowedTools", search)
 
-    first, *_, last = desk.asked()
+    first, *_, last = user.asked()
     assert DECIDED in first  # by the hook, before the model was asked anything
-    assert "On Fridays." in said
+    assert "On Fridays." in output
     assert DECIDED in last.split("tool_result")[-1]
-    assert until(lambda: PREFERRED in preferred(desk))
+    assert wait_until(lambda: PREFERRED in preferred(user))
 
 
-def test_another_project_in_claude_code_sees_none_of_it(desk: Desk) -> None:
-    desk.run("recollect", "setup", "claude-code", "--yes")
+def test_another_project_in_claude_code_sees_none_of_it(user: ClientUser) -> None:
+    user.run("recollect", "setup", "claude-code", "--yes")
 
-    desk.claude("When do we deploy?", project="bank")
+    user.claude("When do we deploy?", project="bank")
 
-    assert desk.asked()
-    assert not any(DECIDED in one for one in desk.asked())
+    assert user.asked()
+    assert not any(DECIDED in item for item in user.asked())
 
 
-def test_the_plugin_does_the_same_in_claude_code(desk: Desk) -> None:
-    assert "passed" in desk.run("claude", "plugin", "validate", str(PLUGIN))
+def test_the_plugin_does_the_same_in_claude_code(user: ClientUser) -> None:
+    assert "passed" in user.run("claude", "plugin", "validate", str(PLUGIN))
 
-    desk.claude(f"When do we deploy? {PREFERRED}", "--plugin-dir", str(PLUGIN))
+    user.claude(f"When do we deploy? {PREFERRED}", "--plugin-dir", str(PLUGIN))
 
-    assert DECIDED in desk.asked()[0]
-    assert "recollect-memory" in desk.asked()[0]  # its skill
-    assert until(lambda: PREFERRED in preferred(desk))
+    assert DECIDED in user.asked()[0]
+    assert "recollect-memory" in user.asked()[0]  # its skill
+    assert wait_until(lambda: PREFERRED in preferred(user))
 
 
 def test_a_session_of_codex_knows_what_was_decided_and_hands_over_what_it_learnt(
-    desk: Desk,
+    user: ClientUser,
 ) -> None:
-    desk.run("recollect", "setup", "codex", "--yes")
-    search = Call("search", {"query": "when do we deploy?"}, namespace="mcp__recollect")
-    desk.vendor.script(WAIT, Answer(calls=[search]), Answer(text="On Fridays."))
+    user.run("recollect", "setup", "codex", "--yes")
+    search = ScriptedCall("search", {"query": "when do we deploy?"}, namespace="mcp__recollect")
+    user.vendor.script(WAIT, ScriptedResponse(calls=[search]), ScriptedResponse(text="On Fridays."))
 
-    desk.codex(f"When do we deploy? {PREFERRED}")
+    user.codex(f"When do we deploy? {PREFERRED}")
 
-    first, *_, last = desk.asked()
+    first, *_, last = user.asked()
     assert DECIDED in first
     assert DECIDED in last.split("function_call_output")[-1]
-    assert until(lambda: PREFERRED in preferred(desk))
+    assert wait_until(lambda: PREFERRED in preferred(user))
 
 
-def test_the_plugin_in_codex_works_for_the_project_that_is_worked_in(desk: Desk) -> None:
-    desk.run("codex", "plugin", "marketplace", "add", str(PLUGIN.parent.parent.parent))
-    desk.run("codex", "plugin", "add", "recollect@recollect")
-    status = Call("status", namespace="mcp__recollect")
-    desk.vendor.script(WAIT, Answer(calls=[status]), Answer(text="Done."))
+def test_the_plugin_in_codex_works_for_the_project_that_is_worked_in(user: ClientUser) -> None:
+    user.run("codex", "plugin", "marketplace", "add", str(PLUGIN.parent.parent.parent))
+    user.run("codex", "plugin", "add", "recollect@recollect")
+    status = ScriptedCall("status", namespace="mcp__recollect")
+    user.vendor.script(WAIT, ScriptedResponse(calls=[status]), ScriptedResponse(text="Done."))
 
-    desk.codex("What do you remember?")
+    user.codex("What do you remember?")
 
-    assert '\\"project\\":\\"shop\\"' in desk.asked()[-1].replace("\\\\", "\\")
+    assert '\\"project\\":\\"shop\\"' in user.asked()[-1].replace("\\\\", "\\")
 
 
-def test_opencode_starts_the_server(desk: Desk) -> None:
-    desk.run("recollect", "setup", "opencode", "--yes")
+def test_opencode_starts_the_server(user: ClientUser) -> None:
+    user.run("recollect", "setup", "opencode", "--yes")
 
-    assert "connected" in desk.run("opencode", "mcp", "list")
+    assert "connected" in user.run("opencode", "mcp", "list")

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from gate import until
+from fault_proxy import wait_until
 from recollect import connect
-from served import serving
+from server_process import run_server
 from vendor_server import VendorServer
+
+pytestmark = pytest.mark.vendor
 
 PROGRAM = """
 import sys
@@ -40,7 +42,6 @@ def worked_off(url: str) -> bool:
     return bool(waiting == 0 and health["worker"]["state"] == "idle")
 
 
-@pytest.mark.slow
 def test_a_second_program_is_told_the_name_and_the_language_that_the_first_one_heard(
     vendor: VendorServer, tmp_path: Path
 ) -> None:
@@ -61,16 +62,16 @@ def test_a_second_program_is_told_the_name_and_the_language_that_the_first_one_h
             timeout=100,
         )
         assert (done.returncode, done.stderr) == (0, "")
-        assert until(lambda: worked_off(served.url)), "what one program said is learnt by the next"
+        assert wait_until(lambda: worked_off(served.url)), "what one program said is learnt by the next"
         return done.stdout
 
-    with serving(tmp_path / "story.db", env=env) as served:
+    with run_server(tmp_path / "story.db", env=env) as served:
         first = program("my_agent", "My name is Alice and I prefer Python.")
         program("my_agent", "What programming language should I use?")
         program("another_agent", "What programming language should I use?")
 
     assert first == "You said: My name is Alice and I prefer Python. ✓\n"
-    second, stranger = (str(asked.body["messages"]) for asked in vendor.asked[1:])
+    second, stranger = (str(asked.body["messages"]) for asked in vendor.requests[1:])
     assert "Alice" in second
     assert "Python" in second
     assert "What programming language should I use?" in second

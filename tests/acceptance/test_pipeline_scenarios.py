@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import MemoryExplanation, Recollect, Status
+from recollect import LocalRecollect, MemoryExplanation, Status
 from recollect.config import Settings
-from recollect.domain.event import EventState
-from recollect.models.chat import Completion
-from support import FakeClock, open_memory
+from recollect.domain.capture_event import EventState
+from recollect.models.chat_model import Completion
+from support import FakeClock, candidates, open_memory
 
 
 def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may_be_promoted(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     exported = tmp_path / "chat.json"
     exported.write_text(
@@ -29,11 +29,11 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may
         encoding="utf-8",
     )
 
-    untouched = memory.inbox()
+    untouched = candidates(memory)
     event = memory.capture_conversation(exported, capture_mode="import", project="home")
-    raw = memory.inbox()
+    raw = candidates(memory)
     memory.drain()
-    [candidate] = memory.inbox(types=["profile"])  # and the record of the session
+    [candidate] = candidates(memory, types=["profile"])  # and the record of the session
     unseen = memory.search("live in Porto", project="home", types=["profile"])
     memory.promote(candidate.id)
     [seen] = memory.search("live in Porto", project="home", types=["profile"])
@@ -45,7 +45,7 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may
     assert candidate.evidence[0].quote == "I live in Porto and I prefer short answers."
     assert unseen == []
     assert seen.memory.id == candidate.id
-    assert memory.event(event.id).state is EventState.DONE
+    assert memory.captures.get(event.id).state is EventState.DONE
 
 
 class SlowModel:
@@ -67,7 +67,7 @@ def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path
     model = SlowModel()
     settings = Settings(db=str(path), embedding_backend="none")
     said = [{"role": "user", "content": "We deploy with `make ship`. I prefer short answers."}]
-    with Recollect(settings, chat=model) as memory:
+    with LocalRecollect(settings, chat=model) as memory:
         first = memory.capture_session(said, project="site")
         worker = threading.Thread(target=memory.drain)
         worker.start()
@@ -77,11 +77,11 @@ def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path
         second = memory.capture_session([*said, *said], project="site")
         memory.ingest("Written meanwhile.", project="site")
         found = memory.search("written meanwhile", project="site")
-        half_way = memory.event(first.id)
+        half_way = memory.captures.get(first.id)
 
         model.may_answer.set()
         worker.join(60)
-        done = [memory.event(event.id).state for event in (first, second)]
+        done = [memory.captures.get(event.id).state for event in (first, second)]
 
     assert second.state is EventState.CAPTURED
     assert [hit.memory.content for hit in found] == ["Written meanwhile."]
@@ -91,7 +91,7 @@ def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path
 
 
 def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evidence(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     memory.capture_session(
         [{"role": "user", "content": "The staging server listens on port 8080."}],
@@ -99,7 +99,7 @@ def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evi
         session="monday",
     )
     memory.drain()
-    [old] = memory.inbox()
+    [old] = candidates(memory)
     memory.promote(old.id)
     clock.advance(days=2)
     memory.capture_session(
@@ -109,7 +109,7 @@ def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evi
     )
     memory.drain()
 
-    [waiting] = memory.waiting()
+    [waiting] = memory.inbox.list()
     memory.promote(waiting.memory.id)
     hits = {
         hit.memory.id: hit
@@ -128,7 +128,7 @@ def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evi
 
 
 def test_6_a_correction_by_the_user_supersedes_and_the_old_fact_stays_readable(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     old = memory.ingest("The staging server listens on port 8080.", project="site")
     clock.advance(days=2)
@@ -150,16 +150,16 @@ def test_6_a_correction_by_the_user_supersedes_and_the_old_fact_stays_readable(
     assert explained.memory.status is Status.SUPERSEDED
     assert "corrected by" in explained.changes[-1].reason
     assert memory.undo(shown[0].id).status is Status.INBOX
-    assert memory.get(old.id).status is Status.ACTIVE
+    assert memory.memories.get(old.id).status is Status.ACTIVE
 
 
 AGENT = """
 import sys
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.config import Settings
 
 path, name = sys.argv[1:]
-with Recollect(Settings(db=path, embedding_backend="none")) as memory:
+with LocalRecollect(Settings(db=path, embedding_backend="none")) as memory:
     for number in range(25):
         memory.capture_session(
             [{"role": "user", "content": f"We use tool-{name}-{number} for step {number}."}],
@@ -173,7 +173,7 @@ with Recollect(Settings(db=path, embedding_backend="none")) as memory:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.kill
 def test_9_multiple_local_agents_safely_use_the_same_shared_memory(path: Path) -> None:
     with open_memory(path, words_only=True):
         pass
@@ -188,10 +188,10 @@ def test_9_multiple_local_agents_safely_use_the_same_shared_memory(path: Path) -
     assert [agent.returncode for agent in agents] == [0] * 4, errors
     with open_memory(path, words_only=True) as memory:
         memory.drain()
-        assert memory.jobs() == []
-        assert {event.state for event in memory.events()} == {EventState.DONE}
-        assert memory.verify().ok
+        assert memory.jobs.list() == []
+        assert {event.state for event in memory.captures.list()} == {EventState.DONE}
+        assert memory.maintenance.verify().ok
         for name in ("claude", "codex", "cursor", "gemini"):
-            held = memory.inbox(limit=200, project=name, everywhere=False)
+            held = candidates(memory, limit=200, project=name, everywhere=False)
             said = {one.content for one in held}
             assert said == {f"We use tool-{name}-{n} for step {n}." for n in range(25)}

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect import MemoryExplanation, NotFound, Recollect, Status
+from recollect import LocalRecollect, MemoryExplanation, NotFound, Status
 from support import FakeClock, open_memory
 
 SYNONYMS = {"concise": "short", "brief": "short", "replies": "answers", "bundler": "pnpm"}
 
 
-def contents(memory: Recollect, query: str, **where: str) -> list[str]:
+def contents(memory: LocalRecollect, query: str, **where: str) -> list[str]:
     return [hit.memory.content for hit in memory.search(query, **where)]  # type: ignore[arg-type]
 
 
@@ -22,7 +22,7 @@ def test_1_an_agent_in_a_gets_global_preferences_and_conventions_of_a_without_no
         _an_agent_in_a(memory)
 
 
-def _an_agent_in_a(memory: Recollect) -> None:
+def _an_agent_in_a(memory: LocalRecollect) -> None:
     memory.ingest("Sebas prefers answers in short sentences.", type="profile", scope="global")
     memory.ingest("Project A formats code with four spaces.", type="project", project="a")
     memory.ingest("Project B formats code with tabs.", type="project", project="b")
@@ -39,7 +39,7 @@ def _an_agent_in_a(memory: Recollect) -> None:
 
 
 def test_2_a_decision_of_project_a_appears_in_project_b_only_when_linked_or_strongly_relevant(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     decision = memory.ingest(
         "Authentication uses signed session cookies instead of bearer tokens.",
@@ -64,7 +64,7 @@ def test_2_a_decision_of_project_a_appears_in_project_b_only_when_linked_or_stro
     assert "another project" in linked[0].explanation
 
 
-def test_2_the_same_text_as_a_convention_never_crosses_unlinked(memory: Recollect) -> None:
+def test_2_the_same_text_as_a_convention_never_crosses_unlinked(memory: LocalRecollect) -> None:
     memory.ingest(
         "Authentication uses signed session cookies instead of bearer tokens.",
         type="project",
@@ -84,7 +84,7 @@ def test_2_crossing_can_be_switched_off(path: Path) -> None:
 
 
 def test_3_a_manually_saved_preference_is_available_at_once_before_embeddings_exist(
-    words_only: Recollect,
+    words_only: LocalRecollect,
 ) -> None:
     saved = words_only.ingest("Answers should be short.", type="profile", scope="global")
 
@@ -92,12 +92,12 @@ def test_3_a_manually_saved_preference_is_available_at_once_before_embeddings_ex
 
     assert hit.memory.id == saved.id
     assert hit.parts.semantic == 0
-    assert words_only.status().waiting == 1
+    assert words_only.maintenance.status().waiting == 1
     assert "Answers should be short." in words_only.context_for("write a reply").text
 
 
 def test_6_two_contradictory_facts_coexist_with_explicit_status_and_evidence(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     old = memory.ingest("The release day is Friday.", project="site")
     clock.advance(days=3)
@@ -115,7 +115,7 @@ def test_6_two_contradictory_facts_coexist_with_explicit_status_and_evidence(
     assert all(hit.evidence[0].quote == hit.memory.content for hit in hits.values())
     assert bundle.text.count("CONFLICT") == 2
 
-    memory.set_status(old.id, "contradicted", reason="the team moved it")
+    memory.memories.set_status(old.id, "contradicted", reason="the team moved it")
     after = {
         hit.memory.id: hit.memory.status for hit in memory.search("release day", project="site")
     }
@@ -152,7 +152,7 @@ def test_7_retrieval_combines_lexical_and_semantic_matches_and_explains_its_sele
 
 
 def test_8_export_and_import_preserve_ids_times_links_statuses_and_ingestion_history(
-    memory: Recollect, clock: FakeClock, tmp_path: Path
+    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     old = memory.upsert_profile_fact("editor", "vim")
     clock.advance(days=1)
@@ -160,7 +160,7 @@ def test_8_export_and_import_preserve_ids_times_links_statuses_and_ingestion_his
     candidate = memory.ingest("Maybe use Rust.", project="site", status="inbox", tags=["idea"])
     memory.reject(candidate.id, "not now")
     memory.search("editor")
-    memory.save_view("editors", "editor", types=["profile"])
+    memory.views.save("editors", "editor", types=["profile"])
     first = tmp_path / "first.jsonl"
     memory.export(first)
 
@@ -168,19 +168,19 @@ def test_8_export_and_import_preserve_ids_times_links_statuses_and_ingestion_his
     with open_memory(tmp_path / "other.db") as other:
         imported = other.import_(first)
         other.export(second)
-        restored = other.get(old.id)
-        events = other.events()
+        restored = other.memories.get(old.id)
+        events = other.captures.list()
         explained = other.explain(new.id)
 
     assert first.read_bytes() == second.read_bytes()
     assert imported.added["memories"] == 3
-    assert restored == memory.get(old.id)
+    assert restored == memory.memories.get(old.id)
     assert restored.status is Status.SUPERSEDED
-    assert events == memory.events()
+    assert events == memory.captures.list()
     assert isinstance(explained, MemoryExplanation)
     assert [(link.relation, link.to_id) for link in explained.links] == [("supersedes", old.id)]
 
 
-def test_what_is_unknown_is_said_to_be_unknown(memory: Recollect) -> None:
+def test_what_is_unknown_is_said_to_be_unknown(memory: LocalRecollect) -> None:
     with pytest.raises(NotFound, match="no memory 'nope'"):
-        memory.get("nope")
+        memory.memories.get("nope")

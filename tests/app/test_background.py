@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.app.background import MOST_REST_S, Background, BackgroundState, rest_s
 from recollect.config import Settings
 from recollect.domain.job import Job
 from recollect.errors import EmbedderUnavailable, StoreBusy
-from recollect.models.protocol import Vectors
-from recollect.models.scripted import ScriptedEmbedder
+from recollect.models.embedder import Vectors
+from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.service.upkeep import PRUNED_AT_ONCE
 from support import open_memory
 
@@ -31,7 +31,7 @@ def until(wanted: Callable[[], object]) -> None:
 
 
 @contextmanager
-def working(memory: Recollect, *, poll_s: float = 0.01) -> Iterator[Background]:
+def working(memory: LocalRecollect, *, poll_s: float = 0.01) -> Iterator[Background]:
     """Have a worker inside the block."""
     background = Background(memory, poll_s=poll_s)
     background.start()
@@ -45,44 +45,44 @@ def idle(background: Background) -> bool:
     return background.state is BackgroundState.IDLE
 
 
-def test_it_works_off_jobs_and_embeds_what_waits(memory: Recollect) -> None:
+def test_it_works_off_jobs_and_embeds_what_waits(memory: LocalRecollect) -> None:
     memory.ingest("Answers should be short.")
     event = memory.capture_session(SAID)
 
     with working(memory):
-        until(lambda: memory.event(event.id).state == "done" and not memory.pulse().waiting)
+        until(lambda: memory.captures.get(event.id).state == "done" and not memory.engine.pulse().waiting)
 
-    assert memory.jobs() == []
-    assert memory.pulse().dimension == 64
+    assert memory.jobs.list() == []
+    assert memory.engine.pulse().dimension == 64
 
 
-def test_it_is_woken_at_once(memory: Recollect) -> None:
+def test_it_is_woken_at_once(memory: LocalRecollect) -> None:
     with working(memory, poll_s=NEVER) as background:
         until(lambda: idle(background))
         memory.ingest("Answers should be short.")
         background.wake()
-        until(lambda: not memory.pulse().waiting)
+        until(lambda: not memory.engine.pulse().waiting)
 
 
 def test_it_prunes_the_log_in_more_than_one_batch(path: Path) -> None:
     settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=1)
-    with Recollect(settings) as memory:
+    with LocalRecollect(settings) as memory:
         memory.ingest("Answers should be short.")
         for _ in range(2 * PRUNED_AT_ONCE + 1):
             memory.search("short answers")
 
         with working(memory):
-            until(lambda: memory.status().counts["retrievals"] == 1)
+            until(lambda: memory.maintenance.status().counts["retrievals"] == 1)
 
 
-def test_it_looks_by_itself_too(memory: Recollect) -> None:
+def test_it_looks_by_itself_too(memory: LocalRecollect) -> None:
     with working(memory) as background:
         until(lambda: idle(background))
         memory.ingest("Answers should be short.")
-        until(lambda: not memory.pulse().waiting)
+        until(lambda: not memory.engine.pulse().waiting)
 
 
-def test_stopping_twice_is_stopping_once_and_before_the_start_is_fine(memory: Recollect) -> None:
+def test_stopping_twice_is_stopping_once_and_before_the_start_is_fine(memory: LocalRecollect) -> None:
     background = Background(memory)
 
     background.stop()
@@ -105,21 +105,21 @@ def test_starting_does_not_wait_for_the_embedder_and_warms_it(path: Path) -> Non
     with open_memory(path, embedder=Slow()) as memory, working(memory) as background:
         assert loading.wait(60)
         assert background.state is BackgroundState.WARMING
-        assert memory.embedder_seen().state == "not loaded"
+        assert memory.engine.embedder_status().state == "not loaded"
         loaded.set()
-        until(lambda: memory.embedder_seen().state == "ready")
+        until(lambda: memory.engine.embedder_status().state == "ready")
 
 
 def test_an_embedder_behind_http_is_left_alone_until_something_waits(path: Path) -> None:
     settings = Settings(db=str(path), embedding_backend="ollama", ollama_url="http://127.0.0.1:9")
-    with Recollect(settings) as memory, working(memory) as background:
+    with LocalRecollect(settings) as memory, working(memory) as background:
         until(lambda: idle(background))
-        assert memory.embedder_seen().state == "not loaded"
+        assert memory.engine.embedder_status().state == "not loaded"
 
         memory.ingest("Answers should be short.")
-        until(lambda: memory.embedder_seen().state == "resting")
+        until(lambda: memory.engine.embedder_status().state == "resting")
 
-        assert "ollama pull" in memory.embedder_seen().trouble
+        assert "ollama pull" in memory.engine.embedder_status().trouble
 
 
 def test_a_failing_embedder_is_left_alone_and_jobs_go_on(path: Path) -> None:
@@ -137,12 +137,12 @@ def test_a_failing_embedder_is_left_alone_and_jobs_go_on(path: Path) -> None:
         memory.ingest("Answers should be short.")
         event = memory.capture_session(SAID)
         background.wake()
-        until(lambda: memory.event(event.id).state == "done")
+        until(lambda: memory.captures.get(event.id).state == "done")
 
     assert embedder.calls == calls
 
 
-class Troubled(Recollect):
+class Troubled(LocalRecollect):
     """A memory whose queue fails as often as it is told to."""
 
     failures: list[Exception]
@@ -150,7 +150,7 @@ class Troubled(Recollect):
     def work_in_steps(self) -> Iterator[Job]:
         if self.failures:
             raise self.failures.pop()
-        return super().work_in_steps()
+        return super().engine.run_jobs_in_steps()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_stopping_finishes_the_present_step_and_begins_no_other(path: Path) -> N
         stopping.join(60)
 
         assert not stopping.is_alive()
-        assert 0 < memory.pulse().waiting < 100
+        assert 0 < memory.engine.pulse().waiting < 100
 
 
 def test_a_store_that_is_closed_under_it_ends_it(path: Path) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import pasts
 from chat_server import chat_server
-from pasts import TABS
+from client_session_files import TABS
 from recollect.cli.main import main
-from served import serving
-from support import open_memory
+from server_process import run_server
+from support import candidates, open_memory
 from terminal import environment, in_terminal
+
+pytestmark = pytest.mark.door
 
 Run = Callable[..., Result]
 
@@ -23,7 +24,7 @@ Run = Callable[..., Result]
 def home(tmp_path: Path) -> Path:
     """A home folder with one session of Claude Code in it."""
     folder = tmp_path / "home"
-    pasts.claude_code(folder, "s1", TABS)
+    pasts.write_claude_code_session(folder, "s1", TABS)
     return folder
 
 
@@ -102,7 +103,7 @@ def test_a_dry_run_stores_nothing(run: Run) -> None:
 
 
 def test_a_limit_that_ends_between_two_files_is_said(run: Run, home: Path) -> None:
-    pasts.claude_code(home, "s2", "We use pnpm for builds.")
+    pasts.write_claude_code_session(home, "s2", "We use pnpm for builds.")
 
     assert "The limit was reached; run it again" in run("import", "claude-code", "-n", "1").stdout
     assert "The limit was reached" not in run("import", "claude-code", "-n", "1").stdout
@@ -117,7 +118,7 @@ def test_without_work_the_queue_is_left_to_a_worker(run: Run) -> None:
 
 
 def test_a_server_of_the_same_store_is_left_the_work(run: Run, path: Path) -> None:
-    with serving(path) as server:
+    with run_server(path) as server:
         told = answer(run("import", "claude-code", "--json", RECOLLECT_PORT=str(server.port)))
 
     assert told["left_to"] == "the server"
@@ -169,4 +170,4 @@ def test_a_terminal_shows_progress(path: Path, home: Path) -> None:
     assert "1/1 files" in shown.text
     assert "1 conversations" in shown.text
     with open_memory(path, words_only=True) as memory:
-        assert len(memory.inbox()) == 2
+        assert len(candidates(memory)) == 2

@@ -13,8 +13,10 @@ import pytest
 
 import recollect
 from model_folders import second_folder, tiny_folder
-from served import serving
+from server_process import run_server
 from terminal import environment, in_terminal, installed
+
+pytestmark = pytest.mark.door
 
 ALLERGY = "Ana is allergic to peanuts."
 ABOUT_ALLERGY = "which nuts must nobody serve her?"
@@ -41,7 +43,9 @@ def answer(env: dict[str, str], *args: str) -> Any:
 def fill(path: Path, count: int) -> None:
     with recollect.open(path) as memory:
         memory.ingest(ALLERGY)
-        memory.ingest_many([{"content": f"Room {n} is painted {n + 3}."} for n in range(count - 1)])
+        memory.memories.ingest_many(
+            [{"content": f"Room {n} is painted {n + 3}."} for n in range(count - 1)]
+        )
         memory.drain()
 
 
@@ -108,7 +112,12 @@ def test_killed_half_way_it_answers_as_before_and_goes_on_where_it_was(
         # Where the machine is busy it is this test that goes first: it must see the middle.
         reembed = ("nice", "-n", "5", installed("recollect"), "models", "reembed")
         killed = subprocess.Popen(reembed, env=env, stderr=subprocess.DEVNULL)
-        until(lambda: memory.status().embedded.get(memory.status().embedder, 0) >= 64)
+        until(
+            lambda: (
+                memory.maintenance.status().embedded.get(memory.maintenance.status().embedder, 0)
+                >= 64
+            )
+        )
         os.kill(killed.pid, signal.SIGKILL)
         assert killed.wait() == -signal.SIGKILL
 
@@ -132,17 +141,17 @@ def test_a_server_that_was_there_before_follows_and_does_the_work(
     env: dict[str, str], path: Path, tmp_path: Path
 ) -> None:
     fill(path, 100)
-    with serving(path, env=env) as server, recollect.connect(server.url) as memory:
+    with run_server(path, env=env) as server, recollect.connect(server.url) as memory:
         assert memory.search(ABOUT_ALLERGY)[0].memory.content == ALLERGY
         answer(env, "models", "add", str(second_folder(tmp_path / "second")))
 
-        assert memory.use_model("second").model.name == "second"
+        assert memory.models.use("second").model.name == "second"
         memory.ingest("Bob cannot eat shellfish.")
 
         def found_and_done() -> bool:
             hits = memory.search("seafood someone is unable to digest")
             assert hits[0].memory.content == "Bob cannot eat shellfish."
-            return [one.serving for one in memory.models()] == [False, True]
+            return [one.serving for one in memory.models.list()] == [False, True]
 
         until(found_and_done)
         assert memory.search(ABOUT_ALLERGY)[0].memory.content == ALLERGY

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from recollect import ModelUnavailable, Recollect
+from recollect import ModelUnavailable
 from recollect.cli.main import main
 from recollect.config import Settings
-from recollect.domain.job import MOST_ATTEMPTS
-from recollect.models.scripted import ScriptedChatModel
+from recollect.domain.job import MAX_ATTEMPTS
+from recollect.models.scripted_models import ScriptedChatModel
 from support import FakeClock
 
 Run = Callable[..., Result]
@@ -46,14 +46,14 @@ def talk(tmp_path: Path) -> Path:
 @pytest.fixture
 def parked(path: Path, clock: FakeClock) -> str:
     """A store with a job that failed for good; its id."""
-    model = ScriptedChatModel([ModelUnavailable("the model is away")] * MOST_ATTEMPTS)
+    model = ScriptedChatModel([ModelUnavailable("the model is away")] * MAX_ATTEMPTS)
     settings = Settings(db=str(path), embedding_backend="none")
-    with Recollect(settings, clock=clock, chat=model) as memory:
+    with LocalRecollect(settings, clock=clock, chat=model) as memory:
         memory.capture_session(f"{HELLO} {PNPM}", project="site")
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             memory.drain()
             clock.advance(hours=1)
-        [job] = memory.jobs(states="parked")
+        [job] = memory.jobs.list(states="parked")
     return job.id
 
 
@@ -248,6 +248,7 @@ def test_a_file_in_which_nobody_speaks_is_told(run: Run, tmp_path: Path) -> None
     assert result.output
 
 
+@pytest.mark.door
 def test_bytes_that_are_no_text_on_standard_input_are_no_traceback(path: Path) -> None:
     command = Path(sys.executable).parent / "recollect"
     settings = {
@@ -304,7 +305,7 @@ def test_a_parked_job_tells_why_and_is_retried(run: Run, parked: str) -> None:
     again = run("jobs", "retry", parked)
     run("work", "--once")
 
-    assert f"ask  parked  {parked}  {MOST_ATTEMPTS} tries" in listed.stdout
+    assert f"ask  parked  {parked}  {MAX_ATTEMPTS} tries" in listed.stdout
     assert "the model is away" in listed.stdout
     assert doctor.exit_code == 1
     assert "✗ failed jobs: 1 parked; recollect jobs list" in doctor.stdout
@@ -475,7 +476,7 @@ def test_maintenance_points_out_twins_and_stale_facts(
 ) -> None:
     settings = Settings(db=str(path), embedding_backend="none")
     clock.moment = clock.moment.replace(year=2020)
-    with Recollect(settings, clock=clock) as memory:
+    with LocalRecollect(settings, clock=clock) as memory:
         one, other = (memory.ingest("Use pnpm for builds.", project="site") for _ in range(2))
     told = run("maintain").stdout
     found = answer(run("maintain", "--json"))

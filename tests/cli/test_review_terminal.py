@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import EventState, JobState, Recollect, Status
-from support import open_memory
+from recollect import EventState, JobState, LocalRecollect, Status
+from support import candidates, open_memory
+
+pytestmark = pytest.mark.door
 
 pty = pytest.importorskip("pty", reason="a terminal needs POSIX")
 termios = pytest.importorskip("termios", reason="a terminal needs POSIX")
@@ -117,13 +119,13 @@ def terminal(path: Path) -> Iterator[Start]:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Recollect]:
+def store(path: Path) -> Iterator[LocalRecollect]:
     """The same store, seen from here."""
     with open_memory(path, words_only=True) as memory:
         yield memory
 
 
-def said(memory: Recollect, text: str, session: str) -> None:
+def said(memory: LocalRecollect, text: str, session: str) -> None:
     memory.capture_session(
         [{"role": "user", "content": text}],
         project="site",
@@ -134,22 +136,22 @@ def said(memory: Recollect, text: str, session: str) -> None:
 
 
 @pytest.fixture
-def three(store: Recollect) -> list[str]:
+def three(store: LocalRecollect) -> list[str]:
     """Three candidates, in the order in which they are shown."""
     for number, session in enumerate(("monday", "tuesday", "friday")):
         said(store, f"We use tool-{number} for step {number}.", session)
-    return [one.id for one in store.inbox()]
+    return [one.id for one in candidates(store)]
 
 
-def status_of(store: Recollect, ids: list[str]) -> list[str]:
-    return [store.get(one).status.value for one in ids]
+def status_of(store: LocalRecollect, ids: list[str]) -> list[str]:
+    return [store.memories.get(one).status.value for one in ids]
 
 
 # ── the inbox ───────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_candidate_is_shown_with_its_quote_its_source_and_why_it_waits(
-    terminal: Start, store: Recollect
+    terminal: Start, store: LocalRecollect
 ) -> None:
     said(store, "We use tool-9 for step 9.", "monday")
     window = terminal("inbox")
@@ -157,7 +159,7 @@ def test_a_candidate_is_shown_with_its_quote_its_source_and_why_it_waits(
     shown = window.until(KEYS)
     window.press("q")
 
-    day = f"{store.inbox()[0].observed_at:%Y-%m-%d}"
+    day = f"{candidates(store)[0].observed_at:%Y-%m-%d}"
     assert "1 of 1 · project · project · 70% sure\n" in shown
     assert "We use tool-9 for step 9.\n" in shown
     assert "“We use tool-9 for step 9.”\n" in shown
@@ -169,7 +171,7 @@ def test_a_candidate_is_shown_with_its_quote_its_source_and_why_it_waits(
     assert "0 kept, 0 rejected; 1 left in the inbox." in window.shown
 
 
-def test_each_key_does_one_thing(terminal: Start, store: Recollect, three: list[str]) -> None:
+def test_each_key_does_one_thing(terminal: Start, store: LocalRecollect, three: list[str]) -> None:
     window = terminal("inbox")
     for key, place in (("k", "1 of 3"), ("r", "2 of 3"), ("s", "3 of 3")):
         window.until(place)
@@ -184,7 +186,7 @@ def test_each_key_does_one_thing(terminal: Start, store: Recollect, three: list[
 
 
 def test_quitting_leaves_the_rest_as_it_was(
-    terminal: Start, store: Recollect, three: list[str]
+    terminal: Start, store: LocalRecollect, three: list[str]
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -200,7 +202,7 @@ def test_quitting_leaves_the_rest_as_it_was(
 
 @pytest.mark.parametrize("key", ["k", "r"])
 def test_undo_brings_the_candidate_back_and_shows_it_again(
-    terminal: Start, store: Recollect, three: list[str], key: str
+    terminal: Start, store: LocalRecollect, three: list[str], key: str
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -220,7 +222,7 @@ def test_undo_brings_the_candidate_back_and_shows_it_again(
 
 
 def test_what_was_taken_back_is_not_counted(
-    terminal: Start, store: Recollect, three: list[str]
+    terminal: Start, store: LocalRecollect, three: list[str]
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -237,7 +239,7 @@ def test_what_was_taken_back_is_not_counted(
 
 
 def test_with_nothing_decided_there_is_nothing_to_undo(
-    terminal: Start, store: Recollect, three: list[str]
+    terminal: Start, store: LocalRecollect, three: list[str]
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -253,7 +255,7 @@ def test_with_nothing_decided_there_is_nothing_to_undo(
 
 @pytest.mark.parametrize("key", ["z", "x", " ", "\r", "ü", "\x1b[A"], ids=ascii)
 def test_other_keys_do_nothing(
-    terminal: Start, store: Recollect, three: list[str], key: str
+    terminal: Start, store: LocalRecollect, three: list[str], key: str
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -266,11 +268,11 @@ def test_other_keys_do_nothing(
 
 
 def test_a_rival_is_shown_and_x_puts_the_candidate_in_its_place(
-    terminal: Start, store: Recollect
+    terminal: Start, store: LocalRecollect
 ) -> None:
     old = store.ingest("The staging server listens on port 8080.", project="site")
     said(store, "The staging server listens on port 9090.", "monday")
-    [new] = store.inbox()
+    [new] = candidates(store)
     window = terminal("inbox")
     shown = window.until("x keep and replace the other\n")
     window.press("x")
@@ -282,11 +284,11 @@ def test_a_rival_is_shown_and_x_puts_the_candidate_in_its_place(
     assert status_of(store, [old.id, new.id]) == ["superseded", "active"]
 
 
-def test_undoing_x_restores_the_rival(terminal: Start, store: Recollect) -> None:
+def test_undoing_x_restores_the_rival(terminal: Start, store: LocalRecollect) -> None:
     said(store, "We use tool-0 for step 0.", "friday")
     old = store.ingest("The staging server listens on port 8080.", project="site")
     said(store, "The staging server listens on port 9090.", "monday")
-    [new, _] = store.inbox()
+    [new, _] = candidates(store)
     window = terminal("inbox")
     window.until("replace the other\n")
     window.press("x")
@@ -302,7 +304,7 @@ def test_undoing_x_restores_the_rival(terminal: Start, store: Recollect) -> None
     assert status_of(store, [old.id, new.id]) == ["active", "inbox"]
 
 
-def test_escape_quits(terminal: Start, store: Recollect, three: list[str]) -> None:
+def test_escape_quits(terminal: Start, store: LocalRecollect, three: list[str]) -> None:
     window = terminal("inbox")
     window.until(KEYS)
     window.press("\x1b")
@@ -313,7 +315,7 @@ def test_escape_quits(terminal: Start, store: Recollect, three: list[str]) -> No
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
 def test_an_interrupted_review_keeps_what_was_decided_and_shows_no_traceback(
-    terminal: Start, store: Recollect, three: list[str], key: str
+    terminal: Start, store: LocalRecollect, three: list[str], key: str
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -325,12 +327,12 @@ def test_an_interrupted_review_keeps_what_was_decided_and_shows_no_traceback(
 
     assert "Traceback" not in window.shown
     assert status_of(store, three) == ["active", "inbox", "inbox"]
-    assert store.verify().ok
+    assert store.maintenance.verify().ok
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
 def test_ctrl_c_and_ctrl_d_quit_like_q(
-    terminal: Start, store: Recollect, three: list[str], key: str
+    terminal: Start, store: LocalRecollect, three: list[str], key: str
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -340,7 +342,7 @@ def test_ctrl_c_and_ctrl_d_quit_like_q(
     assert "0 kept, 0 rejected; 3 left in the inbox." in window.shown
 
 
-def test_an_empty_inbox_asks_nothing(terminal: Start, store: Recollect) -> None:
+def test_an_empty_inbox_asks_nothing(terminal: Start, store: LocalRecollect) -> None:
     window = terminal("inbox")
 
     assert window.ends() == 0
@@ -349,7 +351,7 @@ def test_an_empty_inbox_asks_nothing(terminal: Start, store: Recollect) -> None:
 
 @pytest.mark.parametrize("option", ["--list", "--json"])
 def test_a_list_is_a_list_in_a_terminal_too(
-    terminal: Start, store: Recollect, three: list[str], option: str
+    terminal: Start, store: LocalRecollect, three: list[str], option: str
 ) -> None:
     window = terminal("inbox", option)
 
@@ -359,7 +361,7 @@ def test_a_list_is_a_list_in_a_terminal_too(
 
 
 def test_groups_have_headings_and_what_says_the_same_is_one_line(
-    terminal: Start, store: Recollect
+    terminal: Start, store: LocalRecollect
 ) -> None:
     for text in ("The backup runs on host atlas.", "The nightly backup runs on host atlas."):
         store.ingest(text, project="site", type="project", status="inbox")
@@ -380,7 +382,7 @@ def test_groups_have_headings_and_what_says_the_same_is_one_line(
 
 @pytest.mark.parametrize(("key", "status"), [("K", "active"), ("R", "archived")])
 def test_a_capital_decides_over_the_rest_of_a_group_and_undo_takes_it_back(
-    terminal: Start, store: Recollect, three: list[str], key: str, status: str
+    terminal: Start, store: LocalRecollect, three: list[str], key: str, status: str
 ) -> None:
     other = store.ingest("I like tea.", type="profile", status="inbox", confidence=0.1)
     window = terminal("inbox")
@@ -405,7 +407,9 @@ def test_a_capital_decides_over_the_rest_of_a_group_and_undo_takes_it_back(
     assert "0 kept, 0 rejected; 4 left in the inbox." in window.shown
 
 
-def test_how_many_more_wait_is_told(terminal: Start, store: Recollect, three: list[str]) -> None:
+def test_how_many_more_wait_is_told(
+    terminal: Start, store: LocalRecollect, three: list[str]
+) -> None:
     window = terminal("inbox", "--limit", "1")
     window.until(KEYS)
     window.press("s")
@@ -415,7 +419,7 @@ def test_how_many_more_wait_is_told(terminal: Start, store: Recollect, three: li
 
 
 def test_what_somebody_else_decided_meanwhile_is_told_and_the_review_goes_on(
-    terminal: Start, store: Recollect, three: list[str]
+    terminal: Start, store: LocalRecollect, three: list[str]
 ) -> None:
     window = terminal("inbox")
     window.until(KEYS)
@@ -434,7 +438,7 @@ def test_what_somebody_else_decided_meanwhile_is_told_and_the_review_goes_on(
 
 
 def test_a_transcript_cannot_write_on_the_reviewers_terminal(
-    terminal: Start, store: Recollect
+    terminal: Start, store: LocalRecollect
 ) -> None:
     store.capture_conversation(
         "We use \x1b]0;owned\x07\x1b[2Jtool [red]x[/red] for builds.",
@@ -469,7 +473,7 @@ def works(path: Path) -> subprocess.Popen[str]:
 
 
 @pytest.fixture
-def worker(path: Path, store: Recollect) -> Iterator[subprocess.Popen[str]]:
+def worker(path: Path, store: LocalRecollect) -> Iterator[subprocess.Popen[str]]:
     """A worker that waits for jobs."""
     with works(path) as process:
         assert process.stderr is not None
@@ -486,7 +490,7 @@ def until(done: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def capture_many(store: Recollect, number: int) -> None:
+def capture_many(store: LocalRecollect, number: int) -> None:
     for n in range(number):
         text = " ".join(f"We use tool-{n}-{k} for step {k}." for k in range(40))
         store.capture_session(text, project="site", session=f"session {n}")
@@ -494,21 +498,21 @@ def capture_many(store: Recollect, number: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_worker_does_what_comes_in_and_stops_when_told(
-    worker: subprocess.Popen[str], store: Recollect, number: signal.Signals
+    worker: subprocess.Popen[str], store: LocalRecollect, number: signal.Signals
 ) -> None:
     event = store.capture_session("We use pnpm for builds.", project="site")
-    until(lambda: store.event(event.id).state is EventState.DONE)
+    until(lambda: store.captures.get(event.id).state is EventState.DONE)
     worker.send_signal(number)
     out, errors = worker.communicate(timeout=PATIENCE_S)
 
     assert worker.returncode == 0
     assert out == "2 jobs done: 1 consolidate, 1 extract.\n"
     assert "Traceback" not in errors
-    assert store.status().jobs == {"done": 2}
-    assert [one.status for one in store.inbox()] == [Status.INBOX]
+    assert store.maintenance.status().jobs == {"done": 2}
+    assert [one.status for one in candidates(store)] == [Status.INBOX]
 
 
-def test_ctrl_c_in_a_terminal_stops_the_worker(terminal: Start, store: Recollect) -> None:
+def test_ctrl_c_in_a_terminal_stops_the_worker(terminal: Start, store: LocalRecollect) -> None:
     window = terminal("work")
     window.until("stop with Ctrl-C.")
     os.kill(window.process.pid, signal.SIGINT)
@@ -519,28 +523,28 @@ def test_ctrl_c_in_a_terminal_stops_the_worker(terminal: Start, store: Recollect
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_worker_that_is_told_to_stop_finishes_its_job_and_leaves_the_others(
-    worker: subprocess.Popen[str], store: Recollect, number: signal.Signals
+    worker: subprocess.Popen[str], store: LocalRecollect, number: signal.Signals
 ) -> None:
     capture_many(store, 40)
-    until(lambda: bool(store.status().jobs.get("done")))
+    until(lambda: bool(store.maintenance.status().jobs.get("done")))
     worker.send_signal(number)
     worker.communicate(timeout=PATIENCE_S)
 
     assert worker.returncode == 0
-    assert store.jobs(states=[JobState.DOING.value]) == []
-    assert store.jobs(states=[JobState.TODO.value]) != []
+    assert store.jobs.list(states=[JobState.DOING.value]) == []
+    assert store.jobs.list(states=[JobState.TODO.value]) != []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_worker_that_is_told_to_stop_at_its_first_jobs_finishes_the_present_one(
-    path: Path, store: Recollect, number: signal.Signals
+    path: Path, store: LocalRecollect, number: signal.Signals
 ) -> None:
     capture_many(store, 40)
     with works(path) as process:
-        until(lambda: bool(store.status().jobs.get("done")))
+        until(lambda: bool(store.maintenance.status().jobs.get("done")))
         process.send_signal(number)
         out, _ = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 0
     assert "jobs done" in out
-    assert store.jobs(states=[JobState.DOING.value]) == []
+    assert store.jobs.list(states=[JobState.DOING.value]) == []

@@ -29,10 +29,12 @@ from recollect.cli.server_files import (
 )
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, TokenRefused
-from recollect.server.address import NoRecollect, ask_health, listening, url_of
-from recollect.server.serve import OneLine
-from served import serving, without_embedder
+from recollect.server.listen_address import NotRecollectServer, fetch_health, listen, local_url
+from recollect.server.serve import SingleLineFormatter
+from server_process import run_server, without_embedder
 from terminal import installed
+
+pytestmark = pytest.mark.door
 
 ROOT = Path(__file__).parent.parent.parent
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes as on POSIX")
@@ -76,8 +78,8 @@ def ended(pid: int, port: int) -> bool:
     except ProcessLookupError:
         return True
     try:
-        return ask_health("127.0.0.1", port) is None
-    except NoRecollect:
+        return fetch_health("127.0.0.1", port) is None
+    except NotRecollectServer:
         return False
 
 
@@ -105,8 +107,8 @@ def test_it_says_in_one_line_what_it_serves_and_where(path: Path) -> None:
 @POSIX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_polite_signal_ends_it_without_a_word(path: Path, number: signal.Signals) -> None:
-    with serving(path) as server:
-        assert ask_health("127.0.0.1", server.port) is not None
+    with run_server(path) as server:
+        assert fetch_health("127.0.0.1", server.port) is not None
         server.process.send_signal(number)
         _, errors = server.process.communicate(timeout=60)
 
@@ -118,10 +120,10 @@ def test_a_polite_signal_ends_it_without_a_word(path: Path, number: signal.Signa
 @pytest.mark.parametrize("verbose", [True, False])
 def test_requests_are_logged_when_asked_for_and_the_token_never(path: Path, verbose: bool) -> None:
     env = without_embedder(RECOLLECT_TOKEN="s3cret-token")
-    with serving(path, *["--verbose"] * verbose, env=env) as server:
-        assert ask_health("127.0.0.1", server.port, "s3cret-token") is not None
+    with run_server(path, *["--verbose"] * verbose, env=env) as server:
+        assert fetch_health("127.0.0.1", server.port, "s3cret-token") is not None
         with pytest.raises(TokenRefused):
-            ask_health("127.0.0.1", server.port, "other-token")
+            fetch_health("127.0.0.1", server.port, "other-token")
         server.process.terminate()
         _, errors = server.process.communicate(timeout=60)
 
@@ -132,7 +134,7 @@ def test_requests_are_logged_when_asked_for_and_the_token_never(path: Path, verb
 def test_a_message_forges_no_line_of_the_log() -> None:
     record = logging.LogRecord("x", logging.WARNING, "", 0, "a\nERROR b\x1b[2J", None, None)
 
-    assert OneLine("%(message)s").format(record) == "a�ERROR b�[2J"
+    assert SingleLineFormatter("%(message)s").format(record) == "a�ERROR b�[2J"
 
 
 def test_the_variables_of_a_memory_server_are_honoured(tmp_path: Path) -> None:
@@ -214,11 +216,11 @@ def test_a_request_under_way_is_finished_before_the_end(path: Path) -> None:
 def test_a_taken_port_names_the_store_and_pid_of_the_recollect_there(
     path: Path, tmp_path: Path
 ) -> None:
-    with serving(path) as server:
+    with run_server(path) as server:
         second = run("serve", "--port", str(server.port), "--db", str(tmp_path / "other.db"))
 
     assert second.returncode == 1
-    assert f"a Recollect (pid {server.pid}) serves {path}" in second.stderr
+    assert f"a Recollect server (pid {server.pid}) serves {path}" in second.stderr
     assert f"recollect stop --port {server.port}" in second.stderr
     assert not (tmp_path / "other.db").exists()  # known before anything was started
 
@@ -228,24 +230,24 @@ def test_a_port_taken_by_something_else_says_so() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         with pytest.raises(AlreadyExists, match="by another program"):
-            listening(Settings(port=other.getsockname()[1]))
+            listen(Settings(port=other.getsockname()[1]))
 
 
 def test_a_port_taken_by_a_recollect_with_another_token_says_so(path: Path) -> None:
     env = without_embedder(RECOLLECT_TOKEN="s3cret")
-    with serving(path, env=env) as server:
-        with pytest.raises(AlreadyExists, match="wants another token"):
-            listening(Settings(port=server.port))
+    with run_server(path, env=env) as server:
+        with pytest.raises(AlreadyExists, match="requires another token"):
+            listen(Settings(port=server.port))
         with pytest.raises(TokenRefused):
-            ask_health("127.0.0.1", server.port, "nope")
-        found = ask_health("127.0.0.1", server.port, "s3cret")
+            fetch_health("127.0.0.1", server.port, "nope")
+        found = fetch_health("127.0.0.1", server.port, "s3cret")
 
     assert found is not None
     assert found["database_path"] == str(path)
 
 
 def test_a_small_answer_is_not_held_back(path: Path) -> None:
-    with serving(path) as server:
+    with run_server(path) as server:
         asking = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         took_s = []
         for _ in range(100):
@@ -261,26 +263,26 @@ def test_a_small_answer_is_not_held_back(path: Path) -> None:
 
 def test_two_that_start_at_once_do_not_share_a_port() -> None:
     with (
-        listening(Settings(port=0)) as first,
+        listen(Settings(port=0)) as first,
         pytest.raises(AlreadyExists, match="in use"),
     ):
-        listening(Settings(port=first.getsockname()[1]))
+        listen(Settings(port=first.getsockname()[1]))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "memory.example"])
 def test_other_machines_are_not_let_in_without_a_token(host: str) -> None:
     with pytest.raises(InvalidInput, match="RECOLLECT_TOKEN"):
-        listening(Settings(host=host, port=0))
+        listen(Settings(host=host, port=0))
 
 
 def test_with_a_token_other_machines_may_be_let_in() -> None:
-    with listening(Settings(host="0.0.0.0", port=0, token="s3cret")) as found:
+    with listen(Settings(host="0.0.0.0", port=0, token="s3cret")) as found:
         assert found.getsockname()[0] == "0.0.0.0"
 
 
 def test_an_address_that_is_not_this_machines_is_refused_kindly() -> None:
     with pytest.raises(InvalidInput, match=r"cannot listen on 192\.0\.2\.1"):
-        listening(Settings(host="192.0.2.1", port=0, token="s3cret"))
+        listen(Settings(host="192.0.2.1", port=0, token="s3cret"))
 
 
 @pytest.mark.parametrize(
@@ -295,14 +297,14 @@ def test_an_address_that_is_not_this_machines_is_refused_kindly() -> None:
     ],
 )
 def test_a_server_is_asked_where_it_can_be_reached(host: str, url: str) -> None:
-    assert url_of(host, 8283) == url
+    assert local_url(host, 8283) == url
 
 
 def test_nobody_there_is_none_and_not_an_error() -> None:
-    with listening(Settings(port=0)) as found:
+    with listen(Settings(port=0)) as found:
         port = found.getsockname()[1]
 
-    assert ask_health("127.0.0.1", port) is None
+    assert fetch_health("127.0.0.1", port) is None
 
 
 # In the background
@@ -312,7 +314,7 @@ def test_nobody_there_is_none_and_not_an_error() -> None:
 def test_it_goes_on_in_the_background_until_it_is_stopped(
     started: dict[str, Any], path: Path
 ) -> None:
-    health = ask_health("127.0.0.1", started["port"])
+    health = fetch_health("127.0.0.1", started["port"])
     log, pid_file = Path(started["log"]), Path(started["pid_file"])
 
     assert health is not None
@@ -336,8 +338,8 @@ def test_a_second_start_on_its_port_says_so(started: dict[str, Any]) -> None:
     second = run("serve", "--background", "--port", str(started["port"]))
 
     assert second.returncode == 1
-    assert f"a Recollect (pid {started['pid']}) serves {started['db']}" in second.stderr
-    assert ask_health("127.0.0.1", started["port"]) is not None
+    assert f"a Recollect server (pid {started['pid']}) serves {started['db']}" in second.stderr
+    assert fetch_health("127.0.0.1", started["port"]) is not None
 
 
 def test_stopping_when_nothing_runs_says_so_kindly(started: dict[str, Any]) -> None:
@@ -367,7 +369,7 @@ def test_a_pid_file_left_by_a_killed_server_is_no_obstacle(
 
 @POSIX
 def test_stop_signals_nobody_on_the_word_of_an_old_pid_file(tmp_path: Path) -> None:
-    with listening(Settings(port=0)) as found:
+    with listen(Settings(port=0)) as found:
         port = found.getsockname()[1]
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as bystander:
         file = state_folder(os.environ) / f"server-{port}.pid"
@@ -386,7 +388,7 @@ def test_stop_signals_nobody_on_the_word_of_an_old_pid_file(tmp_path: Path) -> N
 
 @POSIX
 def test_stop_leaves_a_server_alone_that_was_not_started_from_here(path: Path) -> None:
-    with serving(path, env=without_embedder(XDG_STATE_HOME=str(path.parent / "else"))) as server:
+    with run_server(path, env=without_embedder(XDG_STATE_HOME=str(path.parent / "else"))) as server:
         done = run("stop", "--port", str(server.port))
 
         assert done.returncode == 1
@@ -483,7 +485,6 @@ def test_a_log_that_has_grown_large_is_started_anew(tmp_path: Path) -> None:
 # From a checkout
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_uv_runs_the_server_from_a_checkout(path: Path) -> None:
     uv = Path(installed("uv"))
@@ -507,7 +508,7 @@ def test_uv_runs_the_server_from_a_checkout(path: Path) -> None:
         if not line:
             pytest.fail(process.communicate()[1])
         told = json.loads("".join(lines) + "}")
-        health = ask_health("127.0.0.1", told["port"])
+        health = fetch_health("127.0.0.1", told["port"])
         os.kill(told["pid"], signal.SIGTERM)
         process.communicate(timeout=60)
 

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.client.connection import keyed
+from recollect.client.connection import use_idempotency_key
 from recollect.errors import AlreadyAccepted, ServerUnavailable
-from served import serving, without_embedder
+from server_process import run_server, without_embedder
 from support import open_memory
+
+pytestmark = pytest.mark.kill
 
 WRITERS = 8
 KILLS = 5
@@ -28,21 +30,20 @@ def free_port() -> int:
 
 def test_a_key_holds_across_a_restart(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
-    with serving(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
-        with keyed("first"):
-            remote.create_agent("ada")
-        with keyed("second"):
-            remote.add_message("ada", "user", "hello")
-    with serving(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
-        with keyed("second"), pytest.raises(AlreadyAccepted):
+    with run_server(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
+        with use_idempotency_key("first"):
+            remote.agents.create("ada")
+        with use_idempotency_key("second"):
+            remote.conversations.add_message("ada", "user", "hello")
+    with run_server(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
+        with use_idempotency_key("second"), pytest.raises(AlreadyAccepted):
             remote.within(30).add_message("ada", "user", "hello")
-        with keyed("second"), pytest.raises(recollect.InvalidInput):
+        with use_idempotency_key("second"), pytest.raises(recollect.InvalidInput):
             remote.within(30).add_message("ada", "user", "something else")
 
-        assert len(remote.messages_of("ada", limit=10)) == 1
+        assert len(remote.conversations.agent_messages("ada", limit=10)) == 1
 
 
-@pytest.mark.slow
 def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_dies(
     tmp_path: Path,
 ) -> None:
@@ -51,7 +52,7 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
     env = without_embedder(RECOLLECT_REQUESTS_PER_SECOND="0")
     stop = threading.Event()
     with open_memory(db, words_only=True) as memory:
-        memory.create_agent("ada")
+        memory.agents.create("ada")
 
     def write(writer: int) -> list[str]:
         done: list[str] = []
@@ -60,7 +61,7 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
                 if stop.is_set():
                     return done
                 text = f"writer {writer} message {number}"
-                with keyed(text):
+                with use_idempotency_key(text):
                     while True:
                         try:
                             remote.within(30).add_message("ada", "user", text)
@@ -77,17 +78,19 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
         written = [pool.submit(write, number) for number in range(WRITERS)]
         try:
             for _ in range(KILLS):
-                with serving(db, *options, env=env, log=tmp_path / "log") as served:
+                with run_server(db, *options, env=env, log=tmp_path / "log") as served:
                     time.sleep(random.uniform(0.3, 1.5))  # the moment is the test
                     served.process.kill()
         finally:
-            with serving(db, *options, env=env, log=tmp_path / "log"):
+            with run_server(db, *options, env=env, log=tmp_path / "log"):
                 stop.set()
                 acknowledged = [text for one in written for text in one.result(100)]
 
     with open_memory(db, words_only=True) as memory:
-        kept = Counter(one.content for one in memory.messages_of("ada", limit=10_000))
-        assert memory.verify().ok
+        kept = Counter(
+            one.content for one in memory.conversations.agent_messages("ada", limit=10_000)
+        )
+        assert memory.maintenance.verify().ok
     assert len(acknowledged) > WRITERS
     assert set(acknowledged) <= kept.keys()
     assert {text: n for text, n in kept.items() if n > 1} == {}

@@ -23,8 +23,8 @@ from recollect import (
 )
 from recollect.text.fence import fenced_spans
 from support import candidates, open_memory
-from vendor_calls import Note, anthropic_client, async_client_of, openai_client, question, see
-from vendor_server import Answer, Call, VendorServer, default_text
+from vendor_calls import Note, anthropic_client, make_async_client, observe, openai_client, question
+from vendor_server import ScriptedCall, ScriptedResponse, VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -37,8 +37,8 @@ def memory(tmp_path: Path) -> Iterator[LocalRecollect]:
     """A memory in which two agents know a name."""
     with open_memory(tmp_path / "learning.db") as opened:
         for name in ("anna", "bert"):
-            opened.agents.list.create(name, default_blocks=False)
-            opened.blocks.list.create("human", f"{BLOCK} of {name}", agent=name)
+            opened.agents.create(name, default_blocks=False)
+            opened.blocks.create("human", f"{BLOCK} of {name}", agent=name)
         yield opened
 
 
@@ -64,9 +64,9 @@ def test_a_list_as_input_gets_context(vendor: VendorServer, memory: LocalRecolle
     ask = question("responses", "x", input=[{"role": "user", "content": "Who am I?"}])
 
     with learning(agent="anna", memory=memory):
-        see(vendor, "responses", "create", ask)
+        observe(vendor, "responses", "create", ask)
 
-    developer, user = vendor.asked[0].body["input"]
+    developer, user = vendor.requests[0].body["input"]
     assert developer["role"] == "developer"
     assert BLOCK in developer["content"][0]["text"]
     assert user == {"role": "user", "content": "Who am I?"}
@@ -98,9 +98,9 @@ def test_parse_is_captured(vendor: VendorServer, memory: LocalRecollect) -> None
 
 def test_beta_messages_get_context(vendor: VendorServer, memory: LocalRecollect) -> None:
     with learning(agent="anna", memory=memory):
-        see(vendor, "beta", "create", question("beta", "Who am I?"))
+        observe(vendor, "beta", "create", question("beta", "Who am I?"))
 
-    assert BLOCK in vendor.asked[0].body["system"]
+    assert BLOCK in vendor.requests[0].body["system"]
 
 
 @pytest.mark.parametrize("resource", ["chat", "responses", "messages"])
@@ -108,10 +108,10 @@ def test_beta_messages_get_context(vendor: VendorServer, memory: LocalRecollect)
 def test_a_turn_of_tool_calls_alone_is_captured(
     vendor: VendorServer, memory: LocalRecollect, resource: str, way: str
 ) -> None:
-    vendor.always(Answer(calls=[Call("weather", {"city": "Bern"})]))
+    vendor.set_default(ScriptedResponse(calls=[ScriptedCall("weather", {"city": "Bern"})]))
 
     with learning(agent="anna", memory=memory):
-        see(vendor, resource, way, question(resource, "Is it sunny?"))
+        observe(vendor, resource, way, question(resource, "Is it sunny?"))
 
     user, reply = messages_of(memory, "anna")
     assert (user.content, reply.content) == ("Is it sunny?", "")
@@ -126,7 +126,7 @@ def test_a_call_from_a_worker_thread_is_remembered(
         thread.start()
         thread.join()
 
-    assert BLOCK in str(vendor.asked[0].body)
+    assert BLOCK in str(vendor.requests[0].body)
     assert ("user", "From a thread") in said_to(memory, "anna")
     assert "run" not in vars(thread), "nothing of ours stays on the caller's thread"
 
@@ -140,7 +140,7 @@ def test_work_handed_to_a_pool_that_was_there_before_is_remembered(
             pool.submit(chat, client, "inside").result()
         pool.submit(chat, client, "after").result()
 
-    assert [BLOCK in str(asked.body) for asked in vendor.asked] == [False, True, False]
+    assert [BLOCK in str(asked.body) for asked in vendor.requests] == [False, True, False]
     assert [text for role, text in said_to(memory, "anna") if role == "user"] == ["inside"]
 
 
@@ -148,13 +148,13 @@ def test_an_async_client_inside_a_sync_block_is_remembered(
     vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     async def ask() -> None:
-        async with async_client_of("chat", vendor) as client:
+        async with make_async_client("chat", vendor) as client:
             await chat(client, "Awaited")
 
     with learning(agent="anna", memory=memory):
         asyncio.run(ask())
 
-    assert BLOCK in str(vendor.asked[0].body)
+    assert BLOCK in str(vendor.requests[0].body)
     assert ("user", "Awaited") in said_to(memory, "anna")
 
 
@@ -169,7 +169,7 @@ def test_the_callers_system_message_does_not_grow_by_repeated_calls(
             chat(client, "", messages=messages)
 
     assert messages == before
-    for asked in vendor.asked:
+    for asked in vendor.requests:
         head, told, user = asked.body["messages"]
         assert (head, user) == tuple(before)
         assert told["content"].count(OPENING) == 1
@@ -200,7 +200,7 @@ def test_the_inner_agent_counts_and_the_outer_one_comes_back(
             chat(client, "two")
         chat(client, "three")
 
-    assert [("of anna" in str(asked.body)) for asked in vendor.asked] == [True, False, True]
+    assert [("of anna" in str(asked.body)) for asked in vendor.requests] == [True, False, True]
     assert [text for role, text in said_to(memory, "anna") if role == "user"] == ["one", "three"]
     assert [text for role, text in said_to(memory, "bert") if role == "user"] == ["two"]
 
@@ -255,7 +255,10 @@ def test_several_agents_at_once_in_tasks_are_kept_apart(
     vendor: VendorServer, memory: LocalRecollect
 ) -> None:
     async def work(agent: str) -> None:
-        async with async_client_of("chat", vendor) as client, learning(agent=agent, memory=memory):
+        async with (
+            make_async_client("chat", vendor) as client,
+            learning(agent=agent, memory=memory),
+        ):
             for n in range(3):
                 await chat(client, f"{agent} {n}")
 
@@ -287,7 +290,7 @@ def test_a_thread_outside_is_not_listened_to(vendor: VendorServer, memory: Local
     thread.join()
 
     assert "private" not in str(said_to(memory, "anna"))
-    assert BLOCK not in str(next(a.body for a in vendor.asked if "private" in str(a.body)))
+    assert BLOCK not in str(next(a.body for a in vendor.requests if "private" in str(a.body)))
 
 
 def test_a_decorated_function_is_a_block(vendor: VendorServer, memory: LocalRecollect) -> None:
@@ -299,7 +302,7 @@ def test_a_decorated_function_is_a_block(vendor: VendorServer, memory: LocalReco
 
     @learning(agent="bert", memory=memory)
     async def ask_later(text: str) -> str:
-        async with async_client_of("chat", vendor) as client:
+        async with make_async_client("chat", vendor) as client:
             return str((await chat(client, text)).choices[0].message.content)
 
     assert ask("one") == default_text("one")
@@ -342,7 +345,7 @@ def test_an_agent_of_a_new_name_is_made_bare(memory: LocalRecollect) -> None:
     with learning(agent="new / one", memory=memory):
         pass
 
-    assert memory.blocks.list(memory.agents.list.get("new / one")) == []
+    assert memory.blocks.list(memory.agents.get("new / one")) == []
 
 
 # What is told and what is kept
@@ -354,7 +357,7 @@ def test_capture_only_tells_nothing_and_keeps_everything(
     with openai_client(vendor) as client, learning(agent="anna", capture_only=True, memory=memory):
         chat(client, "Hello?")
 
-    assert OPENING not in str(vendor.asked[0].body)
+    assert OPENING not in str(vendor.requests[0].body)
     assert said_to(memory, "anna") == [("user", "Hello?"), ("assistant", default_text("Hello?"))]
 
 
@@ -366,7 +369,7 @@ def test_the_injected_text_is_fenced_and_never_captured(
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         chat(client, "Where is the harbour?")
 
-    told = vendor.asked[1].body["messages"][0]["content"]
+    told = vendor.requests[1].body["messages"][0]["content"]
     assert len(fenced_spans(told)) == 2, "one fence for what stays, one for what was found"
     assert all(OPENING not in text for _, text in said_to(memory, "anna"))
 
@@ -383,14 +386,14 @@ def test_what_the_model_sees_anyway_is_not_told_again(
         ]
         chat(client, "", messages=history)
 
-    told = vendor.asked[1].body["messages"][0]["content"]
+    told = vendor.requests[1].body["messages"][0]["content"]
     assert "Genoa" not in told
 
 
 def test_over_ten_turns_the_beginning_of_what_is_told_is_the_same_bytes(
     vendor: VendorServer, memory: LocalRecollect
 ) -> None:
-    memory.blocks.list.create("style", "Short answers.", agent="anna")
+    memory.blocks.create("style", "Short answers.", agent="anna")
     history: list[dict[str, Any]] = [{"role": "system", "content": "Be kind."}]
 
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
@@ -400,7 +403,7 @@ def test_over_ten_turns_the_beginning_of_what_is_told_is_the_same_bytes(
             history.append({"role": "assistant", "content": reply})
 
     prefixes = set()
-    for asked in vendor.asked:
+    for asked in vendor.requests:
         told = asked.body["messages"][1]["content"]
         _, end = fenced_spans(told)[0]
         prefixes.add(told[:end])
@@ -412,7 +415,10 @@ def test_over_ten_turns_the_beginning_of_what_is_told_is_the_same_bytes(
 def test_the_tail_of_a_tool_loop_is_kept_once_and_in_order(
     vendor: VendorServer, memory: LocalRecollect
 ) -> None:
-    vendor.script(Answer(calls=[Call("weather", {"city": "Bern"})]), Answer(text="Sunny."))
+    vendor.script(
+        ScriptedResponse(calls=[ScriptedCall("weather", {"city": "Bern"})]),
+        ScriptedResponse(text="Sunny."),
+    )
     tools = [
         {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
     ]
@@ -450,7 +456,7 @@ def test_the_end_of_a_block_hands_the_conversation_over_to_be_learnt_from(
 def test_a_stream_that_is_left_early_is_kept_as_far_as_it_was_read(
     vendor: VendorServer, memory: LocalRecollect
 ) -> None:
-    vendor.always(Answer(text="one two three four five six seven eight nine ten"))
+    vendor.set_default(ScriptedResponse(text="one two three four five six seven eight nine ten"))
 
     with openai_client(vendor) as client, learning(agent="anna", memory=memory):
         stream = client.chat.completions.create(**question("chat", "Count."), stream=True)
@@ -464,7 +470,7 @@ def test_a_stream_that_is_left_early_is_kept_as_far_as_it_was_read(
 def test_a_call_that_fails_fails_as_ever_and_leaves_nothing(
     vendor: VendorServer, memory: LocalRecollect
 ) -> None:
-    vendor.always(Answer(status=400))
+    vendor.set_default(ScriptedResponse(status=400))
 
     with (
         openai_client(vendor) as client,
@@ -479,7 +485,7 @@ def test_a_call_that_fails_fails_as_ever_and_leaves_nothing(
 def test_a_call_that_is_retried_by_the_package_is_kept_once(
     vendor: VendorServer, memory: LocalRecollect
 ) -> None:
-    vendor.script(Answer(status=500), Answer(text="At last."))
+    vendor.script(ScriptedResponse(status=500), ScriptedResponse(text="At last."))
 
     with openai_client(vendor, max_retries=2) as client, learning(agent="anna", memory=memory):
         chat(client, "Hello?")
@@ -495,7 +501,7 @@ def test_anthropics_blocks_come_first_and_stay_as_they_are(
     with anthropic_client(vendor) as client, learning(agent="anna", memory=memory):
         client.messages.create(**question("messages", "Who am I?", system=system))
 
-    first, told = vendor.asked[0].body["system"]
+    first, told = vendor.requests[0].body["system"]
     assert first == system[0]
     assert BLOCK in told["text"]
 

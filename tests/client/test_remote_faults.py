@@ -15,17 +15,19 @@ from typing import Any
 import pytest
 
 import recollect
-from hosted import hosted
-from recollect import Recollect, RecollectError, errors
+from in_process_server import serve_in_thread
+from recollect import LocalRecollect, RecollectError, errors
 from recollect.client.connection import Connection
 from recollect.errors import InvalidInput, NotFound, ServerUnavailable
-from recollect.wire.problem import error_of, problem_of
+from recollect.wire.problem import error_from_problem, problem_from_error
 from support import open_memory
+
+pytestmark = pytest.mark.door
 
 Answer = Callable[["Other"], None]
 
 
-class Other(BaseHTTPRequestHandler):
+class ForeignServerHandler(BaseHTTPRequestHandler):
     """A server that is none of ours: it answers as its maker says, and notes what it was asked."""
 
     protocol_version = "HTTP/1.1"
@@ -56,7 +58,7 @@ class Other(BaseHTTPRequestHandler):
 def other(answer: Answer) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
     """Serve something else inside the block; give its address and what it was asked."""
     seen: list[tuple[str, str, str]] = []
-    kind = type("One", (Other,), {"answer": answer, "seen": seen})
+    kind = type("One", (ForeignServerHandler,), {"answer": answer, "seen": seen})
     with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -69,7 +71,7 @@ def other(answer: Answer) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]:
     """A memory that the tests of this file share."""
     path = tmp_path_factory.mktemp("faults") / "memory.db"
     with open_memory(path, words_only=True, reach=[]) as memory:
@@ -77,9 +79,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
 
 
 @pytest.fixture(scope="module")
-def door(opened: Recollect) -> Iterator[Any]:
+def door(opened: LocalRecollect) -> Iterator[Any]:
     """The same memory behind its server."""
-    with hosted(opened) as url, recollect.connect(url) as remote:
+    with serve_in_thread(opened) as url, recollect.connect(url) as remote:
         yield remote
 
 
@@ -143,7 +145,7 @@ def test_a_next_page_elsewhere_is_not_asked_for() -> None:
             other(lambda one: one.say(200, b"[]", JSON, away)) as (url, _),
             recollect.connect(url, token="secret") as remote,
         ):
-            remote.agents()
+            remote.agents.list()
 
         assert seen == []
 
@@ -152,7 +154,7 @@ def test_nobody_there_is_told_with_what_to_do() -> None:
     with other(WRONG["a page"]) as (url, _):
         pass
     with recollect.connect(url) as remote, pytest.raises(ServerUnavailable) as told:
-        remote.agents()
+        remote.agents.list()
 
     assert url in str(told.value)
     assert "recollect serve" in str(told.value)
@@ -174,7 +176,7 @@ def test_tls_to_a_port_without_it_is_told() -> None:
 def test_a_server_that_does_not_answer_is_unavailable_in_time() -> None:
     done = threading.Event()
 
-    def silent(one: Other) -> None:
+    def silent(one: ForeignServerHandler) -> None:
         done.wait(60)
 
     with other(silent) as (url, _):
@@ -188,19 +190,19 @@ def test_a_server_that_does_not_answer_is_unavailable_in_time() -> None:
 
 
 def test_a_connection_that_was_closed_meanwhile_is_made_anew() -> None:
-    def once(one: Other) -> None:
+    def once(one: ForeignServerHandler) -> None:
         one.say(200, b"[]", JSON)
         one.close_connection = True  # without having said so
 
     with other(once) as (url, seen), recollect.connect(url) as remote:
         for _ in range(5):
-            assert remote.agents() == []
+            assert remote.agents.list() == []
 
     assert len(seen) == 5
 
 
 def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
-    def broken_once(one: Other) -> None:
+    def broken_once(one: ForeignServerHandler) -> None:
         if len(one.seen) == 1:
             one.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[")
             one.close_connection = True
@@ -208,46 +210,46 @@ def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
             one.say(200, b"[]", JSON)
 
     with other(broken_once) as (url, seen), recollect.connect(url) as remote:
-        assert remote.agents() == []
+        assert remote.agents.list() == []
 
     assert len(seen) == 2
 
 
 def test_proxies_of_the_environment_are_not_used(
-    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with other(WRONG["a page"]) as (proxy, seen), hosted(memory) as url:
+    with other(WRONG["a page"]) as (proxy, seen), serve_in_thread(memory) as url:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HTTPS_PROXY"):
             monkeypatch.setenv(name, proxy)
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
         with recollect.connect(url, token="secret") as remote:
-            assert remote.agents() == []
+            assert remote.agents.list() == []
 
         assert seen == []
 
 
-def test_used_after_closing_is_told_as_an_open_memory_tells_it(memory: Recollect) -> None:
-    with hosted(memory) as url:
+def test_used_after_closing_is_told_as_an_open_memory_tells_it(memory: LocalRecollect) -> None:
+    with serve_in_thread(memory) as url:
         remote = recollect.connect(url)
         remote.close()
         remote.close()
 
         with pytest.raises(RecollectError):
-            remote.agents()
+            remote.agents.list()
 
 
 def test_one_client_serves_many_threads(door: Any) -> None:
-    door.create_agent("ada")
+    door.agents.create("ada")
 
     def work(number: int) -> int:
-        door.add_message("ada", "user", f"word {number}")
-        return len(door.messages_of("ada", limit=1_000))
+        door.conversations.add_message("ada", "user", f"word {number}")
+        return len(door.conversations.agent_messages("ada", limit=1_000))
 
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(work, range(96)))
 
-    assert {one.content for one in door.messages_of("ada", limit=1_000)} == {
+    assert {one.content for one in door.conversations.agent_messages("ada", limit=1_000)} == {
         f"word {number}" for number in range(96)
     }
 
@@ -284,21 +286,21 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_odd_names_are_names(door: Any, opened: Recollect, name: str) -> None:
-    made = opened.create_agent(name)
+def test_odd_names_are_names(door: Any, opened: LocalRecollect, name: str) -> None:
+    made = opened.agents.create(name)
 
-    assert door.agent(name) == opened.agent(made.id)
-    assert door.update_agent(name, description="x").id == made.id
-    door.add_message(name, "user", "hello")
-    assert [one.content for one in door.messages_of(name)] == ["hello"]
-    assert door.pin_agent(name).id == made.id
-    door.save_view(name, "hello")
-    assert [view.name for view in door.views()] == [view.name for view in opened.views()]
-    door.run_view(name)
-    door.delete_view(name)
+    assert door.agents.get(name) == opened.agents.get(made.id)
+    assert door.agents.update(name, description="x").id == made.id
+    door.conversations.add_message(name, "user", "hello")
+    assert [one.content for one in door.conversations.agent_messages(name)] == ["hello"]
+    assert door.agents.pin(name).id == made.id
+    door.views.save(name, "hello")
+    assert [view.name for view in door.views.list()] == [view.name for view in opened.views.list()]
+    door.views.run(name)
+    door.views.delete(name)
     fact = door.upsert_profile_fact(name, "x")
-    assert fact == opened.get(fact.id)
-    assert door.delete_agent(name).agent_id == made.id
+    assert fact == opened.memories.get(fact.id)
+    assert door.agents.delete(name).agent_id == made.id
 
 
 @pytest.mark.parametrize(
@@ -314,11 +316,11 @@ def test_odd_names_are_names(door: Any, opened: Recollect, name: str) -> None:
         "a\nb",
     ],
 )
-def test_what_is_no_name_is_refused_alike(door: Any, opened: Recollect, name: str) -> None:
+def test_what_is_no_name_is_refused_alike(door: Any, opened: LocalRecollect, name: str) -> None:
     with pytest.raises(RecollectError) as here:
-        opened.agent(name)
+        opened.agents.get(name)
     with pytest.raises(RecollectError) as there:
-        door.agent(name)
+        door.agents.get(name)
 
     assert type(here.value) is type(there.value)
     if "\x00" not in name and "\ud800" not in name:  # these are shown as U+FFFD there
@@ -328,14 +330,14 @@ def test_what_is_no_name_is_refused_alike(door: Any, opened: Recollect, name: st
 @pytest.mark.parametrize("length", [1_000, 20_000, 70_000, 300_000])
 def test_a_very_long_name_is_refused_as_ours(door: Any, length: int) -> None:
     with pytest.raises(RecollectError):
-        door.agent("x" * length)
+        door.agents.get("x" * length)
 
 
 VALUES: dict[str, Callable[[Any], Any]] = {
     "nan": lambda door: door.ingest("x", confidence=float("nan")),
     "infinite": lambda door: door.ingest("x", confidence=float("inf")),
-    "nan inside": lambda door: door.create_agent("n", metadata={"a": [float("nan")]}),
-    "too deep": lambda door: door.create_agent("n", metadata={"a": _deep(3_000)}),
+    "nan inside": lambda door: door.agents.create("n", metadata={"a": [float("nan")]}),
+    "too deep": lambda door: door.agents.create("n", metadata={"a": _deep(3_000)}),
     "an object": lambda door: door.ingest("x", tags=[object()]),
     "bytes": lambda door: door.ingest(b"x"),
 }
@@ -350,7 +352,7 @@ def _deep(levels: int) -> Any:
 
 @pytest.mark.parametrize("value", VALUES)
 def test_a_value_json_does_not_know_is_invalid_input(
-    door: Any, opened: Recollect, value: str
+    door: Any, opened: LocalRecollect, value: str
 ) -> None:
     with pytest.raises(InvalidInput):
         VALUES[value](opened)
@@ -360,11 +362,11 @@ def test_a_value_json_does_not_know_is_invalid_input(
 
 
 def test_keys_of_metadata_that_are_no_text_become_the_same_text(
-    door: Any, opened: Recollect
+    door: Any, opened: LocalRecollect
 ) -> None:
     given: Any = {2: "a", None: "b", True: "c"}
-    here = opened.create_agent("here", metadata=given).metadata
-    there = door.create_agent("there", metadata=given).metadata
+    here = opened.agents.create("here", metadata=given).metadata
+    there = door.agents.create("there", metadata=given).metadata
 
     assert there == here
 
@@ -386,15 +388,15 @@ def example(kind: type[RecollectError]) -> RecollectError:
 
 
 def test_every_error_arrives_as_what_it_was(
-    opened: Recollect, monkeypatch: pytest.MonkeyPatch
+    opened: LocalRecollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raising: list[RecollectError] = []
 
-    def agents(self: Recollect) -> list[recollect.Agent]:
+    def agents(self: LocalRecollect) -> list[recollect.Agent]:
         raise raising[-1]
 
-    monkeypatch.setattr(Recollect, "agents", agents)
-    with hosted(opened) as url, recollect.connect(url) as remote:
+    monkeypatch.setattr(LocalRecollect, "agents", agents)
+    with serve_in_thread(opened) as url, recollect.connect(url) as remote:
         for kind in CLASSES:
             raising.append(example(kind))
             with pytest.raises(RecollectError) as told:
@@ -407,10 +409,10 @@ def test_every_error_arrives_as_what_it_was(
 
 
 def test_an_error_of_a_class_of_ones_own_arrives_as_its_nearest_known() -> None:
-    class Special(NotFound):
+    class SpecialNotFound(NotFound):
         """Somebody's own."""
 
-    found = error_of(problem_of(Special("gone")), 404)
+    found = error_from_problem(problem_from_error(SpecialNotFound("gone")), 404)
 
     assert type(found) is NotFound
 

@@ -15,11 +15,11 @@ from recollect import (
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.domain.retrieval import Parts
 from recollect.text.token_counter import counter_for
-from support import FakeClock, active
+from support import FakeClock, active_memory
 
 
 def hit(number: int, kind: MemoryType, content: str, **fields: object) -> Hit:
-    memory = active(f"id{number}", kind, content, **fields)
+    memory = active_memory(f"id{number}", kind, content, **fields)
     return Hit(memory=memory, score=1.0, parts=Parts(), explanation="why")
 
 

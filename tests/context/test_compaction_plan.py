@@ -387,6 +387,7 @@ def test_compaction_again_and_again_neither_loses_nor_repeats_a_message(
         assert sorted(evicted_positions + positions(window)) == list(range(total))
 
 
+@pytest.mark.fuzz
 def test_many_messages_take_time_in_proportion() -> None:
     def seconds(count: int) -> float:
         messages = talk(count)

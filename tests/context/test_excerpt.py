@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.earlier_messages import MIN_TOKENS, fair_shares, select_messages
 from recollect.context.excerpt import excerpt
-from recollect.domain.context import Form
+from recollect.domain.context_bundle import Form
 from recollect.domain.conversation import Message, MessageHit, MessageParts, Role
 from recollect.text.token_counter import counter_for
 from support import START

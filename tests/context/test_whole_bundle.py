@@ -12,7 +12,7 @@ from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.history_window import message_size
 from recollect.context.token_budget import BudgetShares
 from recollect.domain.block import Block
-from recollect.domain.context import Bundle, Form, SectionName
+from recollect.domain.context_bundle import Bundle, Form, SectionName
 from recollect.domain.conversation import (
     CompactionMode,
     Message,
@@ -199,11 +199,11 @@ def test_shares_can_be_divided_anew() -> None:
 
 
 def start_conversation(memory: LocalRecollect) -> str:
-    memory.agents.list.create("coder", system_prompt="You code.", model="gpt-4o")
+    memory.agents.create("coder", system_prompt="You code.", model="gpt-4o")
     memory.blocks.set("coder", "persona", "I am terse.")
     memory.blocks.set("coder", "project", "Use pnpm.", project="site")
     memory.ingest("Use pnpm, not npm.", type="decision", project="site")
-    talk = memory.conversations.list.start(agent="coder", project="site")
+    talk = memory.conversations.start(agent="coder", project="site")
     memory.conversations.append(talk, "user", "Which package manager do we use?")
     memory.conversations.append(talk, "assistant", "pnpm.")
     return talk.id
@@ -254,10 +254,10 @@ def test_an_agent_gets_nothing_of_another_agent_project_or_conversation(
     memory: LocalRecollect,
 ) -> None:
     start_conversation(memory)
-    memory.agents.list.create("other")
+    memory.agents.create("other")
     memory.blocks.set("other", "persona", "I am the other one.")
     memory.blocks.set("other", "project", "Secret of the shop.", project="shop")
-    elsewhere = memory.conversations.list.start(agent="other", project="shop")
+    elsewhere = memory.conversations.start(agent="other", project="shop")
     memory.conversations.append(elsewhere, "user", "The package manager of the shop is yarn.")
     memory.conversations.pin(elsewhere, "SHOP-1")
     memory.archive.insert("other", "The package manager of the shop is yarn.")
@@ -269,10 +269,10 @@ def test_an_agent_gets_nothing_of_another_agent_project_or_conversation(
 
 
 def test_the_markdown_form_is_the_one_of_the_memory_server(memory: LocalRecollect) -> None:
-    memory.agents.list.create("coder", default_blocks=False)
-    memory.blocks.list.create("human", "Name: Alice\nLocation: Boston", agent="coder")
-    memory.blocks.list.create("persona", "I am a helpful assistant.", agent="coder")
-    talk = memory.conversations.list.start(agent="coder")
+    memory.agents.create("coder", default_blocks=False)
+    memory.blocks.create("human", "Name: Alice\nLocation: Boston", agent="coder")
+    memory.blocks.create("persona", "I am a helpful assistant.", agent="coder")
+    talk = memory.conversations.start(agent="coder")
     memory.conversations.append(talk, "user", "My name is Alice and I live in Boston.")
     memory.conversations.end(talk)
 

@@ -15,11 +15,11 @@ from recollect.domain.block import (
     By,
     Edit,
     append,
-    changed,
+    edit_block,
     check_limit,
     insert_at,
     replace_once,
-    rethink,
+    replace_all,
 )
 from support import START
 
@@ -29,14 +29,14 @@ TEXT = st.text(max_size=30)
 
 
 def edited(value: str, edit: Edit) -> str:
-    return changed(replace(EMPTY, value=value), edit, by=By.USER, at=LATER).value
+    return edit_block(replace(EMPTY, value=value), edit, by=By.USER, at=LATER).value
 
 
 @pytest.mark.parametrize(
     ("value", "edit", "expected"),
     [
-        ("old", rethink("new"), "new"),
-        ("old", rethink(""), ""),
+        ("old", replace_all("new"), "new"),
+        ("old", replace_all(""), ""),
         ("", append("first"), "first"),
         ("first", append("second"), "first\nsecond"),
         ("first\n", append("second"), "first\n\nsecond"),
@@ -122,7 +122,7 @@ def test_an_edit_over_the_limit_says_the_limit_and_what_was_asked_for() -> None:
     small = replace(EMPTY, value="1234", limit=5)
 
     with pytest.raises(TooLarge) as caught:
-        changed(small, append("6"), by=By.AGENT, at=LATER)
+        edit_block(small, append("6"), by=By.AGENT, at=LATER)
 
     assert str(caught.value) == (
         "Edit failed: Exceeds 5 character limit (requested 6). "
@@ -158,21 +158,21 @@ def test_a_read_only_block_is_edited_by_the_system_alone(by: By) -> None:
     sealed = replace(EMPTY, read_only=True, value="as it was")
 
     with pytest.raises(BlockReadOnly, match="'persona' is read-only and cannot be edited"):
-        changed(sealed, rethink("new"), by=by, at=LATER)
-    assert changed(sealed, rethink("new"), by=By.SYSTEM, at=LATER).value == "new"
+        edit_block(sealed, replace_all("new"), by=by, at=LATER)
+    assert edit_block(sealed, replace_all("new"), by=By.SYSTEM, at=LATER).value == "new"
 
 
 def test_a_read_only_block_says_so_before_it_looks_at_the_edit() -> None:
     sealed = replace(EMPTY, read_only=True)
 
     with pytest.raises(BlockReadOnly):
-        changed(sealed, replace_once("missing", "x"), by=By.AGENT, at=LATER)
+        edit_block(sealed, replace_once("missing", "x"), by=By.AGENT, at=LATER)
 
 
 def test_a_change_grows_the_version_and_touches_nothing_else() -> None:
     block = replace(EMPTY, value="old", version=7, description="d", metadata={"k": 1})
 
-    after = changed(block, rethink("new"), by=By.AGENT, at=LATER)
+    after = edit_block(block, replace_all("new"), by=By.AGENT, at=LATER)
 
     assert after == replace(block, value="new", version=8, updated_at=LATER)
 

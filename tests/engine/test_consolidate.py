@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.candidate import CORRECTION
+from recollect.domain.candidate import CORRECTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.engine.consolidate import (
-    MORE_OF_THE_SAME,
-    SAME,
+    MIN_SIMILARITY_MERGE,
+    MIN_SIMILARITY_DUPLICATE,
     Contradicts,
     Decision,
     Duplicate,
-    Merge,
-    Neighbour,
+    MergeInto,
+    NearMemory,
     New,
     consolidate,
 )
@@ -55,7 +55,7 @@ def known(content: str, *, id: str = "old", status: Status = Status.ACTIVE) -> M
 
 
 def candidate(content: str, *, corrects: bool = False) -> Memory:
-    flags = {"flags": [CORRECTION]} if corrects else {}
+    flags = {"flags": [CORRECTION_FLAG]} if corrects else {}
     fresh = known(content, id="new", status=Status.INBOX)
     return replace(fresh, observed_at=LATER, metadata=flags)
 
@@ -63,14 +63,14 @@ def candidate(content: str, *, corrects: bool = False) -> Memory:
 def decide(
     said: str, before: str, *, corrects: bool = False, similarity: float | None = None
 ) -> Decision:
-    return consolidate(candidate(said, corrects=corrects), [Neighbour(known(before), similarity)])
+    return consolidate(candidate(said, corrects=corrects), [NearMemory(known(before), similarity)])
 
 
 def name_of(decision: Decision) -> str:
     match decision:
-        case Merge(says_more=True):
+        case MergeInto(candidate_says_more=True):
             return "says more"
-        case Merge():
+        case MergeInto():
             return "says less"
         case _:
             return type(decision).__name__.lower()
@@ -176,7 +176,7 @@ def test_who_spoke_first_does_not_matter(before: str, said: str) -> None:
 @pytest.mark.parametrize(("before", "said", "outcome"), PAIRS)
 def test_a_decision_names_the_memory_it_is_about(before: str, said: str, outcome: str) -> None:
     match decide(said, before):
-        case Duplicate(memory) | Merge(memory, _) | Contradicts(memory, _, _):
+        case Duplicate(memory) | MergeInto(memory, _) | Contradicts(memory, _, _):
             assert memory.id == "old"
         case New():
             assert outcome == "new"
@@ -202,17 +202,17 @@ def test_a_correction_corrects_what_it_contradicts() -> None:
 
     assert isinstance(plain, Contradicts)
     assert isinstance(corrected, Contradicts)
-    assert (plain.corrects, corrected.corrects) == (False, True)
+    assert (plain.is_correction, corrected.is_correction) == (False, True)
 
 
 def test_a_correction_of_what_was_said_later_corrects_nothing() -> None:
     late = replace(known("The port of staging is 8080."), observed_at=LATER + timedelta(hours=1))
     said = candidate("The port of staging is 8081.", corrects=True)
 
-    decision = consolidate(said, [Neighbour(late, None)])
+    decision = consolidate(said, [NearMemory(late, None)])
 
     assert isinstance(decision, Contradicts)
-    assert not decision.corrects
+    assert not decision.is_correction
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,8 @@ def test_the_same_words_are_a_repetition_even_as_a_correction() -> None:
 def test_what_no_longer_stands_is_not_spoken_against(
     status: Status, again: str, against: str, more: str
 ) -> None:
-    near = [Neighbour(known("The cat sleeps in the barn.", status=status), None)]
-    rival = [Neighbour(known("The port of staging is 8080.", status=status), None)]
+    near = [NearMemory(known("The cat sleeps in the barn.", status=status), None)]
+    rival = [NearMemory(known("The port of staging is 8080.", status=status), None)]
 
     assert name_of(consolidate(candidate("The cat sleeps in the barn."), near)) == again
     assert name_of(consolidate(candidate("The port of staging is 8081."), rival)) == against
@@ -267,7 +267,7 @@ def test_what_no_longer_stands_is_not_spoken_against(
 def test_the_same_words_of_another_type_are_no_repetition() -> None:
     other = replace(known("We deploy with Ansible."), type=MemoryType.DECISION)
 
-    decision = consolidate(candidate("We deploy with Ansible."), [Neighbour(other, None)])
+    decision = consolidate(candidate("We deploy with Ansible."), [NearMemory(other, None)])
 
     assert name_of(decision) == "new"
 
@@ -275,7 +275,7 @@ def test_the_same_words_of_another_type_are_no_repetition() -> None:
 def test_a_candidate_is_not_compared_with_itself() -> None:
     one = candidate("We deploy with Ansible.")
 
-    assert consolidate(one, [Neighbour(one, 1.0)]) == New()
+    assert consolidate(one, [NearMemory(one, 1.0)]) == New()
 
 
 def test_without_neighbours_everything_is_new() -> None:
@@ -283,7 +283,7 @@ def test_without_neighbours_everything_is_new() -> None:
 
 
 @pytest.mark.parametrize(
-    ("similarity", "outcome"), [(SAME, "duplicate"), (SAME - 0.01, "says less"), (0.5, "new")]
+    ("similarity", "outcome"), [(MIN_SIMILARITY_DUPLICATE, "duplicate"), (MIN_SIMILARITY_DUPLICATE - 0.01, "says less"), (0.5, "new")]
 )
 def test_the_same_words_in_another_form_must_be_near_in_meaning_too(
     similarity: float, outcome: str
@@ -294,7 +294,7 @@ def test_the_same_words_in_another_form_must_be_near_in_meaning_too(
 
 
 @pytest.mark.parametrize(
-    ("similarity", "outcome"), [(MORE_OF_THE_SAME, "says more"), (MORE_OF_THE_SAME - 0.01, "new")]
+    ("similarity", "outcome"), [(MIN_SIMILARITY_MERGE, "says more"), (MIN_SIMILARITY_MERGE - 0.01, "new")]
 )
 def test_more_words_must_be_near_in_meaning_to_be_more_of_the_same(
     similarity: float, outcome: str
@@ -306,9 +306,9 @@ def test_more_words_must_be_near_in_meaning_to_be_more_of_the_same(
 
 def test_a_repetition_goes_before_a_contradiction_and_that_before_more() -> None:
     said = "The cat sleeps in the barn."
-    same = Neighbour(known(said, id="same"), 1.0)
-    against = Neighbour(known("The cat never sleeps in the barn.", id="against"), 0.9)
-    more = Neighbour(known("The cat sleeps in the barn at night.", id="more"), 0.95)
+    same = NearMemory(known(said, id="same"), 1.0)
+    against = NearMemory(known("The cat never sleeps in the barn.", id="against"), 0.9)
+    more = NearMemory(known("The cat sleeps in the barn at night.", id="more"), 0.95)
 
     decisions = [
         consolidate(candidate(said), near)
@@ -321,8 +321,8 @@ def test_a_repetition_goes_before_a_contradiction_and_that_before_more() -> None
 def test_of_several_rivals_the_one_with_the_same_attribute_is_named() -> None:
     said = "The port of staging is 8081."
     near = [
-        Neighbour(known("The port of staging is not 8081.", id="denies"), 0.99),
-        Neighbour(known("The port of staging is 8080.", id="value"), 0.5),
+        NearMemory(known("The port of staging is not 8081.", id="denies"), 0.99),
+        NearMemory(known("The port of staging is 8080.", id="value"), 0.5),
     ]
 
     decision = consolidate(candidate(said), near)
@@ -333,10 +333,10 @@ def test_of_several_rivals_the_one_with_the_same_attribute_is_named() -> None:
 
 def test_the_order_of_the_neighbours_does_not_matter_where_only_one_decides() -> None:
     near = [
-        Neighbour(known("The port of staging is 8080.", id="a"), 0.9),
-        Neighbour(known("The port of production is 80.", id="b"), 0.8),
-        Neighbour(known("Staging is on port 8080 or so.", id="c"), 0.7),
-        Neighbour(known("My cat sleeps all day.", id="d"), 0.1),
+        NearMemory(known("The port of staging is 8080.", id="a"), 0.9),
+        NearMemory(known("The port of production is 80.", id="b"), 0.8),
+        NearMemory(known("Staging is on port 8080 or so.", id="c"), 0.7),
+        NearMemory(known("My cat sleeps all day.", id="d"), 0.1),
     ]
     said = candidate("The port of staging is 8081.")
 
@@ -360,7 +360,7 @@ shares = st.none() | st.floats(min_value=-1, max_value=1)
 def test_any_two_texts_can_be_compared_and_always_with_the_same_outcome(
     said: str, before: str, similarity: float | None, corrects: bool, status: Status
 ) -> None:
-    near = [Neighbour(known(before, status=status), similarity)]
+    near = [NearMemory(known(before, status=status), similarity)]
     one = candidate(said, corrects=corrects)
 
     decision = consolidate(one, near)
@@ -369,7 +369,7 @@ def test_any_two_texts_can_be_compared_and_always_with_the_same_outcome(
     if isinstance(decision, Contradicts):
         assert decision.why
         assert status in (Status.ACTIVE, Status.INBOX)
-        assert corrects or not decision.corrects
+        assert corrects or not decision.is_correction
 
 
 @given(sentences)

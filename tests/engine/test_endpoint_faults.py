@@ -14,17 +14,19 @@ from typing import Any
 
 import pytest
 
-from chat_server import SSE, ChatServer, Reply, chat_server, completion, stream
-from recollect import Memory, Recollect, Status
+from chat_server import SSE, ChatServer, Reply, chat_server, completion, sse_reply
+from recollect import LocalRecollect, Memory, Status
 from recollect.config import Settings
-from recollect.domain.job import LEASE_S, MOST_ATTEMPTS, Job, JobKind, JobState
-from recollect.domain.ledger import day_after
-from recollect.models.chat import ChatModel, Completion
-from recollect.models.http_chat import HttpChatModel, Kind
-from recollect.models.scripted import ScriptedChatModel
-from support import FakeClock
+from recollect.domain.job import LEASE_S, MAX_ATTEMPTS, Job, JobKind, JobState
+from recollect.domain.model_usage import start_of_next_day
+from recollect.models.chat_model import ChatModel, Completion
+from recollect.models.http_chat import ChatServerKind, HttpChatModel
+from recollect.models.scripted_models import ScriptedChatModel
+from support import FakeClock, candidates
 
-KINDS: tuple[Kind, ...] = ("openai", "anthropic")
+pytestmark = pytest.mark.door
+
+KINDS: tuple[ChatServerKind, ...] = ("openai", "anthropic")
 KEY = "sk-test-0123456789abcdefghij"
 SHORT_S = 0.2
 
@@ -47,7 +49,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
         yield serving
 
 
-Open = Callable[..., Recollect]
+Open = Callable[..., LocalRecollect]
 
 
 @pytest.fixture
@@ -55,12 +57,16 @@ def opened(path: Path, clock: FakeClock, server: ChatServer) -> Open:
     """Open the test's memory, with the server as its chat model."""
 
     def open_(
-        kind: Kind = "openai", *, url: str = "", chat: ChatModel | None = None, **given: Any
-    ) -> Recollect:
+        kind: ChatServerKind = "openai",
+        *,
+        url: str = "",
+        chat: ChatModel | None = None,
+        **given: Any,
+    ) -> LocalRecollect:
         url = url or server.url
         values = {"chat_backend": kind, "chat_model": "m", f"{kind}_url": url, f"{kind}_key": KEY}
         settings = Settings(db=str(path), embedding_backend="none", **values | given)
-        return Recollect(settings, clock=clock, chat=chat)
+        return LocalRecollect(settings, clock=clock, chat=chat)
 
     return open_
 
@@ -69,7 +75,7 @@ def claim(content: str, quote: str, **more: Any) -> dict[str, Any]:
     return {"type": "project", "content": content, "quote": quote, "confidence": 0.9, **more}
 
 
-def claims(kind: Kind, *listed: Any, tokens: int = 0) -> Reply:
+def claims(kind: ChatServerKind, *listed: Any, tokens: int = 0) -> Reply:
     """Return the answer of a server of *kind* that lists memories, and what it cost."""
     asked, answered = tokens - tokens // 3, tokens // 3
     usage = (
@@ -84,26 +90,26 @@ def claims(kind: Kind, *listed: Any, tokens: int = 0) -> Reply:
 FLICKER = claim("Kiln seven makes lights flicker.", REMARK)
 
 
-def ask_job(memory: Recollect) -> Job:
+def ask_job(memory: LocalRecollect) -> Job:
     every = [state.value for state in JobState]
-    return next(job for job in memory.jobs(states=every) if job.kind is JobKind.ASK)
+    return next(job for job in memory.jobs.list(states=every) if job.kind is JobKind.ASK)
 
 
-def known(memory: Recollect) -> dict[str, Status]:
+def known(memory: LocalRecollect) -> dict[str, Status]:
     """Return what is known besides episodes, and how it stands."""
-    found = memory.memories(everywhere=True, statuses=list(Status), limit=100)
+    found = memory.memories.list(everywhere=True, statuses=list(Status), limit=100)
     return {one.content: one.status for one in found if one.type != "episode"}
 
 
 BY_RULES = {PREFERENCE: Status.INBOX, DECISION: Status.ACTIVE}
 
 
-def from_model(memory: Recollect) -> list[Memory]:
-    found = memory.memories(everywhere=True, statuses=list(Status), limit=100)
+def from_model(memory: LocalRecollect) -> list[Memory]:
+    found = memory.memories.list(everywhere=True, statuses=list(Status), limit=100)
     return [one for one in found if one.metadata.get("rule") == "model"]
 
 
-def reasons(memory: Recollect, one: Memory) -> list[str]:
+def reasons(memory: LocalRecollect, one: Memory) -> list[str]:
     return [change.reason for change in memory.explain(one.id).changes]  # type: ignore[union-attr]
 
 
@@ -118,14 +124,14 @@ def refused() -> str:
 
 
 PROSE = "I have read the transcript with great interest, and nothing in it is worth keeping."
-FAILURES: dict[str, tuple[Callable[[Kind], Reply], str]] = {
+FAILURES: dict[str, tuple[Callable[[ChatServerKind], Reply], str]] = {
     "500": (lambda kind: Reply(b"out of order", status=500), "answered 500: out of order"),
     "429": (lambda kind: Reply(b"slow down", status=429), "answered 429: slow down"),
     "401": (lambda kind: Reply(b"bad key " + KEY.encode(), status=401), "check the key"),
     "html": (lambda kind: Reply(b"<html>Welcome to the hotel</html>"), "the chat model at"),
     "nothing": (lambda kind: Reply(b""), "the chat model at"),
     "cut off": (lambda kind: Reply(b'{"cho', missing=500), "the chat model at"),
-    "garbage streamed": (lambda kind: stream("data: {]", "\x00\x01", 7, done=False), "the chat m"),
+    "garbage streamed": (lambda kind: sse_reply("data: {]", "\x00\x01", 7, done=False), "the chat m"),
     "bytes streamed": (lambda kind: Reply(bytes(range(256)) * 40, headers=SSE), "the chat model"),
     "prose": (lambda kind: completion(kind, PROSE), "holds no JSON list of memories"),
     "another list": (lambda kind: completion(kind, '["tea", "milk"]'), "are no memories"),
@@ -133,10 +139,10 @@ FAILURES: dict[str, tuple[Callable[[Kind], Reply], str]] = {
 }
 
 
-def failing_until_parked(memory: Recollect, clock: FakeClock, told: str) -> Job:
+def failing_until_parked(memory: LocalRecollect, clock: FakeClock, told: str) -> Job:
     """Work until the model's step is parked; check what stands at each try."""
     event = memory.capture_session(SAID, session="one")
-    for attempt in range(1, MOST_ATTEMPTS):
+    for attempt in range(1, MAX_ATTEMPTS):
         memory.drain()
         job = ask_job(memory)
         assert (job.state, job.attempts) == ("todo", attempt)
@@ -144,36 +150,36 @@ def failing_until_parked(memory: Recollect, clock: FakeClock, told: str) -> Job:
         assert told in job.error
         assert KEY not in job.error
         assert known(memory) == BY_RULES
-        assert memory.event(event.id).state == "working"
-        assert memory.event(event.id).error == job.error
+        assert memory.captures.get(event.id).state == "working"
+        assert memory.captures.get(event.id).error == job.error
         clock.moment = job.run_at
     memory.drain()
-    job, parked = ask_job(memory), memory.event(event.id)
-    assert (job.state, job.attempts) == ("parked", MOST_ATTEMPTS)
+    job, parked = ask_job(memory), memory.captures.get(event.id)
+    assert (job.state, job.attempts) == ("parked", MAX_ATTEMPTS)
     assert (parked.state, parked.error) == ("failed", job.error)
     assert known(memory) == BY_RULES
-    ledger = memory.ledger()
-    assert len(ledger) == MOST_ATTEMPTS
+    ledger = memory.models.calls()
+    assert len(ledger) == MAX_ATTEMPTS
     assert all(told in call.error and KEY not in call.error for call in ledger)
     return job
 
 
-def recovers(memory: Recollect, job: Job) -> None:
+def recovers(memory: LocalRecollect, job: Job) -> None:
     """Retry a parked step, and check that the event is done and all is there."""
-    memory.retry(job.id)
+    memory.jobs.retry(job.id)
     memory.drain()
-    after = memory.event(job.event_id)
+    after = memory.captures.get(job.event_id)
     assert (after.state, after.error) == ("done", "")
     assert known(memory) == {**BY_RULES, FLICKER["content"]: Status.INBOX}
-    assert memory.ledger()[0].error == ""
-    assert len(memory.ledger()) == MOST_ATTEMPTS + 1
-    assert memory.verify().ok
+    assert memory.models.calls()[0].error == ""
+    assert len(memory.models.calls()) == MAX_ATTEMPTS + 1
+    assert memory.maintenance.verify().ok
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_server_that_fails_is_asked_again_then_parked_and_retried_when_it_is_well(
-    opened: Open, server: ChatServer, clock: FakeClock, kind: Kind, failure: str
+    opened: Open, server: ChatServer, clock: FakeClock, kind: ChatServerKind, failure: str
 ) -> None:
     reply, told = FAILURES[failure]
     server.replies = [reply(kind)]
@@ -182,12 +188,12 @@ def test_a_server_that_fails_is_asked_again_then_parked_and_retried_when_it_is_w
         server.replies = [claims(kind, FLICKER)]
         recovers(memory, job)
 
-    assert len(server.asked) == MOST_ATTEMPTS + 1
+    assert len(server.requests) == MAX_ATTEMPTS + 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_does_not_answer_in_time_is_given_up_and_asked_again(
-    opened: Open, server: ChatServer, clock: FakeClock, kind: Kind
+    opened: Open, server: ChatServer, clock: FakeClock, kind: ChatServerKind
 ) -> None:
     server.replies = [Reply(delay_s=30)]
     impatient = HttpChatModel(kind=kind, url=server.url, model="m", timeout_s=SHORT_S)
@@ -200,7 +206,7 @@ def test_a_server_that_does_not_answer_in_time_is_given_up_and_asked_again(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_cannot_be_reached_is_asked_again_where_it_is_by_then(
-    opened: Open, server: ChatServer, clock: FakeClock, kind: Kind
+    opened: Open, server: ChatServer, clock: FakeClock, kind: ChatServerKind
 ) -> None:
     with opened(kind, url=refused()) as memory:
         job = failing_until_parked(memory, clock, "the chat model at")
@@ -211,7 +217,7 @@ def test_a_server_that_cannot_be_reached_is_asked_again_where_it_is_by_then(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_busy_server_is_left_alone_for_as_long_as_it_says(
-    opened: Open, server: ChatServer, clock: FakeClock, kind: Kind
+    opened: Open, server: ChatServer, clock: FakeClock, kind: ChatServerKind
 ) -> None:
     busy = Reply(status=429, headers={"Retry-After": "3600"})
     server.replies = [busy, claims(kind, FLICKER)]
@@ -223,7 +229,7 @@ def test_a_busy_server_is_left_alone_for_as_long_as_it_says(
         early = memory.drain()
         clock.advance(seconds=1)
         memory.drain()
-        after = memory.event(event.id)
+        after = memory.captures.get(event.id)
 
     assert waits == timedelta(hours=1)
     assert early == 0
@@ -237,14 +243,14 @@ def test_a_model_without_a_name_costs_the_model_only(
         event = memory.capture_session(SAID)
         memory.drain()
         assert known(memory) == BY_RULES
-        assert memory.event(event.id).state == "working"
-        assert "needs the name of a model" in memory.event(event.id).error
+        assert memory.captures.get(event.id).state == "working"
+        assert "needs the name of a model" in memory.captures.get(event.id).error
     server.replies = [claims("openai", FLICKER)]
     with opened() as memory:
         clock.advance(days=1)
         memory.drain()
 
-        assert memory.event(event.id).state == "done"
+        assert memory.captures.get(event.id).state == "done"
         assert FLICKER["content"] in known(memory)
 
 
@@ -258,7 +264,7 @@ def test_a_chat_model_that_was_switched_off_meanwhile_leaves_nothing_undone(
     clock.advance(hours=1)
     with opened(chat_backend="none") as memory:
         memory.drain()
-        after = memory.event(event.id)
+        after = memory.captures.get(event.id)
 
         assert (after.state, after.error) == ("done", "")
         assert known(memory) == BY_RULES
@@ -277,14 +283,14 @@ def test_what_was_read_before_a_failure_is_not_read_again(
         for _ in range(3):
             memory.drain()
             clock.advance(hours=1)
-        after = memory.event(event.id)
+        after = memory.captures.get(event.id)
         found = {one.content for one in from_model(memory)}
-        ledger = memory.ledger()
+        ledger = memory.models.calls()
 
     assert after.state == "done"
     assert "3 windows read" in after.outcome
     assert found == set(facts)
-    shown = [request.body["messages"][-1]["content"] for request in server.asked]
+    shown = [request.body["messages"][-1]["content"] for request in server.requests]
     assert [[fact in text for fact in facts].index(True) for text in shown] == [0, 1, 1, 2, 2]
     assert [bool(call.error) for call in reversed(ledger)] == [False, True, False, True, False]
 
@@ -292,7 +298,7 @@ def test_what_was_read_before_a_failure_is_not_read_again(
 # ── what a day may cost ─────────────────────────────────────────────────────────────────────────
 
 
-def capture_some(memory: Recollect, number: int) -> None:
+def capture_some(memory: LocalRecollect, number: int) -> None:
     for count in range(number):
         memory.capture_session([{"role": "user", "content": f"Look at ticket {count} please."}])
 
@@ -313,7 +319,7 @@ def test_a_spent_budget_stops_further_calls_until_the_next_day(
     opened: Open,
     server: ChatServer,
     clock: FakeClock,
-    kind: Kind,
+    kind: ChatServerKind,
     budget: dict[str, int],
     refusal: str,
 ) -> None:
@@ -323,17 +329,17 @@ def test_a_spent_budget_stops_further_calls_until_the_next_day(
         asked = []
         for _ in range(3):
             memory.drain()
-            asked.append(len(server.asked))
-            waiting = memory.jobs()
+            asked.append(len(server.requests))
+            waiting = memory.jobs.list()
             assert {job.error for job in waiting} <= {refusal}
-            assert {job.run_at for job in waiting} <= {day_after(clock.now())}
+            assert {job.run_at for job in waiting} <= {start_of_next_day(clock.now())}
             assert {job.attempts for job in waiting} <= {0}
-            midnight = day_after(clock.now())
+            midnight = start_of_next_day(clock.now())
             clock.moment = midnight - timedelta(microseconds=1)
             assert memory.drain() == 0
             clock.moment = midnight
-        events = memory.events()
-        ledger = memory.ledger()
+        events = memory.captures.list()
+        ledger = memory.models.calls()
 
     assert asked == [2, 4, 5]
     assert {event.state for event in events} == {"done"}
@@ -354,10 +360,10 @@ def test_failed_calls_count_against_the_budget_and_waiting_uses_up_no_try(
             memory.drain()
             clock.advance(minutes=30)
         job = ask_job(memory)
-        ledger = memory.ledger()
+        ledger = memory.models.calls()
 
-    assert len(server.asked) == len(ledger) == 3
-    assert (job.state, job.attempts, job.run_at) == ("todo", 3, day_after(clock.now()))
+    assert len(server.requests) == len(ledger) == 3
+    assert (job.state, job.attempts, job.run_at) == ("todo", 3, start_of_next_day(clock.now()))
     assert job.error.startswith("3 of 3 model calls a day are spent")
 
 
@@ -372,11 +378,11 @@ def test_a_long_source_is_read_over_several_days_when_the_budget_says_so(
         days = []
         for _ in range(3):
             memory.drain()
-            days.append((len(server.asked), str(memory.event(event.id).state)))
-            clock.moment = day_after(clock.now())
+            days.append((len(server.requests), str(memory.captures.get(event.id).state)))
+            clock.moment = start_of_next_day(clock.now())
 
     assert days == [(1, "working"), (2, "working"), (3, "done")]
-    shown = [request.body["messages"][-1]["content"] for request in server.asked]
+    shown = [request.body["messages"][-1]["content"] for request in server.requests]
     assert [f"Part {number}." in text for number, text in enumerate(shown)] == [True] * 3
 
 
@@ -419,7 +425,7 @@ def test_an_answer_that_comes_after_the_lease_leaves_no_candidates(
         event = memory.capture_session(SAID)
         memory.drain()
 
-        assert memory.event(event.id).state == "done"
+        assert memory.captures.get(event.id).state == "done"
         assert known(memory) == {**BY_RULES, FLICKER["content"]: Status.INBOX}
         assert ask_job(memory).attempts == 2
         assert slow.calls == 1
@@ -430,7 +436,7 @@ def test_an_answer_that_comes_after_the_lease_is_in_the_ledger(opened: Open, slo
         memory.capture_session(SAID)
         memory.drain()
 
-        assert sorted(call.model for call in memory.ledger()) == ["scripted", "test:slow"]
+        assert sorted(call.model for call in memory.models.calls()) == ["scripted", "test:slow"]
 
 
 HIDDEN = "My favourite editor is Helix."
@@ -443,7 +449,7 @@ def forgotten_meanwhile(opened: Open) -> Slow:
 
     def forget() -> None:
         with opened(chat_backend="none") as other:
-            [found] = [one for one in other.inbox() if one.content == HIDDEN]
+            [found] = [one for one in candidates(other) if one.content == HIDDEN]
             other.forget(found.id)
 
     return Slow(forget, FLICKER, claim("The user writes in Helix.", HIDDEN))
@@ -458,7 +464,7 @@ def test_what_is_forgotten_while_the_model_reads_does_not_come_back(
         clock.advance(hours=1)
         memory.drain()
 
-        assert memory.event(event.id).state == "done"
+        assert memory.captures.get(event.id).state == "done"
         assert known(memory) == {**BY_RULES, FLICKER["content"]: Status.INBOX}
 
 
@@ -471,15 +477,19 @@ def test_an_answer_that_cannot_be_stored_is_in_the_ledger(
         clock.advance(hours=1)
         memory.drain()
 
-        assert len(memory.ledger()) == forgotten_meanwhile.calls == 2
+        assert len(memory.models.calls()) == forgotten_meanwhile.calls == 2
 
 
 # ── what it claims ──────────────────────────────────────────────────────────────────────────────
 
 
 def worked(
-    opened: Open, server: ChatServer, told: Sequence[Any], *listed: Any, kind: Kind = "openai"
-) -> Recollect:
+    opened: Open,
+    server: ChatServer,
+    told: Sequence[Any],
+    *listed: Any,
+    kind: ChatServerKind = "openai",
+) -> LocalRecollect:
     """Return a memory in which one session was captured and read by a model that lists these."""
     server.replies = [claims(kind, *listed)]
     memory = opened(kind)
@@ -490,33 +500,33 @@ def worked(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_claim_with_a_quote_of_the_user_becomes_a_candidate_that_rests_on_it(
-    opened: Open, server: ChatServer, kind: Kind
+    opened: Open, server: ChatServer, kind: ChatServerKind
 ) -> None:
     with worked(opened, server, SAID, FLICKER, kind=kind) as memory:
         [found] = from_model(memory)
-        [event] = memory.events()
+        [event] = memory.captures.list()
 
         assert found.content == FLICKER["content"]
         assert [piece.quote for piece in found.evidence] == [REMARK]
         assert (found.status, found.confidence) == ("inbox", 0.9)
         assert found.metadata["voice"] == "user"
         assert event.state == "done"
-        assert memory.verify().ok
-    asked = server.asked[0].body["messages"][-1]["content"]
+        assert memory.maintenance.verify().ok
+    asked = server.requests[0].body["messages"][-1]["content"]
     assert all(text in asked for text in (PREFERENCE, DECISION, REMARK))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_claim_about_a_project_is_kept_in_that_project(
-    opened: Open, server: ChatServer, kind: Kind
+    opened: Open, server: ChatServer, kind: ChatServerKind
 ) -> None:
     server.replies = [claims(kind, FLICKER)]
     with opened(kind) as memory:
         event = memory.capture_session(SAID, project="lab")
         memory.drain()
-        after = memory.event(event.id)
-        here = memory.memories(project="lab", statuses=["inbox"])
-        elsewhere = memory.memories(project="shop", statuses=["inbox"])
+        after = memory.captures.get(event.id)
+        here = memory.memories.list(project="lab", statuses=["inbox"])
+        elsewhere = memory.memories.list(project="shop", statuses=["inbox"])
 
     assert (after.state, after.error) == ("done", "")
     assert FLICKER["content"] in [one.content for one in here]
@@ -539,7 +549,7 @@ def test_a_claim_whose_quote_nobody_said_is_thrown_away(
     opened: Open, server: ChatServer, quote: str
 ) -> None:
     with worked(opened, server, SAID, claim("The lab is haunted.", quote), FLICKER) as memory:
-        [event] = memory.events()
+        [event] = memory.captures.list()
 
         assert known(memory) == {**BY_RULES, FLICKER["content"]: Status.INBOX}
         assert event.state == "done"
@@ -638,7 +648,7 @@ def test_a_secret_in_a_claim_is_not_stored(opened: Open, server: ChatServer) -> 
     )
     with worked(opened, server, SAID, listed) as memory:
         [found] = from_model(memory)
-        file = memory.status().path
+        file = memory.maintenance.status().path
 
         assert "[redacted:github-token]" in found.content
         assert secret not in repr(found)
@@ -659,12 +669,12 @@ def test_memory_that_was_put_into_the_prompt_is_not_learnt_again(
     told = [{"role": "user", "content": f"{context}\n\nWhere are the bees?"}, *SAID]
     with worked(opened, server, told, claim("Anna keeps bees.", line), FLICKER) as memory:
         found = from_model(memory)
-        outcome = memory.events()[-1].outcome
+        outcome = memory.captures.list()[-1].outcome
 
     assert line in context
     assert [one.content for one in found] == [FLICKER["content"]]
     assert "1 rejected without a quote" in outcome
-    shown = server.asked[0].body["messages"][-1]["content"]
+    shown = server.requests[0].body["messages"][-1]["content"]
     assert line not in shown
     assert "Where are the bees?" in shown
 

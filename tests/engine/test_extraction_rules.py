@@ -1,17 +1,17 @@
 """
-Which sentences are worth remembering, and as what; and the many that are not.
+Which sentences are extracted, and by which rule; and sentences that are not.
 
-The tables are the specification: a row is a sentence somebody may say. To teach the extractor
-something, add the row first.
+The tables are the specification: a row is a sentence somebody may say. To extend the rules,
+add the row first.
 """
 
 import pytest
 
-from recollect.domain.candidate import Found
+from recollect.domain.candidate import ExtractedStatement
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find_statements import ExtractionMode, find_statements
 from recollect.engine.extract.utterances import MAX_TURN_CHARS
-from recollect.engine.material import Turn
+from recollect.engine.source_text import SourceTurn
 from recollect.text.extraction_rules import RULES
 from recollect.text.fence import fence_text
 from support import START
@@ -21,25 +21,27 @@ NOTE = ExtractionMode(states_everything=True)
 SUMMARY = ExtractionMode(states_everything=True, reported=True)
 
 
-def found(text: str, *, voice: Voice = Voice.USER, reading: ExtractionMode = TALK) -> list[Found]:
-    """Return what is found in one message."""
-    return list(find_statements(text, [Turn(0, len(text), voice, "", START)], reading))
+def statements_in(
+    text: str, *, voice: Voice = Voice.USER, mode: ExtractionMode = TALK
+) -> list[ExtractedStatement]:
+    """Return the statements extracted from one message."""
+    return list(find_statements(text, [SourceTurn(0, len(text), voice, "", START)], mode))
 
 
-def the_find(text: str) -> Found:
-    [one] = found(text)
-    return one
+def only_statement(text: str) -> ExtractedStatement:
+    [statement] = statements_in(text)
+    return statement
 
 
-def once(*values: object, reason: str) -> object:
-    """A row that went wrong once, and why."""
+def regression(*values: object, reason: str) -> object:
+    """A row that failed once, and why."""
     assert reason
     return pytest.param(*values)
 
 
 TYPE_OF = {rule.name: rule.type for rule in RULES}
 
-FINDS = [
+SENTENCES = [
     # left open
     ("question", "Open question: do we need a second replica?"),
     ("question", "It is still unclear whether the vendor signs the contract."),
@@ -157,35 +159,35 @@ FINDS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "sentence"), FINDS)
-def test_a_sentence_is_found_by_its_rule_as_its_type(rule: str, sentence: str) -> None:
-    one = the_find(sentence)
+@pytest.mark.parametrize(("rule", "sentence"), SENTENCES)
+def test_a_sentence_is_extracted_by_its_rule_with_its_type(rule: str, sentence: str) -> None:
+    statement = only_statement(sentence)
 
-    assert (one.rule, one.type) == (rule, TYPE_OF[rule])
+    assert (statement.rule, statement.type) == (rule, TYPE_OF[rule])
 
 
 def test_every_rule_is_in_the_table() -> None:
-    assert {rule for rule, _ in FINDS} == set(TYPE_OF)
+    assert {rule for rule, _ in SENTENCES} == set(TYPE_OF)
 
 
-@pytest.mark.parametrize(("rule", "sentence"), FINDS)
-def test_a_find_quotes_its_sentence_word_for_word(rule: str, sentence: str) -> None:
+@pytest.mark.parametrize(("rule", "sentence"), SENTENCES)
+def test_a_statement_quotes_its_sentence_word_for_word(rule: str, sentence: str) -> None:
     front, behind = "Good morning to you.\n", "\nThat is all for the moment."
     text = front + sentence + behind
 
-    [one] = [find for find in found(text) if find.rule == rule]
+    [statement] = [candidate for candidate in statements_in(text) if candidate.rule == rule]
 
-    [span] = one.spans
+    [span] = statement.spans
     assert text[span.start : span.end] == sentence
     assert span.voice is Voice.USER
 
 
-@pytest.mark.parametrize(("rule", "sentence"), FINDS)
-def test_a_polite_front_changes_nothing(rule: str, sentence: str) -> None:
-    [one] = found(f"ok, by the way, {sentence}")
+@pytest.mark.parametrize(("rule", "sentence"), SENTENCES)
+def test_filler_at_the_start_changes_nothing(rule: str, sentence: str) -> None:
+    [statement] = statements_in(f"ok, by the way, {sentence}")
 
-    assert one.rule == rule
-    assert one.content.lower() == the_find(sentence).content.lower()
+    assert statement.rule == rule
+    assert statement.content.lower() == only_statement(sentence).content.lower()
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_a_polite_front_changes_nothing(rule: str, sentence: str) -> None:
     ],
 )
 def test_chat_spelling_is_understood(sentence: str, rule: str) -> None:
-    assert the_find(sentence).rule == rule
+    assert only_statement(sentence).rule == rule
 
 
 def test_every_sentence_of_a_message_is_read_in_order() -> None:
@@ -212,14 +214,14 @@ def test_every_sentence_of_a_message_is_read_in_order() -> None:
         "I live in Porto. Thanks for yesterday! We deploy with Ansible.\n- I prefer tabs to spaces"
     )
 
-    assert [(one.rule, one.content) for one in found(text)] == [
+    assert [(statement.rule, statement.content) for statement in statements_in(text)] == [
         ("identity", "I live in Porto."),
         ("convention", "We deploy with Ansible."),
         ("preference", "I prefer tabs to spaces"),
     ]
 
 
-# ── what is not taken ───────────────────────────────────────────────────────────────────────────
+# Sentences that are not extracted.
 
 QUESTIONS = [
     "Do you know where I live?",
@@ -332,10 +334,10 @@ NO_FACTS = ["ok", "Thanks!", "haha", "Great.", "yes", "lol", "hmm", "", " ", "..
     "sentence", QUESTIONS + SUPPOSITIONS + REPORTS + JOKES + OF_THE_MOMENT + EXCEPTIONS + NO_FACTS
 )
 def test_nothing_is_found_in_a_sentence_that_states_no_lasting_fact(sentence: str) -> None:
-    assert found(sentence) == []
+    assert statements_in(sentence) == []
 
 
-STORIES = [
+REQUESTS_FOR_TEXT = [
     "Write me a story.",
     "Pretend you are my sister.",
     "Act as a lawyer.",
@@ -353,32 +355,36 @@ STORIES = [
 ]
 
 
-@pytest.mark.parametrize("asked", STORIES)
-def test_what_follows_a_request_for_fiction_or_for_work_on_a_text_is_not_meant(asked: str) -> None:
-    told = "I live in Ghent. We decided to use Kafka. I prefer tabs over spaces."
+@pytest.mark.parametrize("instruction", REQUESTS_FOR_TEXT)
+def test_text_after_a_request_for_fiction_or_editing_is_not_extracted(
+    instruction: str,
+) -> None:
+    facts = "I live in Ghent. We decided to use Kafka. I prefer tabs over spaces."
 
-    assert found(f"{asked} {told}") == []
-    assert found(f"{asked}\n\n{told}") == []
-
-
-def test_what_was_said_before_a_request_for_fiction_stands() -> None:
-    [one] = found("I live in Ghent. Write me a story. I'm a pirate from the moon.")
-
-    assert one.content == "I live in Ghent."
+    assert statements_in(f"{instruction} {facts}") == []
+    assert statements_in(f"{instruction}\n\n{facts}") == []
 
 
-def test_a_story_in_one_message_does_not_spoil_the_next() -> None:
+def test_text_before_a_request_for_fiction_is_extracted() -> None:
+    [statement] = statements_in("I live in Ghent. Write me a story. I'm a pirate from the moon.")
+
+    assert statement.content == "I live in Ghent."
+
+
+def test_a_story_in_one_message_does_not_affect_the_next() -> None:
     first, second = "Write me a story. I'm a pirate.", "I live in Ghent."
     text = f"{first}\n\n{second}"
     turns = [
-        Turn(0, len(first), Voice.USER, "", START),
-        Turn(len(first) + 2, len(text), Voice.USER, "", START),
+        SourceTurn(0, len(first), Voice.USER, "", START),
+        SourceTurn(len(first) + 2, len(text), Voice.USER, "", START),
     ]
 
-    assert [one.content for one in find_statements(text, turns, TALK)] == ["I live in Ghent."]
+    assert [statement.content for statement in find_statements(text, turns, TALK)] == [
+        "I live in Ghent."
+    ]
 
 
-NOT_SAID = [
+NOT_SPOKEN = [
     "```\nI live in Ghent.\n```",
     "```python\nI live in Ghent.",
     "~~~\nI live in Ghent.\n~~~",
@@ -405,44 +411,46 @@ NOT_SAID = [
 ]
 
 
-@pytest.mark.parametrize("text", NOT_SAID)
-def test_nothing_is_found_in_what_was_pasted_or_put_in(text: str) -> None:
-    assert found(text) == []
+@pytest.mark.parametrize("text", NOT_SPOKEN)
+def test_nothing_is_extracted_from_pasted_or_injected_text(text: str) -> None:
+    assert statements_in(text) == []
 
 
-@pytest.mark.parametrize("text", [one for one in NOT_SAID if one.rstrip()[-1] in "`~>."])
-def test_what_is_said_before_pasted_text_is_found(text: str) -> None:
-    assert [one.content for one in found(f"I prefer tabs to spaces.\n{text}")] == [
-        "I prefer tabs to spaces."
-    ]
+@pytest.mark.parametrize(
+    "text", [statement for statement in NOT_SPOKEN if statement.rstrip()[-1] in "`~>."]
+)
+def test_text_before_pasted_text_is_extracted(text: str) -> None:
+    assert [
+        statement.content for statement in statements_in(f"I prefer tabs to spaces.\n{text}")
+    ] == ["I prefer tabs to spaces."]
 
 
 @pytest.mark.parametrize("voice", [Voice.ASSISTANT, Voice.TOOL, Voice.SYSTEM, Voice.OTHER])
-@pytest.mark.parametrize("reading", [TALK, NOTE])
-def test_only_the_user_speaks_for_the_user(voice: Voice, reading: ExtractionMode) -> None:
+@pytest.mark.parametrize("mode", [TALK, NOTE])
+def test_only_messages_of_the_user_are_extracted(voice: Voice, mode: ExtractionMode) -> None:
     text = "I live in Ghent. We decided to use Kafka. You prefer tabs. Maybe our API returns XML."
 
-    assert found(text, voice=voice, reading=reading) == []
+    assert statements_in(text, voice=voice, mode=mode) == []
 
 
 @pytest.mark.parametrize("voice", [Voice.TOOL, Voice.SYSTEM, Voice.OTHER])
 def test_a_summary_is_read_in_the_voice_of_an_agent_and_of_no_other(voice: Voice) -> None:
     text = "The user lives in Ghent."
 
-    assert found(text, voice=voice, reading=SUMMARY) == []
-    [one] = found(text, voice=Voice.ASSISTANT, reading=SUMMARY)
-    assert one.voice is Voice.ASSISTANT
+    assert statements_in(text, voice=voice, mode=SUMMARY) == []
+    [statement] = statements_in(text, voice=Voice.ASSISTANT, mode=SUMMARY)
+    assert statement.voice is Voice.ASSISTANT
 
 
 def test_a_document_that_was_pasted_as_one_message_is_not_read() -> None:
     fact = "I live in Ghent.\n"
     text = fact * (MAX_TURN_CHARS // len(fact) + 1)
 
-    assert found(text) == []
-    assert len(found(text[: MAX_TURN_CHARS - 100])) > 1_000
+    assert statements_in(text) == []
+    assert len(statements_in(text[: MAX_TURN_CHARS - 100])) > 1_000
 
 
-# ── passing talk, and what only looks like it ───────────────────────────────────────────────────
+# Passing remarks, and statements that only look like them.
 
 
 @pytest.mark.parametrize(
@@ -451,58 +459,64 @@ def test_a_document_that_was_pasted_as_one_message_is_not_read() -> None:
         "Check the logs for me.",
         "Explain it to me.",
         "Write a regex for me that matches dates.",
-        once("The build failed with exit code 1.", reason="'build … with' is taken for a tool"),
-        once("The server has crashed.", reason="a state of the moment is taken for a convention"),
-        once("The script is attached.", reason="a state of the moment is taken for a convention"),
-        once("I moved on.", reason="'moved on' is taken for a home"),
-        once("I'm 50% done.", reason="a percentage is taken for an age"),
-        once("I live in ██████.", reason="the rest of a forgotten sentence is taken for one"),
+        regression(
+            "The build failed with exit code 1.", reason="'build … with' is taken for a tool"
+        ),
+        regression(
+            "The server has crashed.", reason="a state of the moment is taken for a convention"
+        ),
+        regression(
+            "The script is attached.", reason="a state of the moment is taken for a convention"
+        ),
+        regression("I moved on.", reason="'moved on' is taken for a home"),
+        regression("I'm 50% done.", reason="a percentage is taken for an age"),
+        regression("I live in ██████.", reason="the rest of a forgotten sentence is taken for one"),
     ],
 )
-def test_passing_talk_is_not_kept(text: str) -> None:
-    assert found(text) == []
+def test_passing_remarks_are_not_extracted(text: str) -> None:
+    assert statements_in(text) == []
 
 
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        once(
+        regression(
             "Never push to main.",
             ["convention"],
             reason="a rule of the project becomes a fact about the user, everywhere",
         ),
-        once(
+        regression(
             "Help me improve this code. I live in Ghent.",
             ["identity"],
             reason="'improve this' ends the message, though no text was pasted",
         ),
-        once(
+        regression(
             "Our workers act as consumers. The database lives on db2.",
             ["convention"],
             reason="'act as' ends the message, whoever acts",
         ),
-        once(
+        regression(
             "The client reads the config from the environment.",
             ["convention"],
             reason="a program that reads is taken for somebody who says",
         ),
-        once(
+        regression(
             "Staging uses TLS, our API does not.",
             ["convention"],
             reason="every sentence that ends with 'not' is a joke",
         ),
-        once(
+        regression(
             "at work I use Emacs for everything",
             ["identity"],
             reason="a line that begins with 'at' is taken for a stack trace",
         ),
-        once("I'm 34.", ["identity"], reason="a sentence of seven characters is not read"),
-        once(
+        regression("I'm 34.", ["identity"], reason="a sentence of seven characters is not read"),
+        regression(
             "The retry limit is 3. The staging database lives on db2.",
             ["convention", "convention"],
             reason="a number of two digits does not end a sentence",
         ),
     ],
 )
-def test_what_is_said_plainly_is_found(text: str, rules: list[str]) -> None:
-    assert [one.rule for one in found(text)] == rules
+def test_plain_statements_are_extracted(text: str, rules: list[str]) -> None:
+    assert [statement.rule for statement in statements_in(text)] == rules

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.candidate import CORRECTION, INSTRUCTION, UPDATE, Found
+from recollect.domain.candidate import CORRECTION_FLAG, INSTRUCTION_FLAG, UPDATE_FLAG, ExtractedStatement
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find_statements import (
@@ -20,7 +20,7 @@ from recollect.engine.extract.find_statements import (
     find_statements,
 )
 from recollect.engine.extract.utterances import MAX_TURN_CHARS
-from recollect.engine.material import Turn
+from recollect.engine.source_text import SourceTurn
 from recollect.text.fence import fence_text
 from support import START
 
@@ -31,12 +31,12 @@ SUMMARY = ExtractionMode(states_everything=True, reported=True)
 
 def statements_in(
     text: str, *, voice: Voice = Voice.USER, mode: ExtractionMode = TALK, at: datetime = START
-) -> list[Found]:
+) -> list[ExtractedStatement]:
     """Return what is found in one message."""
-    return list(find_statements(text, [Turn(0, len(text), voice, "", at)], mode))
+    return list(find_statements(text, [SourceTurn(0, len(text), voice, "", at)], mode))
 
 
-def only_statement(text: str, *, mode: ExtractionMode = TALK) -> Found:
+def only_statement(text: str, *, mode: ExtractionMode = TALK) -> ExtractedStatement:
     [statement] = statements_in(text, mode=mode)
     return statement
 
@@ -150,7 +150,7 @@ def test_a_correction_is_what_is_right_and_carries_its_flag(
         rule,
         CORRECTED_CONFIDENCE,
     )
-    assert statement.flags == (CORRECTION,)
+    assert statement.flags == (CORRECTION_FLAG,)
 
 
 def test_a_correction_that_no_rule_knows_is_about_the_user_if_it_speaks_of_the_user() -> None:
@@ -213,7 +213,7 @@ def test_not_every_no_is_a_correction(text: str) -> None:
 def test_what_brings_something_up_to_date_carries_its_flag(text: str) -> None:
     statement = only_statement(text)
 
-    assert UPDATE in statement.flags
+    assert UPDATE_FLAG in statement.flags
     assert statement.content == text
 
 
@@ -347,7 +347,7 @@ def test_a_relative_date_counts_from_when_the_message_was_said() -> None:
 def test_what_commands_its_reader_is_flagged(text: str) -> None:
     [statement] = statements_in(text) or statements_in(text, mode=NOTE)
 
-    assert INSTRUCTION in statement.flags
+    assert INSTRUCTION_FLAG in statement.flags
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_what_commands_its_reader_is_flagged(text: str) -> None:
     ],
 )
 def test_what_only_sounds_a_little_like_a_command_is_not_flagged(text: str) -> None:
-    assert INSTRUCTION not in only_statement(text).flags
+    assert INSTRUCTION_FLAG not in only_statement(text).flags
 
 
 @pytest.mark.parametrize("text", ["kubectl is pinned to 1.29.", "iOS builds need Xcode 15."])
@@ -424,19 +424,19 @@ readings = st.sampled_from([TALK, NOTE, SUMMARY])
 
 
 @st.composite
-def conversations(draw: st.DrawFn) -> tuple[str, list[Turn]]:
+def conversations(draw: st.DrawFn) -> tuple[str, list[SourceTurn]]:
     content, turns = "", []
     for text in draw(st.lists(texts, max_size=5)):
         voice = draw(st.sampled_from(Voice))
         content += f"{voice}: "
-        turns.append(Turn(len(content), len(content) + len(text), voice, "", START))
+        turns.append(SourceTurn(len(content), len(content) + len(text), voice, "", START))
         content += text + "\n\n"
     return content, turns
 
 
 @given(conversations(), readings)
 def test_a_find_rests_on_the_words_of_one_turn_of_somebody_who_may_state_it(
-    conversation: tuple[str, list[Turn]], mode: ExtractionMode
+    conversation: tuple[str, list[SourceTurn]], mode: ExtractionMode
 ) -> None:
     content, turns = conversation
     allowed = {Voice.USER, Voice.ASSISTANT} if mode.reported else {Voice.USER}
@@ -458,7 +458,7 @@ def test_a_find_rests_on_the_words_of_one_turn_of_somebody_who_may_state_it(
 
 @given(conversations(), readings)
 def test_the_same_source_gives_the_same_finds_in_the_order_of_their_place(
-    conversation: tuple[str, list[Turn]], mode: ExtractionMode
+    conversation: tuple[str, list[SourceTurn]], mode: ExtractionMode
 ) -> None:
     content, turns = conversation
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.candidate import INSTRUCTION
+from recollect.domain.candidate import INSTRUCTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, SourceKind
-from recollect.engine.fold import certainty, fold, say_the_same
+from recollect.engine.group_duplicates import are_duplicates, group_duplicates, review_order
 from support import START
 
 
@@ -43,8 +43,8 @@ def candidate(content: str, number: int = 0, **told: object) -> Memory:
     ],
 )
 def test_what_reads_as_one_is_one(one: str, other: str) -> None:
-    assert say_the_same(one, other)
-    assert say_the_same(other, one)
+    assert are_duplicates(one, other)
+    assert are_duplicates(other, one)
 
 
 @pytest.mark.parametrize(
@@ -68,16 +68,16 @@ def test_what_reads_as_one_is_one(one: str, other: str) -> None:
     ],
 )
 def test_what_differs_stays_apart(one: str, other: str) -> None:
-    assert not say_the_same(one, other)
+    assert not are_duplicates(one, other)
 
 
 def test_the_first_that_is_given_leads() -> None:
     ones = [candidate(text, n) for n, text in enumerate(
         ["The backup runs on host atlas.", "Deploys are on Friday afternoons.",
          "The nightly backup runs on host atlas."])]  # fmt: skip
-    folded = fold(ones)
+    folded = group_duplicates(ones)
 
-    assert [(one.lead.id, [twin.id for twin in one.also]) for one in folded] == [
+    assert [(one.representative.id, [twin.id for twin in one.duplicates]) for one in folded] == [
         ("m00000", ["m00002"]),
         ("m00001", []),
     ]
@@ -96,13 +96,13 @@ def test_the_first_that_is_given_leads() -> None:
 def test_what_belongs_elsewhere_is_not_folded(told: dict[str, object]) -> None:
     one = candidate("We use pnpm for builds.")
 
-    assert len(fold([one, candidate(one.content, 1, **told)])) == 2
+    assert len(group_duplicates([one, candidate(one.content, 1, **told)])) == 2
 
 
 def test_records_of_sessions_are_not_folded() -> None:
     ones = [candidate("Asked: run the tests", n, type=MemoryType.EPISODE) for n in range(3)]
 
-    assert len(fold(ones)) == 3
+    assert len(group_duplicates(ones)) == 3
 
 
 def test_the_most_certain_comes_first() -> None:
@@ -115,11 +115,11 @@ def test_the_most_certain_comes_first() -> None:
         (candidate("b", 2, evidence=(user,), confidence=0.9), 1),
         (candidate("c", 3, evidence=(user,)), 1),
         (candidate("d", 4, evidence=(replace(quoted, voice="assistant"),), confidence=1.0), 5),
-        (candidate("e", 5, evidence=(user,), metadata={"flags": [INSTRUCTION]}), 9),
+        (candidate("e", 5, evidence=(user,), metadata={"flags": [INSTRUCTION_FLAG]}), 9),
     ]
     mixed = Random(3).sample(ranked, len(ranked))
 
-    assert sorted(mixed, key=lambda pair: certainty(*pair)) == ranked
+    assert sorted(mixed, key=lambda pair: review_order(*pair)) == ranked
 
 
 WORDS = ["we", "use", "pnpm", "yarn", "for", "builds", "tests", "not", "8080", "9090", "always"]
@@ -131,10 +131,10 @@ def test_every_candidate_is_a_lead_or_stands_with_exactly_one(
     told: list[tuple[str, str]],
 ) -> None:
     ones = [candidate(text, n, project_id=place) for n, (text, place) in enumerate(told)]
-    folded = fold(ones)
+    folded = group_duplicates(ones)
 
-    seen = [member for one in folded for member in (one.lead, *one.also)]
+    seen = [member for one in folded for member in (one.representative, *one.duplicates)]
     assert sorted(one.id for one in seen) == [one.id for one in ones]
-    assert all(say_the_same(one.lead.content, twin.content) for one in folded for twin in one.also)
-    assert all(one.lead.owner == twin.owner for one in folded for twin in one.also)
-    assert fold(ones) == folded
+    assert all(are_duplicates(one.representative.content, twin.content) for one in folded for twin in one.duplicates)
+    assert all(one.representative.owner == twin.owner for one in folded for twin in one.duplicates)
+    assert group_duplicates(ones) == folded

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from talk import Talk, texts
+from conversation_builder import ConversationBuilder, line_texts
 
 
 @pytest.mark.parametrize(
@@ -24,36 +24,36 @@ from talk import Talk, texts
     ],
 )
 def test_a_command_counts_unless_its_answer_says_that_it_failed(answer: str, counts: bool) -> None:
-    draft = Talk().user("Build and ship it").run("make all", answer).run("make ship", "ok").draft()
+    draft = ConversationBuilder().user("Build and ship it").run("make all", answer).run("make ship", "ok").draft()
 
-    assert ("make all" in texts(draft.commands)) is counts
+    assert ("make all" in line_texts(draft.commands)) is counts
 
 
 def test_an_error_in_doubt_counts_as_one_when_another_try_follows() -> None:
     draft = (
-        Talk()
+        ConversationBuilder()
         .user("Start the server")
         .run("serve --port 80", "connection refused on port 80")
         .run("serve --port 8080", "listening")
         .draft()
     )
 
-    assert texts(draft.commands) == ["serve --port 8080"]
-    assert texts(draft.pitfalls) == [
+    assert line_texts(draft.commands) == ["serve --port 8080"]
+    assert line_texts(draft.pitfalls) == [
         "`serve --port 80` failed: “connection refused on port 80”. "
         "`serve --port 8080` worked instead."
     ]
 
 
 def test_the_same_command_is_given_once() -> None:
-    talk = Talk().user("Fix the three bugs")
+    talk = ConversationBuilder().user("Fix the three bugs")
     for name in ("a", "b", "c"):
         talk.edit(f"/srv/app/{name}.py", say=f"I'll fix bug {name}.").run("make test", "ok")
 
     draft = talk.draft()
 
-    assert texts(draft.commands) == ["make test"]
-    assert texts(draft.steps) == [
+    assert line_texts(draft.commands) == ["make test"]
+    assert line_texts(draft.steps) == [
         "Fix bug a: edit `a.py`",
         "Run `make test`",
         "Fix bug b: edit `b.py`",
@@ -81,22 +81,22 @@ def test_the_same_command_is_given_once() -> None:
 def test_what_belongs_to_one_machine_or_hour_becomes_a_placeholder(
     command: str, generalized: str
 ) -> None:
-    draft = Talk().user("Do the thing").run(command, "ok").draft()
+    draft = ConversationBuilder().user("Do the thing").run(command, "ok").draft()
 
-    assert texts(draft.commands) == [generalized]
+    assert line_texts(draft.commands) == [generalized]
 
 
 def test_the_place_of_the_work_is_the_root_of_the_project() -> None:
-    talk = Talk().user("Do the thing").run("cd /x/y && make -C /x/y/z", "ok")
+    talk = ConversationBuilder().user("Do the thing").run("cd /x/y && make -C /x/y/z", "ok")
     talk.messages[0] = replace(talk.messages[0], metadata={"cwd": "/x/y"})
 
-    assert texts(talk.draft().commands) == ["make -C <project>/z"]
+    assert line_texts(talk.draft().commands) == ["make -C <project>/z"]
 
 
 def test_a_program_that_speaks_of_errors_each_time_has_not_failed() -> None:
-    talk = Talk().user("Run the checks").run("check all", "error handling: fine")
+    talk = ConversationBuilder().user("Run the checks").run("check all", "error handling: fine")
 
     draft = talk.edit("/srv/app/x.py").run("check all", "error handling: fine").draft()
 
-    assert texts(draft.commands) == ["check all"]
+    assert line_texts(draft.commands) == ["check all"]
     assert draft.pitfalls == ()

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversation_builder import ConversationBuilder
 from recollect.domain.conversation import Role
 from recollect.errors import InvalidInput
 from recollect.text.skill_file import render_skill
-from talk import Talk
 
 pytestmark = pytest.mark.fuzz
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.fuzz
 @pytest.mark.parametrize(
     "talk",
     [
-        Talk(),
-        Talk().user("Hi").agent("Hello! Let me know what you need."),
-        Talk().user("Add rate limiting").agent("I'll add rate limiting to the API."),
-        Talk().user("Read this").call("Read", {"file_path": "a.go"}, "package a"),
-        Talk().add(Role.SYSTEM, "1. Run x y\n2. Run y z\n3. Run z a"),
+        ConversationBuilder(),
+        ConversationBuilder().user("Hi").agent("Hello! Let me know what you need."),
+        ConversationBuilder().user("Add rate limiting").agent("I'll add rate limiting to the API."),
+        ConversationBuilder().user("Read this").call("Read", {"file_path": "a.go"}, "package a"),
+        ConversationBuilder().add(Role.SYSTEM, "1. Run x y\n2. Run y z\n3. Run z a"),
     ],
 )
-def test_a_conversation_that_teaches_nothing_is_refused_with_what_to_do(talk: Talk) -> None:
+def test_a_conversation_that_teaches_nothing_is_refused_with_what_to_do(talk: ConversationBuilder) -> None:
     with pytest.raises(InvalidInput, match="choose a conversation in which work was done"):
         talk.draft()
 
@@ -32,7 +32,7 @@ def test_a_conversation_that_teaches_nothing_is_refused_with_what_to_do(talk: Ta
 def test_memory_that_was_put_into_the_prompt_teaches_nothing() -> None:
     fence = '<memory fingerprint="0123456789012345">\n1. Run a b\n2. Run c d\n3. Run e f\n</memory>'
 
-    draft = Talk().user(f"{fence}\nShip the release").run("make ship", "ok").draft()
+    draft = ConversationBuilder().user(f"{fence}\nShip the release").run("make ship", "ok").draft()
 
     assert draft.goal.text == "Ship the release"
     assert "Run a b" not in draft.body
@@ -93,7 +93,7 @@ contents = st.text(max_size=80) | st.sampled_from(
 def test_whatever_was_said_a_draft_is_sound_or_refused(
     rows: list[tuple[Role, str, list[Any]]],
 ) -> None:
-    talk = Talk()
+    talk = ConversationBuilder()
     for role, content, odd in rows:
         talk.add(role, content, parts=tuple(odd), tool_calls=tuple(odd))
 

@@ -18,18 +18,18 @@ from typing import Any
 
 import pytest
 
+from conversation_builder import ConversationBuilder, line_texts
 from recollect.domain.conversation import Role
 from recollect.domain.skill import SkillOrigin
 from recollect.engine.learn.skill_draft import draft_skill
 from recollect.errors import InvalidInput
 from recollect.text.skill_file import parse_skill, render_skill
-from talk import Talk, texts
 
 
-def deployment() -> Talk:
+def deployment() -> ConversationBuilder:
     site = "/Users/alice/code/site"
     return (
-        Talk()
+        ConversationBuilder()
         .user("Hi! Could you deploy the docs site to staging?")
         .run(f"ls -la {site}", "package.json", say="Let me look at the project first.")
         .run(
@@ -134,7 +134,7 @@ def test_a_draft_is_a_sound_skill() -> None:
 
 def test_a_conversation_without_tools_becomes_what_the_agent_told() -> None:
     draft = (
-        Talk()
+        ConversationBuilder()
         .user("How do I set up a Postgres replica on Ubuntu?")
         .agent(
             "Here's how:\n\n1. **Install Postgres** on the new machine.\n2. Stop the service.\n"
@@ -184,7 +184,7 @@ What helped: `sudo systemctl reload postgresql`. (messages 2, 3, 4)"""
 
 
 def test_parts_of_messages_are_read_like_calls() -> None:
-    talk = Talk().user("Fix the nightly import in /home/bob/srv/importer, it fails on Python 3.12.")
+    talk = ConversationBuilder().user("Fix the nightly import in /home/bob/srv/importer, it fails on Python 3.12.")
     root = "/home/bob/srv/importer"
 
     def call(
@@ -241,12 +241,12 @@ def test_parts_of_messages_are_read_like_calls() -> None:
 
     draft = talk.draft()
 
-    assert texts(draft.steps) == [
+    assert line_texts(draft.steps) == [
         "Replace imp with importlib: edit `plugins.py`",
         "Run the tests: `pytest -q`",
         "Open a pull request: `gh pr create --fill`",
     ]
-    assert texts(draft.pitfalls) == [
+    assert line_texts(draft.pitfalls) == [
         "`pytest -q` failed: “ModuleNotFoundError: No module named 'imp'”. It turns out that "
         "`imp` was removed in Python 3.12. It worked after a change of `plugins.py`.",
         "The user: “Don't push to main, we always open a pull request.” It was about "
@@ -256,7 +256,7 @@ def test_parts_of_messages_are_read_like_calls() -> None:
 
 def test_calls_as_transcripts_write_them_are_read_too() -> None:
     draft = (
-        Talk()
+        ConversationBuilder()
         .user("Release the package")
         .add(Role.TOOL, 'Bash {"command": "make dist", "description": "Build it all"}', name="Bash")
         .add(Role.TOOL, "dist/a.whl")
@@ -265,15 +265,15 @@ def test_calls_as_transcripts_write_them_are_read_too() -> None:
         .draft()
     )
 
-    assert texts(draft.commands) == ["make dist"]
-    assert texts(draft.pitfalls) == [
+    assert line_texts(draft.commands) == ["make dist"]
+    assert line_texts(draft.pitfalls) == [
         '`twine upload dist/*` failed: “{"output": "401", "metadata": {"exit_code": 1}}”.'
     ]
 
 
 def test_looking_around_is_neither_step_nor_command() -> None:
     draft = (
-        Talk()
+        ConversationBuilder()
         .user("Clean up the build")
         .run("git status && ls -la | head", "clean")
         .run("cd src; grep -rn TODO . | wc -l", "3")
@@ -282,8 +282,8 @@ def test_looking_around_is_neither_step_nor_command() -> None:
         .draft()
     )
 
-    assert texts(draft.commands) == ["make clean"]
-    assert texts(draft.steps) == ["Run `make clean`"]
+    assert line_texts(draft.commands) == ["make clean"]
+    assert line_texts(draft.steps) == ["Run `make clean`"]
 
 
 def test_a_list_of_tasks_fills_in_what_no_call_shows() -> None:
@@ -295,7 +295,7 @@ def test_a_list_of_tasks_fills_in_what_no_call_shows() -> None:
     ]
 
     draft = (
-        Talk()
+        ConversationBuilder()
         .user("Migrate the database")
         .call("TodoWrite", {"todos": todos}, "ok")
         .edit("/srv/app/migrations/7.sql", say="I'll write the migration.")
@@ -303,7 +303,7 @@ def test_a_list_of_tasks_fills_in_what_no_call_shows() -> None:
         .draft()
     )
 
-    assert texts(draft.steps) == [
+    assert line_texts(draft.steps) == [
         "Write the migration: edit `7.sql`",
         "Ask the owner for a window",
         "Run the migration: `make migrate`",
@@ -312,7 +312,7 @@ def test_a_list_of_tasks_fills_in_what_no_call_shows() -> None:
 
 def test_the_goal_is_the_first_request_and_its_later_change() -> None:
     draft = (
-        Talk()
+        ConversationBuilder()
         .user("Hello!")
         .agent("Hi, what can I do?")
         .user("Please add a dark theme to the app.")
@@ -340,7 +340,7 @@ def test_the_goal_is_the_first_request_and_its_later_change() -> None:
 )
 def test_what_only_sounds_like_a_correction_is_none(reply: str) -> None:
     draft = (
-        Talk()
+        ConversationBuilder()
         .user("Ship the release")
         .run("make ship", "ok")
         .user(reply)
@@ -352,7 +352,7 @@ def test_what_only_sounds_like_a_correction_is_none(reply: str) -> None:
 
 
 def test_a_list_that_explains_is_no_list_of_steps() -> None:
-    talk = Talk().user("What are decorators?")
+    talk = ConversationBuilder().user("What are decorators?")
     talk.agent(
         "1. **`repeat(times)`** - the factory\n2. **`wrapper`** - the inner function\n3. `x` - y"
     )

@@ -5,15 +5,15 @@ from itertools import product
 
 import pytest
 
-from recollect.domain.candidate import BY_AGENT, INSTRUCTION
+from recollect.domain.candidate import BY_AGENT_FLAG, INSTRUCTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
-from recollect.domain.promotion import (
-    ENOUGH_SESSIONS,
-    SURE,
+from recollect.domain.promotion_policy import (
+    MIN_SESSIONS,
+    MIN_CONFIDENCE,
     Hold,
-    Never,
+    NeverPromote,
     Promote,
-    Standing,
+    PromotionFacts,
     Verdict,
     judge,
 )
@@ -22,11 +22,11 @@ from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from support import START
 
-ONCE = Standing(sessions=1)
-TWICE = Standing(sessions=ENOUGH_SESSIONS)
-AGAINST = Standing(sessions=1, contradicts=True)
-TWICE_AGAINST = Standing(sessions=ENOUGH_SESSIONS, contradicts=True)
-CORRECTS = Standing(sessions=1, corrects_active=True)
+ONCE = PromotionFacts(sessions=1)
+TWICE = PromotionFacts(sessions=MIN_SESSIONS)
+AGAINST = PromotionFacts(sessions=1, has_conflict=True)
+TWICE_AGAINST = PromotionFacts(sessions=MIN_SESSIONS, has_conflict=True)
+CORRECTS = PromotionFacts(sessions=1, corrects_active=True)
 
 PROFILE, PROJECT, DECISION = MemoryType.PROFILE, MemoryType.PROJECT, MemoryType.DECISION
 EPISODE, HINT, ARTIFACT = MemoryType.EPISODE, MemoryType.TASK_HINT, MemoryType.ARTIFACT
@@ -62,7 +62,7 @@ def candidate(
 @pytest.mark.parametrize("kind", list(MemoryType))
 @pytest.mark.parametrize("standing", [ONCE, TWICE, CORRECTS, AGAINST])
 def test_what_was_imported_waits_until_it_is_said_again(
-    voice: Voice, kind: MemoryType, standing: Standing
+    voice: Voice, kind: MemoryType, standing: PromotionFacts
 ) -> None:
     imported = replace(
         candidate(kind, voice, rationale="it is quick"), source_kind=SourceKind.IMPORT
@@ -80,9 +80,9 @@ POLICY = [
     # the record that a session took place
     (USER, EPISODE, ONCE, Promote),
     (ASSISTANT, EPISODE, ONCE, Promote),
-    (TOOL, EPISODE, ONCE, Never),
-    (SYSTEM, EPISODE, ONCE, Never),
-    (OTHER, EPISODE, ONCE, Never),
+    (TOOL, EPISODE, ONCE, NeverPromote),
+    (SYSTEM, EPISODE, ONCE, NeverPromote),
+    (OTHER, EPISODE, ONCE, NeverPromote),
     # the user, once
     (USER, PROFILE, ONCE, Hold),
     (USER, PROJECT, ONCE, Hold),
@@ -108,7 +108,7 @@ POLICY = [
     (ASSISTANT, PROFILE, CORRECTS, Hold),
     (ASSISTANT, DECISION, AGAINST, Hold),
     # anybody else
-    *((voice, kind, standing, Never)
+    *((voice, kind, standing, NeverPromote)
       for voice in (TOOL, SYSTEM, OTHER)
       for kind in (PROFILE, PROJECT, DECISION, ARTIFACT, HINT)
       for standing in (ONCE, TWICE, CORRECTS, AGAINST)),
@@ -117,7 +117,7 @@ POLICY = [
 
 @pytest.mark.parametrize(("voice", "kind", "standing", "verdict"), POLICY)
 def test_who_said_what_decides(
-    voice: Voice, kind: MemoryType, standing: Standing, verdict: type[Verdict]
+    voice: Voice, kind: MemoryType, standing: PromotionFacts, verdict: type[Verdict]
 ) -> None:
     judged = judge(candidate(kind, voice), standing)
 
@@ -129,16 +129,16 @@ def test_who_said_what_decides(
     ("voice", "standing", "confidence", "verdict"),
     [
         (USER, ONCE, 0.8, Promote),
-        (USER, ONCE, SURE, Promote),
-        (USER, ONCE, SURE - 0.01, Hold),  # the extractor is unsure
-        (USER, TWICE, SURE - 0.01, Promote),  # said twice outweighs that
+        (USER, ONCE, MIN_CONFIDENCE, Promote),
+        (USER, ONCE, MIN_CONFIDENCE - 0.01, Hold),  # the extractor is unsure
+        (USER, TWICE, MIN_CONFIDENCE - 0.01, Promote),  # said twice outweighs that
         (USER, AGAINST, 0.8, Hold),
         (ASSISTANT, ONCE, 0.8, Hold),
-        (TOOL, ONCE, 0.8, Never),
+        (TOOL, ONCE, 0.8, NeverPromote),
     ],
 )
 def test_a_decision_of_the_user_with_its_reason_becomes_active(
-    voice: Voice, standing: Standing, confidence: float, verdict: type[Verdict]
+    voice: Voice, standing: PromotionFacts, confidence: float, verdict: type[Verdict]
 ) -> None:
     decided = candidate(DECISION, voice, confidence=confidence, rationale="it keeps history")
 
@@ -155,27 +155,27 @@ def test_a_reason_makes_nothing_else_active(kind: MemoryType) -> None:
     list(product(MemoryType, Voice, [ONCE, TWICE, CORRECTS, AGAINST])),
 )
 def test_what_commands_its_reader_never_becomes_active_by_itself(
-    kind: MemoryType, voice: Voice, standing: Standing
+    kind: MemoryType, voice: Voice, standing: PromotionFacts
 ) -> None:
-    commands = candidate(kind, voice, rationale="because I say so", flags=(INSTRUCTION,))
+    commands = candidate(kind, voice, rationale="because I say so", flags=(INSTRUCTION_FLAG,))
 
-    assert isinstance(judge(commands, standing), Never)
+    assert isinstance(judge(commands, standing), NeverPromote)
 
 
 @pytest.mark.parametrize("voice", ["", "nobody", "User"])
 def test_a_voice_we_do_not_know_is_not_trusted(voice: str) -> None:
-    assert isinstance(judge(candidate(PROJECT, voice), TWICE), Never)
+    assert isinstance(judge(candidate(PROJECT, voice), TWICE), NeverPromote)
 
 
 def test_a_candidate_that_does_not_say_whose_words_it_rests_on_is_not_trusted() -> None:
     unknown = replace(candidate(PROJECT, ""), metadata={})
 
-    assert judge(unknown, TWICE) == Never("it rests on the words of nobody we know")
+    assert judge(unknown, TWICE) == NeverPromote("it rests on the words of nobody we know")
 
 
-@pytest.mark.parametrize("sessions", [0, 1, ENOUGH_SESSIONS, ENOUGH_SESSIONS + 1, 100])
+@pytest.mark.parametrize("sessions", [0, 1, MIN_SESSIONS, MIN_SESSIONS + 1, 100])
 def test_it_takes_two_sessions(sessions: int) -> None:
-    judged = judge(candidate(PROFILE, USER), Standing(sessions=sessions))
+    judged = judge(candidate(PROFILE, USER), PromotionFacts(sessions=sessions))
 
     assert isinstance(judged, Promote) is (sessions >= 2)
 
@@ -199,8 +199,8 @@ def test_a_verdict_names_its_reason() -> None:
 @pytest.mark.parametrize("standing", [ONCE, TWICE, AGAINST, CORRECTS], ids=str)
 @pytest.mark.parametrize(("voice", "kind"), list(product(Voice, MemoryType)), ids=str)
 def test_what_an_agent_put_into_memory_never_becomes_active_by_itself(
-    voice: Voice, kind: MemoryType, standing: Standing
+    voice: Voice, kind: MemoryType, standing: PromotionFacts
 ) -> None:
-    told = candidate(kind, voice, confidence=1.0, rationale="so", flags=(BY_AGENT,))
+    told = candidate(kind, voice, confidence=1.0, rationale="so", flags=(BY_AGENT_FLAG,))
 
-    assert isinstance(judge(told, standing), Never)
+    assert isinstance(judge(told, standing), NeverPromote)

@@ -16,31 +16,31 @@ from typing import Any, TypeVar
 
 import pytest
 
-from recollect import IllegalTransition, ImportRefused, NotFound, Recollect
+from recollect import IllegalTransition, ImportRefused, LocalRecollect, NotFound
 from recollect.clock import derived_id
 from recollect.config import Settings
-from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.job import (
     JITTER,
     LEASE_S,
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     Job,
     JobKind,
     JobState,
-    next_try,
+    next_attempt_at,
 )
-from recollect.domain.ledger import Budget, ModelCall, Spent, day_after, day_of
+from recollect.domain.model_usage import ModelBudget, ModelCall, ModelUsage, start_of_next_day, start_of_day
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
-from recollect.engine.desk import Desk
-from recollect.engine.worker import Worker
+from recollect.engine.leased_job import EngineContext
+from recollect.engine.job_worker import Worker
 from recollect.errors import ModelUnavailable
-from recollect.models.chat import ChatModel
-from recollect.models.protocol import Vectors
-from recollect.models.scripted import ScriptedChatModel, ScriptedEmbedder
+from recollect.models.chat_model import ChatModel
+from recollect.models.embedder import Vectors
+from recollect.models.scripted_models import ScriptedChatModel, ScriptedEmbedder
 from recollect.store.protocol import Store, Tables
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
-from support import START, FakeClock, open_memory
+from support import START, FakeClock, candidates, open_memory
 
 T = TypeVar("T")
 
@@ -107,17 +107,17 @@ def claimed(store: Store, worker: str = "anna", *, now: datetime = START) -> Job
 
 def hold(store: Store, job: Job, *, until: datetime = START + 2 * LEASE) -> bool:
     return store.write(
-        lambda tables: tables.jobs.hold(job, lease_until=until, payload={"extracted": 50})
+        lambda tables: tables.jobs.renew_lease(job, lease_until=until, payload={"extracted": 50})
     )
 
 
 def let_go(store: Store, job: Job, to: JobState, **given: Any) -> bool:
     values: dict[str, Any] = {"run_at": START, "attempts": job.attempts, "error": ""}
-    return store.write(lambda tables: tables.jobs.let_go(job, to, now=START, **values | given))
+    return store.write(lambda tables: tables.jobs.release(job, to, now=START, **values | given))
 
 
-def put_back(store: Store, job: Job, *, now: datetime = START) -> bool:
-    return store.write(lambda tables: tables.jobs.put_back(job.id, now=now))
+def requeue(store: Store, job: Job, *, now: datetime = START) -> bool:
+    return store.write(lambda tables: tables.jobs.requeue(job.id, now=now))
 
 
 def kept(store: Store, job: Job) -> Job:
@@ -197,7 +197,7 @@ def test_a_job_that_lost_its_worker_keeps_its_place_in_the_queue(store: Store, a
 
 def test_what_is_due_and_when_the_next_job_is_can_be_asked(store: Store, add: Add) -> None:
     with store.read() as tables:
-        assert tables.jobs.next_run() is None
+        assert tables.jobs.next_run_at() is None
         assert tables.jobs.count_open() == {}
         assert tables.jobs.count_due(START) == 0
     add(0)
@@ -209,7 +209,7 @@ def test_what_is_due_and_when_the_next_job_is_can_be_asked(store: Store, add: Ad
     with store.read() as tables:
         assert tables.jobs.count_by_state() == {"doing": 1, "todo": 1, "done": 1, "parked": 1}
         assert tables.jobs.count_open() == {"doing": 1, "todo": 1, "parked": 1}
-        assert tables.jobs.next_run() == START + timedelta(hours=1)
+        assert tables.jobs.next_run_at() == START + timedelta(hours=1)
         assert tables.jobs.count_due(START) == 0
         assert tables.jobs.count_due(START + LEASE) == 0
         assert tables.jobs.count_due(START + LEASE + SECOND) == 1
@@ -297,9 +297,9 @@ def test_who_has_let_a_job_go_holds_it_no_more(store: Store, add: Add) -> None:
 def test_a_parked_or_waiting_job_is_put_back_with_all_its_tries(
     store: Store, add: Add, state: JobState
 ) -> None:
-    job = add(state=state, attempts=MOST_ATTEMPTS, run_at=START + timedelta(days=1), error="no")
+    job = add(state=state, attempts=MAX_ATTEMPTS, run_at=START + timedelta(days=1), error="no")
 
-    assert put_back(store, job)
+    assert requeue(store, job)
 
     after = kept(store, job)
     assert (after.state, after.attempts, after.run_at) == (JobState.TODO, 0, START)
@@ -310,8 +310,8 @@ def test_a_parked_or_waiting_job_is_put_back_with_all_its_tries(
 def test_a_job_under_way_or_done_is_not_put_back(store: Store, add: Add, state: JobState) -> None:
     job = add(state=state, attempts=1, lease_until=START + LEASE, worker="anna")
 
-    assert not put_back(store, job)
-    assert not put_back(store, replace(job, id="unknown"))
+    assert not requeue(store, job)
+    assert not requeue(store, replace(job, id="unknown"))
 
     assert kept(store, job) == job
 
@@ -342,27 +342,27 @@ def test_candidates_wait_in_the_order_of_their_ids_and_go_with_their_memory(
 
     def wait(tables: Tables) -> None:
         for memory_id in (*reversed(ids), ids[0]):  # said twice is said once
-            tables.jobs.add_unsettled(event.id, memory_id)
+            tables.jobs.add_unconsolidated(event.id, memory_id)
 
     store.write(wait)
     with store.read() as tables:
-        assert tables.jobs.unsettled(event.id, 10) == ids
-        assert tables.jobs.unsettled(event.id, 2) == ids[:2]
-        assert tables.jobs.unsettled("another event", 10) == []
-        assert tables.jobs.unsettled_among([ids[1], "unknown"]) == {ids[1]}
+        assert tables.jobs.unconsolidated(event.id, 10) == ids
+        assert tables.jobs.unconsolidated(event.id, 2) == ids[:2]
+        assert tables.jobs.unconsolidated("another event", 10) == []
+        assert tables.jobs.unconsolidated_among([ids[1], "unknown"]) == {ids[1]}
 
-    store.write(lambda tables: tables.jobs.settle(ids[0]))
+    store.write(lambda tables: tables.jobs.mark_consolidated(ids[0]))
     store.write(lambda tables: tables.memories.delete(ids[1]))
 
     with store.read() as tables:
-        assert tables.jobs.unsettled(event.id, 10) == ids[2:]
-        assert tables.jobs.unsettled_among(ids) == set(ids[2:])
-    assert store.counts()["unsettled"] == 2
+        assert tables.jobs.unconsolidated(event.id, 10) == ids[2:]
+        assert tables.jobs.unconsolidated_among(ids) == set(ids[2:])
+    assert store.row_counts()["unsettled"] == 2
     assert store.check()[1] == []
 
 
 def test_the_ledger_adds_up_by_day(store: Store, clock: FakeClock, event: Event) -> None:
-    yesterday, today = START - timedelta(days=1), day_of(START)
+    yesterday, today = START - timedelta(days=1), start_of_day(START)
     costs = [(yesterday, 1, 2), (today - SECOND, 10, 20), (today, 100, 200), (START, 1000, 2000)]
     calls = [
         ModelCall(
@@ -385,9 +385,9 @@ def test_the_ledger_adds_up_by_day(store: Store, clock: FakeClock, event: Event)
     store.write(write)
 
     with store.read() as tables:
-        assert tables.jobs.spent_since(today) == Spent(calls=2, tokens=3300)
-        assert tables.jobs.spent_since(yesterday) == Spent(calls=4, tokens=3333)
-        assert tables.jobs.spent_since(day_after(START)) == Spent()
+        assert tables.jobs.spent_since(today) == ModelUsage(calls=2, tokens=3300)
+        assert tables.jobs.spent_since(yesterday) == ModelUsage(calls=4, tokens=3333)
+        assert tables.jobs.spent_since(start_of_next_day(START)) == ModelUsage()
         assert tables.jobs.calls(10) == calls[::-1]
         assert tables.jobs.calls(1) == calls[-1:]
 
@@ -416,29 +416,29 @@ def test_the_wait_grows_fourfold_with_each_try_within_a_quarter_to_either_side(
 ) -> None:
     waits = []
     for number in range(500):
-        again_at = next_try(failed(attempts, f"job {number}"), START)
+        again_at = next_attempt_at(failed(attempts, f"job {number}"), START)
         assert again_at is not None
         waits.append((again_at - START).total_seconds())
 
     assert shortest_s <= min(waits) < max(waits) <= longest_s
     spread = JITTER * (longest_s - shortest_s)  # jobs that failed together come back apart
     assert max(waits) - min(waits) > spread
-    assert next_try(failed(attempts, "job 7"), START) == START + timedelta(seconds=waits[7])
+    assert next_attempt_at(failed(attempts, "job 7"), START) == START + timedelta(seconds=waits[7])
 
 
-@pytest.mark.parametrize("attempts", [MOST_ATTEMPTS, MOST_ATTEMPTS + 1])
+@pytest.mark.parametrize("attempts", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
 @pytest.mark.parametrize("at_least_s", [0.0, 3600.0])
 def test_after_the_last_try_there_is_no_next(attempts: int, at_least_s: float) -> None:
-    assert next_try(failed(attempts), START, at_least_s=at_least_s) is None
+    assert next_attempt_at(failed(attempts), START, at_least_s=at_least_s) is None
 
 
 @pytest.mark.parametrize(("at_least_s", "waits_s"), [(3600.0, 3600.0), (6.25, 6.25)])
 def test_a_server_that_wants_more_time_gets_it(at_least_s: float, waits_s: float) -> None:
-    assert next_try(failed(1), START, at_least_s=at_least_s) == START + timedelta(seconds=waits_s)
+    assert next_attempt_at(failed(1), START, at_least_s=at_least_s) == START + timedelta(seconds=waits_s)
 
 
 def test_a_server_that_wants_less_time_does_not_shorten_the_wait() -> None:
-    assert next_try(failed(4), START, at_least_s=1.0) == next_try(failed(4), START)
+    assert next_attempt_at(failed(4), START, at_least_s=1.0) == next_attempt_at(failed(4), START)
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_a_day_begins_at_midnight_utc(moment: str, began: str, next_began: str) 
     def utc(text: str) -> datetime:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
-    assert (day_of(utc(moment)), day_after(utc(moment))) == (utc(began), utc(next_began))
+    assert (start_of_day(utc(moment)), start_of_next_day(utc(moment))) == (utc(began), utc(next_began))
 
 
 @pytest.mark.parametrize(
@@ -471,14 +471,14 @@ def test_a_day_begins_at_midnight_utc(moment: str, began: str, next_began: str) 
 def test_a_budget_is_spent_when_its_calls_or_its_tokens_are(
     calls: int, tokens: int, refusal: str
 ) -> None:
-    budget = Budget(calls_per_day=10, tokens_per_day=1000)
+    budget = ModelBudget(calls_per_day=10, tokens_per_day=1000)
 
-    assert budget.refuses(Spent(calls=calls, tokens=tokens)) == refusal
+    assert budget.refusal(ModelUsage(calls=calls, tokens=tokens)) == refusal
 
 
 def test_a_budget_of_nothing_allows_nothing() -> None:
-    assert Budget(0, 1000).refuses(Spent())
-    assert Budget(10, 0).refuses(Spent())
+    assert ModelBudget(0, 1000).refusal(ModelUsage())
+    assert ModelBudget(10, 0).refusal(ModelUsage())
 
 
 # ── jobs that run ───────────────────────────────────────────────────────────────────────────────
@@ -486,18 +486,18 @@ def test_a_budget_of_nothing_allows_nothing() -> None:
 SAID = [{"role": "user", "content": "I prefer tabs over spaces in Go code."}]
 
 
-def with_chat(path: Path, clock: FakeClock, chat: ChatModel, **settings: Any) -> Recollect:
+def with_chat(path: Path, clock: FakeClock, chat: ChatModel, **settings: Any) -> LocalRecollect:
     """Open a memory that works by words and has *chat* read its sources."""
     wanted = Settings(db=str(path), embedding_backend="none", **settings)
-    return Recollect(wanted, clock=clock, chat=chat)
+    return LocalRecollect(wanted, clock=clock, chat=chat)
 
 
 def failing(*errors: Exception) -> ScriptedChatModel:
     return ScriptedChatModel([*errors])
 
 
-def job_of(memory: Recollect, kind: JobKind) -> Job:
-    return next(job for job in memory.jobs(states=EVERY_STATE) if job.kind is kind)
+def job_of(memory: LocalRecollect, kind: JobKind) -> Job:
+    return next(job for job in memory.jobs.list(states=EVERY_STATE) if job.kind is kind)
 
 
 def test_a_job_that_fails_waits_longer_each_time_and_is_parked_with_its_error(
@@ -507,16 +507,16 @@ def test_a_job_that_fails_waits_longer_each_time_and_is_parked_with_its_error(
     with with_chat(path, clock, failing(*errors)) as memory:
         event = memory.capture_session(SAID)
         seen = []
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             memory.drain()
             job = job_of(memory, JobKind.ASK)
-            seen.append((job.state, job.attempts, job.error, memory.event(event.id).state))
+            seen.append((job.state, job.attempts, job.error, memory.captures.get(event.id).state))
             wait = (job.run_at - clock.now()).total_seconds()
             assert job.state == "parked" or 3.75 <= wait / 4 ** (job.attempts - 1) <= 6.25
             clock.moment = max(job.run_at, clock.now())
         clock.advance(days=365)
         left = memory.drain()
-        after = memory.event(event.id)
+        after = memory.captures.get(event.id)
 
     assert seen == [
         ("todo", 1, "no luck 1", "working"),
@@ -550,8 +550,8 @@ def test_whatever_a_stage_raises_is_told_in_short_and_stops_no_other_job(
         memory.capture_session(SAID)
         memory.capture_session([{"role": "user", "content": "I live in Lisbon."}])
         memory.drain()
-        jobs = memory.jobs(states=EVERY_STATE)
-        events = memory.events()
+        jobs = memory.jobs.list(states=EVERY_STATE)
+        events = memory.captures.list()
 
     asked = [job for job in jobs if job.kind is JobKind.ASK]
     assert {job.error[:17] for job in asked} == {"RecursionError: x", "y" * 17}
@@ -561,36 +561,36 @@ def test_whatever_a_stage_raises_is_told_in_short_and_stops_no_other_job(
 
 
 def test_retry_makes_a_parked_job_due_with_all_its_tries(path: Path, clock: FakeClock) -> None:
-    errors = [ModelUnavailable("no") for _ in range(2 * MOST_ATTEMPTS)]
+    errors = [ModelUnavailable("no") for _ in range(2 * MAX_ATTEMPTS)]
     chat = failing(*errors)
     with with_chat(path, clock, chat) as memory:
         memory.capture_session(SAID)
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             memory.drain()
             clock.advance(hours=1)
         parked = job_of(memory, JobKind.ASK)
-        put = memory.retry(parked.id)
-        for _ in range(MOST_ATTEMPTS):
+        put = memory.jobs.retry(parked.id)
+        for _ in range(MAX_ATTEMPTS):
             memory.drain()
             clock.advance(hours=1)
         again = job_of(memory, JobKind.ASK)
 
     assert parked.state == "parked"
     assert (put.state, put.attempts) == ("todo", 0)
-    assert (again.state, again.attempts) == ("parked", MOST_ATTEMPTS)
-    assert len(chat.asked) == 2 * MOST_ATTEMPTS
+    assert (again.state, again.attempts) == ("parked", MAX_ATTEMPTS)
+    assert len(chat.prompts) == 2 * MAX_ATTEMPTS
 
 
-def test_only_a_parked_or_waiting_job_can_be_retried(memory: Recollect) -> None:
+def test_only_a_parked_or_waiting_job_can_be_retried(memory: LocalRecollect) -> None:
     memory.capture_session(SAID)
     memory.drain()
     done = job_of(memory, JobKind.EXTRACT)
 
     with pytest.raises(IllegalTransition, match="is done; only a parked or waiting one"):
-        memory.retry(done.id)
+        memory.jobs.retry(done.id)
     with pytest.raises(NotFound, match="recollect jobs list"):
-        memory.retry("unknown")
-    assert memory.job(done.id) == done
+        memory.jobs.retry("unknown")
+    assert memory.jobs.get(done.id) == done
 
 
 def test_a_job_whose_workers_died_is_parked_before_it_kills_another(
@@ -598,17 +598,17 @@ def test_a_job_whose_workers_died_is_parked_before_it_kills_another(
 ) -> None:
     with open_memory(path, clock=clock, words_only=True) as memory:
         event = memory.capture_session(SAID)
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             with_a_lease = SqliteStore(path, clock)
             claimed(with_a_lease, now=clock.now())  # and never comes back
             with_a_lease.close()
             clock.advance(seconds=LEASE_S + 1)
         memory.drain()
         parked = job_of(memory, JobKind.EXTRACT)
-        told = memory.event(event.id)
-        memory.retry(parked.id)
+        told = memory.captures.get(event.id)
+        memory.jobs.retry(parked.id)
         memory.drain()
-        after = memory.event(event.id)
+        after = memory.captures.get(event.id)
 
     assert parked.state == "parked"
     assert parked.error == "WorkerDied: its worker ended without a word 5 times"
@@ -621,21 +621,21 @@ def test_a_job_that_must_wait_for_another_day_uses_up_no_try(path: Path, clock: 
     with with_chat(path, clock, chat, chat_calls_per_day=0) as memory:
         event = memory.capture_session(SAID)
         seen = set()
-        for _ in range(2 * MOST_ATTEMPTS):
+        for _ in range(2 * MAX_ATTEMPTS):
             memory.drain()
             job = job_of(memory, JobKind.ASK)
-            assert job.run_at == day_after(clock.now())
+            assert job.run_at == start_of_next_day(clock.now())
             seen.add((job.state, job.attempts, job.error))
             clock.moment = job.run_at
-        waiting = memory.event(event.id)
+        waiting = memory.captures.get(event.id)
     with with_chat(path, clock, chat) as memory:
         memory.drain()
-        after = memory.event(event.id)
+        after = memory.captures.get(event.id)
 
     assert seen == {("todo", 0, "0 of 0 model calls a day are spent; it goes on tomorrow")}
     assert waiting.state == "working"
     assert (after.state, after.error) == ("done", "")
-    assert len(chat.asked) == 1
+    assert len(chat.prompts) == 1
 
 
 # ── work that two do at once ────────────────────────────────────────────────────────────────────
@@ -657,7 +657,7 @@ class Interrupted(ScriptedEmbedder):
 def changes(path: Path, clock: FakeClock) -> list[tuple[str | None, str]]:
     """Return every change of the profile memories in a store."""
     with open_memory(path, clock=clock) as memory:
-        found = memory.memories(everywhere=True, types=["profile"], statuses=list(Status))
+        found = memory.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
         return [
             (change.before, change.after)
             for one in found
@@ -675,27 +675,27 @@ def test_a_candidate_that_another_settles_meanwhile_is_settled_once(
     with open_memory(path, clock=clock, embedder=Interrupted(consolidate)) as memory:
         event = memory.capture_session(SAID)
         memory.drain()
-        outcome = memory.event(event.id).outcome
+        outcome = memory.captures.get(event.id).outcome
 
     assert changes(path, clock) == [(None, "inbox"), ("inbox", "inbox")]  # extracted, held
     assert "held" not in outcome  # it was the other who held it
 
 
 def test_what_many_sessions_say_is_one_memory_also_when_all_are_captured_first(
-    words_only: Recollect, clock: FakeClock
+    words_only: LocalRecollect, clock: FakeClock
 ) -> None:
     for number in range(20):
         more = {"role": "user", "content": f"Look at ticket {number} please."}
         words_only.capture_session([*SAID, more], session=f"day {number}")
         clock.advance(hours=1)
     words_only.drain()
-    found = words_only.memories(everywhere=True, types=["profile"], statuses=list(Status))
+    found = words_only.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
 
     assert [(one.content, one.status) for one in found] == [(SAID[0]["content"], "active")]
 
 
 def test_a_correction_does_not_take_the_place_of_the_record_of_a_session(
-    words_only: Recollect, clock: FakeClock
+    words_only: LocalRecollect, clock: FakeClock
 ) -> None:
     for said in (
         "Please set up the Grafana dashboard for Berlin.",
@@ -704,7 +704,7 @@ def test_a_correction_does_not_take_the_place_of_the_record_of_a_session(
         words_only.capture_session([{"role": "user", "content": said}], project="site")
         words_only.drain()
         clock.advance(hours=1)
-    found = words_only.memories(everywhere=True, statuses=list(Status))
+    found = words_only.memories.list(everywhere=True, statuses=list(Status))
 
     assert Counter((one.type, one.status) for one in found) == {
         ("episode", "active"): 2,
@@ -734,15 +734,15 @@ def interrupted_at(write: int, path: Path, clock: FakeClock) -> None:
             return super().write(work)
 
     opened = Impatient(path, clock)
-    desk = Desk(opened, clock, indexer=lambda: None, chat=lambda: None, budget=Budget(0, 0))
+    desk = EngineContext(opened, clock, indexer=lambda: None, chat=lambda: None, budget=ModelBudget(0, 0))
     worker = Worker(desk)
     with pytest.raises(Killed):
         list(iter(worker.step, None))
     opened.close()
 
 
-def found_by_rules(memory: Recollect) -> list[str]:
-    every = memory.memories(everywhere=True, types=["project"], statuses=list(Status), limit=500)
+def found_by_rules(memory: LocalRecollect) -> list[str]:
+    every = memory.memories.list(everywhere=True, types=["project"], statuses=list(Status), limit=500)
     return sorted(one.content for one in every)
 
 
@@ -758,7 +758,7 @@ def test_a_job_that_was_interrupted_goes_on_after_its_lease(
         early = memory.drain()
         clock.advance(seconds=LEASE_S + 1)
         memory.drain()
-        after = memory.event(event.id)
+        after = memory.captures.get(event.id)
 
         assert early == 0
         assert (after.state, after.error) == ("done", "")
@@ -773,7 +773,7 @@ def test_forgetting_a_candidate_of_an_interrupted_job_costs_no_other_and_doubles
         told = [{"role": "user", "content": f"Let us go on. {line}"} for line in SERVICES]
         memory.capture_session(told, project="site")
         interrupted_at(3, path, clock)
-        gone = next(one for one in memory.inbox() if one.content == SERVICES[5])
+        gone = next(one for one in candidates(memory) if one.content == SERVICES[5])
         memory.forget(gone.id)
         clock.advance(seconds=LEASE_S + 1)
         memory.drain()
@@ -786,17 +786,17 @@ def test_forgetting_a_candidate_of_an_interrupted_job_costs_no_other_and_doubles
 
 def half_done(path: Path, clock: FakeClock, exported: Path) -> None:
     """Export a store with jobs in every state, candidates that wait, and a ledger."""
-    chat = failing(*(ModelUnavailable("no luck") for _ in range(MOST_ATTEMPTS)))
+    chat = failing(*(ModelUnavailable("no luck") for _ in range(MAX_ATTEMPTS)))
     with with_chat(path, clock, chat) as memory:
         memory.capture_session(SAID)
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             memory.drain()
             clock.advance(hours=1)
         memory.capture_session(
             [{"role": "user", "content": "I live in Lisbon. My favourite editor is Helix."}],
             project="site",
         )
-        next(memory.work_in_steps())
+        next(memory.engine.run_jobs_in_steps())
         memory.capture_session([{"role": "user", "content": "I work as a nurse."}])
         half = SqliteStore(path, clock)
         claimed(half, now=clock.now())
@@ -812,18 +812,18 @@ def test_jobs_candidates_that_wait_and_the_ledger_are_carried_to_another_store(
     with open_memory(tmp_path / "other.db", clock=clock, words_only=True) as other:
         imported = other.import_(first)
         other.export(second)
-        states = {job.state for job in other.jobs(states=EVERY_STATE)}
-        ledger = other.ledger()
+        states = {job.state for job in other.jobs.list(states=EVERY_STATE)}
+        ledger = other.models.calls()
         clock.advance(seconds=LEASE_S + 1)
         other.drain()
-        after = other.jobs()
-        counts = other.status().counts
-        verified = other.verify()
+        after = other.jobs.list()
+        counts = other.maintenance.status().counts
+        verified = other.maintenance.verify()
 
     assert first.read_bytes() == second.read_bytes()
     assert imported.conflicts == ()
     assert states == set(JobState)
-    assert [call.error for call in ledger] == ["no luck"] * MOST_ATTEMPTS
+    assert [call.error for call in ledger] == ["no luck"] * MAX_ATTEMPTS
     assert [(job.kind, job.state) for job in after] == [("ask", "parked")]
     assert counts["unsettled"] == 0
     assert verified.ok, verified.problems
@@ -841,7 +841,7 @@ def test_a_job_of_an_unknown_kind_is_refused(path: Path, clock: FakeClock, tmp_p
         with pytest.raises(ImportRefused, match=r"row \d+ of the import .*'dream'"):
             other.import_(exported)
 
-        assert set(other.status().counts.values()) == {0}
+        assert set(other.maintenance.status().counts.values()) == {0}
 
 
 def test_a_job_carried_to_a_store_that_knows_the_project_goes_on_there(
@@ -858,8 +858,8 @@ def test_a_job_carried_to_a_store_that_knows_the_project_goes_on_there(
         other.ingest("The production server runs on port 80.", project="site")
         other.import_(exported)
         other.drain()
-        [waiting] = other.inbox()
-        [event] = [one for one in other.events() if one.trigger == "session"]
+        [waiting] = candidates(other)
+        [event] = [one for one in other.captures.list() if one.trigger == "session"]
 
     assert (event.state, event.error) == ("done", "")
     assert waiting.content == "The staging server runs on port 8080."

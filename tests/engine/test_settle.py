@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect import MemoryExplanation, Recollect, Status
+from recollect import LocalRecollect, MemoryExplanation, Status
 from recollect.config import Settings
 from recollect.domain.memory import Memory
-from recollect.models.scripted import ScriptedChatModel
-from support import FakeClock, open_memory
+from recollect.models.scripted_models import ScriptedChatModel
+from support import FakeClock, candidates, open_memory
 
 PORT = "The staging server listens on port 8080."
 OTHER_PORT = "The staging server listens on port 9090."
 
 
 @pytest.fixture(params=["words", "meaning"])
-def memory(request: pytest.FixtureRequest, path: Path, clock: FakeClock) -> Iterator[Recollect]:
+def memory(request: pytest.FixtureRequest, path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
     """A memory that compares words only, and one that compares meanings too."""
     with open_memory(path, clock=clock, words_only=request.param == "words") as opened:
         yield opened
@@ -36,7 +36,7 @@ def once(*values: object, reason: str) -> object:
 
 
 def say(
-    memory: Recollect, *texts: str, session: str, project: str | None = "site", role: str = "user"
+    memory: LocalRecollect, *texts: str, session: str, project: str | None = "site", role: str = "user"
 ) -> None:
     """Hold a session in which *texts* are said, and have it worked off."""
     said = [{"role": role, "content": text} for text in texts]
@@ -46,13 +46,13 @@ def say(
     memory.drain()
 
 
-def facts(memory: Recollect, *statuses: Status) -> list[Memory]:
+def facts(memory: LocalRecollect, *statuses: Status) -> list[Memory]:
     """Return what is kept besides episodes, oldest first."""
-    every = memory.memories(everywhere=True, statuses=list(statuses or Status), limit=1_000)
+    every = memory.memories.list(everywhere=True, statuses=list(statuses or Status), limit=1_000)
     return sorted((one for one in every if one.type != "episode"), key=lambda one: one.id)
 
 
-def standing(memory: Recollect) -> list[tuple[str, str]]:
+def standing(memory: LocalRecollect) -> list[tuple[str, str]]:
     return sorted((one.content, one.status.value) for one in facts(memory))
 
 
@@ -60,13 +60,13 @@ def quotes(one: Memory) -> list[str]:
     return [piece.quote for piece in one.evidence]
 
 
-def last_reason(memory: Recollect, one: Memory) -> str:
+def last_reason(memory: LocalRecollect, one: Memory) -> str:
     explained = memory.explain(one.id)
     assert isinstance(explained, MemoryExplanation)
     return explained.changes[-1].reason
 
 
-def relations(memory: Recollect, one: Memory) -> set[tuple[str, str, str]]:
+def relations(memory: LocalRecollect, one: Memory) -> set[tuple[str, str, str]]:
     explained = memory.explain(one.id)
     assert isinstance(explained, MemoryExplanation)
     return {(link.from_id, link.relation.value, link.to_id) for link in explained.links}
@@ -75,14 +75,14 @@ def relations(memory: Recollect, one: Memory) -> set[tuple[str, str, str]]:
 # ── said again ──────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_the_user_says_once_waits(memory: Recollect) -> None:
+def test_what_the_user_says_once_waits(memory: LocalRecollect) -> None:
     say(memory, PORT, session="monday")
 
     assert standing(memory) == [(PORT, "inbox")]
 
 
 def test_what_the_user_says_in_two_sessions_becomes_active_with_both_quotes(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     say(memory, PORT, session="monday")
     say(memory, "the staging server listens on port 8080", session="tuesday")
@@ -94,14 +94,14 @@ def test_what_the_user_says_in_two_sessions_becomes_active_with_both_quotes(
     assert last_reason(memory, one) == "the user said so in 2 sessions"
 
 
-def test_what_is_said_twice_in_one_session_waits(memory: Recollect) -> None:
+def test_what_is_said_twice_in_one_session_waits(memory: LocalRecollect) -> None:
     say(memory, PORT, "Thank you very much.", PORT, session="monday")
 
     [one] = facts(memory)
     assert one.status is Status.INBOX
 
 
-def test_a_session_that_is_captured_again_longer_counts_once(memory: Recollect) -> None:
+def test_a_session_that_is_captured_again_longer_counts_once(memory: LocalRecollect) -> None:
     for length in (1, 2, 3):
         said = [PORT, "Thank you very much.", "And now to something else."][:length]
         say(memory, *said, session="monday")
@@ -112,7 +112,7 @@ def test_a_session_that_is_captured_again_longer_counts_once(memory: Recollect) 
 
 
 def test_what_a_session_that_branched_off_took_along_was_said_once(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     """Clients copy what was said before, with its times, into a session that branches off."""
     said = [{"role": "user", "content": PORT, "timestamp": "2026-05-08T10:00:00.250Z"}]
@@ -128,7 +128,7 @@ def test_what_a_session_that_branched_off_took_along_was_said_once(
     assert quotes(one) == [PORT]
 
 
-def test_what_is_said_again_at_another_time_in_a_branch_counts(memory: Recollect) -> None:
+def test_what_is_said_again_at_another_time_in_a_branch_counts(memory: LocalRecollect) -> None:
     for session, day in (("monday", 8), ("branch", 9)):
         said = {"role": "user", "content": PORT, "timestamp": f"2026-05-{day:02}T10:00:00Z"}
         answer = {"role": "assistant", "content": f"Noted on day {day}."}
@@ -139,7 +139,7 @@ def test_what_is_said_again_at_another_time_in_a_branch_counts(memory: Recollect
     assert one.status is Status.ACTIVE
 
 
-def test_what_others_say_does_not_count_as_the_user_saying_so(memory: Recollect) -> None:
+def test_what_others_say_does_not_count_as_the_user_saying_so(memory: LocalRecollect) -> None:
     say(memory, PORT, session="monday")
     for role in ("assistant", "tool", "system"):
         say(memory, PORT, session=role, role=role)
@@ -148,7 +148,7 @@ def test_what_others_say_does_not_count_as_the_user_saying_so(memory: Recollect)
     assert (one.status, len(one.evidence)) == (Status.INBOX, 1)
 
 
-def test_what_is_written_by_hand_and_then_said_gains_a_quote(memory: Recollect) -> None:
+def test_what_is_written_by_hand_and_then_said_gains_a_quote(memory: LocalRecollect) -> None:
     written = memory.ingest(PORT, project="site", type="project")
     say(memory, PORT, session="monday")
 
@@ -157,18 +157,18 @@ def test_what_is_written_by_hand_and_then_said_gains_a_quote(memory: Recollect) 
     assert len(one.evidence) == 2
 
 
-def test_what_was_turned_down_does_not_come_back_when_it_is_said_again(memory: Recollect) -> None:
+def test_what_was_turned_down_does_not_come_back_when_it_is_said_again(memory: LocalRecollect) -> None:
     say(memory, PORT, session="monday")
     [one] = facts(memory)
     memory.reject(one.id, "not worth keeping")
     for day in ("tuesday", "wednesday"):
         say(memory, PORT, session=day)
 
-    assert memory.inbox() == []
+    assert candidates(memory) == []
     assert standing(memory) == [(PORT, "archived")]
 
 
-def test_a_superseded_fact_that_is_said_again_is_news(memory: Recollect, clock: FakeClock) -> None:
+def test_a_superseded_fact_that_is_said_again_is_news(memory: LocalRecollect, clock: FakeClock) -> None:
     memory.ingest(PORT, project="site", type="project")
     clock.advance(days=1)
     say(memory, f"No, {OTHER_PORT[0].lower()}{OTHER_PORT[1:]}", session="monday")
@@ -180,7 +180,7 @@ def test_a_superseded_fact_that_is_said_again_is_news(memory: Recollect, clock: 
         (PORT, "superseded"),
         (OTHER_PORT, "active"),
     ]
-    [waiting] = memory.waiting()
+    [waiting] = memory.inbox.list()
     assert [rival.content for rival in waiting.rivals] == [OTHER_PORT]
 
 
@@ -213,7 +213,7 @@ def test_the_same_sessions_give_the_same_store(tmp_path: Path) -> None:
         with open_memory(tmp_path / f"{number}.db", clock=FakeClock()) as one:
             for session, port in (("monday", PORT), ("tuesday", OTHER_PORT), ("friday", PORT)):
                 say(one, port, "I live in Ghent.", "We chose Kafka over Redis.", session=session)
-            stores.append(one.memories(everywhere=True, statuses=list(Status), limit=100))
+            stores.append(one.memories.list(everywhere=True, statuses=list(Status), limit=100))
 
     assert stores[0] == stores[1]
 
@@ -225,7 +225,7 @@ MORE = "we deploy the shop with ansible at night"
 
 
 def test_what_says_more_takes_the_place_of_the_candidate_that_says_less(
-    words_only: Recollect,
+    words_only: LocalRecollect,
 ) -> None:
     say(words_only, LESS, session="monday")
     say(words_only, MORE, session="tuesday")
@@ -236,7 +236,7 @@ def test_what_says_more_takes_the_place_of_the_candidate_that_says_less(
     assert (more.id, "supersedes", less.id) in relations(words_only, more)
 
 
-def test_what_says_more_is_cited_with_the_quote_that_says_it(words_only: Recollect) -> None:
+def test_what_says_more_is_cited_with_the_quote_that_says_it(words_only: LocalRecollect) -> None:
     say(words_only, LESS, session="monday")
     say(words_only, MORE, session="tuesday")
 
@@ -247,7 +247,7 @@ def test_what_says_more_is_cited_with_the_quote_that_says_it(words_only: Recolle
     assert [one.quote for one in bundle.citations if one.memory_id == active.id] == [MORE]
 
 
-def test_what_says_less_lends_its_quote_to_what_says_more(words_only: Recollect) -> None:
+def test_what_says_less_lends_its_quote_to_what_says_more(words_only: LocalRecollect) -> None:
     say(words_only, MORE, session="monday")
     say(words_only, LESS, session="tuesday")
 
@@ -257,7 +257,7 @@ def test_what_says_less_lends_its_quote_to_what_says_more(words_only: Recollect)
     assert (less.id, "supports", more.id) in relations(words_only, more)
 
 
-def test_what_says_more_than_an_active_memory_waits_beside_it(words_only: Recollect) -> None:
+def test_what_says_more_than_an_active_memory_waits_beside_it(words_only: LocalRecollect) -> None:
     active = words_only.ingest(LESS, project="site", type="project")
     say(words_only, MORE, session="monday")
 
@@ -267,7 +267,7 @@ def test_what_says_more_than_an_active_memory_waits_beside_it(words_only: Recoll
     assert (waiting.id, "related_to", known.id) in relations(words_only, waiting)
 
 
-def test_a_reason_for_an_active_decision_makes_no_second_one(words_only: Recollect) -> None:
+def test_a_reason_for_an_active_decision_makes_no_second_one(words_only: LocalRecollect) -> None:
     words_only.ingest("We decided to use Kafka.", project="site", type="decision")
     say(words_only, "We decided to use Kafka. Because it keeps history.", session="monday")
 
@@ -279,7 +279,7 @@ def test_a_reason_for_an_active_decision_makes_no_second_one(words_only: Recolle
 
 
 def test_a_correction_takes_the_place_of_an_active_memory_and_undo_restores_both(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     old = memory.ingest(PORT, project="site", type="project")
     clock.advance(days=1)
@@ -296,7 +296,7 @@ def test_a_correction_takes_the_place_of_an_active_memory_and_undo_restores_both
 
 
 def test_a_decision_is_superseded_by_the_one_that_names_what_it_gave_up(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     old = "We decided to use PostgreSQL for the orders service because we need row-level locking."
     new = "We switched from PostgreSQL to SQLite for the orders service, because it is enough."
@@ -308,7 +308,7 @@ def test_a_decision_is_superseded_by_the_one_that_names_what_it_gave_up(
 
 
 def test_a_correction_of_a_candidate_waits_in_its_place(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     say(memory, PORT, session="monday")
     clock.advance(days=1)
@@ -317,7 +317,7 @@ def test_a_correction_of_a_candidate_waits_in_its_place(
     assert standing(memory) == [(PORT, "superseded"), (OTHER_PORT, "inbox")]
 
 
-def test_a_correction_within_one_session_leaves_what_is_right(memory: Recollect) -> None:
+def test_a_correction_within_one_session_leaves_what_is_right(memory: LocalRecollect) -> None:
     say(
         memory,
         PORT,
@@ -331,7 +331,7 @@ def test_a_correction_within_one_session_leaves_what_is_right(memory: Recollect)
 
 
 def test_an_older_session_that_is_captured_late_corrects_nothing(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     memory.ingest(OTHER_PORT, project="site", type="project")
     memory.capture_session(
@@ -345,7 +345,7 @@ def test_an_older_session_that_is_captured_late_corrects_nothing(
     assert standing(memory) == [(PORT, "inbox"), (OTHER_PORT, "active")]
 
 
-def test_nobody_but_the_user_puts_a_memory_right(memory: Recollect, clock: FakeClock) -> None:
+def test_nobody_but_the_user_puts_a_memory_right(memory: LocalRecollect, clock: FakeClock) -> None:
     memory.ingest(PORT, project="site", type="project")
     clock.advance(days=1)
     memory.capture_conversation(
@@ -356,7 +356,7 @@ def test_nobody_but_the_user_puts_a_memory_right(memory: Recollect, clock: FakeC
     assert standing(memory) == [(PORT, "active"), (OTHER_PORT, "inbox")]
 
 
-def test_a_command_to_the_reader_puts_no_memory_right(memory: Recollect, clock: FakeClock) -> None:
+def test_a_command_to_the_reader_puts_no_memory_right(memory: LocalRecollect, clock: FakeClock) -> None:
     memory.ingest(PORT, project="site", type="project")
     clock.advance(days=1)
     say(
@@ -369,7 +369,7 @@ def test_a_command_to_the_reader_puts_no_memory_right(memory: Recollect, clock: 
 
 
 def test_a_command_to_the_reader_puts_no_candidate_right_either(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     say(memory, PORT, session="monday")
     clock.advance(days=1)
@@ -397,25 +397,25 @@ def test_a_command_to_the_reader_puts_no_candidate_right_either(
     ],
 )  # fmt: skip
 def test_passing_talk_does_not_take_the_place_of_an_active_memory(
-    memory: Recollect, clock: FakeClock, known: str, said: str
+    memory: LocalRecollect, clock: FakeClock, known: str, said: str
 ) -> None:
     kind, project = ("profile", None) if known.startswith("My") else ("project", "site")
     old = memory.ingest(known, project=project, type=kind)
     clock.advance(days=1)
     say(memory, said, session="monday")
 
-    assert memory.get(old.id).status is Status.ACTIVE
+    assert memory.memories.get(old.id).status is Status.ACTIVE
 
 
 # ── spoken against ──────────────────────────────────────────────────────────────────────────────
 
 
 def test_contradictions_are_linked_and_shown_as_conflicts(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     for number, port in enumerate((PORT, OTHER_PORT)):
         say(memory, port, session=f"day {number}")
-        [candidate] = memory.inbox()
+        [candidate] = candidates(memory)
         memory.promote(candidate.id)
         clock.advance(days=1)
 
@@ -433,17 +433,17 @@ def test_contradictions_are_linked_and_shown_as_conflicts(
     assert bundle.text.count("CONFLICT") == 2
 
 
-def test_what_speaks_against_something_known_waits_and_says_so(memory: Recollect) -> None:
+def test_what_speaks_against_something_known_waits_and_says_so(memory: LocalRecollect) -> None:
     memory.ingest(PORT, project="site", type="project")
     say(memory, OTHER_PORT, session="monday")
 
-    [waiting] = memory.waiting()
+    [waiting] = memory.inbox.list()
     assert [rival.content for rival in waiting.rivals] == [PORT]
     assert "speaks against something known" in waiting.why
 
 
 def test_a_decision_with_its_reason_waits_where_it_speaks_against_another(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     memory.ingest("We use Kafka for events.", project="site", type="decision")
     say(memory, "We decided: we use Redis for events.", session="monday")
@@ -452,7 +452,7 @@ def test_a_decision_with_its_reason_waits_where_it_speaks_against_another(
 
 
 def test_what_speaks_against_something_known_waits_however_often_it_is_said(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     memory.ingest(PORT, project="site", type="project")
     for day in ("monday", "tuesday", "wednesday"):
@@ -461,7 +461,7 @@ def test_what_speaks_against_something_known_waits_however_often_it_is_said(
     assert standing(memory) == [(PORT, "active"), (OTHER_PORT, "inbox")]
 
 
-def test_a_correction_is_tied_to_every_rival(memory: Recollect, clock: FakeClock) -> None:
+def test_a_correction_is_tied_to_every_rival(memory: LocalRecollect, clock: FakeClock) -> None:
     rivals = [memory.ingest(port, project="site", type="project") for port in (PORT, OTHER_PORT)]
     clock.advance(days=1)
     say(memory, "No, the staging server listens on port 7070.", session="monday")
@@ -478,7 +478,7 @@ def test_what_was_just_written_by_hand_is_compared_by_meaning_too(
         memory.ingest("I live in Porto.", type="profile")
         say(memory, "I moved to Berlin.", session="monday")
 
-        [waiting] = memory.waiting()
+        [waiting] = memory.inbox.list()
         assert [rival.content for rival in waiting.rivals] == ["I live in Porto."]
 
 
@@ -493,7 +493,7 @@ def test_what_was_just_written_by_hand_is_compared_by_meaning_too(
     ],
 )  # fmt: skip
 def test_the_opposite_in_another_session_confirms_nothing(
-    memory: Recollect, before: str, after: str
+    memory: LocalRecollect, before: str, after: str
 ) -> None:
     say(memory, before, session="monday")
     say(memory, after, session="tuesday")
@@ -514,7 +514,7 @@ def test_what_a_tool_said_first_becomes_active_when_the_user_says_so_twice(
     )
     chat = ScriptedChatModel([claim] + ['{"memories": []}'] * 2)
     settings = Settings(db=str(path), embedding_backend="none")
-    with Recollect(settings, clock=clock, chat=chat) as memory:
+    with LocalRecollect(settings, clock=clock, chat=chat) as memory:
         say(memory, "the staging server listens on port 8080", session="scan", role="tool")
         alone = standing(memory)
         say(memory, PORT, session="monday")
@@ -528,31 +528,31 @@ def test_what_a_tool_said_first_becomes_active_when_the_user_says_so_twice(
 # ── sessions told again ─────────────────────────────────────────────────────────────────────────
 
 
-def episodes(memory: Recollect) -> Counter[str]:
-    every = memory.memories(everywhere=True, statuses=list(Status), types=["episode"])
+def episodes(memory: LocalRecollect) -> Counter[str]:
+    every = memory.memories.list(everywhere=True, statuses=list(Status), types=["episode"])
     return Counter(one.status.value for one in every)
 
 
 def test_the_episode_of_a_session_captured_again_takes_the_place_of_the_former(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     said = ["Please look at the importer.", "It drops rows with empty cells.", "It works, thanks."]
     for length in (1, 2, 3):
         say(memory, *said[:length], session="monday")
 
     assert episodes(memory) == {"active": 1, "superseded": 2}
-    [told] = memory.memories(everywhere=True, types=["episode"])
+    [told] = memory.memories.list(everywhere=True, types=["episode"])
     assert "empty cells" in told.content
 
 
-def test_two_sessions_have_two_episodes_however_alike(memory: Recollect) -> None:
+def test_two_sessions_have_two_episodes_however_alike(memory: LocalRecollect) -> None:
     for session in ("monday", "tuesday"):
         say(memory, "Please look at the importer.", session=session)
 
     assert episodes(memory) == {"active": 2}
 
 
-def test_two_projects_may_have_sessions_of_one_name(memory: Recollect) -> None:
+def test_two_projects_may_have_sessions_of_one_name(memory: LocalRecollect) -> None:
     for project in ("site", "shop"):
         say(memory, "Please look at the importer.", session="1", project=project)
 
@@ -562,7 +562,7 @@ def test_two_projects_may_have_sessions_of_one_name(memory: Recollect) -> None:
 # ── nothing crosses owners ──────────────────────────────────────────────────────────────────────
 
 
-def test_the_same_fact_in_two_projects_stays_two(memory: Recollect) -> None:
+def test_the_same_fact_in_two_projects_stays_two(memory: LocalRecollect) -> None:
     say(memory, PORT, session="monday", project="site")
     say(memory, PORT, session="tuesday", project="shop")
 
@@ -571,7 +571,7 @@ def test_the_same_fact_in_two_projects_stays_two(memory: Recollect) -> None:
 
 
 def test_a_correction_in_one_project_leaves_the_other_alone(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     memory.ingest(PORT, project="site", type="project")
     clock.advance(days=1)
@@ -583,10 +583,10 @@ def test_a_correction_in_one_project_leaves_the_other_alone(
     )
 
     assert standing(memory) == [(PORT, "active"), (OTHER_PORT, "inbox")]
-    assert [waiting.rivals for waiting in memory.waiting()] == [()]
+    assert [waiting.rivals for waiting in memory.inbox.list()] == [()]
 
 
-def test_what_was_turned_down_in_one_project_may_come_in_another(memory: Recollect) -> None:
+def test_what_was_turned_down_in_one_project_may_come_in_another(memory: LocalRecollect) -> None:
     say(memory, PORT, session="monday", project="site")
     memory.reject(facts(memory)[0].id)
     say(memory, PORT, session="tuesday", project="shop")
@@ -594,7 +594,7 @@ def test_what_was_turned_down_in_one_project_may_come_in_another(memory: Recolle
     assert standing(memory) == [(PORT, "archived"), (PORT, "inbox")]
 
 
-def test_what_the_user_is_holds_everywhere(memory: Recollect) -> None:
+def test_what_the_user_is_holds_everywhere(memory: LocalRecollect) -> None:
     say(memory, "I live in Ghent.", session="monday", project="site")
     say(memory, "I live in Ghent.", session="tuesday", project="shop")
 
@@ -606,7 +606,7 @@ def test_what_the_user_is_holds_everywhere(memory: Recollect) -> None:
 
 
 def test_after_all_of_it_every_quote_still_stands_where_it_says(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     for day, text in enumerate(
         [PORT, LESS, MORE, OTHER_PORT, PORT, "No, the staging server listens on port 7070.", LESS]
@@ -614,8 +614,8 @@ def test_after_all_of_it_every_quote_still_stands_where_it_says(
         say(memory, text, "I live in Ghent.", session=f"day {day}")
         clock.advance(days=1)
 
-    assert memory.verify().ok
-    assert memory.jobs() == []
+    assert memory.maintenance.verify().ok
+    assert memory.jobs.list() == []
     for one in facts(memory):
         explained = memory.explain(one.id)
         assert isinstance(explained, MemoryExplanation)

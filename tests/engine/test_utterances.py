@@ -13,7 +13,7 @@ from recollect.engine.extract.utterances import (
     MIN_CHARS,
     utterances,
 )
-from recollect.engine.material import Turn
+from recollect.engine.source_text import SourceTurn
 from recollect.text.fence import fence_text
 from support import START
 
@@ -21,13 +21,13 @@ FIRST, LAST = "This is said first.", "This is said last."
 
 
 def spoken(text: str, *, voice: Voice = Voice.USER) -> list[str]:
-    return [sentence.text for sentence in utterances(text, Turn(0, len(text), voice, "", START))]
+    return [sentence.text for sentence in utterances(text, SourceTurn(0, len(text), voice, "", START))]
 
 
 def test_each_sentence_knows_its_place_and_its_turn() -> None:
     content = f"User: {FIRST} {LAST}\n\nUser: Something else entirely."
     at = START - timedelta(days=1)
-    turn = Turn(6, 6 + len(FIRST) + 1 + len(LAST), Voice.USER, "", at)
+    turn = SourceTurn(6, 6 + len(FIRST) + 1 + len(LAST), Voice.USER, "", at)
 
     sentences = utterances(content, turn)
 
@@ -143,7 +143,7 @@ def test_every_utterance_stands_word_for_word_inside_its_turn(
     text: str, front: str, voice: Voice
 ) -> None:
     content = front + text + "\n\nUser: another message."
-    turn = Turn(len(front), len(front) + len(text), voice, "", START)
+    turn = SourceTurn(len(front), len(front) + len(text), voice, "", START)
 
     sentences = utterances(content, turn)
 

@@ -13,13 +13,13 @@ from recollect.config import load_settings
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit, Parts
 from recollect.errors import InvalidInput
-from recollect.hooks import names, state
-from recollect.hooks.answers import answer_to
-from recollect.hooks.events import HookEvent, event_of
-from recollect.hooks.whose import address_in, whose
-from recollect.hooks.wishes import LATER, NOT_NEEDED, NOW, when
-from recollect.hooks.worth import asks_something, strong
-from support import active
+from recollect.hooks import event_names, state_files
+from recollect.hooks.client_events import HookEvent, parse_event
+from recollect.hooks.client_response import render_response
+from recollect.hooks.pending_captures import LATER, NOT_NEEDED, NOW, when_to_capture
+from recollect.hooks.relevance_gate import is_searchable, relevant_hits
+from recollect.hooks.target_store import find_target_store, parse_server_url
+from support import active_memory
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -48,47 +48,48 @@ FIELDS = ("session_id", "conversation_id", "cwd", "workspace_roots", "prompt", "
     ],
 )
 def test_events_are_known_by_every_clients_name(written: str, kind: str) -> None:
-    assert names.kind_of(written) == kind
+    assert event_names.event_kind(written) == kind
 
 
+@pytest.mark.fuzz
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
 def test_any_json_is_an_event_of_sound_fields(told: dict[str, Any]) -> None:
-    event = event_of(told, client="any", kind="prompt")
+    event = parse_event(told, client="any", kind="prompt")
 
-    assert event.client in names.CLIENTS
-    assert all(isinstance(one, str) for one in event)
+    assert event.client in event_names.CLIENTS
+    assert all(isinstance(item, str) for item in event)
     assert not event.cwd or event.cwd.startswith("/")
     assert len(event.session) <= 200
 
 
-def test_cursor_is_known_by_what_it_says_even_where_its_plugin_is_another_clients() -> None:
-    told = {"cursor_version": "3", "workspace_roots": ["/srv/site"], "conversation_id": "c"}
+def test_cursor_is_recognised_by_its_payload_even_with_the_plugin_of_another_client() -> None:
+    payload = {"cursor_version": "3", "workspace_roots": ["/srv/site"], "conversation_id": "c"}
 
-    event = event_of(told, client="claude-code", kind="prompt")
+    event = parse_event(payload, client="claude-code", kind="prompt")
 
     assert (event.client, event.cwd, event.session) == ("cursor", "/srv/site", "c")
 
 
-@pytest.mark.parametrize("client", names.CLIENTS)
-@pytest.mark.parametrize("kind", [*names.ASKING, *names.TELLING])
-def test_nothing_to_say_is_no_output(client: str, kind: str) -> None:
-    assert answer_to(HookEvent(client, kind), "") == b""
+@pytest.mark.parametrize("client", event_names.CLIENTS)
+@pytest.mark.parametrize("kind", [*event_names.RECALL_EVENTS, *event_names.CAPTURE_EVENTS])
+def test_an_empty_text_has_no_output(client: str, kind: str) -> None:
+    assert render_response(HookEvent(client, kind), "") == b""
 
 
-@pytest.mark.parametrize("kind", names.TELLING)
-def test_what_is_only_told_is_never_answered(kind: str) -> None:
-    assert answer_to(HookEvent("claude-code", kind), "text") == b""
+@pytest.mark.parametrize("kind", event_names.CAPTURE_EVENTS)
+def test_capture_events_have_no_output(kind: str) -> None:
+    assert render_response(HookEvent("claude-code", kind), "text") == b""
 
 
-def test_answers_are_the_clients_own() -> None:
+def test_responses_have_the_format_of_each_client() -> None:
     def shown(client: str, kind: str) -> Any:
-        return json.loads(answer_to(HookEvent(client, kind), "Tée"))
+        return json.loads(render_response(HookEvent(client, kind), "Tée"))
 
     for client in ("claude-code", "codex"):
-        told = {"hookEventName": "SessionStart", "additionalContext": "Tée"}
-        assert shown(client, "session-start") == {"hookSpecificOutput": told}
-        told = {"hookEventName": "UserPromptSubmit", "additionalContext": "Tée"}
-        assert shown(client, "prompt") == {"hookSpecificOutput": told}
+        payload = {"hookEventName": "SessionStart", "additionalContext": "Tée"}
+        assert shown(client, "session-start") == {"hookSpecificOutput": payload}
+        payload = {"hookEventName": "UserPromptSubmit", "additionalContext": "Tée"}
+        assert shown(client, "prompt") == {"hookSpecificOutput": payload}
     assert shown("cursor", "session-start") == {"additional_context": "Tée"}
     assert shown("cursor", "prompt") == {"continue": True, "additional_context": "Tée"}
 
@@ -109,36 +110,36 @@ def test_answers_are_the_clients_own() -> None:
         ("stop", 50, 100, NOT_NEEDED),
     ],
 )
-def test_a_transcript_is_wanted_at_the_end_or_grown_by_enough(
+def test_a_transcript_is_captured_at_the_end_or_after_enough_growth(
     kind: str, size: int, captured: int, wanted: str
 ) -> None:
-    assert when(kind, size=size, captured=captured) == wanted
+    assert when_to_capture(kind, size=size, captured=captured) == wanted
 
 
 def test_captures_at_every_turn_read_three_times_the_transcript_at_most() -> None:
     captured = read = 0
     for size in range(1_000, 5_000_000, 1_000):
-        if when("stop", size=size, captured=captured) == NOW:
+        if when_to_capture("stop", size=size, captured=captured) == NOW:
             captured, read = size, read + size
 
     assert read <= 3 * 5_000_000
 
 
 @pytest.mark.parametrize("prompt", ["y", "yes please", "ok go ahead", "/clear", "#note", "1"])
-def test_small_talk_asks_nothing(prompt: str) -> None:
-    assert not asks_something(prompt)
+def test_short_confirmations_are_not_searchable(prompt: str) -> None:
+    assert not is_searchable(prompt)
 
 
 @pytest.mark.parametrize(
     "prompt",
     ["which database do we use?", "fix the parser", "wie heißt der Server?", "请修复解析器的错误"],
 )
-def test_a_question_asks_something(prompt: str) -> None:
-    assert asks_something(prompt)
+def test_a_question_is_searchable(prompt: str) -> None:
+    assert is_searchable(prompt)
 
 
 def hit(name: str, kind: MemoryType, relevance: float) -> Hit:
-    memory = active(name, kind, name)
+    memory = active_memory(name, kind, name)
     parts = Parts(semantic=relevance, relevance=relevance)
     return Hit(memory=memory, score=relevance, parts=parts, explanation="")
 
@@ -151,15 +152,17 @@ def hit(name: str, kind: MemoryType, relevance: float) -> Hit:
         (0.7, [], ["session", "fact"]),  # it is the session that was asked for
     ],
 )
-def test_the_record_of_a_session_is_told_where_no_fact_answers_better(
+def test_an_episode_is_injected_only_if_no_fact_is_more_relevant(
     relevance: float, besides: list[str], told: list[str]
 ) -> None:
     session = hit("session", MemoryType.EPISODE, relevance)
     fact = hit("fact", MemoryType.PROJECT, 0.6)
     hits = sorted([session, fact], key=lambda one: -one.score)
 
-    assert [one.memory.id for one in strong(hits, "which one?", besides=besides)] == told
-    assert strong([session], "which one?", besides=[]) == [session]
+    assert [
+        one.memory.id for one in relevant_hits(hits, "which one?", already_injected=besides)
+    ] == told
+    assert relevant_hits([session], "which one?", already_injected=[]) == [session]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +178,7 @@ def test_the_record_of_a_session_is_told_where_no_fact_answers_better(
     ],
 )
 @pytest.mark.parametrize("config", ["", 'db = "/srv/f.db"\ntoken = "u"\nserver_url = "http://y:2"'])
-def test_a_hook_means_the_store_that_every_command_means(
+def test_a_hook_uses_the_same_store_as_every_command(
     environ: dict[str, str], config: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "config.toml"
@@ -183,16 +186,16 @@ def test_a_hook_means_the_store_that_every_command_means(
         path.write_text(config)
     environ = {**environ, "RECOLLECT_CONFIG": str(path)}
 
-    found, settings = whose(environ), load_settings(environ)
+    found, settings = find_target_store(environ), load_settings(environ)
 
     assert found.db == str(settings.db_path.absolute())
     assert found.token == settings.token
     assert found.server_url in ("", settings.server_url)
 
 
-def test_state_lies_where_the_servers_keep_theirs() -> None:
+def test_hooks_and_servers_use_the_same_state_folder() -> None:
     for environ in ({}, {"XDG_STATE_HOME": "/srv/state"}, {"XDG_STATE_HOME": "~/here"}):
-        assert state.state_folder(environ) == str(server_files.state_folder(environ))
+        assert state_files.state_folder(environ) == str(server_files.state_folder(environ))
 
 
 @pytest.mark.parametrize(
@@ -205,11 +208,11 @@ def test_state_lies_where_the_servers_keep_theirs() -> None:
         ("http://[::1]", ("::1", 80, False)),
     ],
 )
-def test_addresses_are_read(url: str, address: tuple[str, int, bool]) -> None:
-    assert address_in(url) == address
+def test_server_urls_are_parsed(url: str, address: tuple[str, int, bool]) -> None:
+    assert parse_server_url(url) == address
 
 
 @pytest.mark.parametrize("url", ["", "ftp://x", "http://", "http://u:p@x:1", "http://x:port"])
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_invalid_server_urls_are_rejected(url: str) -> None:
     with pytest.raises((ValueError, InvalidInput)):
-        address_in(url)
+        parse_server_url(url)

@@ -10,8 +10,16 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from mcp_clients import ERAS, piped, refusal, talk, text_of, values, within
-from recollect import Recollect
+from mcp_clients import (
+    PROTOCOL_VERSIONS,
+    call_error,
+    call_values,
+    in_process_server,
+    result_text,
+    run_client,
+    stdio_server,
+)
+from recollect import LocalRecollect
 from support import open_memory
 
 NOWHERE = "01900000-0000-7000-8000-000000000000"
@@ -59,75 +67,75 @@ WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_every_wrong_call_is_a_tool_error_in_a_sentence(tmp_path: Path, era: str) -> None:
     async def scene(client: Client) -> None:
-        for tool, given in WRONG:
-            result = await client.call_tool(tool, given)
-            assert result.is_error, (tool, str(given)[:80])
-            said = text_of(result)
-            assert 0 < len(said) < 600, (tool, said[:80])
-            assert "Traceback" not in said
-            assert "MemoryType" not in said
-            assert "log has it" not in said, (tool, str(given)[:80], said)
+        for tool, arguments in WRONG:
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error, (tool, str(arguments)[:80])
+            text = result_text(result)
+            assert 0 < len(text) < 600, (tool, text[:80])
+            assert "Traceback" not in text
+            assert "MemoryType" not in text
+            assert "see the server's log" not in text, (tool, str(arguments)[:80], text)
         assert not (await client.call_tool("status", {})).is_error
 
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.create_agent("coder")
-        talk(within(memory), scene, era=era)
+        memory.agents.create("coder")
+        run_client(in_process_server(memory), scene, era=era)
 
-        assert memory.memories(everywhere=True, statuses=["inbox", "active"]) == []
+        assert memory.memories.list(everywhere=True, statuses=["inbox", "active"]) == []
 
 
 @pytest.mark.parametrize("odd", ["\x00", "a\x00b", "\ud800", "‮evil", "<private>x</private> y"])
 def test_odd_text_is_taken_as_text(tmp_path: Path, odd: str) -> None:
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = within(memory)
-        told = values(server, "remember", content=f"odd {odd}")
+        server = in_process_server(memory)
+        result = call_values(server, "remember", content=f"odd {odd}")
 
-        assert values(server, "explain", id=told["id"])["text"]
-        assert values(server, "search", query=odd)["hits"] == []
-        values(server, "context", task=odd)
+        assert call_values(server, "explain", id=result["id"])["text"]
+        assert call_values(server, "search", query=odd)["hits"] == []
+        call_values(server, "context", task=odd)
 
 
 def test_secrets_are_taken_out_and_that_is_said(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        told = values(
-            within(memory),
+        result = call_values(
+            in_process_server(memory),
             "remember",
             content="The key is AKIAIOSFODNN7EXAMPLE.",
             rationale="see AKIAIOSFODNN7EXAMPLE",
         )
 
-        assert "secrets were taken out" in told["note"]
-        assert "AKIAIOSFODNN7EXAMPLE" not in str(memory.get(told["id"]))
+        assert "secrets were removed" in result["note"]
+        assert "AKIAIOSFODNN7EXAMPLE" not in str(memory.memories.get(result["id"]))
 
 
 def test_two_who_edit_one_block_are_shown_both_values(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.create_agent("coder")
-        server = within(memory)
-        values(server, "edit_block", label="persona", how="set", text="Ann", version=1)
+        memory.agents.create("coder")
+        server = in_process_server(memory)
+        call_values(server, "edit_block", label="persona", how="set", text="Ann", version=1)
 
-        said = refusal(server, "edit_block", label="persona", how="set", text="Bob", version=1)
+        error = call_error(server, "edit_block", label="persona", how="set", text="Bob", version=1)
 
-        assert "Yours:\nBob" in said
-        assert "It says:\nAnn" in said
-        assert "Its version is 2." in said
+        assert "Your text:\nBob" in error
+        assert "Current text:\nAnn" in error
+        assert "The current version is 2." in error
 
 
-def test_a_fault_of_our_own_is_logged_and_told_in_one_line(
+def test_an_unexpected_error_is_logged_and_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(self: Recollect) -> None:
+    def broken(self: LocalRecollect) -> None:
         raise ZeroDivisionError("a secret path")
 
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        monkeypatch.setattr(Recollect, "status", broken)
+        monkeypatch.setattr(LocalRecollect, "status", broken)
         with caplog.at_level(logging.ERROR):
-            said = refusal(within(memory), "status")
+            error = call_error(in_process_server(memory), "status")
 
-    assert said == "unexpected ZeroDivisionError; the server's log has it"
+    assert error == "unexpected ZeroDivisionError; see the server's log"
     assert "a secret path" in caplog.text
 
 
@@ -135,7 +143,7 @@ def test_a_closed_store_is_a_tool_error(tmp_path: Path) -> None:
     memory = open_memory(tmp_path / "m.db", words_only=True)
     memory.close()
 
-    assert "closed" in refusal(within(memory), "search", query="anything")
+    assert "closed" in call_error(in_process_server(memory), "search", query="anything")
 
 
 @pytest.mark.parametrize(
@@ -157,8 +165,8 @@ def test_an_address_of_nothing_is_an_error_of_the_protocol(tmp_path: Path, uri: 
             await client.read_resource(uri)
 
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        for era in ERAS:
-            talk(within(memory), scene, era=era)
+        for era in PROTOCOL_VERSIONS:
+            run_client(in_process_server(memory), scene, era=era)
 
 
 def test_a_prompt_without_its_argument_says_what_it_needs(tmp_path: Path) -> None:
@@ -169,12 +177,13 @@ def test_a_prompt_without_its_argument_says_what_it_needs(tmp_path: Path) -> Non
             await client.get_prompt("nonsense")
 
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        talk(within(memory), scene)
+        run_client(in_process_server(memory), scene)
 
 
-def test_a_pipe_survives_what_is_no_message(tmp_path: Path) -> None:
+@pytest.mark.door
+def test_the_server_survives_invalid_messages_on_its_input(tmp_path: Path) -> None:
     """Lines that are no JSON, or none of the protocol, do not end the server."""
-    parameters = piped(tmp_path / "m.db", "--project", "site")
+    parameters = stdio_server(tmp_path / "m.db", "--project", "site")
     hello = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -198,18 +207,18 @@ def test_a_pipe_survives_what_is_no_message(tmp_path: Path) -> None:
     )
 
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert next(one for one in answers if one.get("id") == 1)["result"]["serverInfo"]
-    assert all(one["jsonrpc"] == "2.0" for one in answers)
+    assert next(answer for answer in answers if answer.get("id") == 1)["result"]["serverInfo"]
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
     assert "Traceback" not in done.stderr
 
 
 def test_a_whole_number_with_a_point_is_a_whole_number(tmp_path: Path) -> None:
     """To JSON 2.0 and 2 are one number, and to a schema both are integers."""
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = within(memory)
+        server = in_process_server(memory)
         for number in range(3):
             memory.ingest(f"The site opens at {number}.", project="site")
 
-        assert len(values(server, "search", query="site opens", limit=2.0)["hits"]) == 2
-        values(server, "context", task="open", budget_tokens=500.0)
-        values(server, "edit_block", label="persona", how="set", text="Ann", version=1.0)
+        assert len(call_values(server, "search", query="site opens", limit=2.0)["hits"]) == 2
+        call_values(server, "context", task="open", budget_tokens=500.0)
+        call_values(server, "edit_block", label="persona", how="set", text="Ann", version=1.0)

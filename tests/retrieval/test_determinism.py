@@ -20,7 +20,7 @@ import pytest
 
 import sample_queries
 from recollect import LocalRecollect
-from recollect.engine.index import embed_items
+from recollect.engine.embed_pending import embed_items
 from recollect.store.sqlite.bit_code_index import BitCodeIndex
 from sample_queries import ASKED_AT, QUESTIONS, answers, answers_as_bytes, opened, populate
 from support import FakeClock

@@ -58,7 +58,7 @@ def test_hostile_content_is_stored_and_found_again(memory: LocalRecollect, name:
 
     hits = memory.search(content)
 
-    assert memory.memories.list.get(stored.id).content == re.sub(
+    assert memory.memories.get(stored.id).content == re.sub(
         "[\x00\ud800-\udfff]", "\ufffd", content
     )
     assert memory.maintenance.verify().ok

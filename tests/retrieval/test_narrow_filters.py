@@ -30,7 +30,7 @@ def memory(path: Path) -> Iterator[LocalRecollect]:
     with open_memory(path, clock=FakeClock(START + timedelta(days=DAYS))) as opened:
         for day in range(DAYS):
             began = START + timedelta(days=day)
-            conversation = opened.conversations.list.start(agent="ada", started_at=began)
+            conversation = opened.conversations.start(agent="ada", started_at=began)
             messages = [
                 {
                     "role": "user" if number % 2 else "tool",

@@ -386,7 +386,7 @@ def test_unknown_arguments_are_named(memory: LocalRecollect) -> None:
         memory.memories.ingest_many([{"content": "x", "key": "y"}])
     with pytest.raises(InvalidInput, match="dict"):
         memory.memories.ingest_many([5])  # type: ignore[list-item]
-    for verb in (memory.memories.list.get, memory.explain, memory.views.run, memory.views.delete):
+    for verb in (memory.memories.get, memory.explain, memory.views.run, memory.views.delete):
         with pytest.raises(NotFound):
             verb("\ud800")
 

@@ -15,12 +15,14 @@ import httpx2
 import pytest
 
 import recollect
-from hosted import hosted
-from raw_http import empty, request, sent
-from recollect import Recollect
+from in_process_server import serve_in_thread
+from raw_http import becomes_empty, request, send_raw
+from recollect import LocalRecollect
 from recollect.errors import ImportRefused, TooLarge
-from served import serving, without_embedder
+from server_process import run_server, without_embedder
 from support import open_memory
+
+pytestmark = pytest.mark.door
 
 
 @pytest.fixture
@@ -33,14 +35,16 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]:
     """A memory with enough in it that an export does not fit into a socket's buffers."""
     path = tmp_path_factory.mktemp("transfers") / "memory.db"
     with open_memory(path, words_only=True, reach=[]) as memory:
-        memory.create_agent("ben")
-        said = memory.start_conversation(agent="ben")
+        memory.agents.create("ben")
+        said = memory.conversations.start(agent="ben")
         noise = [os.urandom(3_000).hex() for _ in range(2_000)]
-        memory.append_messages(said, [{"role": "user", "content": text} for text in noise])
+        memory.conversations.append_many(
+            said, [{"role": "user", "content": text} for text in noise]
+        )
         yield memory
 
 
@@ -50,41 +54,40 @@ def get(url: str, target: str, *lines: str) -> bytes:
 
 
 def test_an_export_that_was_fetched_leaves_no_folder(
-    filled: Recollect, temporary: Path, tmp_path: Path
+    filled: LocalRecollect, temporary: Path, tmp_path: Path
 ) -> None:
-    with hosted(filled) as url, recollect.connect(url) as remote:
+    with serve_in_thread(filled) as url, recollect.connect(url) as remote:
         remote.export(tmp_path / "all.jsonl")
         remote.export(tmp_path / "all.jsonl.gz")
-        remote.export_agent("ben", tmp_path / "ben.json")
+        remote.agents.export("ben", tmp_path / "ben.json")
 
-        assert empty(temporary)
+        assert becomes_empty(temporary)
 
 
 def test_an_export_that_nobody_waits_for_leaves_no_folder(
-    filled: Recollect, temporary: Path
+    filled: LocalRecollect, temporary: Path
 ) -> None:
-    with hosted(filled) as url:
+    with serve_in_thread(filled) as url:
         port = int(url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), 60) as leaving:
             leaving.sendall(get(url, "/api/export"))
             assert leaving.recv(1_000)
 
-        assert empty(temporary)
+        assert becomes_empty(temporary)
 
 
 @pytest.mark.parametrize("asked", ["bytes=zz", "bytes=999999999-"])
 def test_an_export_asked_for_in_impossible_parts_leaves_no_folder(
-    filled: Recollect, temporary: Path, asked: str
+    filled: LocalRecollect, temporary: Path, asked: str
 ) -> None:
-    with hosted(filled) as url:
-        sent(int(url.rpartition(":")[2]), get(url, "/api/export", f"Range: {asked}"))
+    with serve_in_thread(filled) as url:
+        send_raw(int(url.rpartition(":")[2]), get(url, "/api/export", f"Range: {asked}"))
 
-        assert empty(temporary)
+        assert becomes_empty(temporary)
 
 
-@pytest.mark.slow
 def test_an_export_under_way_when_the_server_ends_leaves_no_folder(
-    filled: Recollect, tmp_path: Path
+    filled: LocalRecollect, tmp_path: Path
 ) -> None:
     """A reader that stalls holds its answer until the server's grace is over."""
     folder = tmp_path / "temporary"
@@ -92,7 +95,7 @@ def test_an_export_under_way_when_the_server_ends_leaves_no_folder(
     env = without_embedder(TMPDIR=str(folder), PYTHONWARNINGS="always::ResourceWarning")
     log = tmp_path / "log"
     with (
-        serving(filled.path, env=env, log=log) as served,
+        run_server(filled.path, env=env, log=log) as served,
         socket.create_connection(("127.0.0.1", served.port), 60) as stalled,
     ):
         stalled.sendall(get(served.url, "/api/export"))
@@ -106,18 +109,21 @@ def test_an_export_under_way_when_the_server_ends_leaves_no_folder(
 
 
 def test_an_import_that_breaks_off_leaves_nothing_and_is_no_fault_of_the_server(
-    filled: Recollect, temporary: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    filled: LocalRecollect, temporary: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     filled.export(tmp_path / "all.jsonl")
     content = (tmp_path / "all.jsonl").read_bytes()
-    with open_memory(tmp_path / "other.db", words_only=True) as memory, hosted(memory) as url:
+    with (
+        open_memory(tmp_path / "other.db", words_only=True) as memory,
+        serve_in_thread(memory) as url,
+    ):
         port = int(url.rpartition(":")[2])
         for end in (0, 10, len(content) // 2, len(content) - 1):
             lines = (f"Host: 127.0.0.1:{port}", f"Content-Length: {len(content)}")
             with socket.create_connection(("127.0.0.1", port), 60) as leaving:
                 leaving.sendall(request("POST", "/api/import", *lines, body=content[:end]))
-        assert empty(temporary)
-        kept = memory.status().counts
+        assert becomes_empty(temporary)
+        kept = memory.maintenance.status().counts
 
     assert not any(kept.values())
     assert not any(record.exc_info for record in caplog.records)
@@ -125,7 +131,7 @@ def test_an_import_that_breaks_off_leaves_nothing_and_is_no_fault_of_the_server(
 
 @pytest.mark.parametrize("shape", ["cut", "gz", "cut gz", "flipped gz", "twice", "html", "empty"])
 def test_an_import_is_taken_whole_or_refused_whole(
-    filled: Recollect, temporary: Path, tmp_path: Path, shape: str
+    filled: LocalRecollect, temporary: Path, tmp_path: Path, shape: str
 ) -> None:
     source = tmp_path / "all.jsonl"
     filled.export(source)
@@ -145,34 +151,37 @@ def test_an_import_is_taken_whole_or_refused_whole(
     )
     with (
         open_memory(tmp_path / "other.db", words_only=True) as memory,
-        hosted(memory) as url,
+        serve_in_thread(memory) as url,
         recollect.connect(url) as remote,
     ):
         if shape == "gz":
             remote.import_(source)
-            assert memory.status().counts["messages"] == 2_000
+            assert memory.maintenance.status().counts["messages"] == 2_000
         else:
             with pytest.raises(ImportRefused) as told:
                 remote.import_(source)
             assert str(source) in str(told.value)
-            assert not any(memory.status().counts.values())
-        assert empty(temporary)
+            assert not any(memory.maintenance.status().counts.values())
+        assert becomes_empty(temporary)
 
 
 def test_an_import_over_the_limit_is_refused_as_too_large(
-    words_only: Recollect, temporary: Path, tmp_path: Path
+    words_only: LocalRecollect, temporary: Path, tmp_path: Path
 ) -> None:
     source = tmp_path / "large.jsonl"
     source.write_bytes(b"x" * 30_000_000)
-    with hosted(words_only, max_body_mb=1) as url, recollect.connect(url) as remote:
+    with serve_in_thread(words_only, max_body_mb=1) as url, recollect.connect(url) as remote:
         with pytest.raises(TooLarge):
             remote.import_(source)
-        assert empty(temporary)
+        assert becomes_empty(temporary)
 
 
-def test_the_result_of_an_export_tells_no_path_of_the_server(filled: Recollect) -> None:
-    with hosted(filled) as url, httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
-        answer = client.get("/api/agents/ben/export")
+def test_the_result_of_an_export_tells_no_path_of_the_server(filled: LocalRecollect) -> None:
+    with (
+        serve_in_thread(filled) as url,
+        httpx2.Client(base_url=url, trust_env=False, timeout=60) as client,
+    ):
+        answer = client.memories.get("/api/agents/ben/export")
 
     assert tempfile.gettempdir() not in answer.headers["recollect-result"]
 
@@ -194,22 +203,25 @@ def _peak_mb(pid: int) -> float:
     raise AssertionError
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_hundred_megabytes_go_out_and_in_without_being_held(tmp_path: Path) -> None:
     assert resource.RUSAGE_SELF == 0
     source = tmp_path / "all.jsonl"
     with open_memory(tmp_path / "memory.db", words_only=True) as memory:
-        said = memory.start_conversation(agent="ben")
+        said = memory.conversations.start(agent="ben")
         for _ in range(10):
             noise = [os.urandom(5_000).hex() for _ in range(1_000)]
-            memory.append_messages(said, [{"role": "user", "content": text} for text in noise])
+            memory.conversations.append_many(
+                said, [{"role": "user", "content": text} for text in noise]
+            )
     env = without_embedder(RECOLLECT_MAX_BODY_MB="500", RECOLLECT_REQUESTS_PER_SECOND="0")
 
     def grown(db: str, verb: str) -> tuple[float, float]:
-        with serving(tmp_path / db, env=env, log=tmp_path / "log") as served:
+        with run_server(tmp_path / db, env=env, log=tmp_path / "log") as served:
             with recollect.connect(served.url) as remote:
-                remote.count_tokens("warm")  # its tables belong to every server, whatever it moves
+                remote.models.count_tokens(
+                    "warm"
+                )  # its tables belong to every server, whatever it moves
             before = _peak_mb(served.pid)
             command = [sys.executable, "-c", PEAK, verb, served.url, str(source)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from raw_http import Answered, empty, request, sent
+from raw_http import RawResponse, becomes_empty, request, send_raw
 from recollect.errors import TooManyRequests
-from recollect.wire.problem import error_of
-from served import serving, without_embedder
+from recollect.wire.problem import error_from_problem
+from server_process import run_server, without_embedder
+
+pytestmark = pytest.mark.door
 
 TOKEN = "t0ken-of-this-test-0123456789"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "FOO")
@@ -44,7 +46,7 @@ OTHER_ORIGINS = (
 
 
 @dataclass(frozen=True)
-class Server:
+class LoggedServer:
     """A server with a token, and its log."""
 
     port: int
@@ -55,7 +57,7 @@ class Server:
     def host(self) -> str:
         return f"Host: 127.0.0.1:{self.port}"
 
-    def ask(self, method: str, target: str, *lines: str, body: bytes = b"") -> Answered:
+    def ask(self, method: str, target: str, *lines: str, body: bytes = b"") -> RawResponse:
         """Send a request that has the token and the right name."""
         head = (
             self.host,
@@ -63,13 +65,13 @@ class Server:
             "Content-Type: application/json",
             f"Content-Length: {len(body)}",
         )
-        found = sent(self.port, request(method, target, *head, *lines, body=body))
+        found = send_raw(self.port, request(method, target, *head, *lines, body=body))
         assert found is not None
         return found
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoggedServer]:
     """A server that logs every request, with a token and a small limit."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "token").write_text(TOKEN)
@@ -81,8 +83,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         TMPDIR=str(folder / "temporary"),
     )
     options = ("--token-file", str(folder / "token"), "--verbose")
-    with serving(folder / "memory.db", *options, env=env, log=log) as served:
-        yield Server(served.port, log, served.pid)
+    with run_server(folder / "memory.db", *options, env=env, log=log) as served:
+        yield LoggedServer(served.port, log, served.pid)
         assert served.process.poll() is None  # whatever it was sent, it still runs
     said = log.read_text()
     assert TOKEN not in said
@@ -90,7 +92,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def paths(server: Server) -> list[str]:
+def paths(server: LoggedServer) -> list[str]:
     """Every path of the document, filled in, and some that are none."""
     found = json.loads(server.ask("GET", "/openapi.json").body)["paths"]
     assert len(found) > 80
@@ -99,12 +101,12 @@ def paths(server: Server) -> list[str]:
 
 
 def test_without_the_token_nothing_is_told_on_any_path_by_any_method(
-    server: Server, paths: list[str]
+    server: LoggedServer, paths: list[str]
 ) -> None:
     told = set()
     for path in paths:
         for method in METHODS:
-            answer = sent(server.port, request(method, path, server.host, "Connection: close"))
+            answer = send_raw(server.port, request(method, path, server.host, "Connection: close"))
             assert answer is not None
             assert answer.status == 401, (method, path)
             told.add(answer.body)
@@ -130,10 +132,10 @@ def test_without_the_token_nothing_is_told_on_any_path_by_any_method(
         "Authorization: Bearer \xff\xfe",
     ],
 )
-def test_what_is_not_quite_the_token_is_refused(server: Server, line: str) -> None:
+def test_what_is_not_quite_the_token_is_refused(server: LoggedServer, line: str) -> None:
     raw = request("GET", "/health", server.host, line)
 
-    answer = sent(server.port, raw)
+    answer = send_raw(server.port, raw)
 
     assert answer is not None
     assert answer.status == 401
@@ -143,11 +145,11 @@ def test_what_is_not_quite_the_token_is_refused(server: Server, line: str) -> No
 
 @pytest.mark.parametrize("written", OTHER_HOSTS)
 def test_another_name_is_refused_on_every_path(
-    server: Server, paths: list[str], written: str
+    server: LoggedServer, paths: list[str], written: str
 ) -> None:
     host = f"Host: {written.format(port=server.port)}"
     for path in paths:
-        answer = sent(server.port, request("GET", path, host, f"Authorization: Bearer {TOKEN}"))
+        answer = send_raw(server.port, request("GET", path, host, f"Authorization: Bearer {TOKEN}"))
         assert answer is not None
         assert answer.status in (400, 403)
         assert answer.problem["error"] == "RequestRefused"
@@ -155,7 +157,7 @@ def test_another_name_is_refused_on_every_path(
 
 @pytest.mark.parametrize("written", OTHER_ORIGINS)
 def test_pages_of_elsewhere_are_refused_on_every_path(
-    server: Server, paths: list[str], written: str
+    server: LoggedServer, paths: list[str], written: str
 ) -> None:
     origin = f"Origin: {written.format(port=server.port)}"
     for path in paths:
@@ -166,13 +168,13 @@ def test_pages_of_elsewhere_are_refused_on_every_path(
             assert not any(name.startswith("access-control") for name in answer.headers)
 
 
-def test_the_servers_own_origin_may_ask(server: Server) -> None:
+def test_the_servers_own_origin_may_ask(server: LoggedServer) -> None:
     for origin in (f"http://127.0.0.1:{server.port}", f"http://localhost:{server.port}"):
         assert server.ask("GET", "/health", f"Origin: {origin}").status == 200
 
 
-def test_another_port_of_this_machine_in_the_host_is_this_machine(server: Server) -> None:
-    found = sent(
+def test_another_port_of_this_machine_in_the_host_is_this_machine(server: LoggedServer) -> None:
+    found = send_raw(
         server.port,
         request("GET", "/health", "Host: localhost:1", f"Authorization: Bearer {TOKEN}"),
     )
@@ -181,7 +183,7 @@ def test_another_port_of_this_machine_in_the_host_is_this_machine(server: Server
     assert found.status == 200
 
 
-def odd_requests(server: Server) -> dict[str, bytes]:
+def odd_requests(server: LoggedServer) -> dict[str, bytes]:
     host, token = server.host, f"Authorization: Bearer {TOKEN}"
     chunked = "Transfer-Encoding: chunked"
     return {
@@ -216,14 +218,14 @@ def odd_requests(server: Server) -> dict[str, bytes]:
     }
 
 
-ODD = tuple(odd_requests(Server(1, Path(), 0)))
+ODD = tuple(odd_requests(LoggedServer(1, Path(), 0)))
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_no_request_is_answered_with_400_to_413_and_little_else(
-    server: Server, name: str
+    server: LoggedServer, name: str
 ) -> None:
-    answer = sent(server.port, odd_requests(server)[name])
+    answer = send_raw(server.port, odd_requests(server)[name])
 
     assert answer is not None
     assert answer.status in (400, 403, 413, 422)
@@ -267,7 +269,7 @@ def test_what_is_no_request_is_answered_with_400_to_413_and_little_else(
         "/\\..\\..\\etc",
     ],
 )
-def test_tricks_with_paths_lead_nowhere(server: Server, target: str) -> None:
+def test_tricks_with_paths_lead_nowhere(server: LoggedServer, target: str) -> None:
     answer = server.ask("GET", target)
 
     assert answer.status in (400, 404, 405, 422), answer
@@ -277,7 +279,7 @@ def test_tricks_with_paths_lead_nowhere(server: Server, target: str) -> None:
 
 @pytest.mark.parametrize("target", ["/health/", "/agents//", "/api/agents/"])
 def test_a_slash_too_many_is_another_address_and_no_way_elsewhere(
-    server: Server, target: str
+    server: LoggedServer, target: str
 ) -> None:
     answer = server.ask("GET", target)
 
@@ -285,23 +287,23 @@ def test_a_slash_too_many_is_another_address_and_no_way_elsewhere(
     assert answer.problem["detail"]
 
 
-def test_a_refusal_does_not_repeat_a_long_name(server: Server) -> None:
+def test_a_refusal_does_not_repeat_a_long_name(server: LoggedServer) -> None:
     answer = server.ask("GET", "/agents/" + "a" * 60_000)
 
     assert len(answer.body) < 2_000
 
 
-def test_a_body_that_goes_on_for_ever_is_cut_off(server: Server) -> None:
+def test_a_body_that_goes_on_for_ever_is_cut_off(server: LoggedServer) -> None:
     lines = (server.host, f"Authorization: Bearer {TOKEN}", "Transfer-Encoding: chunked")
     chunk = b"10000\r\n" + b"x" * 65_536 + b"\r\n"
 
-    answer = sent(server.port, request("POST", "/agents", *lines), *([chunk] * 40))
+    answer = send_raw(server.port, request("POST", "/agents", *lines), *([chunk] * 40))
 
     assert answer is None or answer.problem["error"] == "TooLarge"
     assert server.ask("GET", "/health").status == 200
 
 
-def test_bodies_that_never_end_do_not_keep_others_waiting(server: Server) -> None:
+def test_bodies_that_never_end_do_not_keep_others_waiting(server: LoggedServer) -> None:
     head = (server.host, f"Authorization: Bearer {TOKEN}", "Content-Length: 1000")
     targets = ("/agents", "/messages", "/api/memories", "/api/drain")
     with ExitStack() as open_ones:
@@ -319,7 +321,7 @@ def test_bodies_that_never_end_do_not_keep_others_waiting(server: Server) -> Non
     assert server.ask("GET", "/health").status == 200
 
 
-def test_a_length_that_lies_is_a_request_that_never_came(server: Server) -> None:
+def test_a_length_that_lies_is_a_request_that_never_came(server: LoggedServer) -> None:
     head = (server.host, f"Authorization: Bearer {TOKEN}", "Content-Length: 500")
     with socket.create_connection(("127.0.0.1", server.port), 60) as short:
         short.sendall(request("POST", "/agents", *head, body=b'{"name": "never"}'))
@@ -329,27 +331,29 @@ def test_a_length_that_lies_is_a_request_that_never_came(server: Server) -> None
     assert server.ask("GET", "/agents/never").status == 404
 
 
-def test_floods_of_headers_do_no_harm(server: Server) -> None:
+def test_floods_of_headers_do_no_harm(server: LoggedServer) -> None:
     many = [f"X-{number}: y" for number in range(20_000)]
     large = "X: " + "y" * 2_000_000
 
     for lines in (many, [large]):
         head = (server.host, f"Authorization: Bearer {TOKEN}")
-        answer = sent(server.port, request("GET", "/health", *head, *lines))
+        answer = send_raw(server.port, request("GET", "/health", *head, *lines))
         assert answer is None or answer.status in (200, 400, 431)
 
     assert server.ask("GET", "/health").status == 200
 
 
 @pytest.mark.parametrize("asked", ["bytes=zz", "bytes=99999999-", "lines=1-2", "bytes=5-1"])
-def test_an_export_does_not_come_in_parts_and_leaves_no_folder(server: Server, asked: str) -> None:
+def test_an_export_does_not_come_in_parts_and_leaves_no_folder(
+    server: LoggedServer, asked: str
+) -> None:
     answer = server.ask("GET", "/api/export", f"Range: {asked}")
 
-    assert empty(server.log.parent / "temporary")
+    assert becomes_empty(server.log.parent / "temporary")
     assert answer.status == 200 or answer.problem
 
 
-def test_only_health_tells_where_the_store_is(server: Server, paths: list[str]) -> None:
+def test_only_health_tells_where_the_store_is(server: LoggedServer, paths: list[str]) -> None:
     folder = str(server.log.parent)
 
     seen = [path for path in paths if folder in server.ask("GET", path).body.decode("latin-1")]
@@ -359,14 +363,14 @@ def test_only_health_tells_where_the_store_is(server: Server, paths: list[str]) 
 
 def test_more_requests_than_allowed_are_told_to_wait(tmp_path: Path) -> None:
     env = without_embedder(RECOLLECT_REQUESTS_PER_SECOND="5")
-    with serving(tmp_path / "memory.db", env=env, log=tmp_path / "log") as served:
+    with run_server(tmp_path / "memory.db", env=env, log=tmp_path / "log") as served:
         raw = request("GET", "/health", f"Host: 127.0.0.1:{served.port}")
-        answers = [sent(served.port, raw) for _ in range(12)]
+        answers = [send_raw(served.port, raw) for _ in range(12)]
 
     refused: list[Any] = [one for one in answers if one is not None and one.status == 429]
     assert 1 <= len(refused) <= 7
     assert int(refused[0].headers["retry-after"]) >= 1
-    error = error_of(refused[0].problem, 429)
+    error = error_from_problem(refused[0].problem, 429)
     assert isinstance(error, TooManyRequests)
     assert error.retry_after_s
     assert 0 < error.retry_after_s <= 1
@@ -374,11 +378,11 @@ def test_more_requests_than_allowed_are_told_to_wait(tmp_path: Path) -> None:
 
 def test_pages_of_elsewhere_do_not_use_up_the_requests_of_this_machine(tmp_path: Path) -> None:
     env = without_embedder(RECOLLECT_REQUESTS_PER_SECOND="5")
-    with serving(tmp_path / "memory.db", env=env, log=tmp_path / "log") as served:
+    with run_server(tmp_path / "memory.db", env=env, log=tmp_path / "log") as served:
         host = f"Host: 127.0.0.1:{served.port}"
         for _ in range(20):
-            sent(served.port, request("GET", "/health", host, "Origin: http://evil.com"))
-        answer = sent(served.port, request("GET", "/health", host))
+            send_raw(served.port, request("GET", "/health", host, "Origin: http://evil.com"))
+        answer = send_raw(served.port, request("GET", "/health", host))
 
     assert answer is not None
     assert answer.status == 200

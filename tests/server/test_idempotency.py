@@ -10,14 +10,14 @@ from typing import Any
 import apsw
 import pytest
 from fastapi.testclient import TestClient
+from recollect.wire.routes import PREFIX, ROUTES, Route
 
-from furnished import furnished
-from hosted import LOCAL
-from recollect import Recollect
+from in_process_server import LOCAL
+from populated_memory import populate_memory
+from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.server.web_app import web_app
-from recollect.wire.routes import PREFIX, ROUTES, Route
-from recollect.wire.segment import filled
+from recollect.wire.path_segment import fill_path
 from support import FakeClock, open_memory
 
 # What each write is given besides the names in its path; `$` stands for one of those.
@@ -109,14 +109,14 @@ WRITES = [route for route in ROUTES.values() if route.method != "GET"]
 REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422, "reembed": 422}
 
 
-class Asked:
+class ServedFile:
     """A server over a furnished memory, and what is in its file."""
 
-    def __init__(self, memory: Recollect, path: Path) -> None:
+    def __init__(self, memory: LocalRecollect, path: Path) -> None:
         self.memory = memory
         self.path = path
-        self.known = furnished(memory)
-        team = next(block for block in memory.blocks() if block.label == "team")
+        self.known = populate_memory(memory)
+        team = next(block for block in memory.blocks.list() if block.label == "team")
         (path.parent / "a.py").write_text("print('hello')\n")
         self.stand_in = {
             **{f"${n}": one for n, one in enumerate(self.known["memory_id"])},
@@ -142,7 +142,7 @@ class Asked:
         how: dict[str, Any] = {"json": body} if route.has_body else {"params": body}
         headers = {} if key is None else {"idempotency-key": key}
         return self.client.request(
-            route.method, PREFIX + filled(route.path, names), headers=headers, **how
+            route.method, PREFIX + fill_path(route.path, names), headers=headers, **how
         )
 
     def _filled(self, value: Any) -> Any:
@@ -168,15 +168,15 @@ class Asked:
 
     def kept(self) -> Mapping[str, int]:
         """Return how many rows of the caller's own there are; a search only adds to the log."""
-        counts = self.memory.status().counts
+        counts = self.memory.maintenance.status().counts
         return {name: n for name, n in counts.items() if not name.startswith("retrieval")}
 
 
 @pytest.fixture
-def asked(path: Path, clock: FakeClock, tmp_path: Path) -> Iterator[Asked]:
+def asked(path: Path, clock: FakeClock, tmp_path: Path) -> Iterator[ServedFile]:
     """A furnished server."""
     with open_memory(path, clock=clock, words_only=True, reach=[tmp_path]) as memory:
-        yield Asked(memory, path)
+        yield ServedFile(memory, path)
 
 
 def test_every_write_of_the_table_is_tried() -> None:
@@ -184,11 +184,13 @@ def test_every_write_of_the_table_is_tried() -> None:
 
 
 @pytest.mark.parametrize("route", WRITES, ids=lambda route: route.verb)
-def test_a_write_sent_twice_is_done_once_and_answered_alike(asked: Asked, route: Route) -> None:
+def test_a_write_sent_twice_is_done_once_and_answered_alike(
+    asked: ServedFile, route: Route
+) -> None:
     if route.verb == "undo":
         asked.memory.promote(asked.known["memory_id"][2])
     if route.verb == "detach_block":
-        asked.memory.attach_block("ben", asked.stand_in["$team"])
+        asked.memory.blocks.attach("ben", asked.stand_in["$team"])
     before = asked.kept()
     first = asked.send(route, "k")
     assert first.status_code == REFUSED.get(route.verb, 200), first.text
@@ -212,7 +214,7 @@ def test_a_write_sent_twice_is_done_once_and_answered_alike(asked: Asked, route:
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_a_key_is_good_for_one_request_only(asked: Asked, restart: bool) -> None:
+def test_a_key_is_good_for_one_request_only(asked: ServedFile, restart: bool) -> None:
     assert asked.send(ROUTES["ingest"], "k").status_code == 200
     if restart:
         asked.restarted()
@@ -227,14 +229,14 @@ def test_a_key_is_good_for_one_request_only(asked: Asked, restart: bool) -> None
     assert asked.rows() == rows
 
 
-def test_the_same_request_under_another_key_is_another_request(asked: Asked) -> None:
+def test_the_same_request_under_another_key_is_another_request(asked: ServedFile) -> None:
     one = asked.send(ROUTES["append_message"], "k1").json()
     two = asked.send(ROUTES["append_message"], "k2").json()
 
     assert one["id"] != two["id"]
 
 
-def test_a_refused_request_leaves_its_key_free(asked: Asked) -> None:
+def test_a_refused_request_leaves_its_key_free(asked: ServedFile) -> None:
     refused = asked.send(ROUTES["ingest"], "k", content="")
     assert refused.status_code == 422
 
@@ -242,7 +244,7 @@ def test_a_refused_request_leaves_its_key_free(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("verb", ["append_message", "ingest", "create_agent", "capture_session"])
-def test_twenty_at_once_with_one_key_are_one(asked: Asked, verb: str) -> None:
+def test_twenty_at_once_with_one_key_are_one(asked: ServedFile, verb: str) -> None:
     route = ROUTES[verb]
     together = threading.Barrier(20)
 
@@ -263,7 +265,7 @@ def test_twenty_at_once_with_one_key_are_one(asked: Asked, verb: str) -> None:
         assert added[table] == 1
 
 
-def test_twenty_refused_at_once_with_one_key_are_all_told_why(asked: Asked) -> None:
+def test_twenty_refused_at_once_with_one_key_are_all_told_why(asked: ServedFile) -> None:
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(lambda _: asked.send(ROUTES["ingest"], "k", content=""), range(20)))
 
@@ -273,7 +275,7 @@ def test_twenty_refused_at_once_with_one_key_are_all_told_why(asked: Asked) -> N
 @pytest.mark.parametrize(
     "key", ["x", "k" * 200, "a b", "'; DROP TABLE requests; --", "clé", "%00", "a,b"]
 )
-def test_any_key_of_up_to_200_characters_will_do(asked: Asked, key: str) -> None:
+def test_any_key_of_up_to_200_characters_will_do(asked: ServedFile, key: str) -> None:
     written: Any = key.encode()  # UTF-8, whatever a header may hold
 
     first, again = (asked.send(ROUTES["append_message"], written) for _ in range(2))
@@ -283,7 +285,7 @@ def test_any_key_of_up_to_200_characters_will_do(asked: Asked, key: str) -> None
 
 
 @pytest.mark.parametrize("key", ["", "  ", "k" * 201, "k" * 10_000])
-def test_a_key_that_is_none_is_refused_and_nothing_is_written(asked: Asked, key: str) -> None:
+def test_a_key_that_is_none_is_refused_and_nothing_is_written(asked: ServedFile, key: str) -> None:
     rows = asked.rows()
 
     answer = asked.send(ROUTES["append_message"], key)
@@ -293,7 +295,7 @@ def test_a_key_that_is_none_is_refused_and_nothing_is_written(asked: Asked, key:
     assert asked.rows() == rows
 
 
-def test_two_keys_are_refused(asked: Asked) -> None:
+def test_two_keys_are_refused(asked: ServedFile) -> None:
     answer = asked.client.post(
         "/api/agents",
         json={"name": "new"},
@@ -310,7 +312,7 @@ def test_two_keys_are_refused(asked: Asked) -> None:
         ("/memory-blocks", {"agent_name": "ben", "label": "fresh", "value": "x"}),
     ],
 )
-def test_the_memory_servers_own_writes_take_keys_too(asked: Asked, at: str, body: Any) -> None:
+def test_the_memory_servers_own_writes_take_keys_too(asked: ServedFile, at: str, body: Any) -> None:
     first, again = (
         asked.client.post(at, json=body, headers={"idempotency-key": "k"}) for _ in range(2)
     )
@@ -319,10 +321,12 @@ def test_the_memory_servers_own_writes_take_keys_too(asked: Asked, at: str, body
     assert first.json() == again.json()
 
 
-def test_an_agent_imported_twice_with_one_key_is_there_once(asked: Asked, tmp_path: Path) -> None:
-    asked.memory.export_agent("ben", tmp_path / "ben.json")
+def test_an_agent_imported_twice_with_one_key_is_there_once(
+    asked: ServedFile, tmp_path: Path
+) -> None:
+    asked.memory.agents.export("ben", tmp_path / "ben.json")
     content = (tmp_path / "ben.json").read_bytes()
-    before = len(asked.memory.agents())
+    before = len(asked.memory.agents.list())
 
     for _ in range(2):
         answer = asked.client.post(
@@ -330,10 +334,10 @@ def test_an_agent_imported_twice_with_one_key_is_there_once(asked: Asked, tmp_pa
         )
         assert answer.status_code == 200
 
-    assert len(asked.memory.agents()) == before + 1
+    assert len(asked.memory.agents.list()) == before + 1
 
 
-def test_a_deleted_text_is_not_handed_out_again_by_its_key(asked: Asked) -> None:
+def test_a_deleted_text_is_not_handed_out_again_by_its_key(asked: ServedFile) -> None:
     said = asked.send(ROUTES["ingest"], "k", content="My PIN is 4711 zebra.").json()
     asked.client.delete(f"/api/memories/{said['id']}", headers={"idempotency-key": "d"})
 
@@ -344,7 +348,7 @@ def test_a_deleted_text_is_not_handed_out_again_by_its_key(asked: Asked) -> None
 
 
 def test_a_deleted_text_is_not_handed_out_again_where_the_deletion_had_no_key(
-    asked: Asked,
+    asked: ServedFile,
 ) -> None:
     said = asked.send(ROUTES["ingest"], "k", content="My PIN is 4711 zebra.").json()
     asked.client.delete(f"/api/memories/{said['id']}")

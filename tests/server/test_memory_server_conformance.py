@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from conftest import SHARED
-from design_document import Endpoint, Setting, document, endpoints, settings
-from hosted import LOCAL
-from recollect import Recollect
+from conftest import DATA
+from design_document import Endpoint, Setting, endpoints, settings
+from in_process_server import LOCAL
+from recollect import LocalRecollect
 from recollect.config import Settings, load_settings
 from recollect.server.web_app import web_app
 
-TEXT = document(SHARED)
+TEXT = (DATA / "memory_server.md").read_text(encoding="utf-8")
 ENDPOINTS = endpoints(TEXT)
 SETTINGS = settings(TEXT)
 BY_NAME = {str(one): one for one in ENDPOINTS}
@@ -28,11 +28,9 @@ WITH_BODY = [one for one in ENDPOINTS if one.request]
 OF_AN_AGENT = [one for one in ENDPOINTS if str(one) not in ("GET /health", "POST /agents")]
 NOBODY = "nobody_of_this_name"
 
-pytestmark = pytest.mark.skipif(not TEXT, reason="the design document is not here")
-
 
 @pytest.fixture
-def client(memory: Recollect) -> Iterator[TestClient]:
+def client(memory: LocalRecollect) -> Iterator[TestClient]:
     """A client of the server over an empty memory."""
     with TestClient(web_app(memory, Settings()), base_url=LOCAL) as opened:
         yield opened
@@ -218,14 +216,14 @@ def test_every_role_the_document_names_is_accepted_and_no_other(client: TestClie
 
 
 def test_messages_are_listed_newest_first_as_many_as_the_document_says(
-    client: TestClient, memory: Recollect
+    client: TestClient, memory: LocalRecollect
 ) -> None:
     endpoint = BY_NAME["GET /messages/{agent_name}"]
     default = endpoint.defaults["limit"]
     furnish(client)
-    talk = memory.start_conversation(agent="my_agent")
+    talk = memory.conversations.start(agent="my_agent")
     said = [{"role": "user", "content": f"number {n}"} for n in range(default + 5)]
-    memory.append_messages(talk, said)
+    memory.conversations.append_many(talk, said)
 
     found = [one["content"] for one in asked(client, endpoint).json()]
     three = [one["content"] for one in client.get("/messages/my_agent?limit=3").json()]
@@ -261,14 +259,14 @@ def test_a_search_returns_as_many_as_the_document_says_by_similarity(client: Tes
 
 
 def test_a_context_has_as_many_messages_as_the_document_says(
-    client: TestClient, memory: Recollect
+    client: TestClient, memory: LocalRecollect
 ) -> None:
     endpoint = BY_NAME["POST /context/{agent_name}"]
     furnish(client)
     [row] = [one for one in SETTINGS if one.name == "max_context_messages"]
-    talk = memory.start_conversation(agent="my_agent")
+    talk = memory.conversations.start(agent="my_agent")
     said = [{"role": "user", "content": f"My name is Alice, I said {n} times"} for n in range(30)]
-    memory.append_messages(talk, said)
+    memory.conversations.append_many(talk, said)
 
     answer = asked(client, endpoint).json()
 
@@ -286,6 +284,6 @@ def test_every_setting_has_its_variable_and_its_default(row: Setting) -> None:
     former, latter = asdict(load_settings({})), asdict(load_settings({row.variable: other}))
 
     changed = {name for name in former if former[name] != latter[name]}
-    [field] = changed - {"embedder_named"}  # says that somebody named one; nobody sets it
+    [field] = changed - {"embedder_is_explicit"}  # derived, not a setting
     assert str(latter[field]) == other
     assert str(former[field]) == ("" if row.default.startswith("(") else row.default)

@@ -25,12 +25,13 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from furnished import furnished
-from hosted import hosted
-from recollect import Recollect
+from in_process_server import serve_in_thread
+from populated_memory import populate_memory
 from recollect.config import Settings
 from recollect.server.web_app import web_app
 from support import open_memory
+
+pytestmark = pytest.mark.fuzz
 
 CHECKS = [
     not_a_server_error,
@@ -45,7 +46,7 @@ EXAMPLES = 10
 
 def document() -> dict[str, Any]:
     """Return what the server says of itself."""
-    with Recollect(Settings(db=":memory:", embedding_backend="none")) as memory:
+    with LocalRecollect(Settings(db=":memory:", embedding_backend="none")) as memory:
         return web_app(memory, Settings()).openapi()
 
 
@@ -55,7 +56,7 @@ schema.config.generation.update(modes=list(GenerationMode))
 
 
 @dataclass(frozen=True)
-class Served:
+class FuzzedServer:
     """A server, and what its store has to be named by each name of a path."""
 
     url: str
@@ -63,13 +64,13 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedServer]:
     """A server over a furnished memory that reads no files."""
     path = tmp_path_factory.mktemp("schemathesis") / "memory.db"
     with open_memory(path, words_only=True, reach=[]) as memory:
-        known = furnished(memory)
-        with hosted(memory) as url:
-            yield Served(url, known)
+        known = populate_memory(memory)
+        with serve_in_thread(memory) as url:
+            yield FuzzedServer(url, known)
 
 
 @schema.parametrize()
@@ -81,7 +82,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     suppress_health_check=list(HealthCheck),
 )
 def test_every_operation_keeps_to_the_document(
-    case: schemathesis.Case[Any], served: Served
+    case: schemathesis.Case[Any], served: FuzzedServer
 ) -> None:
     # The same choice for the same request, or a failure could not be played again.
     chance = random.Random(json.dumps(case.path_parameters, sort_keys=True, default=repr))

@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Recollect, __version__
+from recollect import LocalRecollect, __version__
 from recollect.app.background import BackgroundState
 from recollect.config import Settings
-from recollect.domain.upkeep import EmbedderSeen, EmbedderState, Pulse
+from recollect.domain.maintenance import EmbedderStatus, EmbedderState, StoreHealth
 from recollect.errors import EmbedderUnavailable
-from recollect.models.protocol import Vectors
-from recollect.models.scripted import ScriptedEmbedder
-from recollect.server.health import Seen, reasons
+from recollect.models.embedder import Vectors
+from recollect.models.scripted_models import ScriptedEmbedder
+from recollect.server.health import HealthSnapshot, degraded_reasons
 from recollect.server.web_app import web_app
 from support import open_memory
 
-WELL = EmbedderSeen(backend="local", name="m", state=EmbedderState.READY, dimension=384)
+WELL = EmbedderStatus(backend="local", name="m", state=EmbedderState.READY, dimension=384)
 
 
 @contextmanager
-def served(memory: Recollect) -> Iterator[TestClient]:
+def served(memory: LocalRecollect) -> Iterator[TestClient]:
     """Ask the application of *memory* inside the block."""
     with TestClient(web_app(memory, Settings()), base_url="http://127.0.0.1:8283") as client:
         yield client
@@ -46,7 +46,7 @@ def until(client: TestClient, wanted: Any) -> dict[str, Any]:
     return found
 
 
-def test_it_has_every_field_of_a_memory_server_and_more(memory: Recollect, path: Path) -> None:
+def test_it_has_every_field_of_a_memory_server_and_more(memory: LocalRecollect, path: Path) -> None:
     with served(memory) as client:
         found = until(client, lambda one: one["worker"]["state"] == "idle")
 
@@ -60,14 +60,14 @@ def test_it_has_every_field_of_a_memory_server_and_more(memory: Recollect, path:
         "reasons": [],
         "version": __version__,
         "pid": os.getpid(),
-        "store": {"ok": True, "schema": memory.status().schema},
+        "store": {"ok": True, "schema": memory.maintenance.status().schema},
         "queue": {"todo": 0, "doing": 0, "parked": 0},
         "embedder": {"name": "scripted", "state": "ready", "trouble": "", "waiting": 0},
         "worker": {"state": "idle", "last_error": ""},
     }
 
 
-def test_without_an_embedder_it_is_off_and_that_is_well(words_only: Recollect) -> None:
+def test_without_an_embedder_it_is_off_and_that_is_well(words_only: LocalRecollect) -> None:
     with served(words_only) as client:
         found = health(client)
 
@@ -78,8 +78,8 @@ def test_without_an_embedder_it_is_off_and_that_is_well(words_only: Recollect) -
 
 
 def test_the_local_dimension_is_known_before_the_model_is_loaded(path: Path) -> None:
-    with Recollect(Settings(db=str(path))) as memory:
-        seen = memory.embedder_seen()
+    with LocalRecollect(Settings(db=str(path))) as memory:
+        seen = memory.engine.embedder_status()
 
     assert seen.dimension == 384
     assert seen.state is EmbedderState.NOT_LOADED
@@ -87,12 +87,12 @@ def test_the_local_dimension_is_known_before_the_model_is_loaded(path: Path) -> 
 
 
 def test_the_name_seen_is_the_name_the_embedder_gives_itself(path: Path) -> None:
-    with Recollect(Settings(db=str(path))) as memory:
-        before = memory.embedder_seen().name
-        assert memory.status().embedder == before
-    with Recollect(Settings(db=str(path), embedding_backend="ollama")) as memory:
-        before = memory.embedder_seen().name
-        assert memory.status().embedder == before == "ollama:all-minilm"
+    with LocalRecollect(Settings(db=str(path))) as memory:
+        before = memory.engine.embedder_status().name
+        assert memory.maintenance.status().embedder == before
+    with LocalRecollect(Settings(db=str(path), embedding_backend="ollama")) as memory:
+        before = memory.engine.embedder_status().name
+        assert memory.maintenance.status().embedder == before == "ollama:all-minilm"
 
 
 @pytest.mark.parametrize("backend", ["ollama", "openai"])
@@ -100,7 +100,7 @@ def test_an_embedder_behind_http_is_not_asked_for_its_dimension(path: Path, back
     # Nobody listens there: to be asked would be a failure, and shown as one.
     url = "http://127.0.0.1:9"
     settings = Settings(db=str(path), embedding_backend=backend, ollama_url=url, openai_url=url)
-    with Recollect(settings) as memory, served(memory) as client:
+    with LocalRecollect(settings) as memory, served(memory) as client:
         found = until(client, lambda one: one["worker"]["state"] == "idle")
 
     assert found["status"] == "ok"
@@ -112,7 +112,7 @@ def test_a_model_that_is_not_there_is_told(path: Path, tmp_path: Path) -> None:
     settings = Settings(
         db=str(path), embedding_backend="folder", embedding_model=str(tmp_path / "nowhere")
     )
-    with Recollect(settings) as memory, served(memory) as client:
+    with LocalRecollect(settings) as memory, served(memory) as client:
         answer = client.get("/health")
 
     assert answer.status_code == 200
@@ -120,7 +120,7 @@ def test_a_model_that_is_not_there_is_told(path: Path, tmp_path: Path) -> None:
     assert "nowhere" in answer.json()["embedder"]["trouble"]
 
 
-class Failing(ScriptedEmbedder):
+class BreakableEmbedder(ScriptedEmbedder):
     """An embedder that fails until it is mended."""
 
     broken = True
@@ -132,7 +132,7 @@ class Failing(ScriptedEmbedder):
 
 
 def test_an_embedder_that_failed_is_told_until_it_answers_again(path: Path) -> None:
-    embedder = Failing()
+    embedder = BreakableEmbedder()
     with open_memory(path, embedder=embedder) as memory, served(memory) as client:
         found = until(client, lambda one: one["embedder"]["state"] == "resting")
 
@@ -147,26 +147,26 @@ def test_an_embedder_that_failed_is_told_until_it_answers_again(path: Path) -> N
         assert health(client)["status"] == "ok"
 
 
-def test_parked_jobs_are_told(memory: Recollect) -> None:
-    seen = Seen(
-        path="x", embedder=WELL, pulse=Pulse(schema=3, jobs={"parked": 2}, waiting=0, dimension=384)
+def test_parked_jobs_are_told(memory: LocalRecollect) -> None:
+    seen = HealthSnapshot(
+        path="x", embedder=WELL, pulse=StoreHealth(schema=3, jobs={"parked": 2}, waiting=0, dimension=384)
     )
 
-    [why] = reasons(seen)
+    [why] = degraded_reasons(seen)
 
     assert "2" in why
     assert "recollect jobs list" in why
 
 
 def test_a_worker_that_ended_or_fails_is_told() -> None:
-    ended = Seen(path="x", embedder=WELL, worker=BackgroundState.STOPPED)
-    failing = Seen(path="x", embedder=WELL, worker_error="the disk is full")
+    ended = HealthSnapshot(path="x", embedder=WELL, worker=BackgroundState.STOPPED)
+    failing = HealthSnapshot(path="x", embedder=WELL, worker_error="the disk is full")
 
-    assert list(reasons(ended)) == ["nothing works in the background"]
-    assert "the disk is full" in next(reasons(failing))
+    assert list(degraded_reasons(ended)) == ["the background worker is stopped"]
+    assert "the disk is full" in next(degraded_reasons(failing))
 
 
-def test_a_store_that_cannot_be_read_is_a_503(words_only: Recollect, path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_a_503(words_only: LocalRecollect, path: Path) -> None:
     with served(words_only) as client:
         words_only.close()
         answer = client.get("/health")
@@ -179,7 +179,7 @@ def test_a_store_that_cannot_be_read_is_a_503(words_only: Recollect, path: Path)
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file cannot be removed elsewhere")
 def test_a_file_that_was_removed_under_the_server_is_a_503(
-    words_only: Recollect, path: Path
+    words_only: LocalRecollect, path: Path
 ) -> None:
     with served(words_only) as client:
         path.unlink()
@@ -189,14 +189,14 @@ def test_a_file_that_was_removed_under_the_server_is_a_503(
     assert "no longer there" in answer.json()["reasons"][0]
 
 
-def test_it_answers_while_somebody_writes(words_only: Recollect) -> None:
+def test_it_answers_while_somebody_writes(words_only: LocalRecollect) -> None:
     inside, done = threading.Event(), threading.Event()
 
     def hold(tables: Any) -> None:
         inside.set()
         done.wait(60)
 
-    store = words_only._deps.store
+    store = words_only._services.store
     writing = threading.Thread(target=store.write, args=(hold,))
     with served(words_only) as client:
         writing.start()
@@ -222,4 +222,4 @@ def test_a_write_over_http_wakes_the_worker(path: Path) -> None:
             client.post("/facts", params={"text": "Answers should be short."})
             until(client, lambda one: one["embedder"]["waiting"] == 0)
 
-    assert "Answers should be short." in embedder.asked
+    assert "Answers should be short." in embedder.texts

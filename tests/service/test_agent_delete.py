@@ -7,12 +7,12 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import NotFound, Recollect
+from recollect import LocalRecollect, NotFound
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.domain.skill import SkillOrigin
 from recollect.store.protocol import Tables
-from recollect.store.values import KeptFile, KeptSkill, OpenWindow
-from support import START, FakeClock
+from recollect.store.values import OpenFileWindow, StoredFile, StoredSkill
+from support import START, FakeClock, candidates
 
 MARK = "zebramark"
 
@@ -47,8 +47,8 @@ def sizes(path: Path) -> dict[str, int]:
     return found
 
 
-def opened(file: KeptFile) -> OpenWindow:
-    return OpenWindow(
+def opened(file: StoredFile) -> OpenFileWindow:
+    return OpenFileWindow(
         file_id=file.id,
         project_id=file.project_id,
         path=file.path,
@@ -59,15 +59,15 @@ def opened(file: KeptFile) -> OpenWindow:
     )
 
 
-def lived(memory: Recollect, name: str, mark: str) -> str:
+def lived(memory: LocalRecollect, name: str, mark: str) -> str:
     """Let an agent use all there is; everything of its own carries *mark*. Return its id."""
-    agent = memory.create_agent(name, description=mark, system_prompt=mark, metadata={"m": mark})
-    memory.set_block(agent, "persona", f"first {mark}")
-    memory.set_block(agent, "persona", f"then {mark}", reason=mark)
-    memory.create_block("notes", mark, agent=agent, description=mark)
+    agent = memory.agents.create(name, description=mark, system_prompt=mark, metadata={"m": mark})
+    memory.blocks.set(agent, "persona", f"first {mark}")
+    memory.blocks.set(agent, "persona", f"then {mark}", reason=mark)
+    memory.blocks.create("notes", mark, agent=agent, description=mark)
     for number in range(2):
-        talk = memory.start_conversation(agent=name, title=mark, metadata={"m": mark})
-        memory.append_messages(
+        talk = memory.conversations.start(agent=name, title=mark, metadata={"m": mark})
+        memory.conversations.append_many(
             talk,
             [
                 {"role": "user", "content": f"question {number} {mark}"},
@@ -75,8 +75,8 @@ def lived(memory: Recollect, name: str, mark: str) -> str:
                 {"role": "tool", "content": mark, "tool_call_id": "c", "metadata": {"m": mark}},
             ],
         )
-        memory.set_block(agent, "ticket", mark, conversation=talk)
-        memory.pin(talk, mark)
+        memory.blocks.set(agent, "ticket", mark, conversation=talk)
+        memory.conversations.pin(talk, mark)
         memory.ingest(f"session memory {number} {mark}", session=talk.id, scope="session")
         memory.capture_session(f"We use {mark} for linting.", session=talk.id, scope="session")
     summary = Summary(
@@ -93,8 +93,8 @@ def lived(memory: Recollect, name: str, mark: str) -> str:
 
     def write(tables: Tables) -> None:
         tables.conversations.add_summary(summary)
-        tables.messages.sum_up([one.id for one in memory.messages(talk, limit=2)], summary.id)
-        skill = KeptSkill(
+        tables.messages.mark_summarized([one.id for one in memory.conversations.messages(talk, limit=2)], summary.id)
+        skill = StoredSkill(
             id="s",
             name="pdf",
             description="reads PDF files",
@@ -105,96 +105,96 @@ def lived(memory: Recollect, name: str, mark: str) -> str:
             sha256="h",
             metadata={},
         )
-        tables.skills.load(agent.id, tables.skills.put(skill, START), START)
-        kept = tables.files.put(KeptFile("f", None, "/f", "a file", "h"), START)
+        tables.skills.load(agent.id, tables.skills.save(skill, START), START)
+        kept = tables.files.save(StoredFile("f", None, "/f", "a file", "h"), START)
         tables.files.open(agent.id, opened(kept))
 
     memory._store.write(write)  # what no verb does yet
-    memory.archival_insert(agent, f"a passage {mark}", tags=[mark], title=mark)
+    memory.archive.insert(agent, f"a passage {mark}", tags=[mark], title=mark)
     memory.ingest(f"candidate {mark}", agent=name, scope="agent", status="inbox")
     memory.capture_session(f"We decided to use {mark} in the build.", agent=name, scope="agent")
     memory.drain()
     memory.search(mark, agent=name)
-    memory.search_messages(mark, agent=agent)
-    memory.search_messages(mark, agent=agent.id)
-    memory.conversation_search(name, mark)
-    memory.archival_search(name, mark)
+    memory.conversations.search(mark, agent=agent)
+    memory.conversations.search(mark, agent=agent.id)
+    memory.conversations.letta_search(name, mark)
+    memory.archive.search(name, mark)
     return agent.id
 
 
 @pytest.fixture
-def marks(memory: Recollect) -> list[str]:
+def marks(memory: LocalRecollect) -> list[str]:
     """Let anna live a life that carries the mark; return the mark, her id and her talks'."""
     agent_id = lived(memory, "anna", MARK)
-    return [MARK, agent_id, *(one.id for one in memory.conversations(agent="anna"))]
+    return [MARK, agent_id, *(one.id for one in memory.conversations.list(agent="anna"))]
 
 
 def test_nothing_of_a_deleted_agent_is_left_in_any_table(
-    memory: Recollect, path: Path, marks: list[str]
+    memory: LocalRecollect, path: Path, marks: list[str]
 ) -> None:
     assert len(traces(path, *marks)) > 15
-    memory.delete_agent("anna")
+    memory.agents.delete("anna")
 
     left = traces(path, *marks)
     left.pop("shelves", None)  # has its own test
     assert left == {}
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
     with pytest.raises(NotFound):
-        memory.agent("anna")
+        memory.agents.get("anna")
 
 
 def test_nothing_of_a_deleted_agent_is_left_in_the_file_or_its_log(
-    memory: Recollect, path: Path, marks: list[str]
+    memory: LocalRecollect, path: Path, marks: list[str]
 ) -> None:
-    memory.delete_agent("anna")
+    memory.agents.delete("anna")
 
     for file in path.parent.glob("memory.db*"):
         assert MARK.encode() not in file.read_bytes(), file.name
 
 
 def test_the_shelves_of_a_deleted_agent_go_with_it(
-    memory: Recollect, path: Path, marks: list[str]
+    memory: LocalRecollect, path: Path, marks: list[str]
 ) -> None:
-    memory.delete_agent("anna")
+    memory.agents.delete("anna")
 
     assert traces(path, *marks) == {}
 
 
-def test_deleting_leaves_what_others_have_as_it_was(memory: Recollect, path: Path) -> None:
+def test_deleting_leaves_what_others_have_as_it_was(memory: LocalRecollect, path: Path) -> None:
     lived(memory, "ben", "giraffe")
     memory.drain()
     asked: dict[str, Any] = {"asked_at": "2026-05-09"}
     before = [
-        memory.blocks("ben"),
-        [memory.messages(talk) for talk in memory.conversations(agent="ben")],
-        [hit.message for hit in memory.search_messages("giraffe", agent="ben", **asked)],
-        [hit.memory for hit in memory.archival_search("ben", "giraffe", **asked)],
+        memory.blocks.list("ben"),
+        [memory.conversations.messages(talk) for talk in memory.conversations.list(agent="ben")],
+        [hit.message for hit in memory.conversations.search("giraffe", agent="ben", **asked)],
+        [hit.memory for hit in memory.archive.search("ben", "giraffe", **asked)],
     ]
     counted = sizes(path)
     lived(memory, "anna", MARK)
-    memory.delete_agent("anna")
+    memory.agents.delete("anna")
 
     after = [
-        memory.blocks("ben"),
-        [memory.messages(talk) for talk in memory.conversations(agent="ben")],
-        [hit.message for hit in memory.search_messages("giraffe", agent="ben", **asked)],
-        [hit.memory for hit in memory.archival_search("ben", "giraffe", **asked)],
+        memory.blocks.list("ben"),
+        [memory.conversations.messages(talk) for talk in memory.conversations.list(agent="ben")],
+        [hit.message for hit in memory.conversations.search("giraffe", agent="ben", **asked)],
+        [hit.memory for hit in memory.archive.search("ben", "giraffe", **asked)],
     ]
     assert after == before
     counts = sizes(path)
     for table in ("messages", "blocks", "block_history", "memories", "sources", "embeddings"):
         assert counts[table] == counted[table], table
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 def test_the_receipt_says_what_went_and_what_stays(
-    memory: Recollect, clock: FakeClock, path: Path
+    memory: LocalRecollect, clock: FakeClock, path: Path
 ) -> None:
     agent_id = lived(memory, "anna", MARK)
-    memory.create_agent("ben")
+    memory.agents.create("ben")
     before = sizes(path)
     clock.advance(hours=1)
-    receipt = memory.delete_agent("anna")
+    receipt = memory.agents.delete("anna")
     after = sizes(path)
 
     assert (receipt.agent_id, receipt.name, receipt.deleted_at) == (agent_id, "anna", clock.now())
@@ -202,96 +202,96 @@ def test_the_receipt_says_what_went_and_what_stays(
         went = before[table] - after.get(table, 0)
         assert receipt.removed[table] == went > 0, table
     assert "block 'human' is shared and stays" in receipt.kept
-    assert "human" in [one.label for one in memory.blocks("ben")]
+    assert "human" in [one.label for one in memory.blocks.list("ben")]
 
 
-def test_memories_an_agent_wrote_for_others_stay_in_nobodys_name(memory: Recollect) -> None:
-    memory.create_agent("anna")
+def test_memories_an_agent_wrote_for_others_stay_in_nobodys_name(memory: LocalRecollect) -> None:
+    memory.agents.create("anna")
     of_project = memory.ingest("The site uses pnpm.", project="site", agent="anna")
     of_all = memory.ingest("Answers are short.", agent="anna", scope="global")
-    memory.set_block("anna", "project", "uses pnpm", project="site")
-    memory.delete_agent("anna")
+    memory.blocks.set("anna", "project", "uses pnpm", project="site")
+    memory.agents.delete("anna")
 
     for kept in (of_project, of_all):
-        found = memory.get(kept.id)
+        found = memory.memories.get(kept.id)
         assert (found.content, found.status, found.agent_id) == (kept.content, "active", None)
     assert [hit.memory.id for hit in memory.search("pnpm", project="site")] == [of_project.id]
-    assert memory.blocks(project="site")[0].value == "uses pnpm"
+    assert memory.blocks.list(project="site")[0].value == "uses pnpm"
 
 
 def test_a_passage_two_agents_keep_goes_from_one_and_stays_with_the_other(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
-    memory.create_agent("anna")
-    memory.create_agent("ben")
-    memory.archival_insert("anna", "the same passage")
-    kept = memory.archival_insert("ben", "the same passage")
-    memory.delete_agent("anna")
+    memory.agents.create("anna")
+    memory.agents.create("ben")
+    memory.archive.insert("anna", "the same passage")
+    kept = memory.archive.insert("ben", "the same passage")
+    memory.agents.delete("anna")
 
-    assert [hit.memory.id for hit in memory.archival_search("ben", "passage")] == [kept.id]
-    assert memory.verify().ok
+    assert [hit.memory.id for hit in memory.archive.search("ben", "passage")] == [kept.id]
+    assert memory.maintenance.verify().ok
 
 
-def test_a_new_agent_of_the_same_name_is_a_stranger(memory: Recollect) -> None:
+def test_a_new_agent_of_the_same_name_is_a_stranger(memory: LocalRecollect) -> None:
     lived(memory, "anna", MARK)
-    memory.delete_agent("anna")
-    memory.create_agent("anna")
+    memory.agents.delete("anna")
+    memory.agents.create("anna")
 
-    assert memory.conversations(agent="anna") == []
-    assert memory.search_messages(MARK, agent="anna") == []
-    assert memory.archival_search("anna", MARK) == []
-    assert memory.block("anna", "persona").value == ""
+    assert memory.conversations.list(agent="anna") == []
+    assert memory.conversations.search(MARK, agent="anna") == []
+    assert memory.archive.search("anna", MARK) == []
+    assert memory.blocks.get("anna", "persona").value == ""
 
 
-def test_an_agent_is_deleted_once(memory: Recollect) -> None:
-    memory.create_agent("anna")
-    memory.delete_agent("anna")
+def test_an_agent_is_deleted_once(memory: LocalRecollect) -> None:
+    memory.agents.create("anna")
+    memory.agents.delete("anna")
 
     with pytest.raises(NotFound):
-        memory.delete_agent("anna")
+        memory.agents.delete("anna")
 
 
-def test_questions_about_one_conversation_go_with_its_agent(memory: Recollect, path: Path) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(talk, "user", MARK)
-    memory.search_messages(MARK, conversation=talk)
-    memory.delete_agent("anna")
+def test_questions_about_one_conversation_go_with_its_agent(memory: LocalRecollect, path: Path) -> None:
+    talk = memory.conversations.start(agent="anna")
+    memory.conversations.append(talk, "user", MARK)
+    memory.conversations.search(MARK, conversation=talk)
+    memory.agents.delete("anna")
 
     assert traces(path, MARK, talk.id) == {}
 
 
 def test_questions_asked_under_a_former_name_go_with_the_agent(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
-    memory.create_agent("anna")
-    memory.search_messages(MARK, agent="anna")
+    memory.agents.create("anna")
+    memory.conversations.search(MARK, agent="anna")
     memory.search(MARK, agent="anna")
-    memory.update_agent("anna", name="ann")
-    memory.delete_agent("ann")
+    memory.agents.update("anna", name="ann")
+    memory.agents.delete("ann")
 
     assert traces(path, MARK) == {}
 
 
 def test_questions_asked_with_blanks_around_the_name_go_with_the_agent(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
-    memory.create_agent("anna")
-    memory.search_messages(MARK, agent=" anna ")
-    memory.delete_agent("anna")
+    memory.agents.create("anna")
+    memory.conversations.search(MARK, agent=" anna ")
+    memory.agents.delete("anna")
 
     assert traces(path, MARK) == {}
 
 
 def test_what_was_captured_for_a_project_is_still_extracted_when_its_agent_is_gone(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
-    agent = memory.create_agent("anna")
+    agent = memory.agents.create("anna")
     memory.capture_session(
         "We use ruff for linting.", project="site", agent="anna", scope="project"
     )
-    memory.delete_agent("anna")
+    memory.agents.delete("anna")
     memory.drain()
 
-    assert memory.jobs() == []
-    assert [one.content for one in memory.inbox()] == ["We use ruff for linting."]
+    assert memory.jobs.list() == []
+    assert [one.content for one in candidates(memory)] == ["We use ruff for linting."]
     assert traces(path, agent.id).keys() <= {"shelves"}

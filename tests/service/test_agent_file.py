@@ -47,7 +47,7 @@ def changed(file: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
 def test_an_imported_agent_is_the_exported_one(memory: LocalRecollect, file: Path) -> None:
     result = memory.agents.import_(file, "ada again")
 
-    one, two = memory.agents.list.get("ada"), result.agent
+    one, two = memory.agents.get("ada"), result.agent
     assert two.id != one.id
     assert (two.name, two.description, two.model) == ("ada again", one.description, one.model)
     assert (two.system_prompt, two.metadata) == (one.system_prompt, one.metadata)
@@ -232,7 +232,7 @@ def test_a_shared_block_that_says_something_else_here_becomes_the_agents_own(
     file: Path, clock: FakeClock, tmp_path: Path
 ) -> None:
     with open_memory(tmp_path / "other.db", clock=clock) as other:
-        other.blocks.list.create("human", "Somebody else.", scope="global")
+        other.blocks.create("human", "Somebody else.", scope="global")
         result = other.agents.import_(file)
 
         human = other.blocks.get("ada", "human")
@@ -493,12 +493,12 @@ def test_export_import_export_gives_the_same_bytes_apart_from_ids(
     folder = tmp_path_factory.mktemp("agents")
     clock = FakeClock()
     with open_memory(folder / "one.db", clock=clock, words_only=True) as memory:
-        memory.agents.list.create("ada", default_blocks=False)
+        memory.agents.create("ada", default_blocks=False)
         for label, values in blocks.items():
-            memory.blocks.list.create(label, agent="ada")
+            memory.blocks.create(label, agent="ada")
             for value in values:
                 memory.blocks.set("ada", label, value)
-        conversation = memory.conversations.list.start(agent="ada")
+        conversation = memory.conversations.start(agent="ada")
         for role, content in said:
             clock.advance(seconds=1)
             memory.conversations.append(conversation, role, content)

@@ -96,7 +96,7 @@ def test_what_one_user_says_within_learning_is_not_sent_with_another_users_calls
         memory.drain()
 
     assert [fact.scope for fact in address_of(memory, Status.ACTIVE)] == [Scope.AGENT]
-    assert "Elm" not in str(vendor.asked[-1].body)
+    assert "Elm" not in str(vendor.requests[-1].body)
 
 
 def test_a_promoted_candidate_of_an_agent_stays_with_the_agent(memory: LocalRecollect) -> None:

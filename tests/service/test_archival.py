@@ -7,9 +7,9 @@ import pytest
 
 from recollect import (
     InvalidInput,
+    LocalRecollect,
     MemoryExplanation,
     NotFound,
-    Recollect,
     Retrieval,
     TooLarge,
 )
@@ -17,33 +17,33 @@ from support import FakeClock, open_memory
 
 
 @pytest.fixture
-def anna(memory: Recollect) -> Recollect:
+def anna(memory: LocalRecollect) -> LocalRecollect:
     """A memory with the agents anna and ben, who share a word."""
-    memory.create_agent("anna")
-    memory.create_agent("ben")
-    memory.archival_insert("ben", "zebra of ben", tags=["ben"])
+    memory.agents.create("anna")
+    memory.agents.create("ben")
+    memory.archive.insert("ben", "zebra of ben", tags=["ben"])
     return memory
 
 
-def found(memory: Recollect, query: str = "zebra", **how: Any) -> list[str]:
-    return [hit.memory.content for hit in memory.archival_search("anna", query, **how)]
+def found(memory: LocalRecollect, query: str = "zebra", **how: Any) -> list[str]:
+    return [hit.memory.content for hit in memory.archive.search("anna", query, **how)]
 
 
-def test_a_passage_is_a_memory_of_its_agent_and_of_nobody_else(anna: Recollect) -> None:
-    kept = anna.archival_insert("anna", "zebra of anna", tags=["b", "a"], title="Stripes")
+def test_a_passage_is_a_memory_of_its_agent_and_of_nobody_else(anna: LocalRecollect) -> None:
+    kept = anna.archive.insert("anna", "zebra of anna", tags=["b", "a"], title="Stripes")
 
     assert (kept.type, kept.scope, kept.status) == ("artifact", "agent", "active")
-    assert (kept.agent_id, kept.tags, kept.title) == (anna.agent("anna").id, ("a", "b"), "Stripes")
+    assert (kept.agent_id, kept.tags, kept.title) == (anna.agents.get("anna").id, ("a", "b"), "Stripes")
     assert found(anna) == ["zebra of anna"]
     assert [hit.memory.id for hit in anna.search("zebra", agent="anna")] == [kept.id]
     assert anna.search("zebra") == []
-    assert anna.get(kept.id) == kept
+    assert anna.memories.get(kept.id) == kept
 
 
-def test_tags_are_any_of_them_or_all_of_them(anna: Recollect) -> None:
-    anna.archival_insert("anna", "zebra one", tags=["animal"])
-    anna.archival_insert("anna", "zebra two", tags=["animal", "stripes"])
-    anna.archival_insert("anna", "zebra three", tags=["music"])
+def test_tags_are_any_of_them_or_all_of_them(anna: LocalRecollect) -> None:
+    anna.archive.insert("anna", "zebra one", tags=["animal"])
+    anna.archive.insert("anna", "zebra two", tags=["animal", "stripes"])
+    anna.archive.insert("anna", "zebra three", tags=["music"])
 
     assert set(found(anna, tags=["animal", "music"])) == {"zebra one", "zebra two", "zebra three"}
     assert found(anna, tags=["animal", "stripes"], tag_match="all") == ["zebra two"]
@@ -57,9 +57,9 @@ def test_tags_are_any_of_them_or_all_of_them(anna: Recollect) -> None:
             found(anna, tag_match=bad)
 
 
-def test_times_bound_what_was_observed_then(anna: Recollect) -> None:
+def test_times_bound_what_was_observed_then(anna: LocalRecollect) -> None:
     for day in ("2026-03-01", "2026-04-01", "2026-05-01"):
-        anna.archival_insert("anna", f"zebra {day}", observed_at=f"{day}T15:00")
+        anna.archive.insert("anna", f"zebra {day}", observed_at=f"{day}T15:00")
 
     assert set(found(anna, since="2026-04-01")) == {"zebra 2026-05-01", "zebra 2026-04-01"}
     assert set(found(anna, until="2026-04-01")) == {"zebra 2026-04-01", "zebra 2026-03-01"}
@@ -70,10 +70,10 @@ def test_times_bound_what_was_observed_then(anna: Recollect) -> None:
         found(anna, since="once")
 
 
-def test_an_empty_question_lists_the_newest_passages(anna: Recollect, clock: FakeClock) -> None:
+def test_an_empty_question_lists_the_newest_passages(anna: LocalRecollect, clock: FakeClock) -> None:
     for number in range(4):
         clock.advance(days=1)
-        anna.archival_insert("anna", f"passage {number}", tags=["even"] if number % 2 == 0 else [])
+        anna.archive.insert("anna", f"passage {number}", tags=["even"] if number % 2 == 0 else [])
 
     assert found(anna, "", limit=2) == ["passage 3", "passage 2"]
     assert found(anna, "  ", tags=["even"]) == ["passage 2", "passage 0"]
@@ -81,16 +81,16 @@ def test_an_empty_question_lists_the_newest_passages(anna: Recollect, clock: Fak
         found(anna, "", limit=0)
 
 
-def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(anna: Recollect) -> None:
+def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(anna: LocalRecollect) -> None:
     with pytest.raises(TooLarge) as caught:
-        anna.archival_insert("anna", "word and another " * 20_000)
+        anna.archive.insert("anna", "word and another " * 20_000)
 
     assert "the limit of archival memory is 8,192" in str(caught.value)
     assert "Split it into passages that make sense alone" in str(caught.value)
     assert found(anna, "word") == []
-    anna.archival_insert("anna", "word " * 1_000)
+    anna.archive.insert("anna", "word " * 1_000)
     with pytest.raises(TooLarge, match=r"the passage has \d tokens; the limit .* is 1\."):
-        anna.archival_insert("anna", "three plain words", token_limit=1)
+        anna.archive.insert("anna", "three plain words", token_limit=1)
 
 
 @pytest.mark.parametrize(
@@ -106,21 +106,21 @@ def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(anna: 
     ],
     ids=str,
 )
-def test_what_is_no_passage_is_refused(anna: Recollect, content: Any, more: Any) -> None:
+def test_what_is_no_passage_is_refused(anna: LocalRecollect, content: Any, more: Any) -> None:
     with pytest.raises(InvalidInput):
-        anna.archival_insert("anna", content, **more)
+        anna.archive.insert("anna", content, **more)
 
 
-def test_whoever_is_unknown_has_no_archive(memory: Recollect) -> None:
+def test_whoever_is_unknown_has_no_archive(memory: LocalRecollect) -> None:
     with pytest.raises(NotFound):
-        memory.archival_insert("nobody", "x")
+        memory.archive.insert("nobody", "x")
     with pytest.raises(NotFound):
-        memory.archival_search("nobody", "x")
-    assert memory.agents() == []
+        memory.archive.search("nobody", "x")
+    assert memory.agents.list() == []
 
 
-def test_a_passage_has_evidence_and_can_be_explained(anna: Recollect) -> None:
-    kept = anna.archival_insert("anna", "zebra of anna")
+def test_a_passage_has_evidence_and_can_be_explained(anna: LocalRecollect) -> None:
+    kept = anna.archive.insert("anna", "zebra of anna")
     explained = anna.explain(kept.id)
 
     assert isinstance(explained, MemoryExplanation)
@@ -130,12 +130,12 @@ def test_a_passage_has_evidence_and_can_be_explained(anna: Recollect) -> None:
 
 
 def test_a_search_of_the_archive_is_logged_and_can_be_explained(
-    anna: Recollect, path: Path
+    anna: LocalRecollect, path: Path
 ) -> None:
-    kept = anna.archival_insert("anna", "zebra of anna")
-    [hit] = anna.archival_search("anna", "zebra")
+    kept = anna.archive.insert("anna", "zebra of anna")
+    [hit] = anna.archive.search("anna", "zebra")
     with anna._store.read() as tables:
-        shown = tables.retrievals.times_shown(kept.id)
+        shown = tables.retrievals.times_returned(kept.id)
 
     assert hit.explanation
     assert shown == 1
@@ -147,33 +147,33 @@ def test_a_search_of_the_archive_is_logged_and_can_be_explained(
 
 
 def test_a_forgotten_passage_is_gone_from_the_archive_and_the_file(
-    anna: Recollect, path: Path
+    anna: LocalRecollect, path: Path
 ) -> None:
-    kept = anna.archival_insert("anna", "a walrus")
+    kept = anna.archive.insert("anna", "a walrus")
     anna.drain()
     anna.forget(kept.id)
 
     assert found(anna, "walrus") == []
     assert b"walrus" not in path.read_bytes()
-    assert anna.verify().ok
+    assert anna.maintenance.verify().ok
 
 
-def test_an_archive_goes_out_and_comes_in_again(anna: Recollect, tmp_path: Path) -> None:
-    anna.archival_insert("anna", "zebra of anna", tags=["animal"])
+def test_an_archive_goes_out_and_comes_in_again(anna: LocalRecollect, tmp_path: Path) -> None:
+    anna.archive.insert("anna", "zebra of anna", tags=["animal"])
     exported = tmp_path / "e.jsonl"
     anna.export(exported)
 
     with open_memory(tmp_path / "other.db") as other:
         other.import_(exported)
-        hits = other.archival_search("anna", "zebra", tags=["animal"])
+        hits = other.archive.search("anna", "zebra", tags=["animal"])
 
         assert [hit.memory.content for hit in hits] == ["zebra of anna"]
-        assert other.verify().ok
+        assert other.maintenance.verify().ok
 
 
-def test_secrets_in_a_passage_are_taken_out(anna: Recollect, path: Path) -> None:
+def test_secrets_in_a_passage_are_taken_out(anna: LocalRecollect, path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
-    anna.archival_insert("anna", f"zebra {secret}", tags=[f"t {secret}"], title=secret)
+    anna.archive.insert("anna", f"zebra {secret}", tags=[f"t {secret}"], title=secret)
     found(anna, f"zebra {secret}", tags=[f"t {secret}"])
     anna.close()
 

@@ -4,12 +4,15 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from recollect import BlockConflict, BlockReadOnly, InvalidInput, TooLarge
 from support import FakeClock, open_memory
+
+pytestmark = pytest.mark.fuzz
 
 AGENTS = ("anna", "ben")
 LABELS = ("persona", "human", "notes")
@@ -77,7 +80,7 @@ class Blocks(RuleBasedStateMachine):
         self.models: dict[tuple[str, str], Model] = {}
 
     def teardown(self) -> None:
-        assert self.memory.verify().ok
+        assert self.memory.maintenance.verify().ok
         self.memory.close()
         self._folder.cleanup()
 
@@ -85,7 +88,7 @@ class Blocks(RuleBasedStateMachine):
     def born(self) -> None:
         shared = Model(history=[("", "system")])
         for name in AGENTS:
-            self.memory.create_agent(name)
+            self.memory.agents.create(name)
             self.models[name, "persona"] = Model(history=[("", "system")])
             self.models[name, SHARED] = shared
 
@@ -108,7 +111,7 @@ class Blocks(RuleBasedStateMachine):
         if (agent, "notes") in self.models:
             return
         try:
-            self.memory.create_block("notes", text, agent=agent, limit=limit)
+            self.memory.blocks.create("notes", text, agent=agent, limit=limit)
         except TooLarge:
             assert limit is not None
             assert len(text) > limit
@@ -177,7 +180,7 @@ class Blocks(RuleBasedStateMachine):
     def seal(self, agent: str, label: str, read_only: bool) -> None:
         model = self.known(agent, label)
         if model is not None:
-            self.memory.update_block(agent, label, read_only=read_only)
+            self.memory.blocks.update(agent, label, read_only=read_only)
             if model.read_only != read_only:
                 model.read_only = read_only
                 model.history.append((model.value, "user"))
@@ -186,17 +189,17 @@ class Blocks(RuleBasedStateMachine):
     @rule(agent=AGENT)
     def delete(self, agent: str) -> None:
         if self.models.pop((agent, "notes"), None) is not None:
-            self.memory.delete_block(agent, "notes")
+            self.memory.blocks.delete(agent, "notes")
 
     @invariant()
     def every_block_is_as_its_model(self) -> None:
         for agent in AGENTS if self.models else ():
-            blocks = {one.label: one for one in self.memory.blocks(agent)}
+            blocks = {one.label: one for one in self.memory.blocks.list(agent)}
             expected = {label for name, label in self.models if name == agent}
             assert set(blocks) & set(LABELS) == expected
             for label in expected:
                 model, block = self.models[agent, label], blocks[label]
-                history = self.memory.block_history(agent, label)
+                history = self.memory.blocks.history(agent, label)
                 assert (block.value, block.version) == (model.value, len(model.history))
                 assert [one.version for one in history] == list(range(1, len(history) + 1))
                 assert [(one.value, one.by.value) for one in history] == model.history

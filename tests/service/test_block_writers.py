@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from recollect import BlockConflict, BlockVersion, Recollect
+from recollect import BlockConflict, BlockVersion, LocalRecollect
 from support import open_memory
+
+pytestmark = pytest.mark.kill
 
 WORKER = """
 import json, sys
@@ -37,8 +39,8 @@ print(json.dumps({"kept": kept, "refused": refused}))
 
 def prepared(path: Path) -> None:
     with open_memory(path, words_only=True) as memory:
-        memory.create_agent("anna")
-        memory.create_block("notes", agent="anna", limit=None)
+        memory.agents.create("anna")
+        memory.blocks.create("notes", agent="anna", limit=None)
 
 
 def run_processes(path: Path, count: int, edits: int, manner: str) -> list[dict[str, Any]]:
@@ -85,9 +87,9 @@ def check_history(
     assert not refused & set(value.split("\n"))
 
 
-def test_threads_that_check_the_version_lose_and_repeat_nothing(words_only: Recollect) -> None:
-    words_only.create_agent("anna")
-    words_only.create_block("notes", agent="anna")
+def test_threads_that_check_the_version_lose_and_repeat_nothing(words_only: LocalRecollect) -> None:
+    words_only.agents.create("anna")
+    words_only.blocks.create("notes", agent="anna")
     kept: list[tuple[str, int]] = []
     refused: set[str] = set()
     start = threading.Barrier(6)
@@ -96,9 +98,9 @@ def test_threads_that_check_the_version_lose_and_repeat_nothing(words_only: Reco
         start.wait()
         for step in range(10):
             line = f"{number}-{step}"
-            version = words_only.block("anna", "notes").version
+            version = words_only.blocks.get("anna", "notes").version
             try:
-                after = words_only.append_block("anna", "notes", line, expected_version=version)
+                after = words_only.blocks.append("anna", "notes", line, expected_version=version)
                 kept.append((line, after.version))
             except BlockConflict:
                 refused.add(line)
@@ -110,18 +112,18 @@ def test_threads_that_check_the_version_lose_and_repeat_nothing(words_only: Reco
         thread.join()
 
     assert len(kept) + len(refused) == 60
-    check_history(words_only.block_history("anna", "notes"), kept, refused)
-    assert words_only.verify().ok
+    check_history(words_only.blocks.history("anna", "notes"), kept, refused)
+    assert words_only.maintenance.verify().ok
 
 
-def test_threads_that_do_not_check_the_version_all_survive(words_only: Recollect) -> None:
-    words_only.create_agent("anna")
+def test_threads_that_do_not_check_the_version_all_survive(words_only: LocalRecollect) -> None:
+    words_only.agents.create("anna")
     kept: list[tuple[str, int]] = []
 
     def write(number: int) -> None:
         for step in range(10):
             line = f"{number}-{step}"
-            kept.append((line, words_only.append_block("anna", "human", line).version))
+            kept.append((line, words_only.blocks.append("anna", "human", line).version))
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
     for thread in threads:
@@ -129,17 +131,19 @@ def test_threads_that_do_not_check_the_version_all_survive(words_only: Recollect
     for thread in threads:
         thread.join()
 
-    assert len(words_only.block("anna", "human").value.split("\n")) == 60
-    check_history(words_only.block_history("anna", "human"), kept, set())
+    assert len(words_only.blocks.get("anna", "human").value.split("\n")) == 60
+    check_history(words_only.blocks.history("anna", "human"), kept, set())
 
 
-def test_of_threads_that_make_one_default_block_each_finds_the_same(words_only: Recollect) -> None:
-    words_only.create_agent("anna")
+def test_of_threads_that_make_one_default_block_each_finds_the_same(
+    words_only: LocalRecollect,
+) -> None:
+    words_only.agents.create("anna")
     start = threading.Barrier(8)
 
     def write(number: int) -> None:
         start.wait()
-        words_only.append_block("anna", "project", f"line {number}", project="site")
+        words_only.blocks.append("anna", "project", f"line {number}", project="site")
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -147,12 +151,11 @@ def test_of_threads_that_make_one_default_block_each_finds_the_same(words_only: 
     for thread in threads:
         thread.join()
 
-    [block] = words_only.blocks(project="site")
+    [block] = words_only.blocks.list(project="site")
     assert sorted(block.value.split("\n")) == [f"line {number}" for number in range(8)]
-    assert [project.name for project in words_only.projects()] == ["site"]
+    assert [project.name for project in words_only.projects.list()] == ["site"]
 
 
-@pytest.mark.slow
 def test_processes_that_check_the_version_lose_and_repeat_nothing(path: Path) -> None:
     prepared(path)
     results = run_processes(path, 4, 40, "careful")
@@ -160,23 +163,22 @@ def test_processes_that_check_the_version_lose_and_repeat_nothing(path: Path) ->
     kept = [(line, version) for one in results for line, version in one["kept"]]
     refused = {line for one in results for line in one["refused"]}
     with open_memory(path, words_only=True) as memory:
-        history = memory.block_history("anna", "notes")
-        verified = memory.verify()
+        history = memory.blocks.history("anna", "notes")
+        verified = memory.maintenance.verify()
     assert len(kept) + len(refused) == 160
     check_history(history, kept, refused)
     assert verified.ok, verified.problems
 
 
-@pytest.mark.slow
 def test_appends_from_four_processes_all_survive(path: Path) -> None:
     prepared(path)
     results = run_processes(path, 4, 40, "blind")
 
     kept = [(line, version) for one in results for line, version in one["kept"]]
     with open_memory(path, words_only=True) as memory:
-        history = memory.block_history("anna", "notes")
-        value = memory.block("anna", "notes").value
-        verified = memory.verify()
+        history = memory.blocks.history("anna", "notes")
+        value = memory.blocks.get("anna", "notes").value
+        verified = memory.maintenance.verify()
     assert sorted(value.split("\n")) == sorted(
         f"{n}-{step}" for n in range(4) for step in range(40)
     )

@@ -13,8 +13,8 @@ from recollect import (
     BlockConflict,
     BlockReadOnly,
     InvalidInput,
+    LocalRecollect,
     NotFound,
-    Recollect,
     TooLarge,
 )
 from support import FakeClock
@@ -23,29 +23,29 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
 @pytest.fixture
-def two(memory: Recollect) -> Recollect:
+def two(memory: LocalRecollect) -> LocalRecollect:
     """A memory with the agents anna and ben."""
-    memory.create_agent("anna")
-    memory.create_agent("ben")
+    memory.agents.create("anna")
+    memory.agents.create("ben")
     return memory
 
 
-def labels(memory: Recollect, *args: Any, **where: Any) -> list[str]:
-    return [block.label for block in memory.blocks(*args, **where)]
+def labels(memory: LocalRecollect, *args: Any, **where: Any) -> list[str]:
+    return [block.label for block in memory.blocks.list(*args, **where)]
 
 
-def values(memory: Recollect, agent: str, **where: Any) -> dict[str, str]:
-    return {block.label: block.value for block in memory.blocks(agent, **where)}
+def values(memory: LocalRecollect, agent: str, **where: Any) -> dict[str, str]:
+    return {block.label: block.value for block in memory.blocks.list(agent, **where)}
 
 
 # Who sees what
 
 
 def test_an_agent_starts_with_its_own_and_the_shared_blocks_in_the_order_of_the_prompt(
-    two: Recollect,
+    two: LocalRecollect,
 ) -> None:
-    anna = {block.label: block for block in two.blocks("anna")}
-    ben = {block.label: block for block in two.blocks("ben")}
+    anna = {block.label: block for block in two.blocks.list("anna")}
+    ben = {block.label: block for block in two.blocks.list("ben")}
 
     assert list(anna) == ["persona", "human", "skills", "loaded_skills", "style"]
     assert [one.label for one in anna.values() if one.read_only] == ["skills", "loaded_skills"]
@@ -53,86 +53,86 @@ def test_an_agent_starts_with_its_own_and_the_shared_blocks_in_the_order_of_the_
     assert all(one.version == 1 and one.value == "" for one in anna.values())
 
 
-def test_an_agents_own_block_is_never_seen_or_edited_by_another(two: Recollect) -> None:
-    two.set_block("anna", "persona", "anna's own")
-    two.create_block("notes", "private", agent="anna")
+def test_an_agents_own_block_is_never_seen_or_edited_by_another(two: LocalRecollect) -> None:
+    two.blocks.set("anna", "persona", "anna's own")
+    two.blocks.create("notes", "private", agent="anna")
 
-    assert two.block("ben", "persona").value == ""
-    for reach in (two.block, two.block_history, two.delete_block):
+    assert two.blocks.get("ben", "persona").value == ""
+    for reach in (two.blocks.get, two.blocks.history, two.blocks.delete):
         with pytest.raises(NotFound, match="agent 'ben' has no block 'notes'; it has persona"):
             reach("ben", "notes")
     with pytest.raises(NotFound):
-        two.append_block("ben", "notes", "intruder")
-    assert two.search_blocks("private", agent="ben") == []
-    assert [hit.block.label for hit in two.search_blocks("private", agent="anna")] == ["notes"]
+        two.blocks.append("ben", "notes", "intruder")
+    assert two.blocks.search("private", agent="ben") == []
+    assert [hit.block.label for hit in two.blocks.search("private", agent="anna")] == ["notes"]
 
 
-def test_a_shared_block_edited_by_two_agents_is_one_text(two: Recollect) -> None:
-    two.append_block("anna", "human", "likes tea", by="agent")
-    two.append_block("ben", "human", "likes walks", by="agent")
+def test_a_shared_block_edited_by_two_agents_is_one_text(two: LocalRecollect) -> None:
+    two.blocks.append("anna", "human", "likes tea", by="agent")
+    two.blocks.append("ben", "human", "likes walks", by="agent")
 
-    assert two.block("anna", "human") == two.block("ben", "human")
-    assert two.block("ben", "human").value == "likes tea\nlikes walks"
-    assert two.block("anna", "human").version == 3
+    assert two.blocks.get("anna", "human") == two.blocks.get("ben", "human")
+    assert two.blocks.get("ben", "human").value == "likes tea\nlikes walks"
+    assert two.blocks.get("anna", "human").version == 3
 
 
 def test_a_project_block_is_seen_from_that_project_by_every_agent_and_from_no_other(
-    two: Recollect,
+    two: LocalRecollect,
 ) -> None:
-    two.create_block("gotchas", "mind the gap", project="site", scope="project")
+    two.blocks.create("gotchas", "mind the gap", project="site", scope="project")
 
-    assert two.block("anna", "gotchas", project="site").value == "mind the gap"
-    assert two.block("ben", "gotchas", project="site").value == "mind the gap"
+    assert two.blocks.get("anna", "gotchas", project="site").value == "mind the gap"
+    assert two.blocks.get("ben", "gotchas", project="site").value == "mind the gap"
     assert "gotchas" not in labels(two, "anna")
     assert "gotchas" not in labels(two, "anna", project="other")
     assert labels(two, project="site") == ["gotchas"]
     assert labels(two, project="never written") == []
 
 
-def test_a_conversations_block_is_seen_in_that_conversation_alone(two: Recollect) -> None:
-    here = two.start_conversation(agent="anna")
-    there = two.start_conversation(agent="anna")
-    two.create_block("plan", "step one", conversation=here, scope="session")
+def test_a_conversations_block_is_seen_in_that_conversation_alone(two: LocalRecollect) -> None:
+    here = two.conversations.start(agent="anna")
+    there = two.conversations.start(agent="anna")
+    two.blocks.create("plan", "step one", conversation=here, scope="session")
 
-    assert two.block("anna", "plan", conversation=here).value == "step one"
+    assert two.blocks.get("anna", "plan", conversation=here).value == "step one"
     assert "plan" not in labels(two, "anna", conversation=there)
     assert "plan" not in labels(two, "anna")
     with pytest.raises(InvalidInput, match="is not one of agent 'ben'"):
-        two.blocks("ben", conversation=here)
+        two.blocks.list("ben", conversation=here)
 
 
-def test_a_conversation_brings_its_project_and_its_agent_along(two: Recollect) -> None:
-    talk = two.start_conversation(agent="anna", project="site")
-    two.set_block(None, "project", "uses pnpm", project="site")
+def test_a_conversation_brings_its_project_and_its_agent_along(two: LocalRecollect) -> None:
+    talk = two.conversations.start(agent="anna", project="site")
+    two.blocks.set(None, "project", "uses pnpm", project="site")
 
-    assert two.block(None, "project", conversation=talk).value == "uses pnpm"
+    assert two.blocks.get(None, "project", conversation=talk).value == "uses pnpm"
     assert "persona" in labels(two, conversation=talk)
 
 
-def test_of_two_blocks_with_one_label_the_narrower_is_meant(two: Recollect) -> None:
-    talk = two.start_conversation(agent="anna", project="site")
-    two.create_block("rules", "of everybody", scope="global")
-    two.create_block("rules", "of the project", project="site", scope="project")
-    shared = next(one for one in two.blocks() if one.value == "of everybody")
-    two.attach_block("ben", shared)
+def test_of_two_blocks_with_one_label_the_narrower_is_meant(two: LocalRecollect) -> None:
+    talk = two.conversations.start(agent="anna", project="site")
+    two.blocks.create("rules", "of everybody", scope="global")
+    two.blocks.create("rules", "of the project", project="site", scope="project")
+    shared = next(one for one in two.blocks.list() if one.value == "of everybody")
+    two.blocks.attach("ben", shared)
 
-    assert two.block("ben", "rules").value == "of everybody"
-    assert two.block("ben", "rules", project="site").value == "of the project"
-    two.create_block("rules", "of anna", agent="anna")
-    assert two.block("anna", "rules", project="site").value == "of anna"
-    two.create_block("rules", "of the talk", conversation=talk, scope="session")
-    assert two.block("anna", "rules", conversation=talk).value == "of the talk"
+    assert two.blocks.get("ben", "rules").value == "of everybody"
+    assert two.blocks.get("ben", "rules", project="site").value == "of the project"
+    two.blocks.create("rules", "of anna", agent="anna")
+    assert two.blocks.get("anna", "rules", project="site").value == "of anna"
+    two.blocks.create("rules", "of the talk", conversation=talk, scope="session")
+    assert two.blocks.get("anna", "rules", conversation=talk).value == "of the talk"
     assert labels(two, "anna", conversation=talk).count("rules") == 1
 
 
-def test_an_edit_by_label_changes_the_block_that_is_seen(two: Recollect) -> None:
-    two.create_block("rules", "of the project", project="site", scope="project")
-    two.create_block("rules", "of anna", agent="anna")
+def test_an_edit_by_label_changes_the_block_that_is_seen(two: LocalRecollect) -> None:
+    two.blocks.create("rules", "of the project", project="site", scope="project")
+    two.blocks.create("rules", "of anna", agent="anna")
 
-    two.set_block("anna", "rules", "changed", project="site")
+    two.blocks.set("anna", "rules", "changed", project="site")
 
-    assert two.block("ben", "rules", project="site").value == "of the project"
-    assert two.block("anna", "rules").value == "changed"
+    assert two.blocks.get("ben", "rules", project="site").value == "of the project"
+    assert two.blocks.get("anna", "rules").value == "changed"
 
 
 @pytest.mark.parametrize(
@@ -146,21 +146,21 @@ def test_an_edit_by_label_changes_the_block_that_is_seen(two: Recollect) -> None
     ],
 )
 def test_a_block_without_its_owner_is_refused(
-    memory: Recollect, given: dict[str, str], told: str
+    memory: LocalRecollect, given: dict[str, str], told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
-        memory.create_block("notes", "x", **given)  # type: ignore[arg-type]
+        memory.blocks.create("notes", "x", **given)  # type: ignore[arg-type]
 
-    assert memory.blocks() == []
+    assert memory.blocks.list() == []
 
 
 @pytest.mark.parametrize("agent", [None, "anna"])
 def test_a_block_made_for_a_conversation_is_the_conversations(
-    memory: Recollect, agent: str | None
+    memory: LocalRecollect, agent: str | None
 ) -> None:
-    talk = memory.start_conversation(agent=agent)
+    talk = memory.conversations.start(agent=agent)
 
-    made = memory.create_block("plan", "step one", conversation=talk)
+    made = memory.blocks.create("plan", "step one", conversation=talk)
 
     assert (made.scope, made.owner_id) == ("session", talk.id)
 
@@ -169,15 +169,15 @@ def test_a_block_made_for_a_conversation_is_the_conversations(
     "label",
     ["", "  ", "a\nb", "<b>", "a&b", 'a"b', "a'b", "a/b", "\x00\x01", "x" * 101, SECRET, 5, None],
 )
-def test_a_label_that_a_tag_cannot_carry_is_refused(memory: Recollect, label: object) -> None:
+def test_a_label_that_a_tag_cannot_carry_is_refused(memory: LocalRecollect, label: object) -> None:
     with pytest.raises(InvalidInput):
-        memory.create_block(label)  # type: ignore[arg-type]
+        memory.blocks.create(label)  # type: ignore[arg-type]
 
 
 def test_a_second_block_of_one_label_is_refused_for_an_agent_a_project_and_a_conversation(
-    two: Recollect,
+    two: LocalRecollect,
 ) -> None:
-    talk = two.start_conversation(agent="anna")
+    talk = two.conversations.start(agent="anna")
     for where in (
         {"agent": "anna"},
         {"agent": "anna", "scope": "global"},
@@ -185,78 +185,78 @@ def test_a_second_block_of_one_label_is_refused_for_an_agent_a_project_and_a_con
         {"conversation": talk, "scope": "session"},
     ):
         label = "notes" if "agent" not in where else f"notes {len(where)}"
-        two.create_block(label, **where)
+        two.blocks.create(label, **where)
         with pytest.raises(AlreadyExists, match="has a block 'notes"):
-            two.create_block(label, **where)
+            two.blocks.create(label, **where)
 
 
 # Sharing
 
 
-def test_only_a_global_block_can_be_attached_and_only_once_per_label(two: Recollect) -> None:
-    shared = two.create_block("team", "we", scope="global")
-    own = two.create_block("notes", agent="ben")
+def test_only_a_global_block_can_be_attached_and_only_once_per_label(two: LocalRecollect) -> None:
+    shared = two.blocks.create("team", "we", scope="global")
+    own = two.blocks.create("notes", agent="ben")
 
     with pytest.raises(InvalidInput, match="is of agent scope; only a global block can be shared"):
-        two.attach_block("anna", own)
-    assert two.attach_block("anna", shared.id) == shared
-    assert two.attach_block("anna", shared) == shared
+        two.blocks.attach("anna", own)
+    assert two.blocks.attach("anna", shared.id) == shared
+    assert two.blocks.attach("anna", shared) == shared
     assert labels(two, "anna").count("team") == 1
-    two.create_block("team", "mine", agent="ben")
+    two.blocks.create("team", "mine", agent="ben")
     with pytest.raises(AlreadyExists, match="agent 'ben' has a block 'team' already"):
-        two.attach_block("ben", shared)
+        two.blocks.attach("ben", shared)
 
 
 def test_a_detached_block_stays_for_others_and_an_own_one_cannot_be_detached(
-    two: Recollect,
+    two: LocalRecollect,
 ) -> None:
-    two.set_block("anna", "human", "likes tea")
-    detached = two.detach_block("anna", "human")
+    two.blocks.set("anna", "human", "likes tea")
+    detached = two.blocks.detach("anna", "human")
 
     assert "human" not in labels(two, "anna")
-    assert two.block("ben", "human").value == "likes tea"
+    assert two.blocks.get("ben", "human").value == "likes tea"
     with pytest.raises(NotFound):
-        two.set_block("anna", "human", "unseen")
+        two.blocks.set("anna", "human", "unseen")
     with pytest.raises(InvalidInput, match="is the agent's own and would be lost"):
-        two.detach_block("anna", "persona")
-    assert two.attach_block("anna", detached).value == "likes tea"
+        two.blocks.detach("anna", "persona")
+    assert two.blocks.attach("anna", detached).value == "likes tea"
 
 
-def test_a_deleted_shared_block_is_gone_for_everybody_with_its_history(two: Recollect) -> None:
-    gone = two.set_block("anna", "human", "zebra")
-    two.delete_block("anna", "human")
+def test_a_deleted_shared_block_is_gone_for_everybody_with_its_history(two: LocalRecollect) -> None:
+    gone = two.blocks.set("anna", "human", "zebra")
+    two.blocks.delete("anna", "human")
 
     assert "human" not in labels(two, "ben")
-    for reach in (two.block, two.block_history, two.delete_block):
+    for reach in (two.blocks.get, two.blocks.history, two.blocks.delete):
         with pytest.raises(NotFound, match="no block"):
             reach(None, gone.id)
-    assert two.search_blocks("zebra", agent="ben") == []
-    assert two.verify().ok
+    assert two.blocks.search("zebra", agent="ben") == []
+    assert two.maintenance.verify().ok
 
 
 # Reading only, hidden, settings
 
 
-def test_a_read_only_block_is_written_by_the_system_alone(two: Recollect) -> None:
+def test_a_read_only_block_is_written_by_the_system_alone(two: LocalRecollect) -> None:
     edits: list[Callable[..., Any]] = [
-        lambda **how: two.set_block("anna", "skills", "x", **how),
-        lambda **how: two.append_block("anna", "skills", "x", **how),
-        lambda **how: two.insert_in_block("anna", "skills", "x", **how),
-        lambda **how: two.replace_in_block("anna", "skills", "x", "y", **how),
-        lambda **how: two.rollback_block("anna", "skills", 1, **how),
+        lambda **how: two.blocks.set("anna", "skills", "x", **how),
+        lambda **how: two.blocks.append("anna", "skills", "x", **how),
+        lambda **how: two.blocks.insert("anna", "skills", "x", **how),
+        lambda **how: two.blocks.replace("anna", "skills", "x", "y", **how),
+        lambda **how: two.blocks.rollback("anna", "skills", 1, **how),
     ]
     for edit in edits:
         for by in ("user", "agent"):
             with pytest.raises(BlockReadOnly, match="'skills' is read-only"):
                 edit(by=by)
-    two.set_block("anna", "skills", "- pdf", by="system")
+    two.blocks.set("anna", "skills", "- pdf", by="system")
 
-    assert [version.by for version in two.block_history("anna", "skills")] == ["system", "system"]
+    assert [version.by for version in two.blocks.history("anna", "skills")] == ["system", "system"]
 
 
-def test_changed_settings_are_a_version_of_their_own_and_are_checked(two: Recollect) -> None:
-    two.set_block("anna", "persona", "12345")
-    changed = two.update_block(
+def test_changed_settings_are_a_version_of_their_own_and_are_checked(two: LocalRecollect) -> None:
+    two.blocks.set("anna", "persona", "12345")
+    changed = two.blocks.update(
         "anna",
         "persona",
         new_label="self",
@@ -270,96 +270,96 @@ def test_changed_settings_are_a_version_of_their_own_and_are_checked(two: Recoll
     assert (changed.label, changed.description, changed.limit) == ("self", "who I am", 5)
     assert (changed.read_only, changed.hidden, changed.metadata) == (True, True, {"k": 1})
     assert (changed.value, changed.version) == ("12345", 3)
-    assert two.block("anna", "self") == changed
+    assert two.blocks.get("anna", "self") == changed
     with pytest.raises(NotFound):
-        two.block("anna", "persona")
+        two.blocks.get("anna", "persona")
     with pytest.raises(TooLarge, match=re.escape("Exceeds 4 character limit (requested 5)")):
-        two.update_block("anna", "self", limit=4)
+        two.blocks.update("anna", "self", limit=4)
     with pytest.raises(AlreadyExists):
-        two.update_block("anna", "self", new_label="human")
+        two.blocks.update("anna", "self", new_label="human")
     for bad in ({"limit": 0}, {"limit": -1}, {"limit": True}, {"limit": 1.5}, {"colour": "red"}):
         with pytest.raises(InvalidInput):
-            two.update_block("anna", "self", **bad)
-    assert two.block("anna", "self") == changed
-    assert two.update_block("anna", "self", limit=None).limit is None
+            two.blocks.update("anna", "self", **bad)
+    assert two.blocks.get("anna", "self") == changed
+    assert two.blocks.update("anna", "self", limit=None).limit is None
 
 
-def test_a_shared_block_cannot_take_a_label_that_another_of_its_agents_has(two: Recollect) -> None:
-    two.create_block("mine", agent="ben")
+def test_a_shared_block_cannot_take_a_label_that_another_of_its_agents_has(two: LocalRecollect) -> None:
+    two.blocks.create("mine", agent="ben")
 
     with pytest.raises(AlreadyExists, match="an agent that has it"):
-        two.update_block("anna", "human", new_label="mine")
-    renamed = two.update_block("anna", "human", new_label="user")
-    assert two.block("ben", "user") == renamed
+        two.blocks.update("anna", "human", new_label="mine")
+    renamed = two.blocks.update("anna", "human", new_label="user")
+    assert two.blocks.get("ben", "user") == renamed
 
 
 # Versions
 
 
-def test_a_late_writer_is_refused_with_both_values(two: Recollect) -> None:
-    seen = two.set_block("anna", "persona", "first")
-    two.set_block("anna", "persona", "second")
+def test_a_late_writer_is_refused_with_both_values(two: LocalRecollect) -> None:
+    seen = two.blocks.set("anna", "persona", "first")
+    two.blocks.set("anna", "persona", "second")
 
     with pytest.raises(BlockConflict) as caught:
-        two.set_block("anna", "persona", "third", expected_version=seen.version)
+        two.blocks.set("anna", "persona", "third", expected_version=seen.version)
 
     error = caught.value
     assert (error.yours, error.theirs, error.version) == ("third", "second", 3)
     assert "is at version 3, you had read 2; nothing was written" in str(error)
     assert "Now it says: second" in str(error)
     assert "You wanted: third" in str(error)
-    assert two.block("anna", "persona").value == "second"
-    assert len(two.block_history("anna", "persona")) == 3
+    assert two.blocks.get("anna", "persona").value == "second"
+    assert len(two.blocks.history("anna", "persona")) == 3
 
 
-def test_a_conflict_over_a_text_that_is_gone_says_so(two: Recollect) -> None:
-    two.set_block("anna", "persona", "first")
-    two.set_block("anna", "persona", "second")
+def test_a_conflict_over_a_text_that_is_gone_says_so(two: LocalRecollect) -> None:
+    two.blocks.set("anna", "persona", "first")
+    two.blocks.set("anna", "persona", "second")
 
     with pytest.raises(BlockConflict) as caught:
-        two.replace_in_block("anna", "persona", "first", "1st", expected_version=2)
+        two.blocks.replace("anna", "persona", "first", "1st", expected_version=2)
 
     assert "does not occur" in caught.value.yours
     assert caught.value.theirs == "second"
 
 
 def test_a_conflict_over_long_values_has_them_whole_in_the_error_and_cut_in_its_text(
-    two: Recollect,
+    two: LocalRecollect,
 ) -> None:
-    two.set_block("anna", "persona", "a" * 9_000)
+    two.blocks.set("anna", "persona", "a" * 9_000)
 
     with pytest.raises(BlockConflict) as caught:
-        two.set_block("anna", "persona", "b" * 9_000, expected_version=1)
+        two.blocks.set("anna", "persona", "b" * 9_000, expected_version=1)
 
     assert (caught.value.theirs, caught.value.yours) == ("a" * 9_000, "b" * 9_000)
     assert len(str(caught.value)) < 2_000
 
 
 @pytest.mark.parametrize("version", [0, 2, -1, "1", 1.5, object()])
-def test_a_version_that_is_not_the_present_one_is_refused(two: Recollect, version: object) -> None:
+def test_a_version_that_is_not_the_present_one_is_refused(two: LocalRecollect, version: object) -> None:
     with pytest.raises((BlockConflict, InvalidInput)):
-        two.set_block("anna", "persona", "new", expected_version=version)  # type: ignore[arg-type]
+        two.blocks.set("anna", "persona", "new", expected_version=version)  # type: ignore[arg-type]
 
-    assert two.block("anna", "persona").version == 1
+    assert two.blocks.get("anna", "persona").version == 1
 
 
-def test_an_edit_that_changes_nothing_is_no_version(two: Recollect) -> None:
+def test_an_edit_that_changes_nothing_is_no_version(two: LocalRecollect) -> None:
     told: list[BlockChange] = []
-    two.on_block_change(told.append)
-    before = two.set_block("anna", "persona", "same")
+    two.engine.on_block_change(told.append)
+    before = two.blocks.set("anna", "persona", "same")
 
-    assert two.set_block("anna", "persona", "same", reason="again") == before
+    assert two.blocks.set("anna", "persona", "same", reason="again") == before
     assert len(told) == 1
-    assert len(two.block_history("anna", "persona")) == 2
+    assert len(two.blocks.history("anna", "persona")) == 2
 
 
 def test_history_says_who_when_and_why_and_can_be_compared_and_taken_back(
-    two: Recollect, clock: FakeClock
+    two: LocalRecollect, clock: FakeClock
 ) -> None:
     for number, by in enumerate(("user", "agent", "system")):
         clock.advance(hours=1)
-        two.set_block("anna", "persona", f"kind\nversion {number}", by=by, reason=f"why {number}")
-    history = two.block_history("anna", "persona")
+        two.blocks.set("anna", "persona", f"kind\nversion {number}", by=by, reason=f"why {number}")
+    history = two.blocks.history("anna", "persona")
 
     assert [(one.version, one.by, one.reason) for one in history] == [
         (1, "system", "made with the agent"),
@@ -368,7 +368,7 @@ def test_history_says_who_when_and_why_and_can_be_compared_and_taken_back(
         (4, "system", "why 2"),
     ]
     assert [one.changed_at.hour for one in history] == [12, 13, 14, 15]
-    assert two.block_diff("anna", "persona", 2, 3).splitlines() == [
+    assert two.blocks.diff("anna", "persona", 2, 3).splitlines() == [
         "--- persona version 2",
         "+++ persona version 3",
         "@@ -1,2 +1,2 @@",
@@ -376,64 +376,64 @@ def test_history_says_who_when_and_why_and_can_be_compared_and_taken_back(
         "-version 0",
         "+version 1",
     ]
-    assert two.block_diff("anna", "persona", 4) == ""
-    back = two.rollback_block("anna", "persona", 2)
+    assert two.blocks.diff("anna", "persona", 4) == ""
+    back = two.blocks.rollback("anna", "persona", 2)
     assert (back.value, back.version) == ("kind\nversion 0", 5)
-    assert two.block_history("anna", "persona")[-1].reason == "rolled back to version 2"
-    assert two.rollback_block("anna", "persona", 1).value == ""
+    assert two.blocks.history("anna", "persona")[-1].reason == "rolled back to version 2"
+    assert two.blocks.rollback("anna", "persona", 1).value == ""
 
 
 @pytest.mark.parametrize("version", [0, 3, 2**60, True, "1", None])
 def test_a_version_there_never_was_cannot_be_compared_or_taken_back(
-    two: Recollect, version: Any
+    two: LocalRecollect, version: Any
 ) -> None:
-    two.set_block("anna", "persona", "x")
+    two.blocks.set("anna", "persona", "x")
 
     with pytest.raises((NotFound, InvalidInput)):
-        two.rollback_block("anna", "persona", version)
+        two.blocks.rollback("anna", "persona", version)
     with pytest.raises((NotFound, InvalidInput)):
-        two.block_diff("anna", "persona", version)
+        two.blocks.diff("anna", "persona", version)
 
 
-def test_a_rollback_keeps_to_the_limit_and_to_the_expected_version(two: Recollect) -> None:
-    two.set_block("anna", "persona", "a long value")
-    two.set_block("anna", "persona", "short")
-    two.update_block("anna", "persona", limit=5)
+def test_a_rollback_keeps_to_the_limit_and_to_the_expected_version(two: LocalRecollect) -> None:
+    two.blocks.set("anna", "persona", "a long value")
+    two.blocks.set("anna", "persona", "short")
+    two.blocks.update("anna", "persona", limit=5)
 
     with pytest.raises(TooLarge, match="Edit failed: Exceeds 5 character limit"):
-        two.rollback_block("anna", "persona", 2)
+        two.blocks.rollback("anna", "persona", 2)
     with pytest.raises(BlockConflict):
-        two.rollback_block("anna", "persona", 1, expected_version=2)
-    assert two.block("anna", "persona").version == 4
+        two.blocks.rollback("anna", "persona", 1, expected_version=2)
+    assert two.blocks.get("anna", "persona").version == 4
 
 
 # The blocks that are made when first written
 
 
 def test_the_project_block_is_made_by_the_first_write_for_every_agent_of_the_project(
-    two: Recollect,
+    two: LocalRecollect,
 ) -> None:
     with pytest.raises(NotFound):
-        two.block("anna", "project", project="site")
-    assert two.projects() == []
-    made = two.append_block("anna", "project", "uses pnpm", project="site", by="agent")
-    two.append_block("ben", "project", "uses ruff", project="site")
+        two.blocks.get("anna", "project", project="site")
+    assert two.projects.list() == []
+    made = two.blocks.append("anna", "project", "uses pnpm", project="site", by="agent")
+    two.blocks.append("ben", "project", "uses ruff", project="site")
 
     assert (made.scope, made.version, made.description[:12]) == ("project", 2, "This project")
-    assert two.block("ben", "project", project="site").value == "uses pnpm\nuses ruff"
-    assert [one.by for one in two.block_history("anna", "project", project="site")] == [
+    assert two.blocks.get("ben", "project", project="site").value == "uses pnpm\nuses ruff"
+    assert [one.by for one in two.blocks.history("anna", "project", project="site")] == [
         "system",
         "agent",
         "user",
     ]
-    assert two.verify().ok
+    assert two.maintenance.verify().ok
 
 
-def test_the_ticket_block_is_made_by_the_first_write_for_its_conversation(two: Recollect) -> None:
-    talk = two.start_conversation(agent="anna")
-    two.set_block("anna", "ticket", "ABC-1", conversation=talk)
+def test_the_ticket_block_is_made_by_the_first_write_for_its_conversation(two: LocalRecollect) -> None:
+    talk = two.conversations.start(agent="anna")
+    two.blocks.set("anna", "ticket", "ABC-1", conversation=talk)
 
-    assert two.block("anna", "ticket", conversation=talk).scope == "session"
+    assert two.blocks.get("anna", "ticket", conversation=talk).scope == "session"
     assert "ticket" not in labels(two, "anna")
 
 
@@ -446,41 +446,41 @@ def test_the_ticket_block_is_made_by_the_first_write_for_its_conversation(two: R
     ],
 )
 def test_a_default_block_without_its_place_is_refused_with_what_to_pass(
-    two: Recollect, label: str, where: dict[str, str], told: str
+    two: LocalRecollect, label: str, where: dict[str, str], told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
-        two.set_block("anna", label, "x", **cast(Any, where))
+        two.blocks.set("anna", label, "x", **cast(Any, where))
 
     assert label not in labels(two)
 
 
 @pytest.mark.parametrize("how", [{"expected_version": 5}, {"by": "nobody"}])
 def test_a_refused_first_write_makes_neither_block_nor_project(
-    two: Recollect, how: dict[str, Any]
+    two: LocalRecollect, how: dict[str, Any]
 ) -> None:
     with pytest.raises((BlockConflict, InvalidInput)):
-        two.set_block("anna", "project", "x", project="site", **how)
+        two.blocks.set("anna", "project", "x", project="site", **how)
 
-    assert two.projects() == []
+    assert two.projects.list() == []
     assert "project" not in labels(two, "anna", project="site")
 
 
 def test_a_project_block_is_found_by_the_folder_and_by_the_name(
-    two: Recollect, tmp_path: Path
+    two: LocalRecollect, tmp_path: Path
 ) -> None:
     folder = tmp_path / "site"
     folder.mkdir()
-    two.set_block("anna", "project", "uses pnpm", project=folder)
+    two.blocks.set("anna", "project", "uses pnpm", project=folder)
 
-    assert two.block("ben", "project", project=str(folder)).value == "uses pnpm"
-    assert two.block("ben", "project", project="site").value == "uses pnpm"
+    assert two.blocks.get("ben", "project", project=str(folder)).value == "uses pnpm"
+    assert two.blocks.get("ben", "project", project="site").value == "uses pnpm"
 
 
-def test_a_project_may_be_any_path_like_object(two: Recollect, tmp_path: Path) -> None:
+def test_a_project_may_be_any_path_like_object(two: LocalRecollect, tmp_path: Path) -> None:
     class Folder:
         def __fspath__(self) -> str:
             return str(tmp_path)
 
-    made = two.create_block("notes", project=Folder(), scope="project")
+    made = two.blocks.create("notes", project=Folder(), scope="project")
 
     assert made.scope == "project"

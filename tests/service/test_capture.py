@@ -12,22 +12,23 @@ from typing import Any
 import apsw
 import pytest
 
+from conftest import DATA
 from recollect import (
     Event,
     EventState,
     InvalidInput,
     JobState,
+    LocalRecollect,
     MemoryExplanation,
-    Recollect,
     Source,
     SourceKind,
     Status,
     TooLarge,
 )
-from recollect.client.material import MOST_BYTES, MOST_CHARS
-from support import START, FakeClock
+from recollect.wire.material_files import MAX_BYTES, MAX_CHARS
+from support import START, FakeClock, candidates
 
-SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "transcripts"
+SAMPLES = DATA / "transcripts"
 TOKEN = "ghp_" + "a1B2" * 9
 
 TALK = [
@@ -51,7 +52,7 @@ class Named:
         return self.path
 
 
-def source_of(memory: Recollect, event: Event) -> Source:
+def source_of(memory: LocalRecollect, event: Event) -> Source:
     with memory._store.read() as tables:
         found = tables.sources.get(event.source_id or "")
     assert found is not None
@@ -76,16 +77,16 @@ def chatgpt(title: str, said: str) -> Mapping[str, Any]:
     return {"title": title, "id": title, "mapping": {"a": {"message": message, "children": []}}}
 
 
-def stored(memory: Recollect) -> dict[str, int]:
+def stored(memory: LocalRecollect) -> dict[str, int]:
     """Return how many rows a capture left, table by table."""
     tables = ("sources", "ingestion_events", "jobs", "memories", "projects", "agents")
-    counts = memory.status().counts
+    counts = memory.maintenance.status().counts
     return {name: counts[name] for name in tables if counts[name]}
 
 
-def every(memory: Recollect) -> dict[str, Any]:
+def every(memory: LocalRecollect) -> dict[str, Any]:
     """Return what was extracted, by type."""
-    found = memory.memories(everywhere=True, statuses=[one.value for one in Status], limit=100)
+    found = memory.memories.list(everywhere=True, statuses=[one.value for one in Status], limit=100)
     return {one.type.value: one for one in found}
 
 
@@ -111,7 +112,7 @@ def forms(folder: Path) -> Mapping[str, Any]:
     ["list", "tuple", "mapping", "JSON text", "JSON lines", "dialogue", "Path", "PathLike"],
 )
 def test_every_form_of_the_same_talk_gives_the_same_source(
-    memory: Recollect, tmp_path: Path, form: str
+    memory: LocalRecollect, tmp_path: Path, form: str
 ) -> None:
     event = memory.capture_session(forms(tmp_path)[form], project="site")
 
@@ -121,7 +122,7 @@ def test_every_form_of_the_same_talk_gives_the_same_source(
     assert stored(memory) == {"sources": 1, "ingestion_events": 1, "jobs": 1, "projects": 1}
 
 
-def test_plain_text_is_the_users_own(memory: Recollect) -> None:
+def test_plain_text_is_the_users_own(memory: LocalRecollect) -> None:
     event = memory.capture_session("I live in Porto.\n\nWe use pnpm for builds.", project="site")
     memory.drain()
 
@@ -129,7 +130,9 @@ def test_plain_text_is_the_users_own(memory: Recollect) -> None:
     assert every(memory)["profile"].metadata["voice"] == "user"
 
 
-def test_a_file_is_named_in_its_source_and_a_text_is_not(memory: Recollect, tmp_path: Path) -> None:
+def test_a_file_is_named_in_its_source_and_a_text_is_not(
+    memory: LocalRecollect, tmp_path: Path
+) -> None:
     file = written(tmp_path, TALK, "with space.json")
     from_file = memory.capture_session(file, project="a")
     from_text = memory.capture_session("We deploy with make.", project="a")
@@ -139,17 +142,17 @@ def test_a_file_is_named_in_its_source_and_a_text_is_not(memory: Recollect, tmp_
 
 
 def test_a_path_may_begin_at_home(
-    memory: Recollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     written(tmp_path, TALK)
 
-    [event] = memory.capture_file("~/talk.json")
+    [event] = memory.captures.add_file("~/talk.json")
 
     assert source_of(memory, event).content == TALK_AS_TEXT
 
 
-def test_what_a_caller_tells_of_the_material_is_kept_beside_it(memory: Recollect) -> None:
+def test_what_a_caller_tells_of_the_material_is_kept_beside_it(memory: LocalRecollect) -> None:
     event = memory.capture_session(
         TALK, project="site", session="monday", title="Stand-up", observed_at="2026-05-01"
     )
@@ -169,20 +172,19 @@ SAMPLE_FILES = [
 ]
 
 
-@pytest.mark.skipif(not SAMPLES.exists(), reason="the shared samples are not here")
 @pytest.mark.parametrize("file", SAMPLE_FILES)
-def test_each_sample_is_captured_read_and_recognised(memory: Recollect, file: Path) -> None:
-    events = memory.capture_file(file, project="samples")
+def test_each_sample_is_captured_read_and_recognised(memory: LocalRecollect, file: Path) -> None:
+    events = memory.captures.add_file(file, project="samples")
     memory.drain()
-    again = memory.capture_file(file, project="samples")
+    again = memory.captures.add_file(file, project="samples")
 
     assert events
     assert [event.id for event in again] == [event.id for event in events]
     assert {event.state for event in again} == {EventState.DONE}
-    assert memory.jobs() == []
-    assert memory.verify().ok
+    assert memory.jobs.list() == []
+    assert memory.maintenance.verify().ok
     with memory._store.read() as tables:
-        for one in memory.memories(everywhere=True, statuses=list(Status), limit=1_000):
+        for one in memory.memories.list(everywhere=True, statuses=list(Status), limit=1_000):
             for piece in one.evidence:
                 source = tables.sources.get(piece.source_id)
                 assert source is not None
@@ -190,11 +192,11 @@ def test_each_sample_is_captured_read_and_recognised(memory: Recollect, file: Pa
 
 
 def test_a_file_of_several_conversations_gives_an_event_each(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     file = written(tmp_path, [chatgpt("One", "I live in Porto."), chatgpt("Two", "We use pnpm.")])
 
-    events = memory.capture_file(file, "import")
+    events = memory.captures.add_file(file, "import")
 
     assert [event.title for event in events] == ["One", "Two"]
     assert {source_of(memory, event).kind for event in events} == {SourceKind.IMPORT}
@@ -203,7 +205,7 @@ def test_a_file_of_several_conversations_gives_an_event_each(
 
 @pytest.mark.parametrize("verb", ["capture_session", "capture_conversation"])
 def test_several_conversations_where_one_is_meant_are_refused_with_the_verb_to_use(
-    memory: Recollect, tmp_path: Path, verb: str
+    memory: LocalRecollect, tmp_path: Path, verb: str
 ) -> None:
     file = written(tmp_path, [chatgpt("One", "I live in Porto."), chatgpt("Two", "We use pnpm.")])
 
@@ -214,11 +216,11 @@ def test_several_conversations_where_one_is_meant_are_refused_with_the_verb_to_u
 
 
 def test_an_empty_conversation_among_others_does_not_keep_the_others_out(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     talks = [chatgpt("One", "<private>x</private>"), chatgpt("Two", "We use pnpm.")]
 
-    [event] = memory.capture_file(written(tmp_path, talks))
+    [event] = memory.captures.add_file(written(tmp_path, talks))
 
     assert event.title == "Two"
 
@@ -236,7 +238,7 @@ def test_an_empty_conversation_among_others_does_not_keep_the_others_out(
     ],
 )
 def test_the_mode_says_what_kind_of_source_it_is(
-    memory: Recollect, mode: str, kind: SourceKind, trigger: str
+    memory: LocalRecollect, mode: str, kind: SourceKind, trigger: str
 ) -> None:
     event = memory.capture_conversation("We use pnpm for builds.", mode)
 
@@ -245,37 +247,37 @@ def test_the_mode_says_what_kind_of_source_it_is(
     assert source.metadata["mode"] == mode
 
 
-def test_each_sentence_of_a_note_is_kept_and_a_note_is_no_session(memory: Recollect) -> None:
+def test_each_sentence_of_a_note_is_kept_and_a_note_is_no_session(memory: LocalRecollect) -> None:
     memory.capture_conversation(
         "Backups go to tape every night. The vault key is in the safe.", "note", project="site"
     )
     memory.drain()
 
-    assert [one.content for one in memory.inbox()] == [
+    assert [one.content for one in candidates(memory)] == [
         "The vault key is in the safe.",
         "Backups go to tape every night.",
     ]
-    assert memory.memories(everywhere=True, types=["episode"]) == []
+    assert memory.memories.list(everywhere=True, types=["episode"]) == []
 
 
-def test_a_note_that_looks_like_json_stays_a_note(memory: Recollect) -> None:
+def test_a_note_that_looks_like_json_stays_a_note(memory: LocalRecollect) -> None:
     event = memory.capture_conversation(json.dumps(TALK), "note")
 
     assert source_of(memory, event).content == json.dumps(TALK)
 
 
-def test_what_an_agent_summarised_is_held_as_an_agents_words(memory: Recollect) -> None:
+def test_what_an_agent_summarised_is_held_as_an_agents_words(memory: LocalRecollect) -> None:
     memory.capture_conversation(
         "We decided to use Postgres because it is robust.", "summary", project="site"
     )
     memory.drain()
 
-    [waiting] = memory.waiting()
+    [waiting] = memory.inbox.list()
     assert waiting.voice == "assistant"
     assert "an agent wrote it" in waiting.why
 
 
-def test_an_import_is_read_like_a_transcript(memory: Recollect) -> None:
+def test_an_import_is_read_like_a_transcript(memory: LocalRecollect) -> None:
     memory.capture_conversation(TALK, "import", project="site")
     memory.drain()
 
@@ -285,7 +287,9 @@ def test_an_import_is_read_like_a_transcript(memory: Recollect) -> None:
 # ── once ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_same_material_is_recognised_before_and_after_it_was_read(memory: Recollect) -> None:
+def test_the_same_material_is_recognised_before_and_after_it_was_read(
+    memory: LocalRecollect,
+) -> None:
     first = memory.capture_session(TALK, project="site")
     second = memory.capture_session(list(TALK), project="site")
     memory.drain()
@@ -295,28 +299,28 @@ def test_the_same_material_is_recognised_before_and_after_it_was_read(memory: Re
     assert third.id == first.id
     assert third.state is EventState.DONE
     assert memory.drain() == 0
-    assert memory.status().counts["sources"] == 1
-    assert memory.status().counts["ingestion_events"] == 1
-    assert memory.status().jobs == {"done": 2}
+    assert memory.maintenance.status().counts["sources"] == 1
+    assert memory.maintenance.status().counts["ingestion_events"] == 1
+    assert memory.maintenance.status().jobs == {"done": 2}
 
 
-def test_for_another_owner_it_is_a_new_event_over_the_same_source(memory: Recollect) -> None:
+def test_for_another_owner_it_is_a_new_event_over_the_same_source(memory: LocalRecollect) -> None:
     one = memory.capture_session(TALK, project="site")
     other = memory.capture_session(TALK, project="shop")
     memory.drain()
 
     assert other.id != one.id
     assert other.source_id == one.source_id
-    assert memory.status().counts["sources"] == 1
+    assert memory.maintenance.status().counts["sources"] == 1
     for project in ("site", "shop"):
-        [found] = memory.inbox(project=project, types=["project"], everywhere=False)
+        [found] = candidates(memory, project=project, types=["project"], everywhere=False)
         assert found.content == "We use pnpm for builds."
 
 
-def test_what_one_project_captured_another_does_not_see(memory: Recollect) -> None:
+def test_what_one_project_captured_another_does_not_see(memory: LocalRecollect) -> None:
     memory.capture_session(TALK, project="site")
     memory.drain()
-    memory.promote_many([one.id for one in memory.inbox()])
+    memory.inbox.promote([one.id for one in candidates(memory)])
     memory.ingest("something else", project="shop")
 
     found = memory.search("pnpm builds", project="shop")
@@ -325,16 +329,16 @@ def test_what_one_project_captured_another_does_not_see(memory: Recollect) -> No
 
 
 def test_the_title_and_file_of_one_project_are_not_shown_in_another(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     file = written(tmp_path, "We use pnpm for builds.", "foocorp-merger.txt")
     memory.capture_session(file, project="a", title="Merger with Foocorp")
     memory.capture_session("We use pnpm for builds.", project="b")
     memory.drain()
 
-    [waiting] = memory.waiting(project="b", everywhere=False)
+    [waiting] = memory.inbox.list(project="b", everywhere=False)
     explained = memory.explain(waiting.memory.id)
-    [episode] = memory.memories(project="b", types=["episode"])
+    [episode] = memory.memories.list(project="b", types=["episode"])
     assert isinstance(explained, MemoryExplanation)
     assert "Foocorp" not in waiting.source
     assert "foocorp" not in explained.sources[0].uri
@@ -342,17 +346,19 @@ def test_the_title_and_file_of_one_project_are_not_shown_in_another(
 
 
 def test_the_same_words_in_another_mode_are_read_in_that_mode(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     file = written(tmp_path, "The staging box has four cores.", "notes.md")
-    memory.capture_file(file, project="site")
-    memory.capture_file(file, "note", project="site")
+    memory.captures.add_file(file, project="site")
+    memory.captures.add_file(file, "note", project="site")
     memory.drain()
 
-    assert [one.content for one in memory.inbox()] == ["The staging box has four cores."]
+    assert [one.content for one in candidates(memory)] == ["The staging box has four cores."]
 
 
-def test_a_talk_handed_over_again_with_the_users_name_is_read_with_it(memory: Recollect) -> None:
+def test_a_talk_handed_over_again_with_the_users_name_is_read_with_it(
+    memory: LocalRecollect,
+) -> None:
     memory.capture_session(FOUR_LINES, project="site")
     memory.capture_session(FOUR_LINES, project="site", user="Ana")
     memory.drain()
@@ -360,7 +366,7 @@ def test_a_talk_handed_over_again_with_the_users_name_is_read_with_it(memory: Re
     assert every(memory)["profile"].content == "I prefer tea, thank you."
 
 
-def test_one_talk_handed_over_by_two_verbs_is_not_two_sessions(memory: Recollect) -> None:
+def test_one_talk_handed_over_by_two_verbs_is_not_two_sessions(memory: LocalRecollect) -> None:
     memory.capture_session(TALK, project="site")
     memory.capture_conversation(TALK, project="site")
     memory.drain()
@@ -369,7 +375,7 @@ def test_one_talk_handed_over_by_two_verbs_is_not_two_sessions(memory: Recollect
 
 
 def test_a_named_session_told_again_longer_is_one_session(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     memory.capture_session(TALK, project="site", session="monday")
     memory.drain()
@@ -379,11 +385,11 @@ def test_a_named_session_told_again_longer_is_one_session(
     memory.drain()
 
     assert every(memory)["project"].status is Status.INBOX
-    [episode] = memory.memories(everywhere=True, types=["episode"])
+    [episode] = memory.memories.list(everywhere=True, types=["episode"])
     assert "see you tomorrow" in episode.content
 
 
-def test_a_nameless_session_told_again_longer_is_one_session_too(memory: Recollect) -> None:
+def test_a_nameless_session_told_again_longer_is_one_session_too(memory: LocalRecollect) -> None:
     memory.capture_session(TALK, project="site")
     memory.drain()
     memory.capture_session([*TALK, {"role": "user", "content": "Thank you!"}], project="site")
@@ -396,7 +402,7 @@ def test_a_nameless_session_told_again_longer_is_one_session_too(memory: Recolle
 
 
 def test_a_source_is_stored_without_secrets_and_private_parts(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
     event = memory.capture_session(
         [
@@ -426,14 +432,14 @@ def test_a_source_is_stored_without_secrets_and_private_parts(
         assert b"diary" not in file.read_bytes()
 
 
-def test_a_speakers_name_that_is_a_secret_is_not_stored(memory: Recollect, path: Path) -> None:
+def test_a_speakers_name_that_is_a_secret_is_not_stored(memory: LocalRecollect, path: Path) -> None:
     memory.capture_session([{"role": "user", "name": TOKEN, "content": "Hello there, friend."}])
     memory.close()
 
     assert TOKEN.encode() not in path.read_bytes()
 
 
-def test_redactions_say_where_their_marks_stand(memory: Recollect) -> None:
+def test_redactions_say_where_their_marks_stand(memory: LocalRecollect) -> None:
     event = memory.capture_session([*TALK, {"role": "user", "content": f"My key is {TOKEN}"}])
 
     source = source_of(memory, event)
@@ -441,7 +447,7 @@ def test_redactions_say_where_their_marks_stand(memory: Recollect) -> None:
     assert source.content[mark.start : mark.end] == "[redacted:github-token]"
 
 
-def test_a_source_is_immutable(memory: Recollect, path: Path) -> None:
+def test_a_source_is_immutable(memory: LocalRecollect, path: Path) -> None:
     event = memory.capture_session(TALK, project="site")
     before = source_of(memory, event)
     memory.drain()
@@ -461,29 +467,31 @@ def test_a_source_is_immutable(memory: Recollect, path: Path) -> None:
     assert source_of(memory, event) == before
 
 
-def test_what_cannot_be_stored_is_replaced_character_for_character(memory: Recollect) -> None:
+def test_what_cannot_be_stored_is_replaced_character_for_character(memory: LocalRecollect) -> None:
     event = memory.capture_session("I live in Porto\x00 now. We use \ud800pnpm for builds.")
     memory.drain()
 
     assert source_of(memory, event).content == "I live in Porto� now. We use �pnpm for builds."
-    assert memory.event(event.id).state is EventState.DONE
-    assert memory.verify().ok
+    assert memory.captures.get(event.id).state is EventState.DONE
+    assert memory.maintenance.verify().ok
 
 
-def test_capture_returns_before_anything_is_read(memory: Recollect) -> None:
+def test_capture_returns_before_anything_is_read(memory: LocalRecollect) -> None:
     event = memory.capture_session(TALK, project="site")
 
     assert event.state is EventState.CAPTURED
-    assert memory.event(event.id) == event
-    assert [(job.kind.value, job.state) for job in memory.jobs()] == [("extract", JobState.TODO)]
-    assert memory.status().counts["memories"] == 0
-    assert memory.status().counts["evidence"] == 0
+    assert memory.captures.get(event.id) == event
+    assert [(job.kind.value, job.state) for job in memory.jobs.list()] == [
+        ("extract", JobState.TODO)
+    ]
+    assert memory.maintenance.status().counts["memories"] == 0
+    assert memory.maintenance.status().counts["evidence"] == 0
 
 
 WATCHED = """
 import sys
 from pathlib import Path
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.config import Settings
 
 folder, name = sys.argv[1:]
@@ -493,7 +501,7 @@ def watch(event, args):
     if event in ("open", "os.listdir", "os.scandir"):
         opened.append(str(args[0]))
 
-with Recollect(Settings(db=f"{folder}/memory.db", embedding_backend="none")) as memory:
+with LocalRecollect(Settings(db=f"{folder}/memory.db", embedding_backend="none")) as memory:
     sys.addaudithook(watch)
     memory.capture_file(Path(folder) / name)
     memory.drain()
@@ -503,6 +511,7 @@ for one in opened:
 """
 
 
+@pytest.mark.door
 def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
     written(tmp_path, claude_code(str(tmp_path / "site")), "session.jsonl")
     written(tmp_path, "SECRET=1", ".env")
@@ -544,7 +553,7 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
     ids=str,
 )
 def test_facts_about_the_user_are_global_unless_an_agent_or_a_scope_is_named(
-    memory: Recollect, given: dict[str, str], profile: str, rest: str
+    memory: LocalRecollect, given: dict[str, str], profile: str, rest: str
 ) -> None:
     memory.capture_session(TALK, **given)
     memory.drain()
@@ -555,17 +564,19 @@ def test_facts_about_the_user_are_global_unless_an_agent_or_a_scope_is_named(
     assert found["episode"].scope == rest
 
 
-def test_an_explicit_scope_keeps_a_fact_about_the_user_inside_the_wall(memory: Recollect) -> None:
+def test_an_explicit_scope_keeps_a_fact_about_the_user_inside_the_wall(
+    memory: LocalRecollect,
+) -> None:
     memory.capture_session("I live in Porto.", project="client", scope="project")
     memory.drain()
-    memory.promote_many([one.id for one in memory.inbox()])
+    memory.inbox.promote([one.id for one in candidates(memory)])
 
     assert memory.search("where does the user live? Porto") == []
     assert memory.search("I live in Porto", project="other") == []
     assert memory.search("I live in Porto", project="client")
 
 
-def test_a_session_name_is_no_scope_but_says_which_session_it_was(memory: Recollect) -> None:
+def test_a_session_name_is_no_scope_but_says_which_session_it_was(memory: LocalRecollect) -> None:
     event = memory.capture_session(TALK, project="site", session="monday")
     memory.drain()
 
@@ -573,7 +584,9 @@ def test_a_session_name_is_no_scope_but_says_which_session_it_was(memory: Recoll
     assert every(memory)["project"].session_id == "monday"
 
 
-def test_the_project_is_the_folder_in_which_it_was_said(memory: Recollect, tmp_path: Path) -> None:
+def test_the_project_is_the_folder_in_which_it_was_said(
+    memory: LocalRecollect, tmp_path: Path
+) -> None:
     folder = tmp_path / "site"
     folder.mkdir()
 
@@ -581,24 +594,24 @@ def test_the_project_is_the_folder_in_which_it_was_said(memory: Recollect, tmp_p
     memory.drain()
 
     assert event.owner.scope == "project"
-    assert [project.name for project in memory.projects()] == ["site"]
-    [found] = memory.inbox(project=folder, everywhere=False)
+    assert [project.name for project in memory.projects.list()] == ["site"]
+    [found] = candidates(memory, project=folder, everywhere=False)
     assert found.content == "We use pnpm for builds."
 
 
 @pytest.mark.parametrize("told", ["project", "repo"])
 def test_a_place_that_is_told_goes_before_the_folder(
-    memory: Recollect, tmp_path: Path, told: str
+    memory: LocalRecollect, tmp_path: Path, told: str
 ) -> None:
     event = memory.capture_session(claude_code(str(tmp_path)), **{told: "elsewhere"})
 
     assert event.owner.scope == told
-    assert [project.name for project in memory.projects()] == ["elsewhere"]
+    assert [project.name for project in memory.projects.list()] == ["elsewhere"]
 
 
 @pytest.mark.parametrize("place", ["home", "/", "/tmp", "/tmp/", "work/site", "C:\\work\\site"])
 def test_a_folder_in_which_everything_happens_is_no_project(
-    memory: Recollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    memory: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     cwd = str(tmp_path) if place == "home" else place
@@ -606,7 +619,7 @@ def test_a_folder_in_which_everything_happens_is_no_project(
     event = memory.capture_session(claude_code(cwd))
 
     assert event.owner.scope == "global"
-    assert memory.projects() == []
+    assert memory.projects.list() == []
 
 
 @pytest.mark.parametrize(
@@ -615,7 +628,7 @@ def test_a_folder_in_which_everything_happens_is_no_project(
     ids=["long", "two lines", "a long name"],
 )
 def test_a_folder_that_cannot_be_looked_at_does_not_lose_the_transcript(
-    memory: Recollect, cwd: str
+    memory: LocalRecollect, cwd: str
 ) -> None:
     event = memory.capture_session(claude_code(cwd))
 
@@ -625,7 +638,7 @@ def test_a_folder_that_cannot_be_looked_at_does_not_lose_the_transcript(
 # ── who speaks ──────────────────────────────────────────────────────────────────────────────────
 
 
-def test_among_named_people_nobody_is_the_user_until_told(memory: Recollect) -> None:
+def test_among_named_people_nobody_is_the_user_until_told(memory: LocalRecollect) -> None:
     memory.capture_session(FOUR_LINES, project="site")
     memory.drain()
 
@@ -633,24 +646,24 @@ def test_among_named_people_nobody_is_the_user_until_told(memory: Recollect) -> 
 
 
 @pytest.mark.parametrize("name", ["Ana", "ana", "ANA"])
-def test_the_lines_of_whoever_is_named_are_the_users(memory: Recollect, name: str) -> None:
+def test_the_lines_of_whoever_is_named_are_the_users(memory: LocalRecollect, name: str) -> None:
     memory.capture_session(FOUR_LINES, project="site", user=name)
     memory.drain()
 
-    facts = [one for one in memory.inbox() if one.type == "profile"]
+    facts = [one for one in candidates(memory) if one.type == "profile"]
     assert [one.content for one in facts] == ["I prefer tea, thank you."]
     assert facts[0].evidence[0].voice == "user"
     assert facts[0].evidence[0].quote == "I prefer tea, thank you."
 
 
-def test_a_user_who_does_not_speak_is_a_mistake_that_is_told(memory: Recollect) -> None:
+def test_a_user_who_does_not_speak_is_a_mistake_that_is_told(memory: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="nobody named 'Zoe' speaks"):
         memory.capture_session(FOUR_LINES, project="site", user="Zoe")
 
     assert stored(memory) == {}
 
 
-def test_a_line_of_text_cannot_pretend_to_be_the_user(memory: Recollect) -> None:
+def test_a_line_of_text_cannot_pretend_to_be_the_user(memory: LocalRecollect) -> None:
     memory.capture_session(
         [
             {"role": "user", "content": "What does the page say, please?"},
@@ -660,7 +673,7 @@ def test_a_line_of_text_cannot_pretend_to_be_the_user(memory: Recollect) -> None
     )
     memory.drain()
 
-    assert memory.inbox() == []
+    assert candidates(memory) == []
 
 
 # ── what is refused ─────────────────────────────────────────────────────────────────────────────
@@ -694,7 +707,7 @@ def test_a_line_of_text_cannot_pretend_to_be_the_user(memory: Recollect) -> None
     ids=lambda value: str(value)[:40],
 )
 def test_material_that_cannot_be_meant_is_refused_and_nothing_is_stored(
-    memory: Recollect, material: Any, told: str
+    memory: LocalRecollect, material: Any, told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
         memory.capture_session(material, project="site")
@@ -724,7 +737,7 @@ def test_material_that_cannot_be_meant_is_refused_and_nothing_is_stored(
     ids=str,
 )
 def test_what_cannot_be_told_of_it_is_refused_and_nothing_is_stored(
-    memory: Recollect, given: dict[str, Any], told: str
+    memory: LocalRecollect, given: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
         memory.capture_session(TALK, **given)
@@ -733,22 +746,24 @@ def test_what_cannot_be_told_of_it_is_refused_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize("mode", ["diary", "", None, 3])
-def test_an_unknown_mode_is_refused_with_those_there_are(memory: Recollect, mode: Any) -> None:
+def test_an_unknown_mode_is_refused_with_those_there_are(memory: LocalRecollect, mode: Any) -> None:
     with pytest.raises(InvalidInput, match="use one of transcript, note, summary, import"):
         memory.capture_conversation("We use pnpm.", mode)
 
     assert stored(memory) == {}
 
 
-def test_limits_are_named_with_the_size_that_broke_them(memory: Recollect, tmp_path: Path) -> None:
+def test_limits_are_named_with_the_size_that_broke_them(
+    memory: LocalRecollect, tmp_path: Path
+) -> None:
     huge = tmp_path / "huge.jsonl"
     with huge.open("wb") as file:
-        file.truncate(MOST_BYTES + 1)  # a file with nothing in it: no disk is used
+        file.truncate(MAX_BYTES + 1)  # a file with nothing in it: no disk is used
 
     with pytest.raises(TooLarge, match="64,000,001 characters; the limit is 64,000,000"):
-        memory.capture_session("x" * (MOST_CHARS + 1))
+        memory.capture_session("x" * (MAX_CHARS + 1))
     with pytest.raises(TooLarge, match=r"huge\.jsonl is larger than 192 MB; capture it in parts"):
-        memory.capture_file(huge)
+        memory.captures.add_file(huge)
     with pytest.raises(TooLarge, match="title has 501 characters"):
         memory.capture_session(TALK, title="x" * 501)
 
@@ -756,41 +771,41 @@ def test_limits_are_named_with_the_size_that_broke_them(memory: Recollect, tmp_p
 
 
 def test_a_file_that_cannot_be_read_is_named_with_the_reason(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     empty = written(tmp_path, "", "empty.txt")
 
     with pytest.raises(InvalidInput, match="is a folder; name a transcript file in it"):
-        memory.capture_file(tmp_path)
+        memory.captures.add_file(tmp_path)
     with pytest.raises(InvalidInput, match=r"cannot read .*missing\.txt: No such file"):
-        memory.capture_file(tmp_path / "missing.txt")
+        memory.captures.add_file(tmp_path / "missing.txt")
     with pytest.raises(InvalidInput, match="cannot read"):
-        memory.capture_file(empty / "below")
+        memory.captures.add_file(empty / "below")
     with pytest.raises(InvalidInput, match="home folder"):
-        memory.capture_file("~nobody-of-that-name/x")
+        memory.captures.add_file("~nobody-of-that-name/x")
     with pytest.raises(InvalidInput, match="cannot read"):
-        memory.capture_file("a" * 5_000)
+        memory.captures.add_file("a" * 5_000)
     with pytest.raises(InvalidInput, match="empty"):
-        memory.capture_file(empty)
+        memory.captures.add_file(empty)
 
     assert stored(memory) == {}
 
 
-def test_a_file_that_cannot_be_reached_is_told(memory: Recollect, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_reached_is_told(memory: LocalRecollect, tmp_path: Path) -> None:
     round_and_round = tmp_path / "talk.json"
     round_and_round.symlink_to(round_and_round)
 
     with pytest.raises(InvalidInput, match=r"cannot read .*symbolic links"):
-        memory.capture_file(round_and_round)
+        memory.captures.add_file(round_and_round)
 
 
 def test_bytes_that_are_no_text_are_replaced_in_a_text_file(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     file = tmp_path / "latin.txt"
     file.write_bytes(b"We use pnpm for builds, na\xefve as it is.")
 
-    [event] = memory.capture_file(file)
+    [event] = memory.captures.add_file(file)
 
     assert source_of(memory, event).content == "We use pnpm for builds, na�ve as it is."
 
@@ -801,13 +816,13 @@ def test_bytes_that_are_no_text_are_replaced_in_a_text_file(
     ids=["picture", "UTF-16 without a mark"],
 )
 def test_a_file_that_is_no_text_is_refused(
-    memory: Recollect, tmp_path: Path, content: bytes
+    memory: LocalRecollect, tmp_path: Path, content: bytes
 ) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
 
     with pytest.raises(InvalidInput):
-        memory.capture_file(file)
+        memory.captures.add_file(file)
 
     assert stored(memory) == {}
 
@@ -821,23 +836,25 @@ def test_a_file_that_is_no_text_is_refused(
     ids=["nobody speaks", "all private"],
 )
 def test_a_file_in_which_nobody_says_anything_is_refused(
-    memory: Recollect, tmp_path: Path, content: object
+    memory: LocalRecollect, tmp_path: Path, content: object
 ) -> None:
     with pytest.raises(InvalidInput, match="nothing to capture"):
-        memory.capture_file(written(tmp_path, content))
+        memory.captures.add_file(written(tmp_path, content))
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"talk.json", "a\x00b", "a\ud800b"], ids=ascii)
-def test_what_is_no_path_is_refused(memory: Recollect, wrong: Any) -> None:
+def test_what_is_no_path_is_refused(memory: LocalRecollect, wrong: Any) -> None:
     with pytest.raises(InvalidInput):
-        memory.capture_file(wrong)
+        memory.captures.add_file(wrong)
 
 
-def test_of_several_conversations_all_are_stored_or_none(memory: Recollect, tmp_path: Path) -> None:
+def test_of_several_conversations_all_are_stored_or_none(
+    memory: LocalRecollect, tmp_path: Path
+) -> None:
     named = [{"role": "user", "name": "Ana", "content": "I live in Porto."}]
     talks = [{"messages": named}, {"messages": TALK}]
 
     with pytest.raises(InvalidInput, match="nobody named 'Ana'"):
-        memory.capture_file(written(tmp_path, talks), user="Ana", project="site")
+        memory.captures.add_file(written(tmp_path, talks), user="Ana", project="site")
 
     assert stored(memory) == {}

@@ -13,19 +13,28 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from exchanges import DECISION, anthropic_call, ids, openai_call, said, word
-from recollect import Conversation, Message, Recollect
+from conversation_messages import (
+    DECISION,
+    append_anthropic_call,
+    append_messages,
+    append_openai_call,
+    message_ids,
+    unique_word,
+)
+from recollect import Conversation, LocalRecollect, Message
 from support import FakeClock, open_memory
+
+pytestmark = pytest.mark.kill
 
 
 @pytest.fixture
-def talk(memory: Recollect) -> Conversation:
-    memory.create_agent("coder", default_blocks=False)
-    return memory.start_conversation(agent="coder")
+def talk(memory: LocalRecollect) -> Conversation:
+    memory.agents.create("coder", default_blocks=False)
+    return memory.conversations.start(agent="coder")
 
 
-def all_but(memory: Recollect, talk: Conversation, keep_last: int) -> Any:
-    return memory.compact(talk, mode="all", keep_last=keep_last, force=True)
+def all_but(memory: LocalRecollect, talk: Conversation, keep_last: int) -> Any:
+    return memory.conversations.compact(talk, mode="all", keep_last=keep_last, force=True)
 
 
 class Growing(RuleBasedStateMachine):
@@ -36,7 +45,7 @@ class Growing(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.clock = FakeClock()
         self.memory = open_memory(Path(self.folder.name) / "m.db", clock=self.clock)
-        self.talk = self.memory.start_conversation(agent="coder")
+        self.talk = self.memory.conversations.start(agent="coder")
         self.spoken: dict[str, str] = {}  # what every message said, by id, in order
         self.words: dict[str, str] = {}  # the word that finds it
         self.groups: list[set[str]] = []  # calls with their results
@@ -46,9 +55,9 @@ class Growing(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         for message_id, unique in self.words.items():
-            hits = self.memory.search_messages(unique, agent="coder", mode="fts", limit=3)
-            assert message_id in ids([hit.message for hit in hits])
-        assert self.memory.verify().ok
+            hits = self.memory.conversations.search(unique, agent="coder", mode="fts", limit=3)
+            assert message_id in message_ids([hit.message for hit in hits])
+        assert self.memory.maintenance.verify().ok
         self.memory.close()
         self.folder.cleanup()
 
@@ -57,47 +66,47 @@ class Growing(RuleBasedStateMachine):
         self.clock.advance(seconds=30)
 
     def _next(self) -> str:
-        return word(len(self.spoken))
+        return unique_word(len(self.spoken))
 
     @rule(role=st.sampled_from(["user", "assistant", "system"]), length=st.integers(1, 40))
     def somebody_speaks(self, role: str, length: int) -> None:
         unique = self._next()
         text = f"The lamp {unique} hangs in a room. {'It is old. ' * length}"
-        message = self.memory.append_message(self.talk, role, text)
+        message = self.memory.conversations.append(self.talk, role, text)
         self.words[message.id] = unique
         self._note([message])
 
     @rule()
     def something_is_decided(self) -> None:
         unique = self._next()
-        message = self.memory.append_message(self.talk, "user", f"{DECISION} See {unique}.")
+        message = self.memory.conversations.append(self.talk, "user", f"{DECISION} See {unique}.")
         self.words[message.id] = unique
         self._note([message])
 
     @rule()
     def thanks_are_said(self) -> None:
-        self._note([self.memory.append_message(self.talk, "user", "Thanks!")])
+        self._note([self.memory.conversations.append(self.talk, "user", "Thanks!")])
 
     @rule(answers=st.integers(1, 2))
     def a_tool_is_called_as_openai_does(self, answers: int) -> None:
         unique = self._next()
         texts = [f"Output {unique} of a tool."] * answers
-        made = openai_call(self.memory, self.talk, f"call-{unique}", *texts)
-        self.groups.append(set(ids(made)))
+        made = append_openai_call(self.memory, self.talk, f"call-{unique}", *texts)
+        self.groups.append(set(message_ids(made)))
         self._note(made)
 
     @rule()
     def a_tool_is_called_as_anthropic_does(self) -> None:
         unique = self._next()
-        made = anthropic_call(self.memory, self.talk, f"use-{unique}", "Output of a tool.")
-        self.groups.append(set(ids(made)))
+        made = append_anthropic_call(self.memory, self.talk, f"use-{unique}", "Output of a tool.")
+        self.groups.append(set(message_ids(made)))
         self._note(made)
 
     @rule()
     def a_call_is_made_that_waits(self) -> None:
         named = f"slow-{self._next()}"
-        made = openai_call(self.memory, self.talk, named)
-        self.waiting[named] = set(ids(made))
+        made = append_openai_call(self.memory, self.talk, named)
+        self.waiting[named] = set(message_ids(made))
         self._note(made)
 
     @precondition(lambda self: self.waiting)
@@ -105,17 +114,17 @@ class Growing(RuleBasedStateMachine):
     def its_result_comes(self, data: st.DataObject) -> None:
         named = data.draw(st.sampled_from(sorted(self.waiting)))
         text = f"Output {self._next()} at last."
-        message = self.memory.append_message(self.talk, "tool", text, tool_call_id=named)
+        message = self.memory.conversations.append(self.talk, "tool", text, tool_call_id=named)
         self.groups.append(self.waiting.pop(named) | {message.id})
         self._note([message])
 
     @precondition(lambda self: self.spoken)
     @rule(data=st.data(), pinned=st.booleans())
     def a_message_is_pinned_or_unpinned(self, data: st.DataObject, pinned: bool) -> None:
-        here = ids(self.memory.messages_in_context(self.talk))
+        here = message_ids(self.memory.conversations.messages_in_context(self.talk))
         if here:
             chosen = data.draw(st.sampled_from(here))
-            self.memory.pin_message(chosen, pinned=pinned)
+            self.memory.conversations.pin_message(chosen, pinned=pinned)
             self.pinned = self.pinned | {chosen} if pinned else self.pinned - {chosen}
 
     @rule(
@@ -125,45 +134,48 @@ class Growing(RuleBasedStateMachine):
         force=st.booleans(),
     )
     def it_is_compacted(self, mode: str, keep_last: int, window: int, force: bool) -> None:
-        before = self.memory.messages_in_context(self.talk)
-        done = self.memory.compact(
+        before = self.memory.conversations.messages_in_context(self.talk)
+        done = self.memory.conversations.compact(
             self.talk, mode=mode, keep_last=keep_last, window_tokens=window, force=force
         )
-        after = self.memory.messages_in_context(self.talk)
+        after = self.memory.conversations.messages_in_context(self.talk)
         self.clock.advance(minutes=1)
         if done is None:
-            assert ids(after) == ids(before)
+            assert message_ids(after) == message_ids(before)
             return
         self.summaries.append(done.summary.id)
-        left = [one for one in before if one.id not in set(ids(after))]
+        left = [one for one in before if one.id not in set(message_ids(after))]
         assert done.evicted == len(left) > 0
         assert done.kept == len(after)
         if keep_last:
-            assert ids(after)[-keep_last:] == ids(before)[-keep_last:]
-        stood_for = {one.id: one.summary_id for one in self.memory.messages(self.talk, limit=1_000)}
+            assert message_ids(after)[-keep_last:] == message_ids(before)[-keep_last:]
+        stood_for = {
+            one.id: one.summary_id
+            for one in self.memory.conversations.messages(self.talk, limit=1_000)
+        }
         assert {stood_for[one.id] for one in left} == {done.summary.id}
-        assert done.summary.tokens == self.memory.count_tokens(done.summary.content)
+        assert done.summary.tokens == self.memory.models.count_tokens(done.summary.content)
 
     @invariant()
     def no_message_is_lost_or_changed(self) -> None:
-        kept = self.memory.messages(self.talk, limit=1_000)
+        kept = self.memory.conversations.messages(self.talk, limit=1_000)
         assert {one.id: one.content for one in kept} == self.spoken
-        assert ids(kept) == list(self.spoken)
+        assert message_ids(kept) == list(self.spoken)
 
     @invariant()
     def each_is_in_context_or_stood_for_by_one_summary_that_exists(self) -> None:
-        here = ids(self.memory.messages_in_context(self.talk))
-        kept = self.memory.messages(self.talk, limit=1_000)
+        here = message_ids(self.memory.conversations.messages_in_context(self.talk))
+        kept = self.memory.conversations.messages(self.talk, limit=1_000)
         assert here == [one.id for one in kept if one.summary_id is None]
         assert {one.summary_id for one in kept} - {None} <= set(self.summaries)
 
     @invariant()
     def summaries_accumulate(self) -> None:
-        assert [one.id for one in self.memory.summaries(self.talk)] == self.summaries
+        assert [one.id for one in self.memory.conversations.summaries(self.talk)] == self.summaries
 
     @invariant()
     def pins_open_calls_and_pairs_hold(self) -> None:
-        here = set(ids(self.memory.messages_in_context(self.talk)))
+        here = set(message_ids(self.memory.conversations.messages_in_context(self.talk)))
         assert self.pinned <= here
         for group in self.groups:
             assert group <= here or not group & here
@@ -175,7 +187,7 @@ class Growing(RuleBasedStateMachine):
         bundle = self.memory.context_for(
             "the lamp", agent="coder", conversation=self.talk, budget_tokens=300
         )
-        there = set(ids(bundle.history))
+        there = set(message_ids(bundle.history))
         assert bundle.tokens <= 300
         for group in self.groups:
             assert group <= there or not group & there
@@ -186,9 +198,9 @@ TestGrowing.settings = settings(max_examples=12, stateful_step_count=25, deadlin
 
 
 def test_threads_that_compact_at_once_take_each_message_once(
-    memory: Recollect, talk: Conversation
+    memory: LocalRecollect, talk: Conversation
 ) -> None:
-    said(memory, talk, 40)
+    append_messages(memory, talk, 40)
     start = threading.Barrier(6)
     done: list[Any] = []
 
@@ -205,18 +217,18 @@ def test_threads_that_compact_at_once_take_each_message_once(
     won = [one for one in done if one is not None]
     assert len(done) == 6
     assert [one.evicted for one in won] == [38]
-    assert [one.id for one in memory.summaries(talk)] == [won[0].summary.id]
+    assert [one.id for one in memory.conversations.summaries(talk)] == [won[0].summary.id]
 
 
 def test_messages_that_come_while_others_are_compacted_are_not_lost(
-    memory: Recollect, talk: Conversation
+    memory: LocalRecollect, talk: Conversation
 ) -> None:
-    said(memory, talk, 40)
+    append_messages(memory, talk, 40)
     start = threading.Barrier(2)
 
     def speak() -> None:
         start.wait()
-        said(memory, talk, 20)
+        append_messages(memory, talk, 20)
 
     thread = threading.Thread(target=speak)
     thread.start()
@@ -225,8 +237,8 @@ def test_messages_that_come_while_others_are_compacted_are_not_lost(
         all_but(memory, talk, 4)
     thread.join()
 
-    known = {one.id for one in memory.summaries(talk)}
-    messages = memory.messages(talk)
+    known = {one.id for one in memory.conversations.summaries(talk)}
+    messages = memory.conversations.messages(talk)
     assert [one.position for one in messages] == list(range(60))
     assert all(one.summary_id is None or one.summary_id in known for one in messages)
 
@@ -243,11 +255,10 @@ with recollect.open(sys.argv[1], embedding_backend="none") as memory:
 """
 
 
-@pytest.mark.slow
 def test_processes_that_compact_at_once_take_each_message_once(
-    path: Path, memory: Recollect, talk: Conversation
+    path: Path, memory: LocalRecollect, talk: Conversation
 ) -> None:
-    said(memory, talk, 40)
+    append_messages(memory, talk, 40)
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", COMPACT, str(path), talk.id],
@@ -268,5 +279,5 @@ def test_processes_that_compact_at_once_take_each_message_once(
     taken = [int(process.communicate()[0]) for process in processes]
 
     assert sorted(taken) == [0, 0, 0, 38]
-    assert len(memory.summaries(talk)) == 1
-    assert len(memory.messages_in_context(talk)) == 2
+    assert len(memory.conversations.summaries(talk)) == 1
+    assert len(memory.conversations.messages_in_context(talk)) == 2

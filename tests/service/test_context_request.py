@@ -8,15 +8,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from exchanges import anthropic_call, ids, openai_call, said
-from recollect import Agent, Bundle, InvalidInput, NotFound, Recollect, Retrieval
-from recollect.domain.context import SectionName
+from conversation_messages import (
+    append_anthropic_call,
+    append_messages,
+    append_openai_call,
+    message_ids,
+)
+from recollect import Agent, Bundle, InvalidInput, LocalRecollect, NotFound, Retrieval
+from recollect.domain.context_bundle import SectionName
 from support import FakeClock, open_memory
 
 BUDGETS = (50, 200, 2_000, 200_000)
 
 
-def logged(memory: Recollect, bundle: Bundle) -> Retrieval:
+def logged(memory: LocalRecollect, bundle: Bundle) -> Retrieval:
     assert bundle.retrieval_id is not None
     found = memory.explain(bundle.retrieval_id)
     assert isinstance(found, Retrieval)
@@ -28,25 +33,25 @@ def names(bundle: Bundle) -> set[str]:
 
 
 @pytest.fixture
-def furnished(memory: Recollect) -> Recollect:
+def furnished(memory: LocalRecollect) -> LocalRecollect:
     """A store with something for every section."""
-    memory.create_agent("coder", system_prompt="Be brief.")
-    memory.set_block("coder", "persona", "I write tests first.")
+    memory.agents.create("coder", system_prompt="Be brief.")
+    memory.blocks.set("coder", "persona", "I write tests first.")
     memory.ingest("Ann prefers short answers.", type="profile", scope="global")
     memory.ingest("Use pnpm for the lamp shop.", type="decision", project="site")
     memory.ingest("The lamp shop runs on port 8080.", type="project", project="site")
-    memory.archival_insert("coder", "The lamp server is called walnut.", tags=["infra"])
-    old = memory.start_conversation(agent="coder", project="site", title="Old lamps")
-    memory.append_message(old, "user", "The lamp in the hall flickers.")
-    talk = memory.start_conversation(agent="coder", project="site", title="New lamps")
-    said(memory, talk, 30)
-    memory.compact(talk, mode="all", keep_last=12, force=True)
-    memory.pin(talk, "LAMP-12: it flickers", kind="ticket")
+    memory.archive.insert("coder", "The lamp server is called walnut.", tags=["infra"])
+    old = memory.conversations.start(agent="coder", project="site", title="Old lamps")
+    memory.conversations.append(old, "user", "The lamp in the hall flickers.")
+    talk = memory.conversations.start(agent="coder", project="site", title="New lamps")
+    append_messages(memory, talk, 30)
+    memory.conversations.compact(talk, mode="all", keep_last=12, force=True)
+    memory.conversations.pin(talk, "LAMP-12: it flickers", kind="ticket")
     return memory
 
 
-def talk_of(memory: Recollect) -> str:
-    found = memory.conversations(agent="coder")
+def talk_of(memory: LocalRecollect) -> str:
+    found = memory.conversations.list(agent="coder")
     return next(one.id for one in found if one.title == "New lamps")
 
 
@@ -54,18 +59,20 @@ def talk_of(memory: Recollect) -> str:
 
 
 @pytest.mark.parametrize("name", ["nobody", "019e7044-8800-7001-8000-00000000ffff", "名前", "a b"])
-def test_an_agent_nobody_made_is_no_error_and_has_nothing(furnished: Recollect, name: str) -> None:
+def test_an_agent_nobody_made_is_no_error_and_has_nothing(
+    furnished: LocalRecollect, name: str
+) -> None:
     bundle = furnished.context_for("the lamp server", agent=name)
 
     assert "walnut" not in bundle.text
     assert "flickers" not in bundle.text
     assert (bundle.prefix, bundle.blocks, bundle.history) == ("", (), ())
     assert "Ann prefers short answers." in bundle.text
-    assert [one.name for one in furnished.agents()] == ["coder"]
+    assert [one.name for one in furnished.agents.list()] == ["coder"]
 
 
-def test_an_agent_is_named_by_its_name_its_id_or_itself(furnished: Recollect) -> None:
-    agent = furnished.agent("coder")
+def test_an_agent_is_named_by_its_name_its_id_or_itself(furnished: LocalRecollect) -> None:
+    agent = furnished.agents.get("coder")
     named: list[Agent | str] = ["coder", agent.id, agent]
     bundles = [furnished.context_for("the lamp", agent=one).text for one in named]
 
@@ -73,21 +80,21 @@ def test_an_agent_is_named_by_its_name_its_id_or_itself(furnished: Recollect) ->
     assert "I write tests first." in bundles[0]
 
 
-def test_blanks_around_a_name_do_not_count(furnished: Recollect) -> None:
-    assert furnished.agent(" coder ").name == "coder"
+def test_blanks_around_a_name_do_not_count(furnished: LocalRecollect) -> None:
+    assert furnished.agents.get(" coder ").name == "coder"
     assert furnished.context_for("the lamp", agent=" coder ").blocks != ()
 
 
-def test_an_agent_named_as_anothers_id_does_not_take_its_place(furnished: Recollect) -> None:
-    agent = furnished.agent("coder")
+def test_an_agent_named_as_anothers_id_does_not_take_its_place(furnished: LocalRecollect) -> None:
+    agent = furnished.agents.get("coder")
     with pytest.raises(InvalidInput, match="looks like an id"):
-        furnished.create_agent(agent.id, system_prompt="I am somebody else.")
+        furnished.agents.create(agent.id, system_prompt="I am somebody else.")
 
-    assert furnished.agent(agent).name == "coder"
+    assert furnished.agents.get(agent).name == "coder"
 
 
-def test_a_deleted_agents_name_brings_nothing_back(furnished: Recollect) -> None:
-    furnished.delete_agent("coder")
+def test_a_deleted_agents_name_brings_nothing_back(furnished: LocalRecollect) -> None:
+    furnished.agents.delete("coder")
     bundle = furnished.context_for("the lamp server", agent="coder")
 
     assert "walnut" not in bundle.text
@@ -95,9 +102,9 @@ def test_a_deleted_agents_name_brings_nothing_back(furnished: Recollect) -> None
     assert "hall" not in bundle.text
 
 
-def test_a_deleted_agent_itself_is_as_unknown_as_its_name(furnished: Recollect) -> None:
-    agent = furnished.agent("coder")
-    furnished.delete_agent(agent)
+def test_a_deleted_agent_itself_is_as_unknown_as_its_name(furnished: LocalRecollect) -> None:
+    agent = furnished.agents.get("coder")
+    furnished.agents.delete(agent)
     by_name = furnished.context_for("the lamp server", agent="coder")
     by_itself = furnished.context_for("the lamp server", agent=agent)
 
@@ -105,9 +112,9 @@ def test_a_deleted_agent_itself_is_as_unknown_as_its_name(furnished: Recollect) 
 
 
 def test_a_conversation_of_another_agent_is_refused_and_nothing_of_it_told(
-    furnished: Recollect,
+    furnished: LocalRecollect,
 ) -> None:
-    furnished.create_agent("other")
+    furnished.agents.create("other")
     talk = talk_of(furnished)
 
     with pytest.raises(InvalidInput, match="is not one of agent 'other'"):
@@ -115,12 +122,14 @@ def test_a_conversation_of_another_agent_is_refused_and_nothing_of_it_told(
 
 
 @pytest.mark.parametrize("named", ["nope", "x" * 10_000, "\0"])
-def test_a_conversation_that_does_not_exist_is_not_found(furnished: Recollect, named: str) -> None:
+def test_a_conversation_that_does_not_exist_is_not_found(
+    furnished: LocalRecollect, named: str
+) -> None:
     with pytest.raises(NotFound, match="no conversation"):
         furnished.context_for("the lamp", agent="coder", conversation=named)
 
 
-def test_a_conversation_brings_its_agent_and_its_project(furnished: Recollect) -> None:
+def test_a_conversation_brings_its_agent_and_its_project(furnished: LocalRecollect) -> None:
     bundle = furnished.context_for("lamp", conversation=talk_of(furnished), budget_tokens=8_000)
 
     assert bundle.prefix.startswith("Be brief.")
@@ -129,31 +138,31 @@ def test_a_conversation_brings_its_agent_and_its_project(furnished: Recollect) -
     assert len(bundle.history) == 12
 
 
-def test_a_conversation_of_nobody_has_its_history_and_no_metadata(memory: Recollect) -> None:
-    talk = memory.start_conversation()
-    messages = said(memory, talk, 6)
+def test_a_conversation_of_nobody_has_its_history_and_no_metadata(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start()
+    messages = append_messages(memory, talk, 6)
     bundle = memory.context_for("the lamp", conversation=talk)
 
-    assert ids(bundle.history) == ids(messages)
+    assert message_ids(bundle.history) == message_ids(messages)
     assert "memory_metadata" not in bundle.text
 
 
-def test_one_agent_sees_nothing_of_anothers(memory: Recollect) -> None:
+def test_one_agent_sees_nothing_of_anothers(memory: LocalRecollect) -> None:
     for name in ("one", "two"):
-        memory.create_agent(name, system_prompt=f"Prompt of {name}.")
-        memory.set_block(name, "persona", f"Persona of {name}.")
-        memory.archival_insert(name, f"The lamp archive of {name}.")
-        talk = memory.start_conversation(agent=name, title=f"Lamp talk of {name}")
-        memory.append_message(talk, "user", f"The lamp message of {name}.")
-        memory.pin(talk, f"The lamp pin of {name}.")
+        memory.agents.create(name, system_prompt=f"Prompt of {name}.")
+        memory.blocks.set(name, "persona", f"Persona of {name}.")
+        memory.archive.insert(name, f"The lamp archive of {name}.")
+        talk = memory.conversations.start(agent=name, title=f"Lamp talk of {name}")
+        memory.conversations.append(talk, "user", f"The lamp message of {name}.")
+        memory.conversations.pin(talk, f"The lamp pin of {name}.")
     bundle = memory.context_for("the lamp", agent="one", budget_tokens=20_000)
 
     assert "Persona of one." in bundle.text
     assert "of two" not in bundle.text
 
 
-def test_session_memories_are_seen_in_their_conversation_only(memory: Recollect) -> None:
-    here, there = (memory.start_conversation(agent="coder") for _ in range(2))
+def test_session_memories_are_seen_in_their_conversation_only(memory: LocalRecollect) -> None:
+    here, there = (memory.conversations.start(agent="coder") for _ in range(2))
     memory.ingest("The lamp is blue today.", scope="session", session=here.id)
 
     def seen(**where: Any) -> bool:
@@ -168,10 +177,10 @@ def test_session_memories_are_seen_in_their_conversation_only(memory: Recollect)
     assert not seen(conversation=here, session="another")
 
 
-def test_a_block_made_for_a_conversation_is_seen_in_it_only(memory: Recollect) -> None:
-    memory.create_agent("coder")
-    here, there = (memory.start_conversation(agent="coder") for _ in range(2))
-    memory.create_block("clue", "The blue lamp is the clue.", conversation=here)
+def test_a_block_made_for_a_conversation_is_seen_in_it_only(memory: LocalRecollect) -> None:
+    memory.agents.create("coder")
+    here, there = (memory.conversations.start(agent="coder") for _ in range(2))
+    memory.blocks.create("clue", "The blue lamp is the clue.", conversation=here)
 
     assert "the clue" in memory.context_for("x", conversation=here).text
     assert "the clue" not in memory.context_for("x", conversation=there).text
@@ -192,8 +201,9 @@ def committed(folder: Path, name: str, subject: str) -> Path:
     return file
 
 
+@pytest.mark.door
 def test_a_file_in_a_repo_comes_with_its_name_there_and_its_commits(
-    furnished: Recollect, tmp_path: Path
+    furnished: LocalRecollect, tmp_path: Path
 ) -> None:
     file = committed(tmp_path / "shop", "src/lamp.py", "Hang the lamp")
     bundle = furnished.context_for("fix it", agent="coder", file=file)
@@ -207,7 +217,7 @@ def test_a_file_in_a_repo_comes_with_its_name_there_and_its_commits(
 @pytest.mark.parametrize("name", ["lamp.py", "gone/lamp.py", ".env", "a\nb.py", "</memory>.py"])
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_file_outside_of_a_repo_or_missing_is_no_error(
-    furnished: Recollect, tmp_path: Path, name: str, exists: bool
+    furnished: LocalRecollect, tmp_path: Path, name: str, exists: bool
 ) -> None:
     file = tmp_path / name
     if exists:
@@ -219,7 +229,9 @@ def test_a_file_outside_of_a_repo_or_missing_is_no_error(
     assert bundle.text.count("</memory>") <= 1
 
 
-def test_memories_that_name_the_file_come_for_any_task(memory: Recollect, tmp_path: Path) -> None:
+def test_memories_that_name_the_file_come_for_any_task(
+    memory: LocalRecollect, tmp_path: Path
+) -> None:
     memory.ingest("lamp.py holds the switch of the lamp.", project="site")
     memory.ingest("chair.py holds the legs of the chair.", project="site")
     file = tmp_path / "lamp.py"
@@ -230,7 +242,7 @@ def test_memories_that_name_the_file_come_for_any_task(memory: Recollect, tmp_pa
 
 @pytest.mark.parametrize("file", ["/", "/dev/null", "/proc/self/environ", "x" * 5_000])
 def test_a_path_that_is_no_file_of_a_project_is_no_failure_of_the_bundle(
-    furnished: Recollect, file: str
+    furnished: LocalRecollect, file: str
 ) -> None:
     try:
         bundle = furnished.context_for("fix it", agent="coder", file=file)
@@ -240,7 +252,7 @@ def test_a_path_that_is_no_file_of_a_project_is_no_failure_of_the_bundle(
 
 
 @pytest.mark.parametrize("file", ["", "  ", "a\0b", 5, b"x.py"])
-def test_what_is_no_path_is_refused(furnished: Recollect, file: Any) -> None:
+def test_what_is_no_path_is_refused(furnished: LocalRecollect, file: Any) -> None:
     with pytest.raises((InvalidInput, TypeError)):
         furnished.context_for("fix it", agent="coder", file=file)
 
@@ -252,7 +264,7 @@ def test_what_is_no_path_is_refused(furnished: Recollect, file: Any) -> None:
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("model", ["", "gpt-4", "claude-sonnet-4", "nobody's"])
 def test_the_budget_holds_as_the_model_counts(
-    furnished: Recollect, budget: int, model: str, form: str
+    furnished: LocalRecollect, budget: int, model: str, form: str
 ) -> None:
     talk = talk_of(furnished)
     bundle = furnished.context_for(
@@ -261,10 +273,11 @@ def test_the_budget_holds_as_the_model_counts(
     spent = sum(section.tokens for section in bundle.sections if section.name == "history")
 
     assert bundle.tokens <= budget
-    assert bundle.tokens == furnished.count_tokens(bundle.text, model=model) + spent
+    assert bundle.tokens == furnished.models.count_tokens(bundle.text, model=model) + spent
     assert bundle.text.startswith(bundle.prefix)
 
 
+@pytest.mark.fuzz
 @settings(
     max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -285,14 +298,14 @@ def test_any_store_fits_any_budget_and_whatever_is_missing_is_named(
     tmp_path: Path, texts: list[str], budget: int, form: str, last: int
 ) -> None:
     with open_memory(tmp_path / f"{len(list(tmp_path.iterdir()))}.db", clock=FakeClock()) as memory:
-        memory.create_agent("coder", system_prompt=texts[0][:2_000])
-        talk = memory.start_conversation(agent="coder", project="site")
+        memory.agents.create("coder", system_prompt=texts[0][:2_000])
+        talk = memory.conversations.start(agent="coder", project="site")
         for n, text in enumerate(texts):
             if text.strip():
-                memory.append_message(talk, ("user", "assistant")[n % 2], text)
+                memory.conversations.append(talk, ("user", "assistant")[n % 2], text)
                 memory.ingest(f"{n} {text}", type=("profile", "decision", "project")[n % 3])
-                memory.pin(talk, f"{n} {text}"[:500])
-        memory.compact(talk, mode="all", keep_last=last, force=True)
+                memory.conversations.pin(talk, f"{n} {text}"[:500])
+        memory.conversations.compact(talk, mode="all", keep_last=last, force=True)
         bundle = memory.context_for(texts[-1], conversation=talk, budget_tokens=budget, form=form)
         again = memory.context_for(texts[-1], conversation=talk, budget_tokens=budget, form=form)
         items = {item.item_id for item in logged(memory, bundle).context}
@@ -304,11 +317,11 @@ def test_any_store_fits_any_budget_and_whatever_is_missing_is_named(
     assert dropped <= items
 
 
-def test_a_summary_is_not_cut_while_there_is_room(memory: Recollect) -> None:
-    memory.create_agent("coder", default_blocks=False)
-    talk = memory.start_conversation(agent="coder")
-    said(memory, talk, 40)
-    done = memory.compact(talk, mode="all", keep_last=0, force=True)
+def test_a_summary_is_not_cut_while_there_is_room(memory: LocalRecollect) -> None:
+    memory.agents.create("coder", default_blocks=False)
+    talk = memory.conversations.start(agent="coder")
+    append_messages(memory, talk, 40)
+    done = memory.conversations.compact(talk, mode="all", keep_last=0, force=True)
     bundle = memory.context_for("go on", conversation=talk, budget_tokens=20_000)
 
     assert done is not None
@@ -316,29 +329,29 @@ def test_a_summary_is_not_cut_while_there_is_room(memory: Recollect) -> None:
     assert [one for one in bundle.dropped if one.kind == "summary"] == []
 
 
-def test_the_history_keeps_the_budget_however_its_vendor_writes_it(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="coder")
-    anthropic_call(memory, talk, "c1", "a long line of output\n" * 5_000)
+def test_the_history_keeps_the_budget_however_its_vendor_writes_it(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="coder")
+    append_anthropic_call(memory, talk, "c1", "a long line of output\n" * 5_000)
     bundle = memory.context_for("go on", conversation=talk, budget_tokens=300)
 
     assert sum(len(str(one.parts)) for one in bundle.history) < 3_000
 
 
-def test_the_history_is_whole_turns_and_whole_calls(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="coder")
-    said(memory, talk, 6)
-    openai_call(memory, talk, "c1", "a line of output\n" * 40)
-    last = memory.append_message(talk, "user", "And now?")
+def test_the_history_is_whole_turns_and_whole_calls(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="coder")
+    append_messages(memory, talk, 6)
+    append_openai_call(memory, talk, "c1", "a line of output\n" * 40)
+    last = memory.conversations.append(talk, "user", "And now?")
     bundle = memory.context_for("go on", conversation=talk, budget_tokens=200)
 
-    assert ids(bundle.history) == [last.id]
+    assert message_ids(bundle.history) == [last.id]
     assert any(one.kind == "history" for one in bundle.dropped)
 
 
-def test_a_long_history_begins_with_no_result_without_its_call(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="coder")
-    openai_call(memory, talk, "c1", "The output.")
-    memory.append_messages(
+def test_a_long_history_begins_with_no_result_without_its_call(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="coder")
+    append_openai_call(memory, talk, "c1", "The output.")
+    memory.conversations.append_many(
         talk, [{"role": ("user", "assistant")[n % 2], "content": f"{n}"} for n in range(399)]
     )
     bundle = memory.context_for("go on", conversation=talk, budget_tokens=200_000)
@@ -358,7 +371,7 @@ def test_a_long_history_begins_with_no_result_without_its_call(memory: Recollect
 )
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_any_shares_keep_the_budget(
-    furnished: Recollect, shares: dict[str, float], budget: int
+    furnished: LocalRecollect, shares: dict[str, float], budget: int
 ) -> None:
     bundle = furnished.context_for(
         "the lamp", conversation=talk_of(furnished), budget_tokens=budget, shares=shares
@@ -368,7 +381,7 @@ def test_any_shares_keep_the_budget(
     assert bundle.tokens <= (1 - shares.get("margin", 0)) * budget + 1
 
 
-def test_shares_move_room_between_history_and_what_is_relevant(furnished: Recollect) -> None:
+def test_shares_move_room_between_history_and_what_is_relevant(furnished: LocalRecollect) -> None:
     talk = talk_of(furnished)
 
     def history(share: float) -> int:
@@ -395,7 +408,7 @@ def test_shares_move_room_between_history_and_what_is_relevant(furnished: Recoll
     ],
 )
 def test_shares_that_make_no_sense_are_refused(
-    furnished: Recollect, shares: dict[str, Any]
+    furnished: LocalRecollect, shares: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidInput):
         furnished.context_for("the lamp", agent="coder", shares=shares)
@@ -412,12 +425,14 @@ def test_shares_that_make_no_sense_are_refused(
         {"model": "x" * 300},
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(furnished: Recollect, how: dict[str, Any]) -> None:
+def test_wishes_that_make_no_sense_are_refused(
+    furnished: LocalRecollect, how: dict[str, Any]
+) -> None:
     with pytest.raises(InvalidInput):
         furnished.context_for("the lamp", agent="coder", **how)
 
 
-def test_every_section_told_is_in_the_text(furnished: Recollect) -> None:
+def test_every_section_told_is_in_the_text(furnished: LocalRecollect) -> None:
     bundle = furnished.context_for("the lamp", agent="coder", form="markdown")
 
     assert (SectionName.METADATA in names(bundle)) is ("memory_metadata" in bundle.text)
@@ -443,7 +458,7 @@ def test_every_section_told_is_in_the_text(furnished: Recollect) -> None:
         "ghp_" + "a1B2" * 9,
     ],
 )
-def test_no_task_raises_or_breaks_the_fence(furnished: Recollect, task: str) -> None:
+def test_no_task_raises_or_breaks_the_fence(furnished: LocalRecollect, task: str) -> None:
     bundle = furnished.context_for(task, conversation=talk_of(furnished), budget_tokens=1_000)
 
     assert bundle.tokens <= 1_000
@@ -452,7 +467,7 @@ def test_no_task_raises_or_breaks_the_fence(furnished: Recollect, task: str) -> 
 
 
 @pytest.mark.parametrize("task", [None, 5, b"x", ["x"]])
-def test_a_task_that_is_no_text_is_refused(furnished: Recollect, task: Any) -> None:
+def test_a_task_that_is_no_text_is_refused(furnished: LocalRecollect, task: Any) -> None:
     with pytest.raises(InvalidInput):
         furnished.context_for(task, agent="coder")
 
@@ -460,32 +475,34 @@ def test_a_task_that_is_no_text_is_refused(furnished: Recollect, task: Any) -> N
 # The same again, and the log
 
 
-def test_the_same_request_gives_the_same_bytes(furnished: Recollect) -> None:
+def test_the_same_request_gives_the_same_bytes(furnished: LocalRecollect) -> None:
     talk = talk_of(furnished)
     bundles = [
         furnished.context_for("the lamp", conversation=talk, budget_tokens=900) for _ in range(3)
     ]
 
     assert len({one.text for one in bundles}) == 1
-    assert len({tuple(ids(one.history)) for one in bundles}) == 1
+    assert len({tuple(message_ids(one.history)) for one in bundles}) == 1
 
 
 def test_the_prefix_stays_while_only_the_task_the_time_and_the_talk_change(
-    furnished: Recollect, clock: FakeClock
+    furnished: LocalRecollect, clock: FakeClock
 ) -> None:
     talk = talk_of(furnished)
     before = furnished.context_for("the lamp", conversation=talk).prefix
     clock.advance(days=2)
-    furnished.append_message(talk, "user", "Something new.")
+    furnished.conversations.append(talk, "user", "Something new.")
     furnished.ingest("Something else.", project="site")
     after = furnished.context_for("other things", conversation=talk).prefix
-    furnished.set_block("coder", "persona", "I changed.")
+    furnished.blocks.set("coder", "persona", "I changed.")
     changed = furnished.context_for("the lamp", conversation=talk).prefix
 
     assert before == after != changed
 
 
-def test_the_log_says_what_was_given_and_what_was_dropped_and_why(furnished: Recollect) -> None:
+def test_the_log_says_what_was_given_and_what_was_dropped_and_why(
+    furnished: LocalRecollect,
+) -> None:
     for n in range(40):
         furnished.ingest(f"The lamp number {n} hangs in hall {n}.", project="site")
     bundle = furnished.context_for("the lamp", conversation=talk_of(furnished), budget_tokens=400)
@@ -504,16 +521,20 @@ def test_the_log_says_what_was_given_and_what_was_dropped_and_why(furnished: Rec
 
 
 @pytest.mark.parametrize("budget", [50, 60, 80, 100, 150, 200])
-def test_at_a_small_budget_everything_left_out_is_named(furnished: Recollect, budget: int) -> None:
+def test_at_a_small_budget_everything_left_out_is_named(
+    furnished: LocalRecollect, budget: int
+) -> None:
     talk = talk_of(furnished)
     bundle = furnished.context_for("the lamp", conversation=talk, budget_tokens=budget)
     named = {one.item_id for one in bundle.dropped}
     kinds = {one.kind for one in bundle.dropped}
-    blocks = [one for one in furnished.blocks("coder", conversation=talk) if one.value]
-    summary = furnished.summaries(talk)[-1]
+    blocks = [one for one in furnished.blocks.list("coder", conversation=talk) if one.value]
+    summary = furnished.conversations.summaries(talk)[-1]
 
     assert {one.id for one in blocks} <= {one.id for one in bundle.blocks} | named
-    assert {one.id for one in furnished.pins(talk)} <= {one.id for one in bundle.pins} | named
+    assert {one.id for one in furnished.conversations.pins(talk)} <= {
+        one.id for one in bundle.pins
+    } | named
     assert bundle.summary == summary or summary.id in named
     assert len(bundle.history) == 12 or "history" in kinds
     assert "memory_metadata" in bundle.text or "metadata" in kinds

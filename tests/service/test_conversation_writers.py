@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import IllegalTransition, Recollect
+from recollect import IllegalTransition, LocalRecollect
 from support import open_memory
+
+pytestmark = pytest.mark.kill
 
 WORKER = """
 import json, sys
@@ -32,17 +34,17 @@ print(json.dumps(kept))
 """
 
 
-def check_positions(memory: Recollect, talk: str, kept: list[tuple[int, str]]) -> None:
+def check_positions(memory: LocalRecollect, talk: str, kept: list[tuple[int, str]]) -> None:
     """The conversation is what its writers were told, in gapless order."""
-    there = memory.messages(talk, limit=10_000)
+    there = memory.conversations.messages(talk, limit=10_000)
     assert [one.position for one in there] == list(range(len(there)))
     assert [(one.position, one.content) for one in there] == sorted(kept)
     assert len({one.id for one in there}) == len(there)
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
-def test_threads_append_to_one_conversation_without_gaps(words_only: Recollect) -> None:
-    talk = words_only.start_conversation(agent="anna").id
+def test_threads_append_to_one_conversation_without_gaps(words_only: LocalRecollect) -> None:
+    talk = words_only.conversations.start(agent="anna").id
     kept: list[tuple[int, str]] = []
     start = threading.Barrier(6)
 
@@ -50,7 +52,7 @@ def test_threads_append_to_one_conversation_without_gaps(words_only: Recollect) 
         start.wait()
         for step in range(15):
             pair = [{"role": "user", "content": f"{number}-{step}-{more}"} for more in (0, 1)]
-            added = words_only.append_messages(talk, pair)
+            added = words_only.conversations.append_many(talk, pair)
             assert added[1].position == added[0].position + 1
             kept.extend((one.position, one.content) for one in added)
 
@@ -64,8 +66,10 @@ def test_threads_append_to_one_conversation_without_gaps(words_only: Recollect) 
     check_positions(words_only, talk, kept)
 
 
-def test_a_conversation_that_ends_among_writers_takes_nothing_more(words_only: Recollect) -> None:
-    talk = words_only.start_conversation(agent="anna").id
+def test_a_conversation_that_ends_among_writers_takes_nothing_more(
+    words_only: LocalRecollect,
+) -> None:
+    talk = words_only.conversations.start(agent="anna").id
     kept: list[tuple[int, str]] = []
     refused: list[str] = []
     start = threading.Barrier(5)
@@ -74,14 +78,14 @@ def test_a_conversation_that_ends_among_writers_takes_nothing_more(words_only: R
         start.wait()
         for step in range(20):
             try:
-                added = words_only.append_message(talk, "user", f"{number}-{step}")
+                added = words_only.conversations.append(talk, "user", f"{number}-{step}")
                 kept.append((added.position, added.content))
             except IllegalTransition:
                 refused.append(f"{number}-{step}")
 
     def end() -> None:
         start.wait()
-        words_only.end_conversation(talk)
+        words_only.conversations.end(talk)
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
     threads.append(threading.Thread(target=end))
@@ -94,10 +98,9 @@ def test_a_conversation_that_ends_among_writers_takes_nothing_more(words_only: R
     check_positions(words_only, talk, kept)
 
 
-@pytest.mark.slow
 def test_processes_append_to_one_conversation_without_gaps(path: Path) -> None:
     with open_memory(path, words_only=True) as memory:
-        talk = memory.start_conversation(agent="anna").id
+        talk = memory.conversations.start(agent="anna").id
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", WORKER, str(path), talk, str(number), "60"],
@@ -137,9 +140,9 @@ def append_until_killed(path: Path, talk: str, pipe: int, number: int) -> None:
                 {"role": "user", "content": f"{number}-{count}-{more} " + "word " * (count % 30)}
                 for more in (0, 1)
             ]
-            kept = memory.append_messages(talk, pair)
+            kept = memory.conversations.append_many(talk, pair)
             os.write(pipe, "".join(f"m {one.id}\n" for one in kept).encode())
-            block = memory.set_block("anna", "persona", f"{number}-{count}")
+            block = memory.blocks.set("anna", "persona", f"{number}-{count}")
             os.write(pipe, f"b {block.version:036d}\n".encode())
 
 
@@ -166,14 +169,13 @@ def killed_writer(path: Path, talk: str, number: int, delay_s: float) -> list[st
     return [line for line in lines if len(line) == 38]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork to be quick about it")
 def test_a_writer_killed_at_random_moments_loses_no_acknowledged_message_or_edit(
     path: Path,
 ) -> None:
     with open_memory(path, words_only=True) as memory:
-        memory.create_agent("anna")
-        talk = memory.start_conversation(agent="anna").id
+        memory.agents.create("anna")
+        talk = memory.conversations.start(agent="anna").id
     chance = random.Random(7)
     messages: set[str] = set()
     version = 1
@@ -182,9 +184,9 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_message_or_edit
         messages |= {line[2:] for line in told if line.startswith("m")}
         version = max([version, *(int(line[2:]) for line in told if line.startswith("b"))])
         with open_memory(path, words_only=True) as memory:
-            there = memory.messages(talk, limit=10_000)
-            history = memory.block_history("anna", "persona")
-            verified = memory.verify()
+            there = memory.conversations.messages(talk, limit=10_000)
+            history = memory.blocks.history("anna", "persona")
+            verified = memory.maintenance.verify()
 
         assert verified.ok, verified.problems
         assert messages <= {one.id for one in there}

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import IllegalTransition, InvalidInput, Message, NotFound, Recollect, TooLarge
+from recollect import IllegalTransition, InvalidInput, LocalRecollect, Message, NotFound, TooLarge
 from support import START, FakeClock
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
@@ -23,9 +23,9 @@ def said(messages: list[Message]) -> list[str]:
     return [one.content for one in messages]
 
 
-def talk_of(memory: Recollect, count: int, agent: str | None = "anna") -> str:
-    talk = memory.start_conversation(agent=agent)
-    memory.append_messages(talk, [{"role": "user", "content": f"m{n}"} for n in range(count)])
+def talk_of(memory: LocalRecollect, count: int, agent: str | None = "anna") -> str:
+    talk = memory.conversations.start(agent=agent)
+    memory.conversations.append_many(talk, [{"role": "user", "content": f"m{n}"} for n in range(count)])
     return talk.id
 
 
@@ -33,55 +33,55 @@ def talk_of(memory: Recollect, count: int, agent: str | None = "anna") -> str:
 
 
 def test_a_conversation_is_begun_ended_resumed_and_ended_again(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
-    begun = memory.start_conversation(
+    begun = memory.conversations.start(
         agent="anna", project="site", repo="web", title="Release", metadata={"k": [1]}
     )
     clock.advance(hours=1)
-    ended = memory.end_conversation(begun)
+    ended = memory.conversations.end(begun)
     clock.advance(hours=1)
 
     assert (begun.started_at, begun.ended_at) == (START, None)
     assert (begun.title, begun.metadata) == ("Release", {"k": [1]})
     assert None not in (begun.agent_id, begun.project_id, begun.repo_id)
     assert (ended.ended_at - START).total_seconds() == 3_600  # type: ignore[operator]
-    assert memory.end_conversation(begun.id) == ended
+    assert memory.conversations.end(begun.id) == ended
     with pytest.raises(IllegalTransition, match="ended on 2026-05-08 13:00; resume it first"):
-        memory.append_message(begun, "user", "too late")
+        memory.conversations.append(begun, "user", "too late")
     with pytest.raises(IllegalTransition):
-        memory.append_messages(begun, [{"role": "user", "content": "too late"}])
-    assert memory.resume_conversation(begun).ended_at is None
-    assert memory.append_message(begun, "user", "in time").position == 0
-    assert memory.end_conversation(begun).ended_at == clock.now()
-    assert memory.conversation(begun.id) == memory.conversation(begun)
+        memory.conversations.append_many(begun, [{"role": "user", "content": "too late"}])
+    assert memory.conversations.resume(begun).ended_at is None
+    assert memory.conversations.append(begun, "user", "in time").position == 0
+    assert memory.conversations.end(begun).ended_at == clock.now()
+    assert memory.conversations.get(begun.id) == memory.conversations.get(begun)
 
 
-def test_a_conversation_never_ends_before_it_began(memory: Recollect) -> None:
-    begun = memory.start_conversation(started_at="2026-05-08T12:00")
+def test_a_conversation_never_ends_before_it_began(memory: LocalRecollect) -> None:
+    begun = memory.conversations.start(started_at="2026-05-08T12:00")
 
-    assert memory.end_conversation(begun, ended_at="2020-01-01").ended_at == begun.started_at
+    assert memory.conversations.end(begun, ended_at="2020-01-01").ended_at == begun.started_at
 
 
-def test_a_conversation_of_a_new_name_makes_the_agent(memory: Recollect) -> None:
-    begun = memory.start_conversation(agent="new")
+def test_a_conversation_of_a_new_name_makes_the_agent(memory: LocalRecollect) -> None:
+    begun = memory.conversations.start(agent="new")
 
-    assert memory.agent("new").id == begun.agent_id
-    assert memory.start_conversation(agent=memory.agent("new").id).agent_id == begun.agent_id
-    assert len(memory.agents()) == 1
+    assert memory.agents.get("new").id == begun.agent_id
+    assert memory.conversations.start(agent=memory.agents.get("new").id).agent_id == begun.agent_id
+    assert len(memory.agents.list()) == 1
 
 
 def test_conversations_are_listed_the_latest_first_by_agent_project_and_time(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     ids = []
     for number in range(5):
         clock.advance(days=1)
         agent, project = ("anna", "a") if number % 2 else ("ben", "b")
-        ids.append(memory.start_conversation(agent=agent, project=project).id)
+        ids.append(memory.conversations.start(agent=agent, project=project).id)
 
     def listed(**where: Any) -> list[int]:
-        return [ids.index(one.id) for one in memory.conversations(**where)]
+        return [ids.index(one.id) for one in memory.conversations.list(**where)]
 
     assert listed() == [4, 3, 2, 1, 0]
     assert listed(agent="anna") == [3, 1]
@@ -95,33 +95,33 @@ def test_conversations_are_listed_the_latest_first_by_agent_project_and_time(
     assert listed(before="2026-05-11T12:00") == [1, 0]
     for bad in ({"limit": 0}, {"offset": -1}, {"before": "soon"}, {"limit": 1_001}):
         with pytest.raises(InvalidInput):
-            memory.conversations(**bad)
+            memory.conversations.list(**bad)
 
 
-def test_a_title_can_change_and_holds_no_secret(memory: Recollect) -> None:
-    begun = memory.start_conversation(title=f"about {SECRET}", metadata={"k": SECRET})
+def test_a_title_can_change_and_holds_no_secret(memory: LocalRecollect) -> None:
+    begun = memory.conversations.start(title=f"about {SECRET}", metadata={"k": SECRET})
 
-    assert SECRET not in f"{memory.conversation(begun)}"
-    assert memory.rename_conversation(begun, f"now {SECRET}").title == "now [redacted:github-token]"
+    assert SECRET not in f"{memory.conversations.get(begun)}"
+    assert memory.conversations.rename(begun, f"now {SECRET}").title == "now [redacted:github-token]"
     with pytest.raises(TooLarge):
-        memory.rename_conversation(begun, "x" * 501)
+        memory.conversations.rename(begun, "x" * 501)
 
 
 @pytest.mark.parametrize("which", ["nothing", "", None, 5, "\ud800", "'; --"])
-def test_an_unknown_conversation_is_not_found_by_any_verb(memory: Recollect, which: Any) -> None:
+def test_an_unknown_conversation_is_not_found_by_any_verb(memory: LocalRecollect, which: Any) -> None:
     verbs: list[Callable[[], object]] = [
-        lambda: memory.conversation(which),
-        lambda: memory.end_conversation(which),
-        lambda: memory.resume_conversation(which),
-        lambda: memory.rename_conversation(which, "t"),
-        lambda: memory.delete_conversation(which),
-        lambda: memory.append_message(which, "user", "x"),
-        lambda: memory.append_messages(which, []),
-        lambda: memory.messages(which),
-        lambda: memory.messages_in_context(which),
-        lambda: memory.summaries(which),
-        lambda: memory.pins(which),
-        lambda: memory.pin(which, "x"),
+        lambda: memory.conversations.get(which),
+        lambda: memory.conversations.end(which),
+        lambda: memory.conversations.resume(which),
+        lambda: memory.conversations.rename(which, "t"),
+        lambda: memory.conversations.delete(which),
+        lambda: memory.conversations.append(which, "user", "x"),
+        lambda: memory.conversations.append_many(which, []),
+        lambda: memory.conversations.messages(which),
+        lambda: memory.conversations.messages_in_context(which),
+        lambda: memory.conversations.summaries(which),
+        lambda: memory.conversations.pins(which),
+        lambda: memory.conversations.pin(which, "x"),
     ]
     for verb in verbs:
         with pytest.raises(NotFound, match="there is no conversation"):
@@ -131,31 +131,31 @@ def test_an_unknown_conversation_is_not_found_by_any_verb(memory: Recollect, whi
 # Messages
 
 
-def test_messages_are_paged_forwards_and_backwards(memory: Recollect) -> None:
+def test_messages_are_paged_forwards_and_backwards(memory: LocalRecollect) -> None:
     talk = talk_of(memory, 10)
 
-    assert said(memory.messages(talk)) == [f"m{n}" for n in range(10)]
-    assert said(memory.messages(talk, start=8)) == ["m8", "m9"]
-    assert said(memory.messages(talk, start=3, limit=2)) == ["m3", "m4"]
-    assert memory.messages(talk, start=10) == []
-    assert memory.messages(talk, start=2**53) == []
-    assert said(memory.messages(talk, newest_first=True, limit=3)) == ["m9", "m8", "m7"]
-    assert said(memory.messages(talk, before=2)) == ["m1", "m0"]
-    assert said(memory.messages(talk, before=99, limit=1)) == ["m9"]
-    assert memory.messages(talk, before=0) == []
+    assert said(memory.conversations.messages(talk)) == [f"m{n}" for n in range(10)]
+    assert said(memory.conversations.messages(talk, start=8)) == ["m8", "m9"]
+    assert said(memory.conversations.messages(talk, start=3, limit=2)) == ["m3", "m4"]
+    assert memory.conversations.messages(talk, start=10) == []
+    assert memory.conversations.messages(talk, start=2**53) == []
+    assert said(memory.conversations.messages(talk, newest_first=True, limit=3)) == ["m9", "m8", "m7"]
+    assert said(memory.conversations.messages(talk, before=2)) == ["m1", "m0"]
+    assert said(memory.conversations.messages(talk, before=99, limit=1)) == ["m9"]
+    assert memory.conversations.messages(talk, before=0) == []
     for bad in ({"start": -1}, {"limit": 0}, {"before": -1}, {"limit": 10_001}, {"start": True}):
         with pytest.raises(InvalidInput):
-            memory.messages(talk, **bad)
+            memory.conversations.messages(talk, **bad)
 
 
-def test_pages_that_follow_each_other_show_every_message_once(memory: Recollect) -> None:
+def test_pages_that_follow_each_other_show_every_message_once(memory: LocalRecollect) -> None:
     talk = talk_of(memory, 23)
     forwards: list[str] = []
-    while page := memory.messages(talk, start=len(forwards), limit=5):
+    while page := memory.conversations.messages(talk, start=len(forwards), limit=5):
         forwards += said(page)
     backwards: list[str] = []
     before = None
-    while page := memory.messages(talk, newest_first=True, before=before, limit=5):
+    while page := memory.conversations.messages(talk, newest_first=True, before=before, limit=5):
         backwards += said(page)
         before = page[-1].position
 
@@ -163,31 +163,31 @@ def test_pages_that_follow_each_other_show_every_message_once(memory: Recollect)
     assert backwards == forwards[::-1]
 
 
-def test_a_message_comes_back_as_it_was_said(memory: Recollect, clock: FakeClock) -> None:
-    talk = memory.start_conversation(agent="anna")
+def test_a_message_comes_back_as_it_was_said(memory: LocalRecollect, clock: FakeClock) -> None:
+    talk = memory.conversations.start(agent="anna")
     clock.advance(minutes=5)
-    asked = memory.append_message(talk, "user", "hello", metadata={"k": 1}, pinned=True)
-    called = memory.append_message(talk, "assistant", None, tool_calls=[CALL])
-    answered = memory.append_message(
+    asked = memory.conversations.append(talk, "user", "hello", metadata={"k": 1}, pinned=True)
+    called = memory.conversations.append(talk, "assistant", None, tool_calls=[CALL])
+    answered = memory.conversations.append(
         talk, "tool", "12 lines", tool_call_id="call_1", name="read_file", tokens=7
     )
-    old = memory.append_message(talk, "user", "earlier", created_at="2020-02-02T10:00")
+    old = memory.conversations.append(talk, "user", "earlier", created_at="2020-02-02T10:00")
 
-    assert memory.messages(talk) == [asked, called, answered, old]
-    assert [one.position for one in memory.messages(talk)] == [0, 1, 2, 3]
+    assert memory.conversations.messages(talk) == [asked, called, answered, old]
+    assert [one.position for one in memory.conversations.messages(talk)] == [0, 1, 2, 3]
     assert (asked.created_at, asked.pinned, asked.metadata) == (clock.now(), True, {"k": 1})
     assert (called.content, called.tool_calls) == ("", (CALL,))
     assert (answered.tool_call_id, answered.name, answered.tokens) == ("call_1", "read_file", 7)
     assert called.tokens > asked.tokens > 0
     assert old.created_at.year == 2020
-    assert memory.messages_in_context(talk) == memory.messages(talk)
+    assert memory.conversations.messages_in_context(talk) == memory.conversations.messages(talk)
 
 
 @pytest.mark.parametrize("role", ["system", "developer", "user", "assistant", "tool"])
-def test_every_role_is_kept(memory: Recollect, role: str) -> None:
-    talk = memory.start_conversation()
+def test_every_role_is_kept(memory: LocalRecollect, role: str) -> None:
+    talk = memory.conversations.start()
 
-    assert memory.append_message(talk, role, "x").role == role
+    assert memory.conversations.append(talk, role, "x").role == role
 
 
 @pytest.mark.parametrize(
@@ -216,41 +216,41 @@ def test_every_role_is_kept(memory: Recollect, role: str) -> None:
     ],
 )
 def test_what_is_no_message_is_refused_and_nothing_of_it_kept(
-    memory: Recollect, role: Any, content: Any, more: Any
+    memory: LocalRecollect, role: Any, content: Any, more: Any
 ) -> None:
-    talk = memory.start_conversation()
+    talk = memory.conversations.start()
 
     with pytest.raises(InvalidInput):
-        memory.append_message(talk, role, content, **more)
-    assert memory.messages(talk) == []
+        memory.conversations.append(talk, role, content, **more)
+    assert memory.conversations.messages(talk) == []
 
 
 @pytest.mark.parametrize("field", ["metadata", "tool_calls", "content"])
-def test_an_object_nested_too_deep_is_refused(memory: Recollect, field: str) -> None:
-    talk = memory.start_conversation()
+def test_an_object_nested_too_deep_is_refused(memory: LocalRecollect, field: str) -> None:
+    talk = memory.conversations.start()
     deep: dict[str, Any] = {}
     for _ in range(900):
         deep = {"in": deep}
     given: dict[str, Any] = {"content": "x"} | {field: deep if field == "metadata" else [deep]}
 
     with pytest.raises(InvalidInput):
-        memory.append_message(talk, "user", **given)
+        memory.conversations.append(talk, "user", **given)
 
 
-def test_several_messages_are_appended_all_or_none(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna")
+def test_several_messages_are_appended_all_or_none(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna")
     good = {"role": "user", "content": "zebra"}
     for bad in ({"role": "robot", "content": "x"}, {"role": "user"}, {"colour": "red"}, "text"):
         with pytest.raises(InvalidInput):
-            memory.append_messages(talk, [good, bad])  # type: ignore[list-item]
+            memory.conversations.append_many(talk, [good, bad])  # type: ignore[list-item]
 
-    assert memory.messages(talk) == []
-    assert memory.search_messages("zebra", agent="anna") == []
-    assert memory.append_messages(talk, []) == []
-    assert [one.position for one in memory.append_messages(talk, [good, good])] == [0, 1]
+    assert memory.conversations.messages(talk) == []
+    assert memory.conversations.search("zebra", agent="anna") == []
+    assert memory.conversations.append_many(talk, []) == []
+    assert [one.position for one in memory.conversations.append_many(talk, [good, good])] == [0, 1]
     with pytest.raises(InvalidInput, match="append at most 10,000"):
-        memory.append_messages(talk, [good] * 10_001)
-    assert len(memory.messages(talk)) == 2
+        memory.conversations.append_many(talk, [good] * 10_001)
+    assert len(memory.conversations.messages(talk)) == 2
 
 
 OPENAI = [
@@ -279,26 +279,26 @@ RESULT = [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "tex
     ],
 )
 def test_parts_are_kept_whole_and_their_words_found(
-    memory: Recollect, role: str, parts: Any, text: str
+    memory: LocalRecollect, role: str, parts: Any, text: str
 ) -> None:
-    talk = memory.start_conversation(agent="anna")
-    kept = memory.append_message(talk, role, parts)
+    talk = memory.conversations.start(agent="anna")
+    kept = memory.conversations.append(talk, role, parts)
 
     assert kept.content == text
-    assert memory.messages(talk) == [kept]
+    assert memory.conversations.messages(talk) == [kept]
     whole = [parts] if isinstance(parts, dict) else parts
     assert kept.parts == tuple(whole)
     for unsaid in ("walrus", "secretthought", "cat.png"):
-        assert memory.search_messages(unsaid, agent="anna", mode="fts") == []
+        assert memory.conversations.search(unsaid, agent="anna", mode="fts") == []
     if text:
-        assert len(memory.search_messages(text, agent="anna")) == 1
-    assert memory.verify().ok
+        assert len(memory.conversations.search(text, agent="anna")) == 1
+    assert memory.maintenance.verify().ok
 
 
-def test_no_secret_of_a_message_reaches_the_file(memory: Recollect, path: Path) -> None:
-    talk = memory.start_conversation(agent="anna")
+def test_no_secret_of_a_message_reaches_the_file(memory: LocalRecollect, path: Path) -> None:
+    talk = memory.conversations.start(agent="anna")
     call = {"id": "1", "function": {"name": "f", "arguments": json.dumps({"token": SECRET})}}
-    kept = memory.append_messages(
+    kept = memory.conversations.append_many(
         talk,
         [
             {"role": "user", "content": f"use {SECRET}"},
@@ -308,8 +308,8 @@ def test_no_secret_of_a_message_reaches_the_file(memory: Recollect, path: Path) 
             {"role": "user", "content": "x", "metadata": {"deep": [{"er": SECRET}]}},
         ],
     )
-    memory.pin(talk, f"ticket {SECRET}")
-    memory.search_messages(f"where is {SECRET}?", agent="anna")
+    memory.conversations.pin(talk, f"ticket {SECRET}")
+    memory.conversations.search(f"where is {SECRET}?", agent="anna")
     memory.close()
 
     assert kept[1].content == "use [redacted:github-token]"
@@ -329,11 +329,11 @@ def test_no_secret_of_a_message_reaches_the_file(memory: Recollect, path: Path) 
     ids=["name", "tool_call_id", "metadata", "tool_calls"],
 )
 def test_a_secret_in_a_corner_of_a_message_is_taken_out_or_refused(
-    memory: Recollect, more: Any
+    memory: LocalRecollect, more: Any
 ) -> None:
-    talk = memory.start_conversation()
+    talk = memory.conversations.start()
     try:
-        kept = memory.append_message(talk, "tool", "x", **more)
+        kept = memory.conversations.append(talk, "tool", "x", **more)
     except InvalidInput:
         return
 
@@ -341,58 +341,58 @@ def test_a_secret_in_a_corner_of_a_message_is_taken_out_or_refused(
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800 half", "👩‍👩‍👧", "\u202eltr", "a" * 1_000_000])
-def test_any_text_can_be_said(memory: Recollect, text: str) -> None:
-    talk = memory.start_conversation(agent="anna")
-    kept = memory.append_message(talk, "user", text)
+def test_any_text_can_be_said(memory: LocalRecollect, text: str) -> None:
+    talk = memory.conversations.start(agent="anna")
+    kept = memory.conversations.append(talk, "user", text)
 
     assert len(kept.content) == len(text)
-    assert memory.messages(talk) == [kept]
-    assert memory.verify().ok
+    assert memory.conversations.messages(talk) == [kept]
+    assert memory.maintenance.verify().ok
 
 
-def test_a_message_of_blanks_beside_a_call_is_no_trouble_for_any_index(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(talk, "assistant", " \n ", tool_calls=[CALL])
-    memory.append_message(talk, "user", "…")
+def test_a_message_of_blanks_beside_a_call_is_no_trouble_for_any_index(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna")
+    memory.conversations.append(talk, "assistant", " \n ", tool_calls=[CALL])
+    memory.conversations.append(talk, "user", "…")
     memory.drain()
 
-    assert memory.status().waiting == 0
-    assert memory.verify().ok
-    memory.delete_conversation(talk)
-    assert memory.verify().ok
+    assert memory.maintenance.status().waiting == 0
+    assert memory.maintenance.verify().ok
+    memory.conversations.delete(talk)
+    assert memory.maintenance.verify().ok
 
 
 # Pins
 
 
-def test_messages_and_notes_are_pinned_and_unpinned(memory: Recollect, clock: FakeClock) -> None:
-    talk = memory.start_conversation(agent="anna")
-    message = memory.append_message(talk, "user", "the decision")
-    ticket = memory.pin(talk, "ABC-1: fix it", kind="ticket")
+def test_messages_and_notes_are_pinned_and_unpinned(memory: LocalRecollect, clock: FakeClock) -> None:
+    talk = memory.conversations.start(agent="anna")
+    message = memory.conversations.append(talk, "user", "the decision")
+    ticket = memory.conversations.pin(talk, "ABC-1: fix it", kind="ticket")
     clock.advance(minutes=1)
-    note = memory.pin(talk, "a note")
+    note = memory.conversations.pin(talk, "a note")
 
-    assert memory.pin_message(message).pinned
-    assert memory.messages(talk)[0].pinned
-    assert not memory.pin_message(message.id, pinned=False).pinned
-    assert [(one.kind, one.content, one.active) for one in memory.pins(talk)] == [
+    assert memory.conversations.pin_message(message).pinned
+    assert memory.conversations.messages(talk)[0].pinned
+    assert not memory.conversations.pin_message(message.id, pinned=False).pinned
+    assert [(one.kind, one.content, one.active) for one in memory.conversations.pins(talk)] == [
         ("ticket", "ABC-1: fix it", True),
         ("note", "a note", True),
     ]
-    assert not memory.unpin(ticket).active
-    assert [one.active for one in memory.pins(talk)] == [False, True]
-    assert not memory.unpin(note.id).active
+    assert not memory.conversations.unpin(ticket).active
+    assert [one.active for one in memory.conversations.pins(talk)] == [False, True]
+    assert not memory.conversations.unpin(note.id).active
     unknown: Any
     for unknown in ("nothing", "\ud800", 5):
         with pytest.raises(NotFound):
-            memory.unpin(unknown)
+            memory.conversations.unpin(unknown)
         with pytest.raises(NotFound):
-            memory.pin_message(unknown)
+            memory.conversations.pin_message(unknown)
     for bad in ("", "  ", "x" * 20_001, 5):
         with pytest.raises(InvalidInput):
-            memory.pin(talk, bad)  # type: ignore[arg-type]
+            memory.conversations.pin(talk, bad)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput):
-        memory.pin(talk, "x", kind="a\nb")
+        memory.conversations.pin(talk, "x", kind="a\nb")
 
 
 # Deleting
@@ -413,50 +413,50 @@ def left(path: Path, *marks: str) -> set[str]:
 
 @pytest.mark.parametrize("agent", ["anna", None])
 def test_a_deleted_conversation_is_gone_from_every_table_and_index(
-    memory: Recollect, path: Path, agent: str | None
+    memory: LocalRecollect, path: Path, agent: str | None
 ) -> None:
-    stays = memory.start_conversation(agent="anna")
-    memory.append_message(stays, "user", "giraffe")
-    talk = memory.start_conversation(agent=agent, title="zebra")
-    memory.append_messages(talk, [{"role": "user", "content": f"zebra {n}"} for n in range(3)])
-    memory.pin(talk, "zebra")
-    memory.set_block(None, "ticket", "zebra", conversation=talk)
+    stays = memory.conversations.start(agent="anna")
+    memory.conversations.append(stays, "user", "giraffe")
+    talk = memory.conversations.start(agent=agent, title="zebra")
+    memory.conversations.append_many(talk, [{"role": "user", "content": f"zebra {n}"} for n in range(3)])
+    memory.conversations.pin(talk, "zebra")
+    memory.blocks.set(None, "ticket", "zebra", conversation=talk)
     memory.drain()
-    removed = memory.delete_conversation(talk).removed
+    removed = memory.conversations.delete(talk).removed
 
     assert removed["conversations"] == 1
     assert removed["messages"] == 3
     assert removed["pins"] == 1
     assert left(path, "zebra", talk.id) <= {"shelves"}
     assert b"zebra" not in path.read_bytes()
-    assert memory.verify().ok
-    assert said(memory.messages(stays)) == ["giraffe"]
-    assert len(memory.search_messages("giraffe", agent="anna")) == 1
+    assert memory.maintenance.verify().ok
+    assert said(memory.conversations.messages(stays)) == ["giraffe"]
+    assert len(memory.conversations.search("giraffe", agent="anna")) == 1
     with pytest.raises(NotFound):
-        memory.delete_conversation(talk)
+        memory.conversations.delete(talk)
 
 
-def test_the_receipt_of_a_conversation_counts_its_blocks(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.set_block(None, "ticket", "ABC-1", conversation=talk)
+def test_the_receipt_of_a_conversation_counts_its_blocks(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna")
+    memory.blocks.set(None, "ticket", "ABC-1", conversation=talk)
 
-    assert memory.delete_conversation(talk).removed["blocks"] == 1
+    assert memory.conversations.delete(talk).removed["blocks"] == 1
 
 
 @pytest.mark.parametrize("trace", ["question", "memory", "shelf"])
 def test_whatever_belongs_to_a_conversation_goes_with_it(
-    memory: Recollect, path: Path, trace: str
+    memory: LocalRecollect, path: Path, trace: str
 ) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(talk, "user", "zebra")
+    talk = memory.conversations.start(agent="anna")
+    memory.conversations.append(talk, "user", "zebra")
     match trace:
         case "question":
-            memory.search_messages("zebra", conversation=talk)
+            memory.conversations.search("zebra", conversation=talk)
         case "memory":
             memory.ingest("zebra", session=talk.id, scope="session")
         case "shelf":
-            memory.set_block(None, "ticket", "zebra", conversation=talk)
-    memory.delete_conversation(talk)
+            memory.blocks.set(None, "ticket", "zebra", conversation=talk)
+    memory.conversations.delete(talk)
 
     assert left(path, "zebra", talk.id) == set()
 
@@ -464,16 +464,16 @@ def test_whatever_belongs_to_a_conversation_goes_with_it(
 # Conversations of nobody
 
 
-def test_a_conversation_without_an_agent_is_a_world_of_its_own(memory: Recollect) -> None:
-    one = memory.start_conversation()
-    other = memory.start_conversation()
-    memory.append_message(one, "user", "zebra here")
-    memory.append_message(other, "user", "zebra there")
+def test_a_conversation_without_an_agent_is_a_world_of_its_own(memory: LocalRecollect) -> None:
+    one = memory.conversations.start()
+    other = memory.conversations.start()
+    memory.conversations.append(one, "user", "zebra here")
+    memory.conversations.append(other, "user", "zebra there")
 
     assert one.agent_id is None
-    assert [hit.message.content for hit in memory.search_messages("zebra", conversation=one)] == [
+    assert [hit.message.content for hit in memory.conversations.search("zebra", conversation=one)] == [
         "zebra here"
     ]
     with pytest.raises(InvalidInput, match="whose messages"):
-        memory.search_messages("zebra")
-    assert memory.verify().ok
+        memory.conversations.search("zebra")
+    assert memory.maintenance.verify().ok

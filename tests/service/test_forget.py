@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import NotFound, Recollect
+from recollect import LocalRecollect, NotFound
 from support import FakeClock, open_memory
 
 SECRET = "quetzalcoatl"
@@ -67,16 +67,16 @@ def test_a_forgotten_memory_leaves_no_trace_in_any_table_index_or_file(path: Pat
         assert receipt.removed["embeddings"] >= 1
         assert receipt.removed["memory_links"] == 1
         assert receipt.kept == ()
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
         with pytest.raises(NotFound):
-            memory.get(gone.id)
+            memory.memories.get(gone.id)
     assert in_files(path, SECRET) == []
     with open_memory(path) as memory:
         assert memory.search(SECRET, everywhere=True) == []
 
 
 def test_a_source_that_another_memory_rests_on_stays_and_the_receipt_says_so(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     one = memory.ingest("the same words")
     other = memory.ingest("the same words")
@@ -84,12 +84,12 @@ def test_a_source_that_another_memory_rests_on_stays_and_the_receipt_says_so(
     receipt = memory.forget(one.id)
 
     assert "another memory quotes the same words" in receipt.kept[0]
-    assert memory.get(other.id).evidence[0].quote == "the same words"
+    assert memory.memories.get(other.id).evidence[0].quote == "the same words"
     assert memory.forget(other.id).removed["sources"] == 1
 
 
 def test_in_a_shared_source_only_the_forgotten_span_is_blanked(
-    memory: Recollect, path: Path, clock: FakeClock
+    memory: LocalRecollect, path: Path, clock: FakeClock
 ) -> None:
     long = "First we talked. " * 70
     one = memory.ingest(long + "Then the zebra came.")
@@ -106,7 +106,7 @@ def test_in_a_shared_source_only_the_forgotten_span_is_blanked(
            VALUES ('m2', 'profile', 'global', 'active', 'manual', 'Zebra came.', '', 1, 1, 1, 1)"""
     )
     db.close()
-    memory.rebuild_indexes()
+    memory.maintenance.rebuild()
 
     receipt = memory.forget("m2")
     explained = memory.explain(one.id)
@@ -114,10 +114,10 @@ def test_in_a_shared_source_only_the_forgotten_span_is_blanked(
     assert receipt.removed["source spans blanked"] == 1
     assert explained.sources[0].content.endswith("█" * 20)  # type: ignore[union-attr]
     assert traces(path, "zebra came") == ["memories.content"]
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
-def test_a_snapshot_that_may_hold_it_is_named(memory: Recollect, path: Path) -> None:
+def test_a_snapshot_that_may_hold_it_is_named(memory: LocalRecollect, path: Path) -> None:
     kept = memory.ingest("something")
     path.with_name("memory.db.before-0002").write_bytes(b"")
 
@@ -127,7 +127,7 @@ def test_a_snapshot_that_may_hold_it_is_named(memory: Recollect, path: Path) -> 
 
 
 def test_while_another_process_reads_the_receipt_says_what_waits(
-    memory: Recollect, path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = memory.ingest("something")
     reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -142,12 +142,12 @@ def test_while_another_process_reads_the_receipt_says_what_waits(
 
 
 def test_saved_searches_reasons_and_explanations_that_repeat_it_go_too(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
     gone = memory.ingest("Alice divorced Bob")
     other = memory.ingest("Alice likes Bob, divorced or not")
     memory.link(gone.id, "supersedes", other.id)
-    memory.save_view("gossip", "alice divorced bob")
+    memory.views.save("gossip", "alice divorced bob")
     memory.search("has Alice divorced Bob?", statuses=["active", "superseded"])
 
     memory.forget(gone.id)
@@ -157,7 +157,7 @@ def test_saved_searches_reasons_and_explanations_that_repeat_it_go_too(
     assert "retrieval_hits.explanation" not in traces(path, "divorced")
 
 
-def test_forgetting_a_very_short_memory_leaves_other_questions_alone(memory: Recollect) -> None:
+def test_forgetting_a_very_short_memory_leaves_other_questions_alone(memory: LocalRecollect) -> None:
     kept = memory.ingest("A fact about apples.")
     [hit] = memory.search("apples")
     short = memory.ingest("a")
@@ -165,10 +165,10 @@ def test_forgetting_a_very_short_memory_leaves_other_questions_alone(memory: Rec
     memory.forget(short.id)
 
     assert memory.explain(hit.retrieval_id or "").query == "apples"  # type: ignore[union-attr]
-    assert memory.get(kept.id).content == "A fact about apples."
+    assert memory.memories.get(kept.id).content == "A fact about apples."
 
 
-def test_the_title_given_to_the_same_words_elsewhere_is_not_shown(memory: Recollect) -> None:
+def test_the_title_given_to_the_same_words_elsewhere_is_not_shown(memory: LocalRecollect) -> None:
     memory.ingest("Use pnpm.", project="a", title="Merger with Foocorp")
     other = memory.ingest("Use pnpm.", project="b")
 

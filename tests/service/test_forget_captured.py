@@ -7,18 +7,18 @@ import pytest
 
 from recollect import (
     EventState,
+    LocalRecollect,
     Memory,
     MemoryExplanation,
     ModelUnavailable,
     NotFound,
     Receipt,
-    Recollect,
     Source,
     Status,
 )
 from recollect.config import Settings
-from recollect.models.scripted import ScriptedChatModel
-from support import FakeClock, open_memory
+from recollect.models.scripted_models import ScriptedChatModel
+from support import FakeClock, candidates, open_memory
 
 WORD = "quetzalcoatl"
 SECRET = f"My dog is called {WORD}."
@@ -53,28 +53,28 @@ def in_files(path: Path, word: str) -> list[str]:
     ]
 
 
-def said(memory: Recollect, text: str, session: str = "", project: str = "site") -> None:
+def said(memory: LocalRecollect, text: str, session: str = "", project: str = "site") -> None:
     told = {"session": session} if session else {}
     memory.capture_session([{"role": "user", "content": text}], project=project, **told)
     memory.drain()
 
 
-def every(memory: Recollect) -> list[Memory]:
-    return memory.memories(everywhere=True, statuses=list(Status), limit=1_000)
+def every(memory: LocalRecollect) -> list[Memory]:
+    return memory.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
 
 
-def with_word(memory: Recollect, word: str = WORD, kind: str = "profile") -> Memory:
+def with_word(memory: LocalRecollect, word: str = WORD, kind: str = "profile") -> Memory:
     [found] = [one for one in every(memory) if word in one.content and one.type == kind]
     return found
 
 
-def sources_of(memory: Recollect, memory_id: str) -> tuple[Source, ...]:
+def sources_of(memory: LocalRecollect, memory_id: str) -> tuple[Source, ...]:
     found = memory.explain(memory_id)
     assert isinstance(found, MemoryExplanation)
     return found.sources
 
 
-def quotes_stand(memory: Recollect) -> bool:
+def quotes_stand(memory: LocalRecollect) -> bool:
     return all(
         source.content[piece.start : piece.end] == piece.quote
         for one in every(memory)
@@ -113,24 +113,24 @@ def test_a_forgotten_fact_of_a_transcript_leaves_no_trace_and_the_rest_of_it_sta
             f"User: {HELLO} {'█' * len(SECRET)} {OTHER}\n\nAssistant: A fine name for a dog."
         )
         assert quotes_stand(memory)
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
         with pytest.raises(NotFound):
-            memory.get(gone.id)
+            memory.memories.get(gone.id)
     assert in_files(path, WORD) == []
 
 
-def test_a_candidate_is_forgotten_like_an_active_memory(memory: Recollect, path: Path) -> None:
+def test_a_candidate_is_forgotten_like_an_active_memory(memory: LocalRecollect, path: Path) -> None:
     memory.capture_session(TALK, project="site")
     memory.drain()
 
     memory.forget(with_word(memory).id)
 
     assert traces(path, WORD) == []
-    assert [one.content for one in memory.inbox()] == [OTHER]
+    assert [one.content for one in candidates(memory)] == [OTHER]
 
 
 def test_words_said_twice_in_one_transcript_are_forgotten_twice(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
     talk = [*TALK, {"role": "user", "content": f"{HELLO} Again: {SECRET}"}]
     memory.capture_session(talk, project="site")
@@ -143,7 +143,7 @@ def test_words_said_twice_in_one_transcript_are_forgotten_twice(
 
 
 def test_what_was_repeated_in_other_sessions_is_forgotten_in_all_of_them(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
     for session in ("monday", "tuesday", "friday"):
         said(memory, f"{HELLO} It is {session}. {SECRET}", session)
@@ -156,10 +156,10 @@ def test_what_was_repeated_in_other_sessions_is_forgotten_in_all_of_them(
     assert receipt.removed["source spans blanked"] == 3
     assert receipt.kept == ()
     assert traces(path, WORD) == []
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
-def test_a_note_of_one_sentence_leaves_only_its_shape(memory: Recollect, path: Path) -> None:
+def test_a_note_of_one_sentence_leaves_only_its_shape(memory: LocalRecollect, path: Path) -> None:
     memory.capture_conversation(SECRET, "note", project="site")
     memory.drain()
     [gone] = every(memory)
@@ -167,15 +167,15 @@ def test_a_note_of_one_sentence_leaves_only_its_shape(memory: Recollect, path: P
     memory.forget(gone.id)
 
     assert traces(path, WORD) == []
-    assert memory.verify().ok
-    assert {event.state for event in memory.events()} == {EventState.DONE}
+    assert memory.maintenance.verify().ok
+    assert {event.state for event in memory.captures.list()} == {EventState.DONE}
 
 
 # ── what others quote ───────────────────────────────────────────────────────────────────────────
 
 
 def test_words_that_the_episode_quotes_stay_and_the_receipt_names_it(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
     said(memory, SECRET)
     episode = with_word(memory, kind="episode")
@@ -183,7 +183,7 @@ def test_words_that_the_episode_quotes_stay_and_the_receipt_names_it(
     receipt = memory.forget(with_word(memory).id)
 
     assert any(episode.id in kept and "quotes the same words" in kept for kept in receipt.kept)
-    assert memory.get(episode.id).evidence[0].quote == SECRET
+    assert memory.memories.get(episode.id).evidence[0].quote == SECRET
     assert quotes_stand(memory)
 
     memory.forget(episode.id)
@@ -193,7 +193,7 @@ def test_words_that_the_episode_quotes_stay_and_the_receipt_names_it(
 
 
 def test_what_another_project_read_out_of_the_same_source_stays_its_own(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     for project in ("site", "shop"):
         said(memory, f"{HELLO} {OTHER}", project=project)
@@ -202,7 +202,7 @@ def test_what_another_project_read_out_of_the_same_source_stays_its_own(
     receipt = memory.forget(here.id)
 
     assert there.id in receipt.kept[0]
-    assert memory.get(there.id).evidence[0].quote == OTHER
+    assert memory.memories.get(there.id).evidence[0].quote == OTHER
     assert quotes_stand(memory)
     assert memory.forget(there.id).removed["source spans blanked"] == 1
 
@@ -215,7 +215,7 @@ LONG = (
 
 
 def test_of_words_that_another_quotes_in_part_the_rest_is_blanked(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
     said(memory, f"{LONG} {OTHER}")
     assert WORD not in with_word(memory, "short answers", "episode").content
@@ -225,7 +225,7 @@ def test_of_words_that_another_quotes_in_part_the_rest_is_blanked(
     assert traces(path, WORD) == []
 
 
-def test_once_both_are_forgotten_nothing_of_either_is_left(memory: Recollect, path: Path) -> None:
+def test_once_both_are_forgotten_nothing_of_either_is_left(memory: LocalRecollect, path: Path) -> None:
     said(memory, f"{LONG} {OTHER}")
     memory.forget(with_word(memory).id)
 
@@ -242,7 +242,7 @@ MORE = f"We use pnpm for all builds on {WORD}."
 
 @pytest.mark.parametrize("order", [(OTHER, MORE), (MORE, OTHER)], ids=["grew", "shrank"])
 def test_the_quotes_a_merge_copied_do_not_keep_the_words(
-    words_only: Recollect, path: Path, order: tuple[str, str]
+    words_only: LocalRecollect, path: Path, order: tuple[str, str]
 ) -> None:
     memory = words_only
     for text, session in zip(order, ("monday", "tuesday"), strict=True):
@@ -257,17 +257,17 @@ def test_the_quotes_a_merge_copied_do_not_keep_the_words(
     assert traces(path, WORD) == []
     assert in_files(path, WORD) == []
     assert any(less.id in kept and "says much the same" in kept for kept in receipt.kept)
-    assert memory.get(less.id).evidence[0].quote == OTHER
+    assert memory.memories.get(less.id).evidence[0].quote == OTHER
     assert quotes_stand(memory)
 
     memory.forget(less.id)
 
     assert traces(path, "pnpm") == []
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 def test_the_record_of_what_was_merged_into_it_does_not_name_it_any_more(
-    words_only: Recollect, path: Path
+    words_only: LocalRecollect, path: Path
 ) -> None:
     memory = words_only
     said(memory, f"{HELLO} {OTHER}", "monday")
@@ -280,7 +280,7 @@ def test_the_record_of_what_was_merged_into_it_does_not_name_it_any_more(
 
 
 def test_forgetting_one_that_was_merged_away_keeps_what_took_it_in(
-    words_only: Recollect,
+    words_only: LocalRecollect,
 ) -> None:
     memory = words_only
     said(memory, f"{HELLO} {OTHER}", "monday")
@@ -291,29 +291,29 @@ def test_forgetting_one_that_was_merged_away_keeps_what_took_it_in(
     receipt = memory.forget(less.id)
 
     assert merged.id in " ".join(receipt.kept)
-    assert memory.get(merged.id).evidence == merged.evidence
+    assert memory.memories.get(merged.id).evidence == merged.evidence
     assert quotes_stand(memory)
 
 
 # ── it does not come back ───────────────────────────────────────────────────────────────────────
 
 
-def test_a_later_drain_does_not_bring_it_back(memory: Recollect, path: Path) -> None:
+def test_a_later_drain_does_not_bring_it_back(memory: LocalRecollect, path: Path) -> None:
     memory.capture_session(TALK, project="site")
     memory.drain()
     memory.forget(with_word(memory).id)
 
     memory.drain()
     memory.consolidate()
-    memory.maintain()
-    memory.rebuild_indexes()
+    memory.maintenance.run()
+    memory.maintenance.rebuild()
 
     assert traces(path, WORD) == []
 
 
-def test_forgotten_between_two_steps_it_does_not_come_back(memory: Recollect, path: Path) -> None:
+def test_forgotten_between_two_steps_it_does_not_come_back(memory: LocalRecollect, path: Path) -> None:
     event = memory.capture_session(TALK, project="site")
-    steps = memory.work_in_steps()
+    steps = memory.engine.run_jobs_in_steps()
     next(steps)
     memory.forget(with_word(memory).id)
 
@@ -321,7 +321,7 @@ def test_forgotten_between_two_steps_it_does_not_come_back(memory: Recollect, pa
 
     assert [step.kind.value for step in rest] == ["consolidate"]
     assert traces(path, WORD) == []
-    assert memory.event(event.id).state is EventState.DONE
+    assert memory.captures.get(event.id).state is EventState.DONE
 
 
 def test_a_model_that_reads_the_source_later_is_not_shown_the_words(
@@ -329,23 +329,23 @@ def test_a_model_that_reads_the_source_later_is_not_shown_the_words(
 ) -> None:
     model = ScriptedChatModel([ModelUnavailable("away"), '{"memories": []}'])
     settings = Settings(db=str(path), embedding_backend="none")
-    with Recollect(settings, clock=clock, chat=model) as memory:
+    with LocalRecollect(settings, clock=clock, chat=model) as memory:
         event = memory.capture_session(TALK, project="site")
         memory.drain()
         memory.forget(with_word(memory).id)
         clock.advance(minutes=1)
         memory.drain()
 
-        first, second = model.asked
+        first, second = model.prompts
         assert WORD in first
         assert WORD not in second
         assert OTHER in second
-        assert memory.event(event.id).state is EventState.DONE
+        assert memory.captures.get(event.id).state is EventState.DONE
         assert traces(path, WORD) == []
 
 
 def test_captured_once_more_it_is_a_candidate_that_waits_for_a_person(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     first = memory.capture_session(TALK, project="site", session="monday")
     memory.drain()
@@ -362,7 +362,7 @@ def test_captured_once_more_it_is_a_candidate_that_waits_for_a_person(
     assert quotes_stand(memory)
 
 
-def test_capturing_once_more_is_no_second_session_for_the_rest_of_it(memory: Recollect) -> None:
+def test_capturing_once_more_is_no_second_session_for_the_rest_of_it(memory: LocalRecollect) -> None:
     memory.capture_session(TALK, project="site")
     memory.drain()
     memory.forget(with_word(memory).id)
@@ -376,16 +376,16 @@ def test_capturing_once_more_is_no_second_session_for_the_rest_of_it(memory: Rec
 # ── copies ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def forgotten_after_a_bulk_change(memory: Recollect) -> Receipt:
+def forgotten_after_a_bulk_change(memory: LocalRecollect) -> Receipt:
     memory.capture_session(TALK, project="site")
     memory.drain()
     ideas = [{"content": f"idea number {n}", "status": "inbox"} for n in range(20)]
-    memory.reject_many([one.id for one in memory.ingest_many(ideas)])
+    memory.inbox.reject([one.id for one in memory.memories.ingest_many(ideas)])
     return memory.forget(with_word(memory).id)
 
 
 def test_a_copy_from_before_a_bulk_change_that_may_hold_it_is_named(
-    memory: Recollect, path: Path
+    memory: LocalRecollect, path: Path
 ) -> None:
     receipt = forgotten_after_a_bulk_change(memory)
 
@@ -394,7 +394,7 @@ def test_a_copy_from_before_a_bulk_change_that_may_hold_it_is_named(
 
 
 def test_a_copy_from_before_a_bulk_change_is_not_said_to_be_from_a_migration(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     receipt = forgotten_after_a_bulk_change(memory)
 
@@ -402,14 +402,14 @@ def test_a_copy_from_before_a_bulk_change_is_not_said_to_be_from_a_migration(
 
 
 def test_two_sources_that_differ_only_in_what_is_forgotten_are_both_blanked(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
-    memory.create_agent("ada")
+    memory.agents.create("ada")
     for text in ("We decided to use Postgres.", "We decided to use MariaDBs."):
         memory.capture_conversation(text, agent="ada", scope="agent")
     memory.drain()
 
-    memory.delete_agent("ada")
+    memory.agents.delete("ada")
 
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
     assert "Postgres" not in memory._store.path.read_bytes().decode("utf-8", "ignore")

@@ -16,23 +16,22 @@ from typing import Any, NoReturn, TypeVar
 
 import pytest
 
-import pasts
-from pasts import SQLITE, TABS
-from recollect import Recollect
+from client_session_files import SQLITE, TABS
+from recollect import LocalRecollect
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from support import open_memory
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.kill,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked"),
 ]
 T = TypeVar("T")
 MOST_WRITES = 40
 
 
-def brought(memory: Recollect, home: Path) -> None:
+def brought(memory: LocalRecollect, home: Path) -> None:
     for source, paths in (("claude-code", ()), ("chatgpt", (home / "export.zip",))):
-        for _ in memory.import_past_in_steps(source, paths):
+        for _ in memory.engine.import_history_in_steps(source, paths):
             pass
 
 
@@ -82,14 +81,14 @@ def rows(path: Path, home: Path) -> list[Any]:
     with open_memory(path, words_only=True) as memory:
         brought(memory, home)
         memory.drain()
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok
         exported = path.with_suffix(".jsonl")
         memory.export(exported)
-        found = memory.memories(
+        found = memory.memories.list(
             everywhere=True, statuses=["inbox", "active", "superseded", "archived"], limit=1_000
         )
-        events = memory.events()
-        jobs = memory.jobs(states=["todo", "doing", "done", "parked"], limit=1_000)
+        events = memory.captures.list()
+        jobs = memory.jobs.list(states=["todo", "doing", "done", "parked"], limit=1_000)
     told = [json.loads(line) for line in exported.read_text().splitlines()[1:-1]]
     sources = sorted(row["sha256"] for row in told if row["table"] == "sources")
     return [
@@ -109,10 +108,10 @@ def test_an_import_killed_at_any_write_and_run_again_doubles_and_loses_nothing(
     home = tmp_path / "home"
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    pasts.claude_code(home, "s1", TABS, SQLITE)
-    pasts.claude_code(home, "s2", TABS, cwd="/srv/tool", folder="-srv-tool")
+    pasts.write_claude_code_session(home, "s1", TABS, SQLITE)
+    pasts.write_claude_code_session(home, "s2", TABS, cwd="/srv/tool", folder="-srv-tool")
     talks = [pasts.chatgpt_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in range(20)]
-    pasts.export_zip(home / "export.zip", talks)
+    pasts.write_export_zip(home / "export.zip", talks)
     folder = tmp_path / "killed"
     folder.mkdir()
     done = subprocess.run(

@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-import pasts
-from conftest import SHARED
-from pasts import SQLITE, TABS
-from recollect import InvalidInput, Recollect, Status
-from recollect.domain.importing import FileOutcome, ImportStep
+from client_session_files import SQLITE, TABS
+from conftest import DATA
+from recollect import InvalidInput, LocalRecollect, Status
+from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.service.imports import archive, past
-from support import FakeClock, open_memory
+from support import FakeClock, candidates, open_memory
 
-SAMPLES = SHARED / "samples" / "transcripts"
+SAMPLES = DATA / "transcripts"
 
 
 @pytest.fixture
@@ -34,25 +33,25 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def memory(path: Path, clock: FakeClock) -> Iterator[Recollect]:
+def memory(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
     with open_memory(path, clock=clock, words_only=True) as opened:
         yield opened
 
 
-def brought(memory: Recollect, source: str, *paths: Path, **how: Any) -> list[ImportStep]:
+def brought(memory: LocalRecollect, source: str, *paths: Path, **how: Any) -> list[ImportStep]:
     """Import, work the queue off, and return what became of each file."""
-    steps = list(memory.import_past_in_steps(source, paths, **how))
+    steps = list(memory.engine.import_history_in_steps(source, paths, **how))
     memory.drain()
     return [step for step in steps if step.outcome is not None]
 
 
-def contents(memory: Recollect, **asked: Any) -> list[str]:
-    found = memory.inbox(limit=1_000, **asked)
+def contents(memory: LocalRecollect, **asked: Any) -> list[str]:
+    found = candidates(memory, limit=1_000, **asked)
     return sorted(one.content for one in found if one.type != "episode")
 
 
-def everything(memory: Recollect) -> list[tuple[str, str, str]]:
-    found = memory.memories(everywhere=True, statuses=[one.value for one in Status], limit=1_000)
+def everything(memory: LocalRecollect) -> list[tuple[str, str, str]]:
+    found = memory.memories.list(everywhere=True, statuses=[one.value for one in Status], limit=1_000)
     return sorted((one.content, one.status.value, one.type.value) for one in found)
 
 
@@ -60,20 +59,20 @@ def everything(memory: Recollect) -> list[tuple[str, str, str]]:
 
 Write = Callable[[Path], tuple[Path, ...]]
 SOURCES: dict[str, tuple[Write, list[str]]] = {
-    "claude-code": (lambda home: (pasts.claude_code(home, "s1", TABS),)[:0], [TABS]),
-    "codex": (lambda home: (pasts.codex(home, "s1", TABS),)[:0], [TABS]),
-    "gemini-cli": (lambda home: (pasts.gemini(home, "s1", TABS),)[:0], [TABS]),
-    "cursor": (lambda home: (pasts.cursor(home, "s1", TABS),)[:0], [TABS]),
+    "claude-code": (lambda home: (pasts.write_claude_code_session(home, "s1", TABS),)[:0], [TABS]),
+    "codex": (lambda home: (pasts.write_codex_session(home, "s1", TABS),)[:0], [TABS]),
+    "gemini-cli": (lambda home: (pasts.write_gemini_session(home, "s1", TABS),)[:0], [TABS]),
+    "cursor": (lambda home: (pasts.write_cursor_session(home, "s1", TABS),)[:0], [TABS]),
     "chatgpt": (
-        lambda home: (pasts.export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)]),),
+        lambda home: (pasts.write_export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)]),),
         [TABS],
     ),
     "claude-ai": (
-        lambda home: (pasts.export_zip(home / "e.zip", [pasts.claude_ai_conversation("c", TABS)]),),
+        lambda home: (pasts.write_export_zip(home / "e.zip", [pasts.claude_ai_conversation("c", TABS)]),),
         [TABS],
     ),
     "mcp-memory": (
-        lambda home: (pasts.memory_graph(home / "memory.jsonl"),),
+        lambda home: (pasts.write_memory_graph(home / "memory.jsonl"),),
         ["Ana leads the office of Acme.", "Ana: Prefers tea over coffee.", "Ana: Works at Acme."],
     ),
 }
@@ -81,7 +80,7 @@ SOURCES: dict[str, tuple[Write, list[str]]] = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_each_source_comes_in_once_and_waits_in_the_inbox(
-    memory: Recollect, home: Path, source: str
+    memory: LocalRecollect, home: Path, source: str
 ) -> None:
     write, said = SOURCES[source]
     paths = write(home)
@@ -95,11 +94,11 @@ def test_each_source_comes_in_once_and_waits_in_the_inbox(
     assert {status for _, status, _ in found} == {"inbox"}
     assert [step.outcome for step in again] == [FileOutcome.UNCHANGED]
     assert everything(memory) == found
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
-def test_what_claude_was_told_to_remember_comes_in_as_notes(memory: Recollect, home: Path) -> None:
-    pasts.claude_code(home, "s1", "Hello there, good morning to you.", cwd="/srv/shop")
+def test_what_claude_was_told_to_remember_comes_in_as_notes(memory: LocalRecollect, home: Path) -> None:
+    pasts.write_claude_code_session(home, "s1", "Hello there, good morning to you.", cwd="/srv/shop")
     config = home / ".claude"
     (config / "CLAUDE.md").write_text("# Me\n\n- I prefer short answers.\n@other.md\n")
     auto = config / "projects" / "-srv-shop" / "memory"
@@ -108,20 +107,20 @@ def test_what_claude_was_told_to_remember_comes_in_as_notes(memory: Recollect, h
         "---\nname: build\ndescription: how\ntype: project\n---\nThe shop is built with pnpm.\n"
     )
     [taken, other] = brought(memory, "claude-memory")
-    project = [one.name for one in memory.projects()]
+    project = [one.name for one in memory.projects.list()]
 
     assert {taken.outcome, other.outcome} == {FileOutcome.TAKEN}
     assert contents(memory) == ["I prefer short answers.", "The shop is built with pnpm."]
     assert project == ["shop"]
     assert contents(memory, project="shop", everywhere=False) == contents(memory)
     assert contents(memory, project="elsewhere", everywhere=False) == ["I prefer short answers."]
-    voices = {one.memory.content: one.voice for one in memory.waiting()}
+    voices = {one.memory.content: one.voice for one in memory.inbox.list()}
     assert voices["I prefer short answers."] == "user"
     assert voices["The shop is built with pnpm."] == "assistant"
 
 
 def test_the_memory_tools_folder_is_read_whole_and_goes_where_it_is_told(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
     notes = home / "memories"
     (notes / "work").mkdir(parents=True)
@@ -136,48 +135,46 @@ def test_the_memory_tools_folder_is_read_whole_and_goes_where_it_is_told(
 
 
 def test_a_gemini_session_of_an_unknown_folder_stays_in_a_project_of_its_own(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
-    pasts.gemini(home, "s1", "The staging server listens on port 8080.", root="")
+    pasts.write_gemini_session(home, "s1", "The staging server listens on port 8080.", root="")
     brought(memory, "gemini-cli")
 
-    assert [one.name for one in memory.projects()] == ["gemini shop"]
+    assert [one.name for one in memory.projects.list()] == ["gemini shop"]
     assert contents(memory, project="other", everywhere=False) == []
 
 
-def test_a_folder_of_cursor_is_found_on_this_disk(memory: Recollect, home: Path) -> None:
+def test_a_folder_of_cursor_is_found_on_this_disk(memory: LocalRecollect, home: Path) -> None:
     held_in = home / "my.code" / "web-shop"
     held_in.mkdir(parents=True)
     slug = str(held_in).strip("/").replace("/", "-").replace(".", "-")
-    pasts.cursor(home, "s1", "The staging server listens on port 8080.", slug=slug)
+    pasts.write_cursor_session(home, "s1", "The staging server listens on port 8080.", slug=slug)
     brought(memory, "cursor")
 
-    assert [one.name for one in memory.projects()] == ["web-shop"]
+    assert [one.name for one in memory.projects.list()] == ["web-shop"]
 
 
-def test_an_unknown_source_and_an_export_without_a_path_are_refused(memory: Recollect) -> None:
+def test_an_unknown_source_and_an_export_without_a_path_are_refused(memory: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="nothing to import from 'myspace'; use claude-code"):
-        memory.import_past_in_steps("myspace")
+        memory.engine.import_history_in_steps("myspace")
     with pytest.raises(InvalidInput, match="lies where it was downloaded to; name its path"):
-        memory.import_past_in_steps("chatgpt")
+        memory.engine.import_history_in_steps("chatgpt")
     with pytest.raises(InvalidInput, match="limit"):
-        memory.import_past_in_steps("codex", limit=0)
+        memory.engine.import_history_in_steps("codex", limit=0)
 
 
-@pytest.mark.skipif(not SAMPLES.exists(), reason="the samples are not there")
 @pytest.mark.parametrize(
     ("source", "place"),
     [
-        ("claude-code", "claude_code_log"),
-        ("claude-code", "claude_code_transcripts"),
-        ("claude-code", "agentsview/claude"),
-        ("codex", "agentsview/codex/*.jsonl"),
-        ("gemini-cli", "agentsview/gemini/*.json"),
-        ("chatgpt", "chatgpt_fixtures"),
+        ("claude-code", "claude_code"),
+        ("claude-code", "claude_code/*.jsonl"),
+        ("codex", "codex/*.jsonl"),
+        ("gemini-cli", "gemini/*.json"),
+        ("chatgpt", "chatgpt"),
     ],
 )
 def test_samples_of_real_programs_come_in(
-    memory: Recollect, home: Path, source: str, place: str
+    memory: LocalRecollect, home: Path, source: str, place: str
 ) -> None:
     paths = sorted(SAMPLES.glob(place))
     steps = brought(memory, source, *paths)
@@ -194,22 +191,22 @@ def test_samples_of_real_programs_come_in(
 # ── once, grown, resumed ────────────────────────────────────────────────────────────────────────
 
 
-def test_a_grown_session_is_taken_in_as_the_longer_one(memory: Recollect, home: Path) -> None:
-    pasts.claude_code(home, "s1", TABS)
+def test_a_grown_session_is_taken_in_as_the_longer_one(memory: LocalRecollect, home: Path) -> None:
+    pasts.write_claude_code_session(home, "s1", TABS)
     brought(memory, "claude-code")
-    pasts.claude_code(home, "s1", TABS, "My favourite editor is Helix.")
+    pasts.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
     [step] = brought(memory, "claude-code")
 
     assert (step.conversations, step.known) == (1, 0)
     assert contents(memory) == [TABS, "My favourite editor is Helix."]
-    [record] = [one for one in memory.inbox() if one.type == "episode"]
+    [record] = [one for one in candidates(memory) if one.type == "episode"]
     assert "Helix" in record.content
-    [twice] = [one for one in memory.inbox() if one.content == TABS]
+    [twice] = [one for one in candidates(memory) if one.content == TABS]
     assert len(twice.evidence) == 1  # the same words of the same session
 
 
-def test_an_older_telling_of_a_known_session_brings_nothing(memory: Recollect, home: Path) -> None:
-    whole = pasts.claude_code(home, "s1", TABS, "My favourite editor is Helix.")
+def test_an_older_telling_of_a_known_session_brings_nothing(memory: LocalRecollect, home: Path) -> None:
+    whole = pasts.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
     brought(memory, "claude-code")
     copy = whole.with_name("copy.jsonl")
     copy.write_text("\n".join(whole.read_text().splitlines()[:2]) + "\n")
@@ -221,9 +218,9 @@ def test_an_older_telling_of_a_known_session_brings_nothing(memory: Recollect, h
     ]
 
 
-def test_a_session_that_was_captured_as_it_was_held_is_known(memory: Recollect, home: Path) -> None:
-    path = pasts.claude_code(home, "s1", TABS)
-    memory.capture_file(path)
+def test_a_session_that_was_captured_as_it_was_held_is_known(memory: LocalRecollect, home: Path) -> None:
+    path = pasts.write_claude_code_session(home, "s1", TABS)
+    memory.captures.add_file(path)
     memory.drain()
     before = everything(memory)
     [step] = brought(memory, "claude-code")
@@ -233,11 +230,11 @@ def test_a_session_that_was_captured_as_it_was_held_is_known(memory: Recollect, 
 
 
 def test_a_grown_session_takes_nothing_from_what_was_captured_as_it_was_held(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
-    memory.capture_file(pasts.claude_code(home, "s1", TABS))
+    memory.captures.add_file(pasts.write_claude_code_session(home, "s1", TABS))
     memory.drain()
-    pasts.claude_code(home, "s1", TABS, "My favourite editor is Helix.")
+    pasts.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
     brought(memory, "claude-code")
 
     records = [one for one in everything(memory) if one[2] == "episode"]
@@ -245,9 +242,9 @@ def test_a_grown_session_takes_nothing_from_what_was_captured_as_it_was_held(
 
 
 def test_an_unchanged_file_is_passed_over_without_being_opened(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
-    path = pasts.claude_code(home, "s1", TABS)
+    path = pasts.write_claude_code_session(home, "s1", TABS)
     brought(memory, "claude-code")
     told = path.stat()
     path.write_bytes(b"x" * told.st_size)  # had it been read, it would be refused
@@ -257,9 +254,9 @@ def test_an_unchanged_file_is_passed_over_without_being_opened(
     assert step.outcome is FileOutcome.UNCHANGED
 
 
-def test_a_limit_is_resumed_where_it_ended(memory: Recollect, home: Path) -> None:
+def test_a_limit_is_resumed_where_it_ended(memory: LocalRecollect, home: Path) -> None:
     talks = [pasts.chatgpt_conversation(f"c{n}", f"My cat number {n} is called Mo.") for n in "123"]
-    export = pasts.export_zip(home / "e.zip", talks)
+    export = pasts.write_export_zip(home / "e.zip", talks)
     runs = [brought(memory, "chatgpt", export, limit=2) for _ in range(3)]
 
     assert [(one.outcome, one.conversations, one.known) for [one] in runs] == [
@@ -269,42 +266,42 @@ def test_a_limit_is_resumed_where_it_ended(memory: Recollect, home: Path) -> Non
     ]
 
 
-def test_a_newer_export_brings_only_what_is_new(memory: Recollect, home: Path) -> None:
+def test_a_newer_export_brings_only_what_is_new(memory: LocalRecollect, home: Path) -> None:
     talks = [pasts.claude_ai_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in "12"]
-    brought(memory, "claude-ai", pasts.export_zip(home / "a.zip", talks[:1]))
-    [step] = brought(memory, "claude-ai", pasts.export_zip(home / "b.zip", talks))
+    brought(memory, "claude-ai", pasts.write_export_zip(home / "a.zip", talks[:1]))
+    [step] = brought(memory, "claude-ai", pasts.write_export_zip(home / "b.zip", talks))
 
     assert (step.conversations, step.known) == (1, 1)
 
 
 def test_since_leaves_out_what_is_older_and_does_not_count_it_as_taken(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
     old = pasts.chatgpt_conversation("old", TABS)
     new = pasts.chatgpt_conversation("new", "My cat is called Mo.")
     new["create_time"] = new["mapping"]["n0"]["message"]["create_time"] = 1780000000
-    export = pasts.export_zip(home / "e.zip", [old, new])
+    export = pasts.write_export_zip(home / "e.zip", [old, new])
     [first] = brought(memory, "chatgpt", export, since="2026-05-01")
     [second] = brought(memory, "chatgpt", export)
 
     assert (first.conversations, first.left_out) == (1, 1)
     assert (second.conversations, second.known) == (1, 1)
-    untouched = pasts.codex(home, "s1", TABS)
+    untouched = pasts.write_codex_session(home, "s1", TABS)
     os.utime(untouched, (1_700_000_000, 1_700_000_000))
     [older] = brought(memory, "codex", since="2026-05-01")
     assert older.outcome is FileOutcome.OLDER
 
 
 def test_a_dry_run_says_what_would_come_in_and_stores_nothing(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
-    pasts.claude_code(home, "s1", TABS)
-    pasts.claude_code(home, "s2", SQLITE)
+    pasts.write_claude_code_session(home, "s1", TABS)
+    pasts.write_claude_code_session(home, "s2", SQLITE)
     dry = brought(memory, "claude-code", dry_run=True)
 
     assert [(one.outcome, one.conversations) for one in dry] == [(FileOutcome.TAKEN, 1)] * 2
-    assert memory.events() == []
-    assert memory.projects() == []
+    assert memory.captures.list() == []
+    assert memory.projects.list() == []
     brought(memory, "claude-code", limit=1)
     dry = brought(memory, "claude-code", dry_run=True)
     assert [one.outcome for one in dry] == [FileOutcome.UNCHANGED, FileOutcome.TAKEN]
@@ -314,11 +311,11 @@ def test_a_dry_run_says_what_would_come_in_and_stores_nothing(
 
 
 def test_nothing_imported_becomes_active_however_often_it_was_said(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
     for number in range(4):
-        pasts.claude_code(home, f"s{number}", TABS, SQLITE, f"I live in town number {number}.")
-    pasts.claude_code(home, "t", "No, I live in Porto now.", "Correction: I live in Lisbon.")
+        pasts.write_claude_code_session(home, f"s{number}", TABS, SQLITE, f"I live in town number {number}.")
+    pasts.write_claude_code_session(home, "t", "No, I live in Porto now.", "Correction: I live in Lisbon.")
     brought(memory, "claude-code")
     memory.consolidate()
 
@@ -327,22 +324,22 @@ def test_nothing_imported_becomes_active_however_often_it_was_said(
 
 
 def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_active(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
     memory.ingest("The staging server listens on port 8080.", project="/srv/shop")
     memory.capture_session([{"role": "user", "content": TABS}], session="live")
     memory.drain()
-    pasts.claude_code(home, "s1", TABS, "No, the staging server listens on port 9090.")
+    pasts.write_claude_code_session(home, "s1", TABS, "No, the staging server listens on port 9090.")
     brought(memory, "claude-code")
 
     found = {content: status for content, status, kind in everything(memory) if kind != "episode"}
     assert found[TABS] == "inbox"
     assert found["The staging server listens on port 8080."] == "active"
-    assert [len(one.rivals) for one in memory.waiting(types=["project"])] == [1]
+    assert [len(one.rivals) for one in memory.inbox.list(types=["project"])] == [1]
 
 
-def test_a_later_session_confirms_what_was_imported(memory: Recollect, home: Path) -> None:
-    pasts.claude_code(home, "s1", TABS)
+def test_a_later_session_confirms_what_was_imported(memory: LocalRecollect, home: Path) -> None:
+    pasts.write_claude_code_session(home, "s1", TABS)
     brought(memory, "claude-code")
     memory.capture_session([{"role": "user", "content": TABS}], session="live")
     memory.drain()
@@ -351,13 +348,13 @@ def test_a_later_session_confirms_what_was_imported(memory: Recollect, home: Pat
     assert found[1] == "active"
 
 
-def test_a_person_can_keep_what_was_imported(memory: Recollect, home: Path) -> None:
-    pasts.claude_code(home, "s1", TABS)
+def test_a_person_can_keep_what_was_imported(memory: LocalRecollect, home: Path) -> None:
+    pasts.write_claude_code_session(home, "s1", TABS)
     brought(memory, "claude-code")
-    [one] = memory.waiting(types=["profile"])
-    memory.decide(one.memory.id, "keep")
+    [one] = memory.inbox.list(types=["profile"])
+    memory.inbox.decide(one.memory.id, "keep")
 
-    assert memory.get(one.memory.id).status is Status.ACTIVE
+    assert memory.memories.get(one.memory.id).status is Status.ACTIVE
 
 
 # ── walls ───────────────────────────────────────────────────────────────────────────────────────
@@ -365,9 +362,9 @@ def test_a_person_can_keep_what_was_imported(memory: Recollect, home: Path) -> N
 PORT = "The staging server listens on port 8080."
 
 
-def test_each_session_goes_to_the_project_it_was_held_in(memory: Recollect, home: Path) -> None:
-    pasts.claude_code(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
-    pasts.claude_code(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
+def test_each_session_goes_to_the_project_it_was_held_in(memory: LocalRecollect, home: Path) -> None:
+    pasts.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
+    pasts.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
     brought(memory, "claude-code")
 
     assert len(contents(memory)) == 2
@@ -378,23 +375,23 @@ def test_each_session_goes_to_the_project_it_was_held_in(memory: Recollect, home
 
 
 def test_a_project_narrows_the_import_and_moves_nothing_into_it(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
-    pasts.claude_code(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
-    pasts.claude_code(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
+    pasts.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
+    pasts.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
     by_path = brought(memory, "claude-code", project="/srv/shop")
     by_name = brought(memory, "claude-code", project="tool")
 
     assert [(one.conversations, one.left_out) for one in by_path] == [(1, 0), (0, 1)]
     assert [(one.conversations, one.left_out) for one in by_name] == [(0, 1), (1, 0)]
-    assert sorted(one.name for one in memory.projects()) == ["shop", "tool"]
+    assert sorted(one.name for one in memory.projects.list()) == ["shop", "tool"]
 
 
 # ── broken and hostile files ────────────────────────────────────────────────────────────────────
 
 
-def test_broken_files_are_named_and_the_rest_comes_in(memory: Recollect, home: Path) -> None:
-    good = pasts.claude_code(home, "s5", TABS)
+def test_broken_files_are_named_and_the_rest_comes_in(memory: LocalRecollect, home: Path) -> None:
+    good = pasts.write_claude_code_session(home, "s5", TABS)
     folder = good.parent
     (folder / "s1.jsonl").write_text("not json at all\n")
     (folder / "s2.jsonl").write_bytes(b"\x00\x01\x02" * 100)
@@ -409,14 +406,14 @@ def test_broken_files_are_named_and_the_rest_comes_in(memory: Recollect, home: P
     assert contents(memory) == [TABS]
 
 
-def test_a_session_whose_last_line_is_cut_off_comes_in(memory: Recollect, home: Path) -> None:
-    path = pasts.claude_code(home, "s1", TABS)
+def test_a_session_whose_last_line_is_cut_off_comes_in(memory: LocalRecollect, home: Path) -> None:
+    path = pasts.write_claude_code_session(home, "s1", TABS)
     path.write_text(path.read_text() + '{"type":"user","message":{"con')
 
     assert [one.outcome for one in brought(memory, "claude-code")] == [FileOutcome.TAKEN]
 
 
-def test_a_path_at_which_there_is_nothing_is_named(memory: Recollect, home: Path) -> None:
+def test_a_path_at_which_there_is_nothing_is_named(memory: LocalRecollect, home: Path) -> None:
     [step] = brought(memory, "codex", home / "nowhere")
 
     assert (step.outcome, step.reason) == (
@@ -427,9 +424,9 @@ def test_a_path_at_which_there_is_nothing_is_named(memory: Recollect, home: Path
 
 
 def test_a_file_over_the_limit_is_refused_by_name(
-    memory: Recollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = pasts.claude_code(home, "s1", TABS)
+    path = pasts.write_claude_code_session(home, "s1", TABS)
     monkeypatch.setattr(past, "MOST_BYTES", 100)
     [step] = brought(memory, "claude-code")
 
@@ -439,7 +436,7 @@ def test_a_file_over_the_limit_is_refused_by_name(
 
 
 def test_the_conversations_before_a_break_in_an_export_come_in(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
     export = home / "conversations.json"
     whole = json.dumps([pasts.chatgpt_conversation("c1", TABS), pasts.chatgpt_conversation("c2")])
@@ -452,7 +449,7 @@ def test_the_conversations_before_a_break_in_an_export_come_in(
 
 
 def test_the_conversations_before_a_part_that_is_too_large_come_in(
-    memory: Recollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
     export = home / "export.zip"
@@ -470,7 +467,7 @@ def test_the_conversations_before_a_part_that_is_too_large_come_in(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
 @pytest.mark.parametrize("source", ["chatgpt", "claude-ai", "claude-code", "mcp-memory"])
-def test_a_pipe_is_refused_and_not_waited_for(memory: Recollect, home: Path, source: str) -> None:
+def test_a_pipe_is_refused_and_not_waited_for(memory: LocalRecollect, home: Path, source: str) -> None:
     pipe = home / "conversations.json"
     os.mkfifo(pipe)
     [step] = brought(memory, source, pipe)
@@ -489,8 +486,8 @@ def encrypted(path: Path) -> None:
     path.write_bytes(bytes(raw))
 
 
-def test_an_archive_with_a_password_is_refused(memory: Recollect, home: Path) -> None:
-    export = pasts.export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)])
+def test_an_archive_with_a_password_is_refused(memory: LocalRecollect, home: Path) -> None:
+    export = pasts.write_export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)])
     encrypted(export)
     [step] = brought(memory, "chatgpt", export)
 
@@ -499,7 +496,7 @@ def test_an_archive_with_a_password_is_refused(memory: Recollect, home: Path) ->
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(
-    memory: Recollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
@@ -512,7 +509,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
 
 
 def test_an_archive_that_lies_about_its_size_is_refused(
-    memory: Recollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
@@ -529,7 +526,7 @@ def test_an_archive_that_lies_about_its_size_is_refused(
 
 
 @pytest.mark.parametrize("name", ["../conversations.json", "/conversations.json", "a/b/c/x.json"])
-def test_members_that_lead_elsewhere_are_not_read(memory: Recollect, home: Path, name: str) -> None:
+def test_members_that_lead_elsewhere_are_not_read(memory: LocalRecollect, home: Path, name: str) -> None:
     export = home / "e.zip"
     with zipfile.ZipFile(export, "w") as packed:
         packed.writestr(name, json.dumps([pasts.chatgpt_conversation("c", TABS)]))
@@ -541,9 +538,9 @@ def test_members_that_lead_elsewhere_are_not_read(memory: Recollect, home: Path,
 
 
 def test_a_broken_archive_and_another_programs_export_are_refused(
-    memory: Recollect, home: Path
+    memory: LocalRecollect, home: Path
 ) -> None:
-    export = pasts.export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)])
+    export = pasts.write_export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)])
     [other] = brought(memory, "claude-ai", export)
     raw = bytearray(export.read_bytes())
     raw[45:60] = b"x" * 15
@@ -555,9 +552,9 @@ def test_a_broken_archive_and_another_programs_export_are_refused(
     assert "is a broken archive" in broken.reason
 
 
-def test_secrets_in_the_past_are_not_stored(memory: Recollect, home: Path, path: Path) -> None:
+def test_secrets_in_the_past_are_not_stored(memory: LocalRecollect, home: Path, path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
-    pasts.codex(home, "s1", f"I prefer the token {token} in Go code.")
+    pasts.write_codex_session(home, "s1", f"I prefer the token {token} in Go code.")
     brought(memory, "codex")
 
     assert token.encode() not in path.read_bytes()

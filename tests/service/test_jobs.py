@@ -14,21 +14,21 @@ from recollect import (
     IllegalTransition,
     InvalidInput,
     JobState,
+    LocalRecollect,
     ModelUnavailable,
     NotFound,
-    Recollect,
     Status,
 )
 from recollect.config import Settings
-from recollect.domain.job import LEASE_S, MOST_ATTEMPTS
-from recollect.models.scripted import ScriptedChatModel
-from support import START, FakeClock
+from recollect.domain.job import LEASE_S, MAX_ATTEMPTS
+from recollect.models.scripted_models import ScriptedChatModel
+from support import START, FakeClock, candidates
 
 AWAY = ModelUnavailable("the model is away; start it")
 NOTHING = '{"memories": []}'
 TALK = "Good morning, how are you today? We use pnpm for builds."
 
-Reads = Callable[..., Recollect]
+Reads = Callable[..., LocalRecollect]
 
 
 @pytest.fixture
@@ -36,56 +36,56 @@ def reads(path: Path, clock: FakeClock) -> Iterator[Reads]:
     """Open a memory whose sources a scripted model reads too."""
     with ExitStack() as stack:
 
-        def opened(*answers: str | Exception, **settings: Any) -> Recollect:
+        def opened(*answers: str | Exception, **settings: Any) -> LocalRecollect:
             given = Settings(db=str(path), embedding_backend="none", **settings)
             model = ScriptedChatModel(answers)
-            return stack.enter_context(Recollect(given, clock=clock, chat=model))
+            return stack.enter_context(LocalRecollect(given, clock=clock, chat=model))
 
         yield opened
 
 
-def parked(memory: Recollect, clock: FakeClock) -> str:
+def parked(memory: LocalRecollect, clock: FakeClock) -> str:
     """Let the only open job fail until it is parked; return its id."""
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         memory.drain()
         clock.advance(hours=1)
-    [job] = memory.jobs()
+    [job] = memory.jobs.list()
     assert job.state is JobState.PARKED
     return job.id
 
 
-def test_a_capture_is_one_job_and_then_one_step_after_the_other(memory: Recollect) -> None:
+def test_a_capture_is_one_job_and_then_one_step_after_the_other(memory: LocalRecollect) -> None:
     event = memory.capture_session(TALK, project="site")
-    [job] = memory.jobs()
-    steps = list(memory.work_in_steps())
+    [job] = memory.jobs.list()
+    steps = list(memory.engine.run_jobs_in_steps())
 
     assert (job.event_id, job.kind, job.state) == (event.id, "extract", JobState.TODO)
     assert (job.attempts, job.error, job.run_at) == (0, "", START)
-    assert memory.job(job.id).state is JobState.DONE
+    assert memory.jobs.get(job.id).state is JobState.DONE
     assert [step.kind.value for step in steps] == ["extract", "consolidate"]
     assert {(step.state, step.event_id) for step in steps} == {(JobState.DOING, event.id)}
-    assert memory.jobs() == []
+    assert memory.jobs.list() == []
 
 
-def test_steps_are_worked_off_one_at_a_time(memory: Recollect) -> None:
+def test_steps_are_worked_off_one_at_a_time(memory: LocalRecollect) -> None:
     event = memory.capture_session(TALK, project="site")
-    steps = memory.work_in_steps()
+    steps = memory.engine.run_jobs_in_steps()
 
     first = next(steps)
-    between = memory.event(event.id)
-    waiting = [job.kind.value for job in memory.jobs()]
+    between = memory.captures.get(event.id)
+    waiting = [job.kind.value for job in memory.jobs.list()]
     rest = [step.kind.value for step in steps]
 
-    assert memory.job(first.id).state is JobState.DONE
+    assert memory.jobs.get(first.id).state is JobState.DONE
     assert between.state is EventState.WORKING
     assert between.outcome == "2 extracted"
     assert waiting == ["consolidate"]
     assert rest == ["consolidate"]
-    assert memory.event(event.id).state is EventState.DONE
-    assert memory.event(event.id).outcome == "2 extracted, 1 active, 1 held"
+    assert memory.captures.get(event.id).state is EventState.DONE
+    assert memory.captures.get(event.id).outcome == "2 extracted, 1 active, 1 held"
 
 
-def test_drain_does_everything_that_is_due_and_says_how_much(memory: Recollect) -> None:
+def test_drain_does_everything_that_is_due_and_says_how_much(memory: LocalRecollect) -> None:
     memory.capture_session(TALK, project="site")
     memory.capture_session("I live in Porto.", project="shop")
     memory.ingest("written by hand")
@@ -94,14 +94,14 @@ def test_drain_does_everything_that_is_due_and_says_how_much(memory: Recollect) 
 
     assert done >= 4
     assert memory.drain() == 0
-    assert memory.status().waiting == 0
-    assert memory.status().jobs == {"done": 4}
+    assert memory.maintenance.status().waiting == 0
+    assert memory.maintenance.status().jobs == {"done": 4}
 
 
-def test_draining_in_steps_is_draining(memory: Recollect) -> None:
+def test_draining_in_steps_is_draining(memory: LocalRecollect) -> None:
     memory.capture_session(TALK, project="site")
 
-    steps = list(memory.drain_in_steps())
+    steps = list(memory.engine.drain_in_steps())
 
     assert steps[:2] == [1, 1]
     assert memory.drain() == 0
@@ -113,9 +113,9 @@ def test_a_job_that_fails_costs_the_others_nothing_and_is_tried_again_later(
     memory = reads(AWAY, NOTHING)
     event = memory.capture_session(TALK, project="site")
     memory.drain()
-    [waiting] = memory.jobs()
-    [held] = memory.inbox()
-    between = memory.event(event.id)
+    [waiting] = memory.jobs.list()
+    [held] = candidates(memory)
+    between = memory.captures.get(event.id)
     clock.advance(minutes=1)
     memory.drain()
 
@@ -124,90 +124,90 @@ def test_a_job_that_fails_costs_the_others_nothing_and_is_tried_again_later(
     assert START < waiting.run_at < START + timedelta(seconds=10)
     assert held.content == "We use pnpm for builds."
     assert (between.state, between.error, between.retries) == (EventState.WORKING, str(AWAY), 1)
-    assert memory.jobs() == []
-    assert memory.event(event.id).state is EventState.DONE
-    assert memory.event(event.id).error == ""
+    assert memory.jobs.list() == []
+    assert memory.captures.get(event.id).state is EventState.DONE
+    assert memory.captures.get(event.id).error == ""
 
 
 def test_after_its_last_try_a_job_is_parked_with_its_error_until_somebody_retries_it(
     reads: Reads, clock: FakeClock
 ) -> None:
-    memory = reads(*[AWAY] * MOST_ATTEMPTS, NOTHING)
+    memory = reads(*[AWAY] * MAX_ATTEMPTS, NOTHING)
     event = memory.capture_session(TALK, project="site")
     job_id = parked(memory, clock)
-    failed = memory.event(event.id)
+    failed = memory.captures.get(event.id)
     idle = memory.drain()
-    not_done = memory.pulse().jobs
-    put_back = memory.retry(job_id)
+    not_done = memory.engine.pulse().jobs
+    requeue = memory.jobs.retry(job_id)
     memory.drain()
 
     assert (failed.state, failed.error) == (EventState.FAILED, str(AWAY))
-    assert failed.retries == MOST_ATTEMPTS
+    assert failed.retries == MAX_ATTEMPTS
     assert not_done == {"parked": 1}
     assert idle == 0
-    assert (put_back.state, put_back.attempts) == (JobState.TODO, 0)
-    assert put_back.run_at == clock.now()
-    assert memory.job(job_id).state is JobState.DONE
-    assert memory.event(event.id).state is EventState.DONE
-    assert memory.pulse().jobs == {}
+    assert (requeue.state, requeue.attempts) == (JobState.TODO, 0)
+    assert requeue.run_at == clock.now()
+    assert memory.jobs.get(job_id).state is JobState.DONE
+    assert memory.captures.get(event.id).state is EventState.DONE
+    assert memory.engine.pulse().jobs == {}
 
 
 def test_the_event_of_a_job_that_is_retried_is_no_longer_failed(
     reads: Reads, clock: FakeClock
 ) -> None:
-    memory = reads(*[AWAY] * MOST_ATTEMPTS)
+    memory = reads(*[AWAY] * MAX_ATTEMPTS)
     event = memory.capture_session(TALK, project="site")
 
-    memory.retry(parked(memory, clock))
+    memory.jobs.retry(parked(memory, clock))
 
-    assert memory.event(event.id).state is EventState.WORKING
+    assert memory.captures.get(event.id).state is EventState.WORKING
 
 
 def test_a_waiting_job_can_be_made_due_now(reads: Reads) -> None:
     memory = reads(AWAY, NOTHING)
     memory.capture_session(TALK, project="site")
     memory.drain()
-    [waiting] = memory.jobs()
+    [waiting] = memory.jobs.list()
 
-    memory.retry(waiting.id)
+    memory.jobs.retry(waiting.id)
 
     assert memory.drain() > 0
-    assert memory.jobs() == []
+    assert memory.jobs.list() == []
 
 
 def test_a_job_that_is_done_or_under_way_is_not_retried(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     memory.capture_session(TALK, project="site")
-    [job] = memory.jobs()
+    [job] = memory.jobs.list()
     lease_until = clock.now() + timedelta(seconds=LEASE_S)
     memory._store.write(
         lambda tables: tables.jobs.claim("somebody", now=clock.now(), lease_until=lease_until)
     )
 
     with pytest.raises(IllegalTransition, match="is doing; only a parked or waiting one"):
-        memory.retry(job.id)
+        memory.jobs.retry(job.id)
     clock.advance(seconds=LEASE_S + 1)
     memory.drain()
     with pytest.raises(IllegalTransition, match="is done; only a parked or waiting one"):
-        memory.retry(job.id)
+        memory.jobs.retry(job.id)
 
 
 def test_jobs_are_listed_by_state_those_due_first_first(reads: Reads, clock: FakeClock) -> None:
-    memory = reads(*[AWAY] * MOST_ATTEMPTS)
+    memory = reads(*[AWAY] * MAX_ATTEMPTS)
     memory.capture_session(TALK, project="site")
     failed = parked(memory, clock)
     second = memory.capture_session("I live in Porto.", project="shop")
     clock.advance(hours=1)
     third = memory.capture_session("I prefer tea.", project="shop")
 
-    assert [job.event_id for job in memory.jobs()[1:]] == [second.id, third.id]
-    assert [job.id for job in memory.jobs(states="parked")] == [failed]
-    assert [job.id for job in memory.jobs(states=["parked"])] == [failed]
-    assert len(memory.jobs(states=["todo", "parked"])) == 3
-    assert {job.state for job in memory.jobs(states=["done"])} == {JobState.DONE}
-    assert len(memory.jobs(limit=1)) == 1
-    assert memory.jobs(states=[]) == []
+    assert [job.event_id for job in memory.jobs.list()[1:]] == [second.id, third.id]
+    assert [job.id for job in memory.jobs.list(states="parked")] == [failed]
+    assert [job.id for job in memory.jobs.list(states=["parked"])] == [failed]
+    assert len(memory.jobs.list(states=["todo", "parked"])) == 3
+    assert {job.state for job in memory.jobs.list(states=["done"])} == {JobState.DONE}
+    assert len(memory.jobs.list(limit=1)) == 1
+    assert memory.jobs.list(states=[]) == []
 
 
 @pytest.mark.parametrize(
@@ -222,16 +222,16 @@ def test_jobs_are_listed_by_state_those_due_first_first(reads: Reads, clock: Fak
     ids=str,
 )
 def test_what_cannot_be_asked_of_the_queue_is_refused(
-    memory: Recollect, asked: dict[str, Any], told: str
+    memory: LocalRecollect, asked: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
-        memory.jobs(**asked)
+        memory.jobs.list(**asked)
 
 
 @pytest.mark.parametrize("verb", ["job", "retry", "event"])
 @pytest.mark.parametrize("nobody", ["nope", "", "\x00", None, 3], ids=ascii)
 def test_a_job_or_event_that_is_not_there_is_said_to_be_not_there(
-    memory: Recollect, verb: str, nobody: Any
+    memory: LocalRecollect, verb: str, nobody: Any
 ) -> None:
     with pytest.raises(NotFound, match="there is no "):
         getattr(memory, verb)(nobody)
@@ -246,7 +246,7 @@ def test_the_ledger_tells_what_was_asked_last_first_failures_too(
     clock.advance(minutes=1)
     memory.drain()
 
-    answered, failed = memory.ledger()
+    answered, failed = memory.models.calls()
     assert (answered.event_id, answered.model, answered.purpose) == (
         event.id,
         "scripted",
@@ -256,17 +256,17 @@ def test_the_ledger_tells_what_was_asked_last_first_failures_too(
     assert (failed.error, failed.input_tokens) == (str(AWAY), 0)
     assert answered.asked_at == clock.now()
     assert failed.asked_at == START
-    assert memory.ledger(limit=1) == [answered]
+    assert memory.models.calls(limit=1) == [answered]
     with pytest.raises(InvalidInput, match="limit"):
-        memory.ledger(limit=0)
+        memory.models.calls(limit=0)
 
 
-def test_without_a_model_nothing_is_asked(memory: Recollect) -> None:
+def test_without_a_model_nothing_is_asked(memory: LocalRecollect) -> None:
     memory.capture_session(TALK, project="site")
     memory.drain()
 
-    assert memory.ledger() == []
-    assert {job.kind.value for job in memory.jobs(states="done")} == {"extract", "consolidate"}
+    assert memory.models.calls() == []
+    assert {job.kind.value for job in memory.jobs.list(states="done")} == {"extract", "consolidate"}
 
 
 def test_when_the_days_budget_is_spent_the_job_waits_for_tomorrow_and_uses_up_no_try(
@@ -276,15 +276,15 @@ def test_when_the_days_budget_is_spent_the_job_waits_for_tomorrow_and_uses_up_no
     memory.capture_session(TALK, project="site")
     memory.capture_session("I live in Porto.", project="site")
     memory.drain()
-    [waiting] = memory.jobs()
+    [waiting] = memory.jobs.list()
     clock.advance(hours=13)
     memory.drain()
 
     assert waiting.attempts == 0
     assert "1 of 1 model calls a day are spent" in waiting.error
     assert waiting.run_at == START.replace(hour=0) + timedelta(days=1)
-    assert memory.jobs() == []
-    assert len(memory.ledger()) == 2
+    assert memory.jobs.list() == []
+    assert len(memory.models.calls()) == 2
 
 
 def test_what_a_model_finds_stays_within_an_explicit_scope(reads: Reads) -> None:
@@ -301,16 +301,16 @@ def test_what_a_model_finds_stays_within_an_explicit_scope(reads: Reads) -> None
     )
     memory.drain()
 
-    found = memory.memories(everywhere=True, types=["profile"], statuses=list(Status))
+    found = memory.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
     assert {one.scope.value for one in found} == {"project"}
     assert "model" in {one.metadata["rule"] for one in found}
 
 
 def test_the_queue_survives_closing_and_opening(path: Path, clock: FakeClock) -> None:
     settings = Settings(db=str(path), embedding_backend="none")
-    with Recollect(settings, clock=clock) as memory:
+    with LocalRecollect(settings, clock=clock) as memory:
         event = memory.capture_session(TALK, project="site")
-    with Recollect(settings, clock=clock) as memory:
-        assert [job.event_id for job in memory.jobs()] == [event.id]
+    with LocalRecollect(settings, clock=clock) as memory:
+        assert [job.event_id for job in memory.jobs.list()] == [event.id]
         assert memory.drain() == 2
-        assert memory.event(event.id).state is EventState.DONE
+        assert memory.captures.get(event.id).state is EventState.DONE

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from agents import rich_agent, rows
-from conftest import SHARED
-from recollect import AlreadyExists, ImportRefused, InvalidInput, Message, Recollect
+from conftest import DATA
+from recollect import AlreadyExists, ImportRefused, InvalidInput, LocalRecollect, Message
 from support import START, FakeClock, open_memory
 
-SAMPLES = sorted((SHARED / "samples" / "af").glob("*.af"))
-samples = pytest.mark.skipif(not SAMPLES, reason="no sample files beside the repository")
+SAMPLES = sorted((DATA / "agent_files").glob("*.af"))
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 
 
@@ -104,29 +103,28 @@ def by_id(file: dict[str, Any]) -> dict[str, Any]:
     return {**file, "blocks": sorted(file["blocks"], key=lambda one: str(one["id"]))}
 
 
-def told(memory: Recollect, name: str) -> dict[str, Any]:
+def told(memory: LocalRecollect, name: str) -> dict[str, Any]:
     """Return all that is told of an agent, without ids and without the times of the import."""
-    agent = memory.agent(name)
+    agent = memory.agents.get(name)
     return {
         "agent": replace(agent, id="", name="", created_at=START, updated_at=START),
         "blocks": [
             replace(one, id="", owner_id="", created_at=START, updated_at=START)
-            for one in memory.blocks(agent)
+            for one in memory.blocks.list(agent)
         ],
         "messages": [
-            [replace(one, id="", conversation_id="") for one in memory.messages(said)]
-            for said in memory.conversations(agent=agent)
+            [replace(one, id="", conversation_id="") for one in memory.conversations.messages(said)]
+            for said in memory.conversations.list(agent=agent)
         ],
-        "times": [said.started_at for said in memory.conversations(agent=agent)],
+        "times": [said.started_at for said in memory.conversations.list(agent=agent)],
     }
 
 
-@samples
 @each_sample
-def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, memory: Recollect) -> None:
+def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, memory: LocalRecollect) -> None:
     [theirs] = unwrapped(sample)["agents"]
 
-    result = memory.import_agent(sample)
+    result = memory.agents.import_(sample)
 
     agent = result.agent
     assert (agent.name, agent.system_prompt) == (theirs["name"], theirs["system"])
@@ -134,20 +132,19 @@ def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, memory:
         theirs["description"],
         theirs["llm_config"]["model"],
     )
-    assert len(memory.blocks(agent)) == len(theirs["block_ids"])
-    said = [one for c in memory.conversations(agent=agent) for one in memory.messages(c)]
+    assert len(memory.blocks.list(agent)) == len(theirs["block_ids"])
+    said = [one for c in memory.conversations.list(agent=agent) for one in memory.conversations.messages(c)]
     assert [one.created_at.isoformat() for one in said] == [
         one["created_at"] for one in theirs["messages"]
     ]
     assert [one.content for one in said] == [
         one["content"][0]["text"] for one in theirs["messages"]
     ]
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
-@samples
 @each_sample
-def test_a_sample_goes_out_as_it_came_in(sample: Path, memory: Recollect, tmp_path: Path) -> None:
+def test_a_sample_goes_out_as_it_came_in(sample: Path, memory: LocalRecollect, tmp_path: Path) -> None:
     """
     Every field comes back with its value and its id, `created_at` of the file included.
 
@@ -155,72 +152,69 @@ def test_a_sample_goes_out_as_it_came_in(sample: Path, memory: Recollect, tmp_pa
     the agent come before those nobody has. Had a sample secrets, those would be gone too (see
     below); none has.
     """
-    agent = memory.import_agent(sample).agent
-    memory.export_agent(agent, tmp_path / "out.af", format="af")
+    agent = memory.agents.import_(sample).agent
+    memory.agents.export(agent, tmp_path / "out.af", format="af")
 
     assert by_id(unwrapped(tmp_path / "out.af")) == by_id(unwrapped(sample))
 
 
-@samples
 @each_sample
 def test_a_sample_that_went_out_and_came_in_again_is_the_same_agent(
-    sample: Path, memory: Recollect, tmp_path: Path, clock: FakeClock
+    sample: Path, memory: LocalRecollect, tmp_path: Path, clock: FakeClock
 ) -> None:
-    name = memory.import_agent(sample).agent.name
-    memory.export_agent(name, tmp_path / "out.af", format="af")
+    name = memory.agents.import_(sample).agent.name
+    memory.agents.export(name, tmp_path / "out.af", format="af")
     clock.advance(days=1)
 
-    memory.import_agent(tmp_path / "out.af", "again")
+    memory.agents.import_(tmp_path / "out.af", "again")
 
     one, two = told(memory, name), told(memory, "again")
     assert two == one
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
-@samples
 @each_sample
 def test_a_sample_keeps_everything_on_the_way_through_our_own_format(
-    sample: Path, memory: Recollect, tmp_path: Path, clock: FakeClock
+    sample: Path, memory: LocalRecollect, tmp_path: Path, clock: FakeClock
 ) -> None:
-    agent = memory.import_agent(sample).agent
-    memory.export_agent(agent, tmp_path / "ours.json.gz")
+    agent = memory.agents.import_(sample).agent
+    memory.agents.export(agent, tmp_path / "ours.json.gz")
     with open_memory(tmp_path / "other.db", clock=clock) as other:
-        other.import_agent(tmp_path / "ours.json.gz")
-        other.export_agent(agent.name, tmp_path / "out.af", format="af")
-        assert other.verify().ok
+        other.agents.import_(tmp_path / "ours.json.gz")
+        other.agents.export(agent.name, tmp_path / "out.af", format="af")
+        assert other.maintenance.verify().ok
 
     assert by_id(unwrapped(tmp_path / "out.af")) == by_id(unwrapped(sample))
 
 
-@samples
 @each_sample
-def test_a_cut_off_sample_changes_nothing(sample: Path, memory: Recollect, tmp_path: Path) -> None:
+def test_a_cut_off_sample_changes_nothing(sample: Path, memory: LocalRecollect, tmp_path: Path) -> None:
     (tmp_path / "cut.af").write_bytes(sample.read_bytes()[: sample.stat().st_size // 2])
     before = rows(memory, tmp_path)
 
     with pytest.raises(ImportRefused, match="cut off"):
-        memory.import_agent(tmp_path / "cut.af")
+        memory.agents.import_(tmp_path / "cut.af")
 
     assert rows(memory, tmp_path) == before
 
 
 def test_json_in_a_json_string_is_read_however_often_it_is_wrapped(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     wrapped = json.dumps(json.dumps(small()))
 
-    result = memory.import_agent(put(wrapped, tmp_path))
+    result = memory.agents.import_(put(wrapped, tmp_path))
 
     assert result.agent.name == "ada"
 
 
 def test_messages_keep_their_calls_answers_and_place_in_context(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
-    agent = memory.import_agent(put(small(), tmp_path)).agent
+    agent = memory.agents.import_(put(small(), tmp_path)).agent
 
-    [said] = memory.conversations(agent=agent)
-    messages = memory.messages(said)
+    [said] = memory.conversations.list(agent=agent)
+    messages = memory.conversations.messages(said)
     assert [one.role for one in messages] == [
         "system",
         "user",
@@ -238,15 +232,15 @@ def test_messages_keep_their_calls_answers_and_place_in_context(
         *[True, False, False, False, False, False],
         *[True, True],
     ]
-    found = memory.search_messages("lamp", agent=agent)
+    found = memory.conversations.search("lamp", agent=agent)
     assert [hit.message.id for hit in found] == [messages[3].id]
 
 
-def test_what_we_have_no_place_for_comes_back(memory: Recollect, tmp_path: Path) -> None:
+def test_what_we_have_no_place_for_comes_back(memory: LocalRecollect, tmp_path: Path) -> None:
     """What differs: values of variables, headers and tokens, which are never stored."""
-    agent = memory.import_agent(put(small(), tmp_path)).agent
+    agent = memory.agents.import_(put(small(), tmp_path)).agent
 
-    memory.export_agent(agent, tmp_path / "out.af", format="af")
+    memory.agents.export(agent, tmp_path / "out.af", format="af")
 
     expected = by_id(small())
     expected["agents"][0]["tool_exec_environment_variables"] = {"LAMP_KEY": ""}
@@ -255,13 +249,13 @@ def test_what_we_have_no_place_for_comes_back(memory: Recollect, tmp_path: Path)
 
 
 def test_values_of_secrets_are_dropped_and_their_names_kept(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     file = small()
     file["agents"][0]["llm_config"]["api_key"] = "plain words"
     file["agents"][0]["system"] += " ghp_" + "a1B2" * 9
 
-    result = memory.import_agent(put(file, tmp_path))
+    result = memory.agents.import_(put(file, tmp_path))
 
     (tmp_path / "agent.af").unlink()
     stored = rows(memory, tmp_path)
@@ -272,27 +266,27 @@ def test_values_of_secrets_are_dropped_and_their_names_kept(
 
 
 def test_a_label_that_is_a_path_and_a_value_over_its_limit_are_fitted_and_told(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
-    result = memory.import_agent(put(small(), tmp_path))
+    result = memory.agents.import_(put(small(), tmp_path))
 
-    block = memory.block(result.agent, "a.b")
+    block = memory.blocks.get(result.agent, "a.b")
     assert (len(block.value), block.limit, block.hidden) == (30, 30, True)
-    assert memory.block(result.agent, "human").read_only
+    assert memory.blocks.get(result.agent, "human").read_only
     assert any("'a/b' is called 'a.b'" in note for note in result.notes)
     assert any("limit was raised" in note for note in result.notes)
     assert any("1 blocks of the file belong to no agent" in note for note in result.notes)
 
 
-def test_what_was_changed_here_goes_out_changed(memory: Recollect, tmp_path: Path) -> None:
-    agent = memory.import_agent(put(small(), tmp_path)).agent
-    memory.set_block(agent, "a.b", "short")
-    memory.update_block(agent, "a.b", new_label="c", limit=99)
-    memory.update_agent(agent, model="gpt-5", description="Changed.")
-    [said] = memory.conversations(agent=agent)
-    memory.append_message(said, "user", "and now?")
+def test_what_was_changed_here_goes_out_changed(memory: LocalRecollect, tmp_path: Path) -> None:
+    agent = memory.agents.import_(put(small(), tmp_path)).agent
+    memory.blocks.set(agent, "a.b", "short")
+    memory.blocks.update(agent, "a.b", new_label="c", limit=99)
+    memory.agents.update(agent, model="gpt-5", description="Changed.")
+    [said] = memory.conversations.list(agent=agent)
+    memory.conversations.append(said, "user", "and now?")
 
-    memory.export_agent(agent, tmp_path / "out.af", format="af")
+    memory.agents.export(agent, tmp_path / "out.af", format="af")
 
     out = unwrapped(tmp_path / "out.af")
     [theirs] = out["agents"]
@@ -306,11 +300,11 @@ def test_what_was_changed_here_goes_out_changed(memory: Recollect, tmp_path: Pat
 
 
 def test_an_agent_of_ours_goes_out_in_lettas_shape_and_the_notes_say_what_stays(
-    memory: Recollect, clock: FakeClock, path: Path, tmp_path: Path
+    memory: LocalRecollect, clock: FakeClock, path: Path, tmp_path: Path
 ) -> None:
     rich_agent(memory, clock, path)
 
-    result = memory.export_agent("ada", tmp_path / "out.af", format="af")
+    result = memory.agents.export("ada", tmp_path / "out.af", format="af")
 
     out = unwrapped(tmp_path / "out.af")
     [theirs] = out["agents"]
@@ -331,40 +325,40 @@ def test_an_agent_of_ours_goes_out_in_lettas_shape_and_the_notes_say_what_stays(
         "joined into one",
     ):
         assert left in notes
-    again = memory.import_agent(tmp_path / "out.af", "again").agent
-    assert memory.block(again, "persona").value == memory.block("ada", "persona").value
-    assert memory.verify().ok
+    again = memory.agents.import_(tmp_path / "out.af", "again").agent
+    assert memory.blocks.get(again, "persona").value == memory.blocks.get("ada", "persona").value
+    assert memory.maintenance.verify().ok
 
 
-def test_a_file_of_several_agents_makes_them_all(memory: Recollect, tmp_path: Path) -> None:
+def test_a_file_of_several_agents_makes_them_all(memory: LocalRecollect, tmp_path: Path) -> None:
     file = small()
     file["agents"].append({**small()["agents"][0], "id": "agent-1", "name": "bob"})
     file["groups"][0]["agent_ids"] = ["agent-0", "agent-1"]
 
-    result = memory.import_agent(put(file, tmp_path))
+    result = memory.agents.import_(put(file, tmp_path))
 
     assert [result.agent.name, *(one.name for one in result.others)] == ["ada", "bob"]
     assert result.counts["agents"] == 2
     assert result.others[0].metadata["letta"]["file"]["groups"] == file["groups"]
     assert any("shared by agents of the file" in note for note in result.notes)
     with pytest.raises(InvalidInput, match="2 agents"):
-        memory.import_agent(tmp_path / "agent.af", "one name")
-    assert memory.verify().ok
+        memory.agents.import_(tmp_path / "agent.af", "one name")
+    assert memory.maintenance.verify().ok
 
 
-def test_several_agents_are_made_all_or_none(memory: Recollect, tmp_path: Path) -> None:
+def test_several_agents_are_made_all_or_none(memory: LocalRecollect, tmp_path: Path) -> None:
     file = small()
     file["agents"].append({**small()["agents"][0], "id": "agent-1", "name": "bob"})
-    memory.create_agent("bob")
+    memory.agents.create("bob")
     before = rows(memory, tmp_path)
 
     with pytest.raises(AlreadyExists, match="bob"):
-        memory.import_agent(put(file, tmp_path))
+        memory.agents.import_(put(file, tmp_path))
 
     assert rows(memory, tmp_path) == before
 
 
-def test_the_older_shape_of_one_agent_is_read_too(memory: Recollect, tmp_path: Path) -> None:
+def test_the_older_shape_of_one_agent_is_read_too(memory: LocalRecollect, tmp_path: Path) -> None:
     older = {
         "agent_type": "memgpt_agent",
         "name": "ada",
@@ -385,17 +379,17 @@ def test_the_older_shape_of_one_agent_is_read_too(memory: Recollect, tmp_path: P
         "version": "0.6.1",
     }
 
-    agent = memory.import_agent(put(older, tmp_path)).agent
-    memory.export_agent(agent, tmp_path / "out.af", format="af")
+    agent = memory.agents.import_(put(older, tmp_path)).agent
+    memory.agents.export(agent, tmp_path / "out.af", format="af")
 
     out = unwrapped(tmp_path / "out.af")
     [theirs] = out["agents"]
-    assert memory.block(agent, "human").value == "Charles"
+    assert memory.blocks.get(agent, "human").value == "Charles"
     assert (agent.model, theirs["version"], theirs["tags"]) == ("gpt-4o", "0.6.1", ["old"])
     assert theirs["tool_exec_environment_variables"] == [{"key": "LAMP_KEY", "value": ""}]
     assert theirs["in_context_message_ids"] == ["message-1"]
     assert [one["name"] for one in out["tools"]] == ["look"]
-    assert memory.verify().ok
+    assert memory.maintenance.verify().ok
 
 
 def agent_of(file: dict[str, Any]) -> Any:
@@ -469,7 +463,7 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
-    what: str, memory: Recollect, tmp_path: Path
+    what: str, memory: LocalRecollect, tmp_path: Path
 ) -> None:
     where, break_it = BROKEN[what]
     file = small()
@@ -477,16 +471,16 @@ def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
     before = rows(memory, tmp_path)
 
     with pytest.raises(ImportRefused, match=f"(?s){where}"):
-        memory.import_agent(put(file, tmp_path))
+        memory.agents.import_(put(file, tmp_path))
 
     assert rows(memory, tmp_path) == before
 
 
 def test_a_message_from_an_af_is_a_message_like_any_other(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
-    agent = memory.import_agent(put(small(), tmp_path)).agent
+    agent = memory.agents.import_(put(small(), tmp_path)).agent
 
-    [said] = memory.conversations(agent=agent)
-    assert all(isinstance(one, Message) and one.tokens > 0 for one in memory.messages(said))
+    [said] = memory.conversations.list(agent=agent)
+    assert all(isinstance(one, Message) and one.tokens > 0 for one in memory.conversations.messages(said))
     assert said.started_at.isoformat() == "2025-11-21T03:09:00+00:00"

@@ -10,34 +10,34 @@ from recollect import (
     EventState,
     IllegalTransition,
     InvalidInput,
+    LocalRecollect,
     Memory,
     MemoryExplanation,
     MemoryType,
     NotFound,
-    Recollect,
     Retrieval,
     Status,
 )
 from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.domain.memory import HALF_LIFE
-from recollect.models.scripted import ScriptedEmbedder
+from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.service.upkeep import PRUNED_AT_ONCE
-from support import START, FakeClock, open_memory
+from support import START, FakeClock, candidates, open_memory
 
 GATEWAY = "The API gateway runs on port 8443."
 SECOND = timedelta(seconds=1)
 
 
-def pairs(memory: Recollect, **given: Any) -> list[set[str]]:
-    return [{pair.memory.id, pair.other.id} for pair in memory.maintain(**given).twins]
+def pairs(memory: LocalRecollect, **given: Any) -> list[set[str]]:
+    return [{pair.memory.id, pair.other.id} for pair in memory.maintenance.run(**given).twins]
 
 
-def everything(memory: Recollect) -> list[Memory]:
-    return memory.memories(everywhere=True, statuses=list(Status), limit=1_000)
+def everything(memory: LocalRecollect) -> list[Memory]:
+    return memory.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
 
 
-def said(memory: Recollect, text: str, session: str) -> None:
+def said(memory: LocalRecollect, text: str, session: str) -> None:
     memory.capture_session([{"role": "user", "content": text}], project="site", session=session)
     memory.drain()
 
@@ -46,7 +46,7 @@ def said(memory: Recollect, text: str, session: str) -> None:
 
 
 def test_two_active_memories_that_say_the_same_are_pointed_out_once_and_left_alone(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
     one = memory.ingest(GATEWAY, project="site")
     other = memory.ingest("the api gateway runs on port 8443", project="site")
@@ -58,14 +58,14 @@ def test_two_active_memories_that_say_the_same_are_pointed_out_once_and_left_alo
     assert everything(memory) == before
 
 
-def test_one_that_says_more_of_the_same_is_a_twin_too(words_only: Recollect) -> None:
+def test_one_that_says_more_of_the_same_is_a_twin_too(words_only: LocalRecollect) -> None:
     one = words_only.ingest("We use pnpm for builds.", project="site")
     other = words_only.ingest("We use pnpm for all builds on linux.", project="site")
 
     assert pairs(words_only) == [{one.id, other.id}]
 
 
-def test_memories_of_different_owners_are_no_twins(memory: Recollect) -> None:
+def test_memories_of_different_owners_are_no_twins(memory: LocalRecollect) -> None:
     memory.ingest(GATEWAY, project="site")
     memory.ingest(GATEWAY, project="shop")
     memory.ingest(GATEWAY, agent="bob")
@@ -74,24 +74,24 @@ def test_memories_of_different_owners_are_no_twins(memory: Recollect) -> None:
     assert pairs(memory) == []
 
 
-def test_only_active_facts_have_twins(memory: Recollect) -> None:
+def test_only_active_facts_have_twins(memory: LocalRecollect) -> None:
     memory.ingest(GATEWAY, project="site")
     memory.ingest(GATEWAY, project="site", status="inbox")
-    memory.set_status(memory.ingest(GATEWAY, project="site").id, "archived")
+    memory.memories.set_status(memory.ingest(GATEWAY, project="site").id, "archived")
     memory.ingest("We talked about the gateway.", project="site", type="episode")
     memory.ingest("We talked about the gateway.", project="site", type="episode")
 
     assert pairs(memory) == []
 
 
-def test_rivals_are_no_twins(memory: Recollect) -> None:
+def test_rivals_are_no_twins(memory: LocalRecollect) -> None:
     memory.ingest(GATEWAY, project="site")
     memory.ingest("The API gateway runs on port 9443.", project="site")
 
     assert pairs(memory) == []
 
 
-def test_a_limit_says_how_many_are_looked_at(memory: Recollect, clock: FakeClock) -> None:
+def test_a_limit_says_how_many_are_looked_at(memory: LocalRecollect, clock: FakeClock) -> None:
     for _ in range(3):
         memory.ingest(GATEWAY, project="site")
         clock.advance(minutes=1)
@@ -101,7 +101,7 @@ def test_a_limit_says_how_many_are_looked_at(memory: Recollect, clock: FakeClock
     assert len(pairs(memory, limit=1)) == 1
     for limit in (0, -1, 1_001, True, "many", None):
         with pytest.raises(InvalidInput, match="limit must be a whole number"):
-            memory.maintain(limit=limit)  # type: ignore[arg-type]
+            memory.maintenance.run(limit=limit)  # type: ignore[arg-type]
 
 
 # ── stale facts ─────────────────────────────────────────────────────────────────────────────────
@@ -109,101 +109,101 @@ def test_a_limit_says_how_many_are_looked_at(memory: Recollect, clock: FakeClock
 
 @pytest.mark.parametrize("kind", [one for one in MemoryType if one is not MemoryType.EPISODE])
 def test_a_fact_is_stale_after_two_half_lives_of_its_type(
-    memory: Recollect, clock: FakeClock, kind: MemoryType
+    memory: LocalRecollect, clock: FakeClock, kind: MemoryType
 ) -> None:
     fact = memory.ingest("Something that may change.", type=kind.value, project="site")
 
     clock.advance(seconds=(2 * HALF_LIFE[kind]).total_seconds())
-    not_yet = memory.maintain().stale
+    not_yet = memory.maintenance.run().stale
     clock.advance(seconds=1)
-    now = memory.maintain().stale
+    now = memory.maintenance.run().stale
 
     assert not_yet == ()
     assert [one.id for one in now] == [fact.id]
-    assert memory.get(fact.id).status is Status.ACTIVE
+    assert memory.memories.get(fact.id).status is Status.ACTIVE
 
 
-def test_an_episode_does_not_go_stale(memory: Recollect, clock: FakeClock) -> None:
+def test_an_episode_does_not_go_stale(memory: LocalRecollect, clock: FakeClock) -> None:
     memory.ingest("We met.", type="episode", project="site")
     clock.advance(days=10_000)
 
-    assert memory.maintain().stale == ()
+    assert memory.maintenance.run().stale == ()
 
 
 def test_only_what_is_active_goes_stale_and_the_oldest_comes_first(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     first = memory.ingest("The oldest fact.", project="site")
     clock.advance(days=1)
     second = memory.ingest("A younger fact.", project="site")
     memory.ingest("A candidate.", project="site", status="inbox")
-    memory.set_status(memory.ingest("Long gone.", project="site").id, "archived")
+    memory.memories.set_status(memory.ingest("Long gone.", project="site").id, "archived")
     clock.advance(days=400)
 
-    assert [one.id for one in memory.maintain().stale] == [first.id, second.id]
-    assert [one.id for one in memory.maintain(limit=1).stale] == [first.id]
+    assert [one.id for one in memory.maintenance.run().stale] == [first.id, second.id]
+    assert [one.id for one in memory.maintenance.run(limit=1).stale] == [first.id]
 
 
 def test_what_was_said_long_ago_and_promoted_today_is_fresh(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     talk = [{"role": "user", "content": "We use pnpm for builds."}]
     memory.capture_session(talk, project="site", observed_at="2020-01-01")
     memory.drain()
-    [candidate] = memory.inbox()
+    [candidate] = candidates(memory)
     memory.promote(candidate.id)
 
-    assert memory.maintain().stale == ()
+    assert memory.maintenance.run().stale == ()
     clock.advance(days=361)
-    assert [one.id for one in memory.maintain().stale] == [candidate.id]
+    assert [one.id for one in memory.maintenance.run().stale] == [candidate.id]
 
 
-def test_confirming_makes_a_stale_fact_fresh(memory: Recollect, clock: FakeClock) -> None:
+def test_confirming_makes_a_stale_fact_fresh(memory: LocalRecollect, clock: FakeClock) -> None:
     fact = memory.ingest("Something that may change.", project="site")
     clock.advance(days=400)
-    stale = memory.maintain().stale
+    stale = memory.maintenance.run().stale
 
-    confirmed = memory.confirm(fact.id)
+    confirmed = memory.memories.confirm(fact.id)
 
     assert [one.id for one in stale] == [fact.id]
-    assert confirmed == memory.get(fact.id)
+    assert confirmed == memory.memories.get(fact.id)
     assert confirmed.confirmed_at == clock.now()
     assert confirmed.freshness(clock.now()) == 1.0
     assert (confirmed.content, confirmed.status) == (fact.content, fact.status)
     assert confirmed.observed_at == START
-    assert memory.maintain().stale == ()
+    assert memory.maintenance.run().stale == ()
 
 
-def test_hearing_a_fact_again_confirms_it(memory: Recollect, clock: FakeClock) -> None:
+def test_hearing_a_fact_again_confirms_it(memory: LocalRecollect, clock: FakeClock) -> None:
     fact = memory.ingest("We use pnpm for builds.", project="site")
     clock.advance(days=400)
     said(memory, "Good morning, how are you today? We use pnpm for builds.", "later")
 
-    assert memory.maintain().stale == ()
-    assert memory.get(fact.id).confirmed_at == clock.now()
+    assert memory.maintenance.run().stale == ()
+    assert memory.memories.get(fact.id).confirmed_at == clock.now()
 
 
 @pytest.mark.parametrize("status", ["inbox", "archived", "superseded"])
-def test_only_what_is_active_can_be_confirmed(memory: Recollect, status: str) -> None:
+def test_only_what_is_active_can_be_confirmed(memory: LocalRecollect, status: str) -> None:
     one = memory.ingest("Something that may change.")
-    memory.set_status(one.id, status)
+    memory.memories.set_status(one.id, status)
 
     with pytest.raises(IllegalTransition):
-        memory.confirm(one.id)
+        memory.memories.confirm(one.id)
 
 
-def test_what_is_not_there_cannot_be_confirmed(memory: Recollect) -> None:
+def test_what_is_not_there_cannot_be_confirmed(memory: LocalRecollect) -> None:
     with pytest.raises(NotFound, match="there is no memory 'nope'"):
-        memory.confirm("nope")
+        memory.memories.confirm("nope")
 
 
 # ── the log ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def asked(path: Path, questions: int, keep: int) -> tuple[Recollect, list[str]]:
+def asked(path: Path, questions: int, keep: int) -> tuple[LocalRecollect, list[str]]:
     """Open a store that keeps so many retrievals, ask it more; return the ids, oldest first."""
     settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=keep)
-    memory = Recollect(settings)
+    memory = LocalRecollect(settings)
     memory.ingest(GATEWAY)
     ids = [memory.search("gateway port")[0].retrieval_id or "" for _ in range(questions)]
     return memory, ids
@@ -214,10 +214,10 @@ def test_maintenance_keeps_the_newest_retrievals_and_says_what_became_of_others(
 ) -> None:
     memory, ids = asked(path, 7, keep=4)
     with memory:
-        found = memory.memories()[0]
-        assert memory.maintain().pruned == 3
-        assert memory.events()[-1].outcome.endswith(", 3 old retrievals removed")
-        assert memory.maintain().pruned == 0
+        found = memory.memories.list()[0]
+        assert memory.maintenance.run().pruned == 3
+        assert memory.captures.list()[-1].outcome.endswith(", 3 old retrievals removed")
+        assert memory.maintenance.run().pruned == 0
 
         for one in ids[3:]:
             assert isinstance(memory.explain(one), Retrieval)
@@ -228,14 +228,14 @@ def test_maintenance_keeps_the_newest_retrievals_and_says_what_became_of_others(
         assert isinstance(told, MemoryExplanation)
         assert told.shown_in == 4
         assert "Returned by 4 of the retrievals in the log." in told.text
-        assert memory.status().counts["retrievals"] == 4
-        assert memory.verify().ok
+        assert memory.maintenance.status().counts["retrievals"] == 4
+        assert memory.maintenance.verify().ok
 
 
 def test_a_store_that_is_told_so_keeps_every_retrieval(path: Path) -> None:
     memory, ids = asked(path, 5, keep=0)
     with memory:
-        assert memory.maintain().pruned == 0
+        assert memory.maintenance.run().pruned == 0
         assert all(isinstance(memory.explain(one), Retrieval) for one in ids)
         with pytest.raises(NotFound, match=r"retrieval of this store$"):
             memory.explain("nope")
@@ -244,84 +244,84 @@ def test_a_store_that_is_told_so_keeps_every_retrieval(path: Path) -> None:
 def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
     memory, _ = asked(path, 2 * PRUNED_AT_ONCE + 5, keep=3)
     with memory:
-        assert memory.prune_log() == PRUNED_AT_ONCE
+        assert memory.engine.prune_retrievals() == PRUNED_AT_ONCE
         assert memory.drain() == 0  # nothing that was waited for
-        assert memory.status().counts["retrievals"] == 5
-        assert memory.prune_log() == 0
+        assert memory.maintenance.status().counts["retrievals"] == 5
+        assert memory.engine.prune_retrievals() == 0
 
 
 # ── the run itself ──────────────────────────────────────────────────────────────────────────────
 
 
 def test_each_run_leaves_an_event_that_says_what_it_found(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     memory.ingest(GATEWAY, project="site")
     memory.ingest(GATEWAY, project="site")
     clock.advance(days=400)
-    memory.maintain()
+    memory.maintenance.run()
 
-    event = memory.events()[-1]
+    event = memory.captures.list()[-1]
     assert (event.trigger, event.state) == ("maintenance", EventState.DONE)
     assert event.source_id is None
     assert event.created_at == clock.now()
     assert event.outcome == "2 embedded, 1 pairs of twins, 2 stale, 0 jobs without a worker"
 
 
-def test_an_empty_store_is_in_order(memory: Recollect) -> None:
-    done = memory.maintain()
+def test_an_empty_store_is_in_order(memory: LocalRecollect) -> None:
+    done = memory.maintenance.run()
 
     assert (done.embedded, done.twins, done.stale, done.taken_over) == (0, (), (), 0)
-    assert [event.trigger.value for event in memory.events()] == ["maintenance"]
+    assert [event.trigger.value for event in memory.captures.list()] == ["maintenance"]
 
 
 def test_what_waits_to_be_embedded_is_embedded(path: Path, clock: FakeClock) -> None:
     embedder = ScriptedEmbedder()
     with open_memory(path, clock=clock, embedder=embedder) as memory:
-        memory.ingest_many([{"content": f"fact number {n}"} for n in range(5)])
-        waiting = memory.status().waiting
-        done = memory.maintain()
+        memory.memories.ingest_many([{"content": f"fact number {n}"} for n in range(5)])
+        waiting = memory.maintenance.status().waiting
+        done = memory.maintenance.run()
 
         assert waiting == 5
         assert done.embedded == 5
-        assert memory.status().waiting == 0
-        assert memory.maintain().embedded == 0
+        assert memory.maintenance.status().waiting == 0
+        assert memory.maintenance.run().embedded == 0
 
 
 def test_jobs_whose_worker_went_silent_are_counted_and_then_taken_over(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
     event = memory.capture_session("We use pnpm for builds.", project="site")
     lease_until = clock.now() + timedelta(seconds=LEASE_S)
     memory._store.write(
         lambda tables: tables.jobs.claim("gone", now=clock.now(), lease_until=lease_until)
     )
-    at_work = memory.maintain().taken_over
+    at_work = memory.maintenance.run().taken_over
     clock.moment = lease_until + SECOND
-    silent = memory.maintain().taken_over
+    silent = memory.maintenance.run().taken_over
     memory.drain()
 
     assert (at_work, silent) == (0, 1)
-    assert memory.maintain().taken_over == 0
-    assert memory.event(event.id).state is EventState.DONE
+    assert memory.maintenance.run().taken_over == 0
+    assert memory.captures.get(event.id).state is EventState.DONE
 
 
 # ── status ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_numbers_of_a_store_add_up(memory: Recollect, clock: FakeClock) -> None:
+def test_the_numbers_of_a_store_add_up(memory: LocalRecollect, clock: FakeClock) -> None:
     said(memory, "We use pnpm for builds. I live in Porto. We use ruff for linting.", "monday")
     clock.advance(days=1)
     said(memory, "I prefer short answers. The staging server listens on port 8080.", "tuesday")
     memory.ingest("written by hand", project="site")
     memory.capture_session("We deploy with make.", project="site")
-    rejected, kept, *_ = memory.inbox()
+    rejected, kept, *_ = candidates(memory)
     memory.reject(rejected.id)
     memory.promote(kept.id)
     by_hand = memory.ingest("an idea", status="inbox")
     memory.reject(by_hand.id)
 
-    found = memory.status()
+    found = memory.maintenance.status()
     everyone = everything(memory)
     assert found.counts["memories"] == len(everyone) == sum(found.memories_by_status.values())
     for status in Status:
@@ -334,46 +334,46 @@ def test_the_numbers_of_a_store_add_up(memory: Recollect, clock: FakeClock) -> N
     assert found.waiting + sum(found.embedded.values()) == found.counts["memories"]
 
 
-def test_without_anything_extracted_the_junk_rate_is_zero(memory: Recollect) -> None:
+def test_without_anything_extracted_the_junk_rate_is_zero(memory: LocalRecollect) -> None:
     memory.reject(memory.ingest("an idea", status="inbox").id)
 
-    assert (memory.status().extracted, memory.status().junk_rate) == (0, 0.0)
+    assert (memory.maintenance.status().extracted, memory.maintenance.status().junk_rate) == (0, 0.0)
 
 
-def test_a_rejection_that_was_taken_back_is_no_junk(memory: Recollect) -> None:
+def test_a_rejection_that_was_taken_back_is_no_junk(memory: LocalRecollect) -> None:
     said(memory, "I live in Porto.", "monday")
-    [one] = memory.inbox()
+    [one] = candidates(memory)
     memory.reject(one.id)
-    before = memory.status().rejected
+    before = memory.maintenance.status().rejected
     memory.undo(one.id)
 
-    assert (before, memory.status().rejected) == (1, 0)
+    assert (before, memory.maintenance.status().rejected) == (1, 0)
 
 
-def test_what_the_engine_set_aside_is_no_junk(words_only: Recollect) -> None:
+def test_what_the_engine_set_aside_is_no_junk(words_only: LocalRecollect) -> None:
     said(words_only, "We use pnpm for all builds on linux.", "monday")
     said(words_only, "We use pnpm for builds.", "tuesday")
 
-    assert words_only.status().memories_by_status["archived"] == 1
-    assert words_only.status().rejected == 0
+    assert words_only.maintenance.status().memories_by_status["archived"] == 1
+    assert words_only.maintenance.status().rejected == 0
 
 
-def test_a_contradiction_counts_while_both_sides_stand(memory: Recollect, clock: FakeClock) -> None:
+def test_a_contradiction_counts_while_both_sides_stand(memory: LocalRecollect, clock: FakeClock) -> None:
     said(memory, "The staging server listens on port 8080.", "monday")
     clock.advance(days=1)
     said(memory, "The staging server listens on port 9090.", "tuesday")
-    standing = memory.status().contradictions
-    new, _ = memory.inbox()
+    standing = memory.maintenance.status().contradictions
+    new, _ = candidates(memory)
     memory.promote(new.id, replaces=True)
-    replaced = memory.status().contradictions
+    replaced = memory.maintenance.status().contradictions
     memory.undo(new.id)
 
-    assert (standing, replaced, memory.status().contradictions) == (1, 0, 1)
+    assert (standing, replaced, memory.maintenance.status().contradictions) == (1, 0, 1)
 
 
-def test_a_contradiction_linked_both_ways_is_one_pair(memory: Recollect) -> None:
+def test_a_contradiction_linked_both_ways_is_one_pair(memory: LocalRecollect) -> None:
     one, other = memory.ingest("The door is red."), memory.ingest("The door is blue.")
     memory.link(one.id, "contradicts", other.id)
     memory.link(other.id, "contradicts", one.id)
 
-    assert memory.status().contradictions == 1
+    assert memory.maintenance.status().contradictions == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import InvalidInput, Recollect
+from recollect import InvalidInput, LocalRecollect
 from recollect.service.disk.git import find_checkout
 from support import open_memory
 
@@ -21,12 +21,12 @@ def checkout(root: Path, remote: str = "") -> Path:
     return root
 
 
-def contents(memory: Recollect, **where: object) -> list[str]:
+def contents(memory: LocalRecollect, **where: object) -> list[str]:
     return [hit.memory.content for hit in memory.search("fact", **where)]  # type: ignore[arg-type]
 
 
 def test_clones_of_one_remote_are_one_project_whatever_the_url_looks_like(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     here = checkout(tmp_path / "here", "git@github.com:Acme/Site.git")
     there = checkout(tmp_path / "elsewhere" / "work", "https://token@github.com/acme/site")
@@ -36,23 +36,23 @@ def test_clones_of_one_remote_are_one_project_whatever_the_url_looks_like(
     assert contents(memory, project=str(here / "src" / "deep")) == ["a fact of the site"]
     assert contents(memory, project="https://github.com/acme/site.git") == ["a fact of the site"]
     assert contents(memory, project="site") == ["a fact of the site"]
-    assert [project.name for project in memory.projects()] == ["site"]
+    assert [project.name for project in memory.projects.list()] == ["site"]
 
 
 def test_a_checkout_without_a_remote_is_known_by_its_root_and_keeps_its_memory_when_it_gets_one(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     root = checkout(tmp_path / "tool")
     memory.ingest("a fact of the tool", project=root / "pkg" / "module.py")
     (root / ".git" / "config").write_text('[remote "origin"]\nurl = https://x.example/me/tool\n')
     memory.ingest("another fact", project=root)
 
-    assert len(memory.projects()) == 1
+    assert len(memory.projects.list()) == 1
     assert len(contents(memory, project="https://x.example/me/tool")) == 2
 
 
 def test_two_remotes_with_the_same_last_name_are_two_projects(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     one = checkout(tmp_path / "1", "https://github.com/acme/site")
     two = checkout(tmp_path / "2", "https://github.com/other/site")
@@ -61,10 +61,10 @@ def test_two_remotes_with_the_same_last_name_are_two_projects(
 
     assert contents(memory, project=one) == ["a fact of acme"]
     assert contents(memory, project=two) == ["a fact of other"]
-    assert sorted(project.name for project in memory.projects()) == ["other/site", "site"]
+    assert sorted(project.name for project in memory.projects.list()) == ["other/site", "site"]
 
 
-def test_a_plain_folder_is_a_project_too(memory: Recollect, tmp_path: Path) -> None:
+def test_a_plain_folder_is_a_project_too(memory: LocalRecollect, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     memory.ingest("a fact in a folder", project=folder)
@@ -73,7 +73,7 @@ def test_a_plain_folder_is_a_project_too(memory: Recollect, tmp_path: Path) -> N
     assert contents(memory, project=tmp_path / "other") == []
 
 
-def test_a_repo_belongs_to_a_project_that_sees_its_memory(memory: Recollect) -> None:
+def test_a_repo_belongs_to_a_project_that_sees_its_memory(memory: LocalRecollect) -> None:
     memory.ingest("a fact of the backend", scope="repo", project="shop", repo="backend")
     memory.ingest("a fact of the frontend", scope="repo", project="shop", repo="frontend")
     memory.ingest("a fact of the shop", project="shop")
@@ -91,16 +91,16 @@ def test_a_repo_belongs_to_a_project_that_sees_its_memory(memory: Recollect) -> 
     assert contents(memory, repo="unknown") == []
 
 
-def test_a_repo_alone_makes_its_project(memory: Recollect) -> None:
+def test_a_repo_alone_makes_its_project(memory: LocalRecollect) -> None:
     kept = memory.ingest("a fact of the tool", repo="tool")
     wide = memory.ingest("a fact for the whole project", repo="tool", scope="project")
 
     assert kept.scope == "repo"
-    assert [project.name for project in memory.projects()] == ["tool"]
+    assert [project.name for project in memory.projects.list()] == ["tool"]
     assert kept.project_id == wide.project_id is not None
 
 
-def test_repos_of_one_name_in_one_project_are_kept_apart(memory: Recollect, tmp_path: Path) -> None:
+def test_repos_of_one_name_in_one_project_are_kept_apart(memory: LocalRecollect, tmp_path: Path) -> None:
     one = checkout(tmp_path / "1", "https://a.example/x/web")
     two = checkout(tmp_path / "2", "https://b.example/y/web")
     first = memory.ingest("a fact of one", project="p", repo=one)
@@ -110,15 +110,15 @@ def test_repos_of_one_name_in_one_project_are_kept_apart(memory: Recollect, tmp_
     assert contents(memory, repo=one) == ["a fact of one"]
 
 
-def test_looking_creates_nothing(memory: Recollect, tmp_path: Path) -> None:
+def test_looking_creates_nothing(memory: LocalRecollect, tmp_path: Path) -> None:
     memory.search("anything", project="ghost", repo="ghost", agent="ghost", session="ghost")
     memory.context_for("anything", project=checkout(tmp_path / "g", "https://x.example/a/b"))
 
-    assert memory.projects() == []
-    assert memory.status().counts["agents"] == 0
+    assert memory.projects.list() == []
+    assert memory.maintenance.status().counts["agents"] == 0
 
 
-def test_agents_and_sessions_keep_to_themselves(memory: Recollect) -> None:
+def test_agents_and_sessions_keep_to_themselves(memory: LocalRecollect) -> None:
     memory.ingest("a fact of anna", agent="anna")
     memory.ingest("a fact of this session", session="s1")
 
@@ -159,7 +159,7 @@ def test_a_remote_that_is_no_address_is_no_remote(tmp_path: Path) -> None:
     assert find_checkout(root).remote == ""
 
 
-def test_a_home_that_does_not_exist_is_said_to_be_unknown(memory: Recollect) -> None:
+def test_a_home_that_does_not_exist_is_said_to_be_unknown(memory: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="home folder"):
         memory.search("anything", project="~no-such-user-anywhere/site")
 
@@ -179,7 +179,7 @@ def test_places_survive_reopening(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_reused_for_another_repository_does_not_inherit_its_memory(
-    memory: Recollect, tmp_path: Path
+    memory: LocalRecollect, tmp_path: Path
 ) -> None:
     root = checkout(tmp_path / "work", "https://github.com/acme/one")
     memory.ingest("a fact of one", project=root)
@@ -191,7 +191,7 @@ def test_a_folder_reused_for_another_repository_does_not_inherit_its_memory(
     assert contents(memory, project="https://github.com/acme/two") == ["a fact of two"]
 
 
-def test_a_relative_remote_is_no_common_identity(memory: Recollect, tmp_path: Path) -> None:
+def test_a_relative_remote_is_no_common_identity(memory: LocalRecollect, tmp_path: Path) -> None:
     one = checkout(tmp_path / "one", "../up.git")
     two = checkout(tmp_path / "elsewhere" / "two", "../up.git")
     memory.ingest("a fact of one", project=one)
@@ -200,26 +200,26 @@ def test_a_relative_remote_is_no_common_identity(memory: Recollect, tmp_path: Pa
     assert contents(memory, project=one) == ["a fact of one"]
 
 
-def test_a_repo_is_not_found_in_a_project_that_does_not_exist(memory: Recollect) -> None:
+def test_a_repo_is_not_found_in_a_project_that_does_not_exist(memory: LocalRecollect) -> None:
     memory.ingest("a fact of alpha's web", project="alpha", repo="web")
 
     assert contents(memory, project="nowhere", repo="web") == []
 
 
-def test_a_name_that_looks_like_a_secret_is_refused(memory: Recollect) -> None:
+def test_a_name_that_looks_like_a_secret_is_refused(memory: LocalRecollect) -> None:
     secret = "ghp_" + "a1B2" * 9
     for place in ("project", "repo", "agent", "session"):
         with pytest.raises(InvalidInput, match="looks like a secret"):
             memory.ingest("fine", **{place: secret})  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="looks like a secret"):
-        memory.save_view(secret, "q")
+        memory.views.save(secret, "q")
 
 
 @pytest.mark.parametrize(
     "written", ["/" + "x" * 3000, "/a\x7f/../b", "./loop"], ids=["long", "odd", "loop"]
 )
 def test_a_path_that_cannot_be_looked_at_is_invalid_input_or_unknown(
-    memory: Recollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+    memory: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to(tmp_path / "loop")

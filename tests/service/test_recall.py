@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect import InvalidInput, MessageHit, NotFound, Recollect
+from recollect import InvalidInput, LocalRecollect, MessageHit, NotFound
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.store.protocol import Tables
 from support import START, FakeClock, open_memory
@@ -28,12 +28,12 @@ def call(name: str, **arguments: object) -> dict[str, Any]:
 
 
 @pytest.fixture
-def spoken(memory: Recollect, clock: FakeClock) -> Recollect:
+def spoken(memory: LocalRecollect, clock: FakeClock) -> LocalRecollect:
     """Two talks of anna about zebras, a day apart, and one of ben."""
     for day, agent in ((0, "anna"), (1, "anna"), (1, "ben")):
         clock.moment = START + timedelta(days=day)
-        talk = memory.start_conversation(agent=agent, title=f"{agent} {day}")
-        memory.append_messages(
+        talk = memory.conversations.start(agent=agent, title=f"{agent} {day}")
+        memory.conversations.append_many(
             talk,
             [
                 {"role": "system", "content": f"system zebra {agent} {day}"},
@@ -42,7 +42,7 @@ def spoken(memory: Recollect, clock: FakeClock) -> Recollect:
                 {"role": "tool", "content": f"tool zebra {agent} {day}", "tool_call_id": "c"},
             ],
         )
-        memory.end_conversation(talk)
+        memory.conversations.end(talk)
     memory.drain()
     return memory
 
@@ -50,11 +50,11 @@ def spoken(memory: Recollect, clock: FakeClock) -> Recollect:
 # By words, meaning, roles, times, conversation
 
 
-def test_messages_are_found_by_their_words_as_soon_as_they_are_said(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna")
-    kept = memory.append_message(talk, "user", "The launch moved to Tuesday.")
-    memory.append_message(talk, "user", "Lunch was fine.")
-    [hit] = memory.search_messages("launches", agent="anna", mode="fts")
+def test_messages_are_found_by_their_words_as_soon_as_they_are_said(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna")
+    kept = memory.conversations.append(talk, "user", "The launch moved to Tuesday.")
+    memory.conversations.append(talk, "user", "Lunch was fine.")
+    [hit] = memory.conversations.search("launches", agent="anna", mode="fts")
 
     assert hit.message == kept
     assert hit.matched_words == ("launches",)
@@ -66,14 +66,14 @@ def test_messages_are_found_by_their_words_as_soon_as_they_are_said(memory: Reco
 
 def test_messages_are_found_by_their_meaning(path: Path, clock: FakeClock) -> None:
     with open_memory(path, clock=clock, synonyms={"automobile": "car"}) as memory:
-        talk = memory.start_conversation(agent="anna")
-        memory.append_message(talk, "user", "my car")
-        memory.append_message(talk, "user", "my dinner")
+        talk = memory.conversations.start(agent="anna")
+        memory.conversations.append(talk, "user", "my car")
+        memory.conversations.append(talk, "user", "my dinner")
         memory.drain()
 
-        hybrid = memory.search_messages("automobile", agent="anna")
-        vector = memory.search_messages("automobile", agent="anna", mode="vector")
-        words = memory.search_messages("automobile", agent="anna", mode="fts")
+        hybrid = memory.conversations.search("automobile", agent="anna")
+        vector = memory.conversations.search("automobile", agent="anna", mode="vector")
+        words = memory.conversations.search("automobile", agent="anna", mode="fts")
 
     assert said(hybrid) == ["my car"]
     assert said(vector) == ["my car"]
@@ -82,21 +82,21 @@ def test_messages_are_found_by_their_meaning(path: Path, clock: FakeClock) -> No
     assert vector[0].parts.search_mode == "vector"
 
 
-def test_without_an_embedder_words_still_find(words_only: Recollect) -> None:
-    talk = words_only.start_conversation(agent="anna")
-    words_only.append_message(talk, "user", "zebra")
+def test_without_an_embedder_words_still_find(words_only: LocalRecollect) -> None:
+    talk = words_only.conversations.start(agent="anna")
+    words_only.conversations.append(talk, "user", "zebra")
 
-    assert [hit.parts.search_mode for hit in words_only.search_messages("zebra", agent="anna")] == [
+    assert [hit.parts.search_mode for hit in words_only.conversations.search("zebra", agent="anna")] == [
         "fts"
     ]
-    assert words_only.search_messages("zebra", agent="anna", mode="vector") == []
+    assert words_only.conversations.search("zebra", agent="anna", mode="vector") == []
 
 
-def test_roles_times_and_a_conversation_narrow_what_is_found(spoken: Recollect) -> None:
-    latest, first = spoken.conversations(agent="anna")
+def test_roles_times_and_a_conversation_narrow_what_is_found(spoken: LocalRecollect) -> None:
+    latest, first = spoken.conversations.list(agent="anna")
 
     def found(**how: Any) -> set[str]:
-        return set(said(spoken.search_messages("zebra", agent="anna", limit=50, **how)))
+        return set(said(spoken.conversations.search("zebra", agent="anna", limit=50, **how)))
 
     assert len(found()) == 8
     assert found(roles="user") == {"user zebra anna 0", "user zebra anna 1"}
@@ -127,31 +127,31 @@ def test_roles_times_and_a_conversation_narrow_what_is_found(spoken: Recollect) 
     ],
     ids=str,
 )
-def test_a_question_that_cannot_be_asked_is_refused(spoken: Recollect, bad: Any) -> None:
+def test_a_question_that_cannot_be_asked_is_refused(spoken: LocalRecollect, bad: Any) -> None:
     with pytest.raises(InvalidInput):
-        spoken.search_messages("zebra", **bad)
+        spoken.conversations.search("zebra", **bad)
 
 
-def test_whoever_is_unknown_has_said_nothing_that_can_be_searched(spoken: Recollect) -> None:
+def test_whoever_is_unknown_has_said_nothing_that_can_be_searched(spoken: LocalRecollect) -> None:
     with pytest.raises(NotFound):
-        spoken.search_messages("zebra", agent="nobody")
+        spoken.conversations.search("zebra", agent="nobody")
     with pytest.raises(NotFound):
-        spoken.search_messages("zebra", conversation="nothing")
+        spoken.conversations.search("zebra", conversation="nothing")
     with pytest.raises(NotFound):
-        spoken.search_messages("the last session", agent="anna", asked_in="nothing")
+        spoken.conversations.search("the last session", agent="anna", asked_in="nothing")
 
 
-def test_a_conversation_of_another_agent_is_behind_a_wall(spoken: Recollect) -> None:
-    [of_ben] = spoken.conversations(agent="ben")
+def test_a_conversation_of_another_agent_is_behind_a_wall(spoken: LocalRecollect) -> None:
+    [of_ben] = spoken.conversations.list(agent="ben")
 
     with pytest.raises(InvalidInput, match="is not one of agent"):
-        spoken.search_messages("zebra", agent="anna", conversation=of_ben)
-    assert len(spoken.search_messages("zebra", conversation=of_ben)) == 4
+        spoken.conversations.search("zebra", agent="anna", conversation=of_ben)
+    assert len(spoken.conversations.search("zebra", conversation=of_ben)) == 4
 
 
-def test_evicted_messages_are_found_like_any_others(spoken: Recollect) -> None:
-    talk = spoken.conversations(agent="anna")[0]
-    messages = spoken.messages(talk)
+def test_evicted_messages_are_found_like_any_others(spoken: LocalRecollect) -> None:
+    talk = spoken.conversations.list(agent="anna")[0]
+    messages = spoken.conversations.messages(talk)
     summary = Summary(
         id="s",
         conversation_id=talk.id,
@@ -166,51 +166,51 @@ def test_evicted_messages_are_found_like_any_others(spoken: Recollect) -> None:
 
     def write(tables: Tables) -> None:
         tables.conversations.add_summary(summary)
-        tables.messages.sum_up([one.id for one in messages[:3]], summary.id)
+        tables.messages.mark_summarized([one.id for one in messages[:3]], summary.id)
 
-    before = spoken.search_messages("zebra", agent="anna")
+    before = spoken.conversations.search("zebra", agent="anna")
     spoken._store.write(write)
 
-    assert [one.content for one in spoken.messages_in_context(talk)] == ["tool zebra anna 1"]
-    assert said(spoken.search_messages("zebra", agent="anna")) == said(before)
-    assert spoken.summaries(talk) == [summary]
-    assert len(spoken.messages(talk)) == 4
+    assert [one.content for one in spoken.conversations.messages_in_context(talk)] == ["tool zebra anna 1"]
+    assert said(spoken.conversations.search("zebra", agent="anna")) == said(before)
+    assert spoken.conversations.summaries(talk) == [summary]
+    assert len(spoken.conversations.messages(talk)) == 4
 
 
-def test_the_same_question_gets_the_same_answer(spoken: Recollect) -> None:
+def test_the_same_question_gets_the_same_answer(spoken: LocalRecollect) -> None:
     def answer() -> list[MessageHit]:
-        hits = spoken.search_messages("zebra user", agent="anna", limit=20)
+        hits = spoken.conversations.search("zebra user", agent="anna", limit=20)
         return [replace(hit, retrieval_id=None) for hit in hits]
 
     first = answer()
 
     for _ in range(3):
         assert answer() == first
-    spoken.rebuild_indexes()
+    spoken.maintenance.rebuild()
     assert answer() == first
 
 
 def test_of_messages_that_match_alike_the_latest_comes_first(
-    words_only: Recollect, clock: FakeClock
+    words_only: LocalRecollect, clock: FakeClock
 ) -> None:
     for number in range(5):
         clock.advance(minutes=1)
-        talk = words_only.start_conversation(agent="anna")
-        words_only.append_message(talk, "user", "zebra", metadata={"n": number})
-    hits = words_only.search_messages("zebra", agent="anna", limit=3)
+        talk = words_only.conversations.start(agent="anna")
+        words_only.conversations.append(talk, "user", "zebra", metadata={"n": number})
+    hits = words_only.conversations.search("zebra", agent="anna", limit=3)
 
     assert [hit.message.metadata["n"] for hit in hits] == [4, 3, 2]
     assert len({hit.score for hit in hits}) == 1
 
 
 def test_the_ranks_of_the_legs_follow_the_answer_where_all_are_alike(
-    words_only: Recollect, clock: FakeClock
+    words_only: LocalRecollect, clock: FakeClock
 ) -> None:
     for _ in range(3):
         clock.advance(minutes=1)
-        talk = words_only.start_conversation(agent="anna")
-        words_only.append_message(talk, "user", "zebra")
-    hits = words_only.search_messages("zebra", agent="anna")
+        talk = words_only.conversations.start(agent="anna")
+        words_only.conversations.append(talk, "user", "zebra")
+    hits = words_only.conversations.search("zebra", agent="anna")
 
     assert [hit.parts.fts_rank for hit in hits] == [1, 2, 3]
 
@@ -238,24 +238,24 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=[str(number) for number in range(len(HOSTILE))])
-def test_any_text_is_a_question_that_gets_an_answer(spoken: Recollect, query: str) -> None:
+def test_any_text_is_a_question_that_gets_an_answer(spoken: LocalRecollect, query: str) -> None:
     for mode in ("hybrid", "fts", "vector"):
-        hits = spoken.search_messages(query, agent="anna", mode=mode)
+        hits = spoken.conversations.search(query, agent="anna", mode=mode)
         assert all("anna" in content for content in said(hits))
-    shaped = spoken.conversation_search("anna", query)
+    shaped = spoken.conversations.letta_search("anna", query)
 
     assert set(shaped) == {"message", "results"}
-    assert spoken.verify().ok
+    assert spoken.maintenance.verify().ok
 
 
 # The shape agents of Letta know
 
 
 def test_conversation_search_has_the_shape_that_agents_know(
-    spoken: Recollect, clock: FakeClock
+    spoken: LocalRecollect, clock: FakeClock
 ) -> None:
     clock.advance(days=2, hours=5)
-    answer = spoken.conversation_search("anna", "user zebra", limit=1)
+    answer = spoken.conversations.letta_search("anna", "user zebra", limit=1)
 
     assert answer["message"] == "Showing 1 results:"
     [result] = answer["results"]
@@ -272,8 +272,8 @@ def test_conversation_search_has_the_shape_that_agents_know(
     json.dumps(answer)  # a tool's answer is JSON
 
 
-def test_conversation_search_that_finds_nothing_says_so(spoken: Recollect) -> None:
-    assert spoken.conversation_search("anna", "walrus") == {
+def test_conversation_search_that_finds_nothing_says_so(spoken: LocalRecollect) -> None:
+    assert spoken.conversations.letta_search("anna", "walrus") == {
         "message": "No results found.",
         "results": [],
     }
@@ -295,44 +295,44 @@ def test_conversation_search_that_finds_nothing_says_so(spoken: Recollect) -> No
     ids=str,
 )
 def test_how_long_ago_is_told_in_the_largest_unit(
-    memory: Recollect, clock: FakeClock, age: dict[str, int], told: str
+    memory: LocalRecollect, clock: FakeClock, age: dict[str, int], told: str
 ) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(talk, "user", "zebra")
+    talk = memory.conversations.start(agent="anna")
+    memory.conversations.append(talk, "user", "zebra")
     clock.advance(**age)
 
-    assert memory.conversation_search("anna", "zebra")["results"][0]["time_ago"] == told
+    assert memory.conversations.letta_search("anna", "zebra")["results"][0]["time_ago"] == told
 
 
-def test_tools_words_and_a_searchs_own_calls_are_left_out(spoken: Recollect) -> None:
-    talk = spoken.start_conversation(agent="anna")
-    spoken.append_message(
+def test_tools_words_and_a_searchs_own_calls_are_left_out(spoken: LocalRecollect) -> None:
+    talk = spoken.conversations.start(agent="anna")
+    spoken.conversations.append(
         talk, "assistant", "looking for zebra", tool_calls=[call("conversation_search", query="z")]
     )
-    spoken.append_message(
+    spoken.conversations.append(
         talk, "assistant", "reading of zebra", tool_calls=[call("read_file", path="z")]
     )
-    spoken.append_message(
+    spoken.conversations.append(
         talk,
         "assistant",
         "telling of zebra",
         tool_calls=[call("note", text='use "conversation_search" often')],
     )
-    results = spoken.conversation_search("anna", "zebra", limit=50)["results"]
+    results = spoken.conversations.letta_search("anna", "zebra", limit=50)["results"]
     contents = [one["content"] for one in results]
 
     assert {one["role"] for one in results} == {"user", "assistant"}
     assert "looking for zebra" not in contents
     assert {"reading of zebra", "telling of zebra"} <= set(contents)
-    assert spoken.conversation_search("anna", "zebra", roles="tool")["results"] == []
-    only = spoken.conversation_search("anna", "zebra", roles=["user"], limit=50)["results"]
+    assert spoken.conversations.letta_search("anna", "zebra", roles="tool")["results"] == []
+    only = spoken.conversations.letta_search("anna", "zebra", roles=["user"], limit=50)["results"]
     assert {one["role"] for one in only} == {"user"}
-    assert "looking for zebra" in said(spoken.search_messages("looking zebra", agent="anna"))
+    assert "looking for zebra" in said(spoken.conversations.search("looking zebra", agent="anna"))
 
 
-def test_a_searchs_own_call_in_parts_is_left_out_too(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(
+def test_a_searchs_own_call_in_parts_is_left_out_too(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna")
+    memory.conversations.append(
         talk,
         "assistant",
         [
@@ -341,18 +341,18 @@ def test_a_searchs_own_call_in_parts_is_left_out_too(memory: Recollect) -> None:
         ],
     )
 
-    assert memory.conversation_search("anna", "zebra")["results"] == []
+    assert memory.conversations.letta_search("anna", "zebra")["results"] == []
 
 
-def test_what_an_agent_sent_is_the_content_and_the_rest_its_thinking(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(
+def test_what_an_agent_sent_is_the_content_and_the_rest_its_thinking(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna")
+    memory.conversations.append(
         talk,
         "assistant",
         "the user asks about zebra",
         tool_calls=[call("send_message", message="Zebras have stripes.")],
     )
-    [result] = memory.conversation_search("anna", "zebra")["results"]
+    [result] = memory.conversations.letta_search("anna", "zebra")["results"]
 
     assert result["thinking"] == "the user asks about zebra"
     assert result["content"] == "Zebras have stripes."
@@ -360,36 +360,36 @@ def test_what_an_agent_sent_is_the_content_and_the_rest_its_thinking(memory: Rec
 
 @pytest.mark.parametrize("arguments", ["", "{", "[]", '{"message": 5}', "null"])
 def test_a_send_message_call_that_cannot_be_read_leaves_the_content(
-    memory: Recollect, arguments: str
+    memory: LocalRecollect, arguments: str
 ) -> None:
-    talk = memory.start_conversation(agent="anna")
+    talk = memory.conversations.start(agent="anna")
     broken = {"id": "c", "function": {"name": "send_message", "arguments": arguments}}
-    memory.append_message(talk, "assistant", "zebra", tool_calls=[broken, "odd", 5])
+    memory.conversations.append(talk, "assistant", "zebra", tool_calls=[broken, "odd", 5])
 
-    [result] = memory.conversation_search("anna", "zebra")["results"]
+    [result] = memory.conversations.letta_search("anna", "zebra")["results"]
     assert result["content"] == "zebra"
     assert "thinking" not in result
 
 
 @pytest.mark.parametrize("thought", ["", "time to answer"])
-def test_what_an_agent_sent_is_found_by_its_words(memory: Recollect, thought: str) -> None:
-    talk = memory.start_conversation(agent="anna")
-    memory.append_message(
+def test_what_an_agent_sent_is_found_by_its_words(memory: LocalRecollect, thought: str) -> None:
+    talk = memory.conversations.start(agent="anna")
+    memory.conversations.append(
         talk,
         "assistant",
         thought,
         tool_calls=[call("send_message", message="The launch is on Tuesday.")],
     )
 
-    [result] = memory.conversation_search("anna", "launch Tuesday")["results"]
+    [result] = memory.conversations.letta_search("anna", "launch Tuesday")["results"]
     assert result["content"] == "The launch is on Tuesday."
 
 
 # What was asked is logged
 
 
-def test_a_search_is_logged_with_what_it_showed(spoken: Recollect) -> None:
-    hits = spoken.search_messages("user zebra", agent="anna", limit=2)
+def test_a_search_is_logged_with_what_it_showed(spoken: LocalRecollect) -> None:
+    hits = spoken.conversations.search("user zebra", agent="anna", limit=2)
 
     def logged() -> Iterator[tuple[str, str, str]]:
         with spoken._store.read() as tables:
@@ -401,8 +401,8 @@ def test_a_search_is_logged_with_what_it_showed(spoken: Recollect) -> None:
     assert list(logged()) == [("search_messages", "user zebra", hit.message.id) for hit in hits]
 
 
-def test_what_an_agent_said_is_listed_over_all_its_talks(spoken: Recollect) -> None:
-    listed = spoken.messages_of("anna", roles=["user", "assistant"])
+def test_what_an_agent_said_is_listed_over_all_its_talks(spoken: LocalRecollect) -> None:
+    listed = spoken.conversations.agent_messages("anna", roles=["user", "assistant"])
 
     assert [one.content for one in listed] == [
         "assistant zebra anna 1",
@@ -410,7 +410,7 @@ def test_what_an_agent_said_is_listed_over_all_its_talks(spoken: Recollect) -> N
         "assistant zebra anna 0",
         "user zebra anna 0",
     ]
-    assert [one.content for one in spoken.messages_of("anna", limit=1, offset=7)] == [
+    assert [one.content for one in spoken.conversations.agent_messages("anna", limit=1, offset=7)] == [
         "system zebra anna 0"
     ]
-    assert spoken.messages_of("anna", offset=8) == []
+    assert spoken.conversations.agent_messages("anna", offset=8) == []

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from recollect import MessageHit, Recollect
+from recollect import LocalRecollect, MessageHit
 from support import START, FakeClock
 
 # START is Friday, 8 May 2026, noon.
@@ -16,12 +16,12 @@ def said(hits: list[MessageHit]) -> list[str]:
 
 
 @pytest.fixture
-def talks(memory: Recollect) -> list[str]:
+def talks(memory: LocalRecollect) -> list[str]:
     """One talk about deploys on each of DAYS, in order."""
     ids = []
     for day in DAYS:
-        talk = memory.start_conversation(agent="anna", started_at=f"{day}T09:00")
-        memory.append_messages(
+        talk = memory.conversations.start(agent="anna", started_at=f"{day}T09:00")
+        memory.conversations.append_many(
             talk,
             [
                 {"role": role, "content": f"{text} on {day}", "created_at": f"{day}T{at}"}
@@ -32,7 +32,7 @@ def talks(memory: Recollect) -> list[str]:
                 )
             ],
         )
-        memory.end_conversation(talk, ended_at=f"{day}T10:00")
+        memory.conversations.end(talk, ended_at=f"{day}T10:00")
         ids.append(talk.id)
     return ids
 
@@ -53,25 +53,25 @@ TIMES = [
 @pytest.mark.parametrize("mode", ["hybrid", "fts", "vector"])
 @pytest.mark.parametrize(("when", "day"), TIMES)
 def test_a_question_with_a_time_gets_what_was_said_then_first(
-    memory: Recollect, talks: list[str], mode: str, when: str, day: str
+    memory: LocalRecollect, talks: list[str], mode: str, when: str, day: str
 ) -> None:
     memory.drain()
-    hits = memory.search_messages(f"how do we deploy {when}?", agent="anna", mode=mode)
+    hits = memory.conversations.search(f"how do we deploy {when}?", agent="anna", mode=mode)
 
     assert hits[0].parts.in_time
     assert hits[0].message.conversation_id == talks[DAYS.index(day)]
     then = [hit.parts.in_time for hit in hits]
     assert then == sorted(then, reverse=True)  # what was said then stands before all else
     assert all(day in hit.message.content for hit in hits if hit.parts.in_time)
-    assert "said at the time asked for" in hits[0].explanation
+    assert "in the requested time range" in hits[0].explanation
 
 
 def test_what_was_said_then_and_shares_the_word_is_not_hidden_behind_other_times(
-    memory: Recollect, talks: list[str]
+    memory: LocalRecollect, talks: list[str]
 ) -> None:
     question = "what did we say about the deploy yesterday?"
-    by_words = memory.search_messages(question, agent="anna", mode="fts")
-    hybrid = memory.search_messages(question, agent="anna")
+    by_words = memory.conversations.search(question, agent="anna", mode="fts")
+    hybrid = memory.conversations.search(question, agent="anna")
 
     assert by_words[0].parts.in_time
     assert hybrid[0].parts.in_time
@@ -88,9 +88,9 @@ def test_what_was_said_then_and_shares_the_word_is_not_hidden_behind_other_times
     ],
 )
 def test_a_question_of_nothing_but_a_time_lists_that_time_in_order(
-    memory: Recollect, talks: list[str], question: str, day: str
+    memory: LocalRecollect, talks: list[str], question: str, day: str
 ) -> None:
-    hits = memory.search_messages(question, agent="anna")
+    hits = memory.conversations.search(question, agent="anna")
 
     assert said(hits) == [
         f"how do we deploy on {day}",
@@ -101,21 +101,21 @@ def test_a_question_of_nothing_but_a_time_lists_that_time_in_order(
 
 
 def test_a_range_without_a_question_lists_that_range_in_order(
-    memory: Recollect, talks: list[str]
+    memory: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.search_messages("", agent="anna", since="2026-05-01", until="2026-05-04")
-    shaped = memory.conversation_search(
+    hits = memory.conversations.search("", agent="anna", since="2026-05-01", until="2026-05-04")
+    shaped = memory.conversations.letta_search(
         "anna", start_date="2026-05-01", end_date="2026-05-04", limit=50
     )
 
     assert [content[-10:] for content in said(hits)] == ["2026-05-01"] * 3 + ["2026-05-04"] * 3
     assert [one["content"] for one in shaped["results"]] == said(hits)
-    assert memory.search_messages("", agent="anna") == []
+    assert memory.conversations.search("", agent="anna") == []
 
 
-def test_of_a_long_time_the_users_words_are_shown_evenly_spread(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna", started_at="2026-04-01")
-    memory.append_messages(
+def test_of_a_long_time_the_users_words_are_shown_evenly_spread(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna", started_at="2026-04-01")
+    memory.conversations.append_many(
         talk,
         [
             {
@@ -126,14 +126,14 @@ def test_of_a_long_time_the_users_words_are_shown_evenly_spread(memory: Recollec
             for number in range(200)
         ],
     )
-    hits = memory.search_messages("what did we say in April?", agent="anna", limit=5)
+    hits = memory.conversations.search("what did we say in April?", agent="anna", limit=5)
 
     assert said(hits) == ["m0", "m40", "m80", "m120", "m160"]
 
 
-def test_the_beginning_of_a_very_long_time_is_not_forgotten(words_only: Recollect) -> None:
-    talk = words_only.start_conversation(agent="anna", started_at="2026-04-01")
-    words_only.append_messages(
+def test_the_beginning_of_a_very_long_time_is_not_forgotten(words_only: LocalRecollect) -> None:
+    talk = words_only.conversations.start(agent="anna", started_at="2026-04-01")
+    words_only.conversations.append_many(
         talk,
         [
             {
@@ -144,28 +144,28 @@ def test_the_beginning_of_a_very_long_time_is_not_forgotten(words_only: Recollec
             for number in range(500)
         ],
     )
-    hits = words_only.search_messages("what did we say in April?", agent="anna", limit=5)
+    hits = words_only.conversations.search("what did we say in April?", agent="anna", limit=5)
 
     assert said(hits)[0] == "m0"
 
 
 def test_the_session_that_still_goes_on_is_not_the_last_one(
-    memory: Recollect, talks: list[str]
+    memory: LocalRecollect, talks: list[str]
 ) -> None:
-    present = memory.start_conversation(agent="anna", started_at="2026-05-08T11:00")
+    present = memory.conversations.start(agent="anna", started_at="2026-05-08T11:00")
     question = "how do we deploy in the last session?"
-    memory.append_message(present, "user", question)
+    memory.conversations.append(present, "user", question)
 
     for asked_in in (None, present):
-        hits = memory.search_messages(question, agent="anna", asked_in=asked_in)
+        hits = memory.conversations.search(question, agent="anna", asked_in=asked_in)
         assert hits[0].message.conversation_id == talks[-1]
         assert hits[0].parts.in_time
 
 
 def test_sessions_are_counted_back_from_the_one_the_question_is_asked_in(
-    memory: Recollect, talks: list[str]
+    memory: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.search_messages(
+    hits = memory.conversations.search(
         "what did we talk about in the last session?", agent="anna", asked_in=talks[2]
     )
 
@@ -173,57 +173,57 @@ def test_sessions_are_counted_back_from_the_one_the_question_is_asked_in(
 
 
 def test_more_sessions_back_than_there_were_leaves_the_words(
-    memory: Recollect, talks: list[str]
+    memory: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.search_messages("how did we deploy 40 sessions ago?", agent="anna")
+    hits = memory.conversations.search("how did we deploy 40 sessions ago?", agent="anna")
 
     assert hits
     assert not any(hit.parts.in_time for hit in hits)
 
 
 def test_another_session_is_not_claimed_to_be_the_one_that_is_searched(
-    memory: Recollect, talks: list[str]
+    memory: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.search_messages("deploy in the last session", conversation=talks[0])
+    hits = memory.conversations.search("deploy in the last session", conversation=talks[0])
 
     assert not any(hit.parts.in_time for hit in hits)
 
 
 def test_a_session_in_which_nothing_was_said_is_no_session(
-    memory: Recollect, talks: list[str]
+    memory: LocalRecollect, talks: list[str]
 ) -> None:
-    empty = memory.start_conversation(agent="anna", started_at="2026-05-08T08:00")
-    memory.end_conversation(empty)
+    empty = memory.conversations.start(agent="anna", started_at="2026-05-08T08:00")
+    memory.conversations.end(empty)
 
-    assert said(memory.search_messages("what did we discuss in the last session?", agent="anna"))
+    assert said(memory.conversations.search("what did we discuss in the last session?", agent="anna"))
 
 
-def test_days_are_those_of_whoever_asks(memory: Recollect) -> None:
-    talk = memory.start_conversation(agent="anna", started_at="2026-05-07")
+def test_days_are_those_of_whoever_asks(memory: LocalRecollect) -> None:
+    talk = memory.conversations.start(agent="anna", started_at="2026-05-07")
     for at in ("2026-05-07T14:30", "2026-05-07T15:30"):
-        memory.append_message(talk, "user", f"said {at}", created_at=at)
+        memory.conversations.append(talk, "user", f"said {at}", created_at=at)
     tokyo = timezone(timedelta(hours=9))
     asked_at = datetime(2026, 5, 9, 10, 0, tzinfo=tokyo)
 
-    hits = memory.search_messages("what did we say yesterday?", agent="anna", asked_at=asked_at)
+    hits = memory.conversations.search("what did we say yesterday?", agent="anna", asked_at=asked_at)
 
     assert said(hits) == ["said 2026-05-07T15:30"]  # half past midnight of the 8th in Tokyo
 
 
 def test_times_are_told_from_the_moment_of_asking_and_not_from_now(
-    memory: Recollect, talks: list[str], clock: FakeClock
+    memory: LocalRecollect, talks: list[str], clock: FakeClock
 ) -> None:
     clock.advance(days=400)
 
-    hits = memory.search_messages(
+    hits = memory.conversations.search(
         "what did we say yesterday?", agent="anna", asked_at=START.isoformat()
     )
 
     assert {hit.message.conversation_id for hit in hits} == {talks[-1]}
 
 
-def test_a_time_and_a_filter_hold_together(memory: Recollect, talks: list[str]) -> None:
-    hits = memory.search_messages(
+def test_a_time_and_a_filter_hold_together(memory: LocalRecollect, talks: list[str]) -> None:
+    hits = memory.conversations.search(
         "how do we deploy in May?", agent="anna", roles="user", since="2026-05-02", mode="fts"
     )
 

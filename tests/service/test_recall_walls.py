@@ -4,11 +4,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from support import FakeClock, open_memory
+
+pytestmark = pytest.mark.fuzz
 
 WORDS = ["red", "green", "blue", "fox", "dog", "tree", "run", "jump"]
 CONTENT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
@@ -22,7 +25,7 @@ QUERY = st.one_of(
 
 
 def play(
-    memory: Recollect, clock: FakeClock, said: list[tuple[str | None, int, str, str]]
+    memory: LocalRecollect, clock: FakeClock, said: list[tuple[str | None, int, str, str]]
 ) -> dict[tuple[str | None, int], str]:
     """Let everybody speak; each message names its agent and talk in its metadata."""
     talks: dict[tuple[str | None, int], str] = {}
@@ -30,8 +33,8 @@ def play(
         clock.advance(hours=5)
         key = (agent, number)
         if key not in talks:
-            talks[key] = memory.start_conversation(agent=agent).id
-        memory.append_message(talks[key], role, content, metadata={"by": [agent, number]})
+            talks[key] = memory.conversations.start(agent=agent).id
+        memory.conversations.append(talks[key], role, content, metadata={"by": [agent, number]})
     memory.drain()
     return talks
 
@@ -54,12 +57,12 @@ def test_no_search_ever_shows_the_messages_of_another_agent_or_of_a_talk_without
         talks = play(memory, clock, said)
         asked: dict[str, Any] = {"mode": mode, "since": since, "limit": 50}
         for agent in {key[0] for key in talks} - {None}:
-            hits = memory.search_messages(query, agent=agent, **asked)
+            hits = memory.conversations.search(query, agent=agent, **asked)
             assert all(hit.message.metadata["by"][0] == agent for hit in hits)
-            listed = memory.messages_of(agent or "", limit=50)
+            listed = memory.conversations.agent_messages(agent or "", limit=50)
             assert all(one.metadata["by"][0] == agent for one in listed)
         for key, talk in talks.items():
-            hits = memory.search_messages(query, conversation=talk, **asked)
+            hits = memory.conversations.search(query, conversation=talk, **asked)
             assert all(hit.message.metadata["by"] == list(key) for hit in hits)
 
 
@@ -75,7 +78,7 @@ def test_by_words_an_agent_finds_all_of_its_own_and_nothing_more(
     ):
         talks = play(memory, clock, said)
         for agent in {key[0] for key in talks} - {None}:
-            hits = memory.search_messages(word, agent=agent, mode="fts", limit=50)
+            hits = memory.conversations.search(word, agent=agent, mode="fts", limit=50)
             expected = sorted(
                 content for who, _, _, content in said if who == agent and word in content.split()
             )
@@ -94,26 +97,28 @@ def test_after_a_talk_is_deleted_the_indexes_hold_what_is_left_and_only_that(
     ):
         talks = play(memory, clock, said)
         key = sorted(talks, key=repr)[gone % len(talks)]
-        memory.delete_conversation(talks.pop(key))
-        verified = memory.verify()
-        left = sum(len(memory.messages(talk)) for talk in talks.values())
+        memory.conversations.delete(talks.pop(key))
+        verified = memory.maintenance.verify()
+        left = sum(len(memory.conversations.messages(talk)) for talk in talks.values())
 
         assert verified.ok, verified.problems
         assert left == sum((agent, number) != key for agent, number, _, _ in said)
-        assert memory.status().embedded.get("scripted", 0) == left
+        assert memory.maintenance.status().embedded.get("scripted", 0) == left
 
 
 def test_an_agent_on_a_shelf_that_was_anothers_finds_its_own_only(path: Path) -> None:
     with open_memory(path) as memory, open_memory(path) as elsewhere:
         for number in range(4):
             for name in ("x", "y"):
-                talk = memory.start_conversation(agent=f"{name}{number}")
-                memory.append_message(talk, "user", f"red fox {name}{number}")
+                talk = memory.conversations.start(agent=f"{name}{number}")
+                memory.conversations.append(talk, "user", f"red fox {name}{number}")
             memory.drain()
             for reader in (memory, elsewhere):
-                for one in reader.agents():
-                    hits = reader.search_messages("red fox", agent=one, mode="vector", limit=50)
+                for one in reader.agents.list():
+                    hits = reader.conversations.search(
+                        "red fox", agent=one, mode="vector", limit=50
+                    )
                     assert [hit.message.content for hit in hits] == [f"red fox {one.name}"]
-            (memory, elsewhere)[number % 2].delete_agent(f"{'xy'[number // 2]}{number}")
+            (memory, elsewhere)[number % 2].agents.delete(f"{'xy'[number // 2]}{number}")
 
-        assert memory.verify().ok
+        assert memory.maintenance.verify().ok

@@ -11,17 +11,17 @@ from recollect import (
     Change,
     IllegalTransition,
     InvalidInput,
+    LocalRecollect,
     Memory,
     MemoryExplanation,
     NotFound,
-    LocalRecollect,
     RecollectError,
     Status,
     TooLarge,
 )
 from recollect.service import review
 from recollect.service.review import BULK
-from support import candidates, START, FakeClock, open_memory
+from support import START, FakeClock, candidates, open_memory
 
 TOKEN = "ghp_" + "a1B2" * 9
 PORT = "The staging server listens on port 8080."
@@ -52,7 +52,7 @@ def said(memory: LocalRecollect, text: str, session: str, **told: Any) -> None:
 
 
 def statuses(memory: LocalRecollect, *found: Memory) -> list[Status]:
-    return [memory.memories.list.get(one.id).status for one in found]
+    return [memory.memories.get(one.id).status for one in found]
 
 
 def rivals(memory: LocalRecollect, clock: FakeClock) -> tuple[Memory, Memory]:
@@ -63,7 +63,7 @@ def rivals(memory: LocalRecollect, clock: FakeClock) -> tuple[Memory, Memory]:
     clock.advance(days=1)
     said(memory, OTHER_PORT, "tuesday")
     [new] = candidates(memory)
-    return memory.memories.list.get(old.id), new
+    return memory.memories.get(old.id), new
 
 
 # ── one ─────────────────────────────────────────────────────────────────────────────────────────
@@ -79,7 +79,7 @@ def test_a_promoted_candidate_is_active_found_and_on_record(
 
     [hit] = memory.search("pnpm builds", project="site", types=["project"])
     change = last_change(memory, candidate.id)
-    assert kept == memory.memories.list.get(candidate.id)
+    assert kept == memory.memories.get(candidate.id)
     assert kept.status is Status.ACTIVE
     assert kept.confirmed_at == clock.now()
     assert hit.memory.id == candidate.id
@@ -107,8 +107,8 @@ def test_what_was_rejected_does_not_come_back_when_it_is_said_again(memory: Loca
     said(memory, "Hello again, good morning. We use pnpm for builds.", "tuesday")
 
     assert candidates(memory) == []
-    assert memory.memories.list.get(candidate.id).status is Status.ARCHIVED
-    assert len(memory.memories.list.get(candidate.id).evidence) == 2
+    assert memory.memories.get(candidate.id).status is Status.ARCHIVED
+    assert len(memory.memories.get(candidate.id).evidence) == 2
 
 
 def test_what_the_engine_did_is_on_record_in_its_own_name(memory: LocalRecollect) -> None:
@@ -321,7 +321,7 @@ def test_promoting_in_place_of_its_rivals_supersedes_them_and_undo_restores_them
     assert (new.id, "contradicts", old.id) in links
     assert (replaced.by, replaced.reason) == ("user", f"replaced by {new.id}")
     assert statuses(memory, old, new) == [Status.ACTIVE, Status.INBOX]
-    assert memory.memories.list.get(old.id).confirmed_at == old.confirmed_at
+    assert memory.memories.get(old.id).confirmed_at == old.confirmed_at
     assert restored.by == "user"
     assert f"{new.id} was undone" in restored.reason
 
@@ -335,7 +335,7 @@ def test_a_rival_that_was_only_a_candidate_goes_back_to_the_inbox(
     new, old = candidates(memory)
 
     memory.promote(new.id, replaces=True)
-    superseded = memory.memories.list.get(old.id).status
+    superseded = memory.memories.get(old.id).status
     memory.undo(new.id)
 
     assert superseded is Status.SUPERSEDED
@@ -350,7 +350,7 @@ def test_undo_leaves_what_somebody_else_superseded(memory: LocalRecollect, clock
 
     memory.undo(new.id)
 
-    assert memory.memories.list.get(old.id).status is Status.SUPERSEDED
+    assert memory.memories.get(old.id).status is Status.SUPERSEDED
 
 
 def test_a_candidate_without_rivals_replaces_nothing(memory: LocalRecollect) -> None:
@@ -381,7 +381,7 @@ def test_undoing_a_promotion_does_not_bring_back_what_was_merged_before_it(
     [less] = candidates(memory)
     said(memory, "We use pnpm for all builds on linux.", "tuesday")
     [more] = memory.memories.list(project="site", types=["project"], statuses=["inbox", "active"])
-    assert memory.memories.list.get(less.id).status is Status.SUPERSEDED
+    assert memory.memories.get(less.id).status is Status.SUPERSEDED
     assert more.status is Status.ACTIVE  # said in two sessions
 
     memory.undo(more.id)
@@ -412,12 +412,12 @@ def test_a_reason_that_reads_like_a_confidence_changes_none(
         ]
     )
     memory.inbox.decide(first.id, verdict, reason="old; it was 0.01 sure before")
-    assert memory.memories.list.get(second.id).status is Status.ARCHIVED
+    assert memory.memories.get(second.id).status is Status.ARCHIVED
 
     memory.undo(first.id)
 
     assert statuses(memory, first, second) == [Status.INBOX, Status.INBOX]
-    assert [memory.memories.list.get(one.id).confidence for one in (first, second)] == [0.6, 1.0]
+    assert [memory.memories.get(one.id).confidence for one in (first, second)] == [0.6, 1.0]
 
 
 def test_a_duplicate_by_its_reason_only_stays_where_it_is(memory: LocalRecollect) -> None:
@@ -510,7 +510,7 @@ def test_a_reason_is_text_of_some_length(memory: LocalRecollect) -> None:
     with pytest.raises(TooLarge, match="reason has 8,001 characters"):
         memory.reject(one.id, "x" * 8_001)
 
-    assert memory.memories.list.get(one.id).status is Status.INBOX
+    assert memory.memories.get(one.id).status is Status.INBOX
 
 
 def test_a_fact_whose_name_is_taken_is_not_brought_back_over_its_successor(
@@ -610,7 +610,7 @@ def test_consolidating_the_inbox_makes_one_of_two_that_say_the_same(memory: Loca
 
     assert counts == {"repeated": 1}
     assert candidates(memory) == []
-    assert len(memory.memories.list.get(kept.id).evidence) == 2
+    assert len(memory.memories.get(kept.id).evidence) == 2
 
 
 @pytest.mark.parametrize("times", [2, 3, 5])

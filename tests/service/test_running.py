@@ -8,7 +8,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from recollect import InvalidInput, NotFound, Recollect
+from recollect import InvalidInput, LocalRecollect, NotFound
 from support import START, FakeClock, open_memory
 
 WRITER = """
@@ -22,86 +22,104 @@ with recollect.open(sys.argv[1], embedding_backend="none") as memory:
 
 
 @pytest.fixture(autouse=True)
-def _ada(memory: Recollect) -> None:
-    memory.create_agent("ada")
+def _ada(memory: LocalRecollect) -> None:
+    memory.agents.create("ada")
 
 
 def test_the_running_conversation_ends_after_four_hours_of_silence(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
-    first = memory.add_message("ada", "user", "one")
+    first = memory.conversations.add_message("ada", "user", "one")
     clock.advance(hours=4)
-    second = memory.add_message("ada", "assistant", "two")
+    second = memory.conversations.add_message("ada", "assistant", "two")
     clock.advance(hours=4, microseconds=1)
-    third = memory.add_message("ada", "user", "three")
+    third = memory.conversations.add_message("ada", "user", "three")
 
     assert first.conversation_id == second.conversation_id != third.conversation_id
     assert [first.position, second.position, third.position] == [0, 1, 0]
-    over = memory.conversation(first.conversation_id)
+    over = memory.conversations.get(first.conversation_id)
     assert over.ended_at == second.created_at  # when the last word fell
-    assert memory.conversation(third.conversation_id).started_at == third.created_at
+    assert memory.conversations.get(third.conversation_id).started_at == third.created_at
 
 
-def test_conversations_begun_by_name_are_left_alone(memory: Recollect, clock: FakeClock) -> None:
-    talk = memory.start_conversation(agent="ada")
-    memory.append_message(talk, "user", "by name")
+def test_conversations_begun_by_name_are_left_alone(
+    memory: LocalRecollect, clock: FakeClock
+) -> None:
+    talk = memory.conversations.start(agent="ada")
+    memory.conversations.append(talk, "user", "by name")
     clock.advance(hours=5)
 
-    said = memory.add_message("ada", "user", "by the way")
+    said = memory.conversations.add_message("ada", "user", "by the way")
 
     assert said.conversation_id != talk.id
-    assert memory.conversation(talk).ended_at is None
-    assert memory.append_message(talk, "user", "still open").position == 1
+    assert memory.conversations.get(talk).ended_at is None
+    assert memory.conversations.append(talk, "user", "still open").position == 1
 
 
-def test_a_conversation_that_was_ended_or_deleted_runs_no_more(memory: Recollect) -> None:
-    first = memory.add_message("ada", "user", "one")
-    memory.end_conversation(first.conversation_id)
-    second = memory.add_message("ada", "user", "two")
-    memory.delete_conversation(second.conversation_id)
-    third = memory.add_message("ada", "user", "three")
+def test_a_conversation_that_was_ended_or_deleted_runs_no_more(memory: LocalRecollect) -> None:
+    first = memory.conversations.add_message("ada", "user", "one")
+    memory.conversations.end(first.conversation_id)
+    second = memory.conversations.add_message("ada", "user", "two")
+    memory.conversations.delete(second.conversation_id)
+    third = memory.conversations.add_message("ada", "user", "three")
 
     assert len({one.conversation_id for one in (first, second, third)}) == 3
 
 
-def test_agents_run_apart(memory: Recollect) -> None:
-    memory.create_agent("ben")
+def test_agents_run_apart(memory: LocalRecollect) -> None:
+    memory.agents.create("ben")
 
-    one, two = (memory.add_message(name, "user", "hello") for name in ("ada", "ben"))
+    one, two = (memory.conversations.add_message(name, "user", "hello") for name in ("ada", "ben"))
 
     assert one.conversation_id != two.conversation_id
-    assert memory.conversation(two.conversation_id).agent_id == memory.agent("ben").id
+    assert (
+        memory.conversations.get(two.conversation_id).agent_id
+        == memory.agents.get("ben").id
+    )
 
 
-def test_the_silence_is_measured_where_the_message_says_it_stands(memory: Recollect) -> None:
+def test_the_silence_is_measured_where_the_message_says_it_stands(memory: LocalRecollect) -> None:
     old = START - timedelta(days=30)
-    first = memory.add_message("ada", "user", "one", created_at=old)
-    second = memory.add_message("ada", "user", "two", created_at=old + timedelta(hours=3))
-    third = memory.add_message("ada", "user", "three", created_at=old + timedelta(days=1))
+    first = memory.conversations.add_message("ada", "user", "one", created_at=old)
+    second = memory.conversations.add_message(
+        "ada", "user", "two", created_at=old + timedelta(hours=3)
+    )
+    third = memory.conversations.add_message(
+        "ada", "user", "three", created_at=old + timedelta(days=1)
+    )
 
     assert first.conversation_id == second.conversation_id != third.conversation_id
-    assert [one.content for one in memory.messages_of("ada")] == ["three", "two", "one"]
+    assert [one.content for one in memory.conversations.agent_messages("ada")] == [
+        "three",
+        "two",
+        "one",
+    ]
 
 
-def test_what_is_no_message_begins_no_conversation(memory: Recollect) -> None:
+def test_what_is_no_message_begins_no_conversation(memory: LocalRecollect) -> None:
     with pytest.raises(NotFound):
-        memory.add_message("nobody", "user", "hello")
+        memory.conversations.add_message("nobody", "user", "hello")
     for role, content in (("root", "hello"), ("user", "  "), ("user", None)):
         with pytest.raises(InvalidInput):
-            memory.add_message("ada", role, content)
+            memory.conversations.add_message("ada", role, content)
 
-    assert memory.conversations() == []
+    assert memory.conversations.list() == []
 
 
 def test_threads_that_write_at_once_share_one_conversation(path: Path) -> None:
     with open_memory(path, words_only=True) as memory, ThreadPoolExecutor(8) as pool:
-        said = list(pool.map(lambda n: memory.add_message("ada", "user", f"{n}"), range(100)))
+        said = list(
+            pool.map(lambda n: memory.conversations.add_message("ada", "user", f"{n}"), range(100))
+        )
 
         assert len({one.conversation_id for one in said}) == 1
         assert sorted(one.position for one in said) == list(range(100))
 
 
-def test_processes_that_write_at_once_share_one_conversation(memory: Recollect, path: Path) -> None:
+@pytest.mark.door
+def test_processes_that_write_at_once_share_one_conversation(
+    memory: LocalRecollect, path: Path
+) -> None:
     writers = [
         Popen([sys.executable, "-c", WRITER, str(path), name], stdin=PIPE, text=True)
         for name in ("left", "right")
@@ -112,17 +130,17 @@ def test_processes_that_write_at_once_share_one_conversation(memory: Recollect, 
         one.stdin.close()
 
     assert [one.wait(60) for one in writers] == [0, 0]
-    said = memory.messages_of("ada", limit=1_000)
+    said = memory.conversations.agent_messages("ada", limit=1_000)
     assert len(said) == 40
     assert len({one.conversation_id for one in said}) == 1
 
 
 def test_a_caller_who_sends_a_conversation_himself_is_not_told_of_it(
-    memory: Recollect, clock: FakeClock
+    memory: LocalRecollect, clock: FakeClock
 ) -> None:
-    before = memory.add_message("ada", "user", "The lamp in the kitchen is red.")
+    before = memory.conversations.add_message("ada", "user", "The lamp in the kitchen is red.")
     clock.advance(hours=5)
-    now = memory.add_message("ada", "user", "The lamp in the hall is green.")
+    now = memory.conversations.add_message("ada", "user", "The lamp in the hall is green.")
 
     bundle = memory.context_for(
         "which lamp?", agent="ada", conversation=now.conversation_id, history=False

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from support import FakeClock, open_memory
+
+pytestmark = pytest.mark.kill
 
 FILE = Path(__file__).parent.parent / "text" / "time_questions.json"
 QUESTIONS = json.loads(FILE.read_text("utf-8"))["questions"]
@@ -25,7 +27,7 @@ ENOUGH = 0.95
 
 
 @pytest.fixture(scope="module")
-def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]:
     """A store with a session every eight hours for the days around each question, else daily."""
     words = sorted({word for one in QUESTIONS for word in re.findall(r"\w+", one["query"].lower())})
     said = " ".join(words)
@@ -40,20 +42,20 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
     with open_memory(folder / "memory.db", clock=FakeClock(), words_only=True) as memory:
 
         def talk_of(day: datetime) -> None:
-            talk = memory.start_conversation(agent="ana", started_at=day)
-            memory.append_message(talk, "user", said, created_at=day)
-            memory.end_conversation(talk, ended_at=day + timedelta(minutes=5))
+            talk = memory.conversations.start(agent="ana", started_at=day)
+            memory.conversations.append(talk, "user", said, created_at=day)
+            memory.conversations.end(talk, ended_at=day + timedelta(minutes=5))
 
         with ThreadPoolExecutor(16) as several:  # many writes, few waits for the disk
             list(several.map(talk_of, sorted({one.astimezone(UTC) for one in days})))
         yield memory
 
 
-def is_first_at_its_time(memory: Recollect, one: dict[str, str]) -> bool | None:
+def is_first_at_its_time(memory: LocalRecollect, one: dict[str, str]) -> bool | None:
     """Say whether the first hit was said then; None where nothing was said at that time."""
     asked_at = datetime.fromisoformat(one["asked_at"])
-    talks = memory.conversations(agent="ana", before=asked_at, limit=1_000)  # all there are
-    hits = memory.search_messages(one["query"], agent="ana", asked_at=asked_at, until=asked_at)
+    talks = memory.conversations.list(agent="ana", before=asked_at, limit=1_000)  # all there are
+    hits = memory.conversations.search(one["query"], agent="ana", asked_at=asked_at, until=asked_at)
     if "sessions_ago" in one:
         wanted = talks[int(one["sessions_ago"]) - 1].id
         return bool(hits) and hits[0].message.conversation_id == wanted
@@ -65,7 +67,7 @@ def is_first_at_its_time(memory: Recollect, one: dict[str, str]) -> bool | None:
     return bool(hits) and start - slack <= hits[0].message.created_at < end + slack
 
 
-def test_sessions_at_the_right_time_come_first(past: Recollect) -> None:
+def test_sessions_at_the_right_time_come_first(past: LocalRecollect) -> None:
     timed = [one for one in QUESTIONS if not one.get("none")]
     found = {one["query"]: is_first_at_its_time(past, one) for one in timed}
 

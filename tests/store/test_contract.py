@@ -31,7 +31,7 @@ from recollect import (
     View,
 )
 from recollect.domain.agent import Agent
-from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd
 from recollect.domain.memory import ChangeEffects
 from recollect.domain.retrieval import Filters, LoggedHit, LoggedItem

@@ -69,7 +69,7 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_write(
         with open_memory(path, words_only=True) as memory:
             result = memory.maintenance.verify()
             kept = {stored.id for stored in memory.memories.list(project="p", limit=1000)}
-            kept |= {i for i in acknowledged - kept if memory.memories.list.get(i).id == i}
+            kept |= {i for i in acknowledged - kept if memory.memories.get(i).id == i}
 
         assert result.ok, result.problems
         assert acknowledged <= kept

@@ -50,14 +50,14 @@ def play(memory: LocalRecollect, steps: list[tuple[str, str, str, str]], clock: 
             memory.upsert_profile_fact(name, text)
         elif verb == "link" and len(ids) > 1:
             memory.link(ids[-1], text, ids[-2], note=name)
-        elif verb == "reject" and ids and memory.memories.list.get(ids[-1]).status == "inbox":
+        elif verb == "reject" and ids and memory.memories.get(ids[-1]).status == "inbox":
             memory.reject(ids[-1], text)
         elif verb == "search":
             memory.search(text, project=name)
         elif verb == "forget" and ids:
             memory.forget(ids.pop())
         elif verb == "view":
-            memory.views.list.save(name, text, project=name, limit=3)
+            memory.views.save(name, text, project=name, limit=3)
 
 
 @pytest.mark.fuzz
@@ -139,7 +139,7 @@ def test_a_row_that_differs_here_stays_and_is_reported(
     imported = memory.import_(exported)
 
     assert any(kept.id in conflict for conflict in imported.conflicts)
-    assert memory.memories.list.get(kept.id).status == "active"
+    assert memory.memories.get(kept.id).status == "active"
 
 
 def test_a_fact_with_another_value_here_is_imported_as_contradicted(
@@ -153,8 +153,8 @@ def test_a_fact_with_another_value_here_is_imported_as_contradicted(
         ours = other.upsert_profile_fact("editor", "helix")
         imported = other.import_(exported)
 
-        assert other.memories.list.get(ours.id).status == "active"
-        assert other.memories.list.get(theirs.id).status == "contradicted"
+        assert other.memories.get(ours.id).status == "active"
+        assert other.memories.get(theirs.id).status == "contradicted"
         assert any("editor" in conflict for conflict in imported.conflicts)
 
 

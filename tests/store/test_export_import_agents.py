@@ -47,11 +47,11 @@ def skill(skill_id: str, content: str) -> StoredSkill:
 def filled(memory: LocalRecollect, clock: FakeClock) -> None:
     """Fill a store with records of every kind."""
     for name in ("anna", "ben"):
-        agent = memory.agents.list.create(name, model="m", system_prompt=f"You are {name}.")
+        agent = memory.agents.create(name, model="m", system_prompt=f"You are {name}.")
         memory.blocks.set(name, "persona", f"kind {name}")
         clock.advance(minutes=1)
         memory.blocks.set(name, "persona", f"kinder {name}", by="agent", reason="learnt")
-        talk = memory.conversations.list.start(agent=name, project="site", title="t")
+        talk = memory.conversations.start(agent=name, project="site", title="t")
         memory.conversations.append_many(
             talk,
             [
@@ -65,7 +65,7 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
         memory.archive.insert(name, f"zebra passage of {name}", tags=["t"])
     memory.blocks.set("anna", "human", "likes tea")
     memory.blocks.set("ben", "project", "uses pnpm", project="site")
-    alone = memory.conversations.list.start()
+    alone = memory.conversations.start()
     memory.conversations.append(alone, "user", "zebra alone")
     memory.agents.pin("ben", "local", project="site")
     summary = Summary(
@@ -117,7 +117,7 @@ def test_a_whole_store_is_imported_byte_for_byte_and_once(
         assert again.added == {}
         assert other.maintenance.verify().ok
         for name in ("anna", "ben"):
-            assert other.agents.list.get(name) == memory.agents.list.get(name)
+            assert other.agents.get(name) == memory.agents.get(name)
             assert other.blocks.list(name, project="site") == memory.blocks.list(
                 name, project="site"
             )
@@ -165,14 +165,14 @@ def play(memory: LocalRecollect, verb: str, name: str, text: str) -> None:
     talk = talks[0] if exists and talks else None
     match verb:
         case "agent" if not exists:
-            memory.agents.list.create(name, description=text)
+            memory.agents.create(name, description=text)
         case "edit" if exists and "human" in {block.label for block in memory.blocks.list(name)}:
             memory.blocks.append(name, "human", text)
         case "say":
-            talk = talk or memory.conversations.list.start(agent=name)
+            talk = talk or memory.conversations.start(agent=name)
             memory.conversations.append(talk, "user", text)
         case "tell":
-            memory.conversations.append(memory.conversations.list.start(), "assistant", [text])
+            memory.conversations.append(memory.conversations.start(), "assistant", [text])
         case "ticket" if talk:
             memory.blocks.set(name, "ticket", text, conversation=talk)
         case "project":
@@ -192,17 +192,17 @@ def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_bloc
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
-        ours = other.agents.list.create("anna", system_prompt="You are Ann.")
+        ours = other.agents.create("anna", system_prompt="You are Ann.")
         other.blocks.set("anna", "persona", "rude anna")
         other.blocks.set("anna", "human", "likes coffee")
-        talk = other.conversations.list.start(agent="anna")
+        talk = other.conversations.start(agent="anna")
         other.conversations.append(talk, "user", "zebra of here")
         imported = other.import_(exported)
         again = other.import_(exported)
         found = other.conversations.search("zebra", agent="anna", mode="fts")
 
         assert [agent.name for agent in other.agents.list()] == ["ben", "anna"]
-        assert other.agents.list.get("anna").id == ours.id
+        assert other.agents.get("anna").id == ours.id
         assert {hit.message.content for hit in found} == {"zebra of anna", "zebra of here"}
         assert other.blocks.get("anna", "persona").value == "rude anna"
         assert [version.value for version in other.blocks.history("anna", "persona")] == [
@@ -227,11 +227,11 @@ def test_fields_of_an_agent_that_differ_are_reported(
     memory: LocalRecollect, tmp_path: Path, what: str
 ) -> None:
     fields = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
-    memory.agents.list.create("anna", default_blocks=False, **fields)
+    memory.agents.create("anna", default_blocks=False, **fields)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
-        other.agents.list.create("anna", default_blocks=False)
+        other.agents.create("anna", default_blocks=False)
         imported = other.import_(exported)
 
     assert imported.conflicts
@@ -241,8 +241,8 @@ def test_fields_of_an_agent_that_differ_are_reported(
 def test_fields_of_a_block_that_differ_are_reported(
     memory: LocalRecollect, tmp_path: Path, what: str
 ) -> None:
-    memory.agents.list.create("anna", default_blocks=False)
-    memory.blocks.list.create("notes", "first", agent="anna")
+    memory.agents.create("anna", default_blocks=False)
+    memory.blocks.create("notes", "first", agent="anna")
     memory.blocks.set("anna", "notes", "same")
     if what != "history":
         changed: Any = {what: "theirs" if what == "description" else 50}
@@ -250,8 +250,8 @@ def test_fields_of_a_block_that_differ_are_reported(
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
     with elsewhere(tmp_path) as other:
-        other.agents.list.create("anna", default_blocks=False)
-        other.blocks.list.create("notes", "same", agent="anna")
+        other.agents.create("anna", default_blocks=False)
+        other.blocks.create("notes", "same", agent="anna")
         imported = other.import_(exported)
 
     assert imported.conflicts
@@ -260,7 +260,7 @@ def test_fields_of_a_block_that_differ_are_reported(
 def test_a_block_that_changed_in_two_stores_stays_as_it_is_and_is_reported(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
-    memory.agents.list.create("anna")
+    memory.agents.create("anna")
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     memory.export(start)
     with elsewhere(tmp_path) as other:
@@ -279,7 +279,7 @@ def test_a_block_that_changed_in_two_stores_stays_as_it_is_and_is_reported(
 def test_a_conversation_that_continued_in_two_stores_does_not_prevent_the_import(
     memory: LocalRecollect, tmp_path: Path
 ) -> None:
-    talk = memory.conversations.list.start(agent="anna")
+    talk = memory.conversations.start(agent="anna")
     memory.conversations.append(talk, "user", "said before")
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     memory.export(start)
@@ -298,7 +298,7 @@ def test_a_conversation_that_continued_in_two_stores_does_not_prevent_the_import
 
 
 def test_a_block_without_its_history_is_refused(memory: LocalRecollect, tmp_path: Path) -> None:
-    memory.agents.list.create("anna")
+    memory.agents.create("anna")
     rows = [row for row in memory._store.export_rows() if row["table"] != "block_history"]
     with elsewhere(tmp_path) as other:
         try:
@@ -331,13 +331,13 @@ def test_an_export_has_no_row_of_an_agent_that_was_deleted(
     memory: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
     filled(memory, clock)
-    anna = memory.agents.list.get("anna")
+    anna = memory.agents.get("anna")
     memory.agents.delete(anna)
     exported = tmp_path / "e.jsonl"
     memory.export(exported)
 
     assert anna.id not in exported.read_text()
     with pytest.raises(AlreadyExists):
-        memory.agents.list.create("ben")
+        memory.agents.create("ben")
     tables = {json.loads(line).get("table") for line in exported.read_text().splitlines()}
     assert {"agents", "blocks", "messages", "skills", "files", "agent_files"} <= tables

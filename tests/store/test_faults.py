@@ -53,7 +53,7 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(path: Path) -> None
     assert len(kept) > 2
     with open_memory(path, words_only=True) as memory:
         assert memory.maintenance.verify().ok
-        assert [memory.memories.list.get(memory_id).id for memory_id in kept] == kept
+        assert [memory.memories.get(memory_id).id for memory_id in kept] == kept
         assert memory.maintenance.status().counts["memories"] == len(kept)
 
 
@@ -67,7 +67,7 @@ def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None
         with pytest.raises(StoreFull, match="Free some space"):
             memory.ingest("large " * 20_000)
 
-        assert memory.memories.list.get(kept.id) == kept
+        assert memory.memories.get(kept.id) == kept
         assert memory.search("large") == []
         assert memory.maintenance.verify().ok
 

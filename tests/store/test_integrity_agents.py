@@ -30,9 +30,9 @@ def filled(path: Path) -> Path:
     """A store in which anna and ben have conversations about different things."""
     with open_memory(path) as memory:
         for name, word in (("anna", "zebra"), ("ben", "giraffe")):
-            memory.agents.list.create(name)
+            memory.agents.create(name)
             memory.blocks.set(name, "persona", f"fond of {word}")
-            talk = memory.conversations.list.start(agent=name)
+            talk = memory.conversations.start(agent=name)
             memory.conversations.append(talk, "user", f"a {word}")
             memory.conversations.append(talk, "user", f"another {word}")
         memory.drain()
@@ -218,18 +218,18 @@ def test_a_store_of_the_second_schema_keeps_its_memories_and_takes_agents(
         checked = memory.maintenance.verify()
         assert memory.maintenance.status().schema == known_migrations()[-1].number
         assert checked.ok, checked.problems
-        assert memory.memories.list.get(kept.id) == kept
+        assert memory.memories.get(kept.id) == kept
         assert [hit.memory.id for hit in memory.search("pnpm", project="site")] == [kept.id]
         assert [agent.name for agent in memory.agents.list()] == ["bob"]
         assert [hit.memory.content for hit in memory.archive.search("bob", "habit")] == [
             "a habit of bob"
         ]
-        talk = memory.conversations.list.start(agent="bob")
+        talk = memory.conversations.start(agent="bob")
         memory.conversations.append(talk, "user", "zebra")
         memory.blocks.set(None, "ticket", "ABC-1", conversation=talk)
         assert len(memory.conversations.search("zebra", agent="bob")) == 1
         memory.agents.delete("bob")
-        assert memory.memories.list.get(kept.id).agent_id is None
+        assert memory.memories.get(kept.id).agent_id is None
         assert memory.maintenance.verify().ok
     assert path.with_name("memory.db.before-0003").exists()
 

@@ -46,7 +46,7 @@ def test_migrating_keeps_a_snapshot_of_what_was_there(path: Path, clock: FakeClo
     snapshot = path.with_name(f"memory.db.before-{newest + 1:04d}")
     assert stat.S_IMODE(snapshot.stat().st_mode) == 0o600
     with open_memory(snapshot) as before:
-        assert before.memories.list.get(kept.id).content == "before the change"
+        assert before.memories.get(kept.id).content == "before the change"
     with pytest.raises(StoreNewer, match="upgrade"):
         open_memory(path)
 
@@ -121,7 +121,7 @@ def test_many_processes_that_find_an_old_file_migrate_it_once(path: Path) -> Non
     newest = len(known_migrations()) + 1
     assert [out.strip() for out, _ in answers] == [str(newest)] * 6, answers
     with open_memory(path.with_name(f"{path.name}.before-{newest:04d}")) as before:
-        assert before.memories.list.get(kept.id) == kept
+        assert before.memories.get(kept.id) == kept
     assert len(list(path.parent.glob("*.before-*"))) >= 1
 
 

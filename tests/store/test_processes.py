@@ -67,7 +67,7 @@ def test_eight_processes_with_a_thousand_mixed_operations_each_lose_nothing(path
         verified = memory.maintenance.verify()
         for result in results:
             for memory_id in result["kept"]:
-                assert memory.memories.list.get(memory_id).id == memory_id
+                assert memory.memories.get(memory_id).id == memory_id
         alive = {stored.id for stored in memory.memories.list(everywhere=True, limit=1000)}
         status = memory.maintenance.status()
 

@@ -67,7 +67,7 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
     memory.upsert_profile_fact("editor", "vi")
     memory.upsert_profile_fact("editor", "helix")
     memory.ingest("an idea", agent="bob", status="inbox")
-    memory.views.list.save("tools", "pnpm", project="site")
+    memory.views.save("tools", "pnpm", project="site")
     memory.search("when do releases happen?", project="site")
     memory.drain()
 

@@ -1,4 +1,4 @@
-"""Homes with a past: real-shaped files of the programs that an import reads."""
+"""Write session and export files as the supported clients write them, for import tests."""
 
 import json
 import zipfile
@@ -10,14 +10,14 @@ TABS = "I prefer tabs over spaces in Go code."
 SQLITE = "We decided to use SQLite for the queue because it needs no server."
 
 
-def lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Path:
+def write_json_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Path:
     """Write JSON Lines, making the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
 
 
-def claude_code(
+def write_claude_code_session(
     home: Path, session: str, *said: str, cwd: str = "/srv/shop", folder: str = "-srv-shop"
 ) -> Path:
     """Write a session of Claude Code."""
@@ -34,10 +34,10 @@ def claude_code(
             {"type": "assistant", "uuid": f"a{number}", **common,
              "message": {"role": "assistant", "content": "Understood, I keep that in mind."}},
         ]  # fmt: skip
-    return lines(home / ".claude" / "projects" / folder / f"{session}.jsonl", records)
+    return write_json_lines(home / ".claude" / "projects" / folder / f"{session}.jsonl", records)
 
 
-def codex(home: Path, session: str, *said: str, cwd: str = "/srv/shop") -> Path:
+def write_codex_session(home: Path, session: str, *said: str, cwd: str = "/srv/shop") -> Path:
     """Write a session of Codex."""
     at = "2026-03-02T10:00:00Z"
     records: list[dict[str, Any]] = [
@@ -50,11 +50,11 @@ def codex(home: Path, session: str, *said: str, cwd: str = "/srv/shop") -> Path:
         for text in said
     ]  # fmt: skip
     day = home / ".codex" / "sessions" / "2026" / "03" / "02"
-    return lines(day / f"rollout-2026-03-02T10-00-00-{session}.jsonl", records)
+    return write_json_lines(day / f"rollout-2026-03-02T10-00-00-{session}.jsonl", records)
 
 
-def gemini(home: Path, session: str, *said: str, root: str = "/srv/shop") -> Path:
-    """Write a session of Gemini CLI, in a project's folder that tells its root."""
+def write_gemini_session(home: Path, session: str, *said: str, root: str = "/srv/shop") -> Path:
+    """Write a session of Gemini CLI, in a project folder that names its root."""
     folder = home / ".gemini" / "tmp" / "shop"
     (folder / "chats").mkdir(parents=True, exist_ok=True)
     if root:
@@ -64,12 +64,12 @@ def gemini(home: Path, session: str, *said: str, root: str = "/srv/shop") -> Pat
         {"id": f"m{number}", "type": "user", "timestamp": "2026-03-02T10:00:00Z", "content": text}
         for number, text in enumerate(said)
     ]
-    told = {"sessionId": session, "startTime": "2026-03-02T10:00:00Z", "messages": messages}
-    path.write_text(json.dumps(told), encoding="utf-8")
+    content = {"sessionId": session, "startTime": "2026-03-02T10:00:00Z", "messages": messages}
+    path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
 
-def cursor(home: Path, session: str, *said: str, slug: str = "work-shop") -> Path:
+def write_cursor_session(home: Path, session: str, *said: str, slug: str = "work-shop") -> Path:
     """Write a session of Cursor's agent."""
     records = [
         {"role": "user", "message": {"content": [
@@ -77,7 +77,7 @@ def cursor(home: Path, session: str, *said: str, slug: str = "work-shop") -> Pat
         for text in said
     ]  # fmt: skip
     folder = home / ".cursor" / "projects" / slug / "agent-transcripts" / session
-    return lines(folder / f"{session}.jsonl", records)
+    return write_json_lines(folder / f"{session}.jsonl", records)
 
 
 def chatgpt_conversation(session: str, *said: str) -> dict[str, Any]:
@@ -119,8 +119,8 @@ def claude_ai_conversation(session: str, *said: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def export_zip(path: Path, conversations: Iterable[Mapping[str, Any]], **others: str) -> Path:
-    """Write an export as it is downloaded."""
+def write_export_zip(path: Path, conversations: Iterable[Mapping[str, Any]], **others: str) -> Path:
+    """Write an export as the vendor provides it."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", json.dumps(list(conversations)))
         for name, text in {"user.json": "{}", **others}.items():
@@ -128,9 +128,9 @@ def export_zip(path: Path, conversations: Iterable[Mapping[str, Any]], **others:
     return path
 
 
-def memory_graph(path: Path) -> Path:
+def write_memory_graph(path: Path) -> Path:
     """Write a file of the MCP memory server."""
-    return lines(path, [
+    return write_json_lines(path, [
         {"type": "entity", "name": "Ana", "entityType": "person",
          "observations": ["Works at Acme", "Prefers tea over coffee"]},
         {"type": "entity", "name": "Acme", "entityType": "company", "observations": []},

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, on a port the system chooses."""
+"""Run `recollect serve` in a process of its own, on a free port."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from terminal import installed
 
 
 @dataclass(frozen=True)
-class Served:
-    """A server that answers: where it is, and its process."""
+class ServerProcess:
+    """A running server: its address and its process."""
 
     url: str
     port: int
@@ -23,40 +23,40 @@ class Served:
 
 
 def without_embedder(**more: str) -> dict[str, str]:
-    """Return this environment with the embedder switched off: most tests need none."""
+    """Return the environment with the embedder disabled: most tests need none."""
     return {**os.environ, "RECOLLECT_EMBEDDING_BACKEND": "none", **more}
 
 
 @contextmanager
-def serving(
+def run_server(
     db: Path, *options: str, env: Mapping[str, str] | None = None, log: Path | None = None
-) -> Iterator[Served]:
-    """Run `recollect serve` on *db* inside the block; *log* takes what it says of its errors."""
+) -> Iterator[ServerProcess]:
+    """Run `recollect serve` on *db* inside the block; *log* receives its error output."""
     command = [installed("recollect"), "serve", "--db", str(db), "--port", "0", "--json", *options]
     with (
-        open(log or os.devnull, "a") as written,
+        open(log or os.devnull, "a") as log_file,
         subprocess.Popen(
             command,
             env=dict(without_embedder() if env is None else env),
             stdout=subprocess.PIPE,
-            # A pipe that nobody reads would be full one day, and the server would stand still.
-            stderr=written if log else subprocess.PIPE,
+            # A pipe that nobody reads would fill up and block the server.
+            stderr=log_file if log else subprocess.PIPE,
             text=True,
         ) as process,
     ):
         try:
             assert process.stdout is not None
             lines = iter(process.stdout.readline, "")
-            text = "".join(_up_to_the_end_of_an_object(lines))
-            told = json.loads(text)
-            yield Served(told["url"], told["port"], told["pid"], db, process)
+            text = "".join(_first_json_object(lines))
+            startup = json.loads(text)
+            yield ServerProcess(startup["url"], startup["port"], startup["pid"], db, process)
         finally:
             if process.poll() is None:
                 process.terminate()
             process.communicate(timeout=60)
 
 
-def _up_to_the_end_of_an_object(lines: Iterator[str]) -> Iterator[str]:
+def _first_json_object(lines: Iterator[str]) -> Iterator[str]:
     for line in lines:
         yield line
         if line.rstrip() == "}":

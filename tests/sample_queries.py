@@ -4,7 +4,7 @@ A store with something of everything that ranking looks at, and over two hundred
 `answers` gives each answer as bytes: everything a caller sees but the number under which it was
 logged. Run as a program it answers from a store that another process has filled:
 
-    python many_questions.py STORE ANSWERS
+    python sample_queries.py STORE ANSWERS
 """
 
 import json
@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.config import Settings
 from support import START, FakeClock
 
@@ -48,30 +48,30 @@ User: Then {person} should do that before Friday.
 Assistant: Noted: {person} moves {thing}, and watches {tool} for a day."""
 
 
-def opened(path: Path, clock: FakeClock | None = None) -> Recollect:
+def opened(path: Path, clock: FakeClock | None = None) -> LocalRecollect:
     """Open a memory with the embedder that everybody has."""
-    return Recollect(Settings(db=str(path)), clock=clock)
+    return LocalRecollect(Settings(db=str(path)), clock=clock)
 
 
-def fill(memory: Recollect, clock: FakeClock) -> None:
+def populate(memory: LocalRecollect, clock: FakeClock) -> None:
     """Write memories and talks into *memory*, always the same, and embed them."""
     chance = Random(20260508)
-    memory.create_agent("ada")
-    memory.create_agent("ben")
-    memory.create_block("notes", "Answers are short. The team is in Lisbon.", agent="ada")
-    # Shelves are made here in an order that nothing kept in the store tells.
+    memory.agents.create("ada")
+    memory.agents.create("ben")
+    memory.blocks.create("notes", "Answers are short. The team is in Lisbon.", agent="ada")
+    # Partitions are created here in an order that nothing in the store records.
     for project in reversed(PROJECTS):
         memory.forget(memory.ingest("A note that nobody needs.", project=project).id)
     kept = []
     for number in range(72):
         clock.advance(hours=chance.choice([1, 5, 22, 49]))
-        kept += memory.ingest_many(_some_memories(chance, number, clock.now()))
+        kept += memory.memories.ingest_many(_some_memories(chance, number, clock.now()))
     for one, other in zip(kept[::40], kept[1::40], strict=False):
         memory.link(one.id, "contradicts", other.id)
     for one in kept[7::50]:
         memory.link(one.id, "applies_to", "project:site")
     for one, status in zip(kept[3::45], ("archived", "superseded") * 9, strict=False):
-        memory.set_status(one.id, status)
+        memory.memories.set_status(one.id, status)
     for one in kept[5::23]:
         memory.forget(one.id)
     for city in ("Lisbon", "Osaka", "Osaka", "Tromsø"):
@@ -115,11 +115,11 @@ def _some_memories(chance: Random, number: int, now: datetime) -> list[dict[str,
     return [told | line for line in lines]
 
 
-def _talk(memory: Recollect, chance: Random, number: int) -> None:
+def _talk(memory: LocalRecollect, chance: Random, number: int) -> None:
     began = START + timedelta(days=3 * number, hours=number % 7)
     agent = "ben" if number % 6 == 5 else "ada"
     project = PROJECTS[number % 3] if number % 4 else None
-    talk = memory.start_conversation(agent=agent, project=project, started_at=began)
+    talk = memory.conversations.start(agent=agent, project=project, started_at=began)
     said: list[dict[str, Any]] = []
     for turn in range(11):  # so many that not all of ada's are compared exactly
         person, place = chance.choice(PEOPLE), chance.choice(PLACES)
@@ -138,20 +138,20 @@ def _talk(memory: Recollect, chance: Random, number: int) -> None:
         for role, texts in (("user", asks), ("assistant", answers)):
             at = began + timedelta(minutes=len(said))
             said.append({"role": role, "content": chance.choice(texts), "created_at": at})
-    memory.append_messages(talk, said)
-    memory.end_conversation(talk, ended_at=began + timedelta(hours=1))
+    memory.conversations.append_many(talk, said)
+    memory.conversations.end(talk, ended_at=began + timedelta(hours=1))
 
 
 @dataclass(frozen=True)
-class Question:
+class SampleQuery:
     """A question, the verb it is put to, and where and how it is asked."""
 
     verb: str
     query: str
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
 
 
-def _questions() -> Iterable[Question]:
+def _questions() -> Iterable[SampleQuery]:
     wheres: tuple[dict[str, Any], ...] = (
         {"project": "site"},
         {"project": "billing", "session": "s2"},
@@ -185,34 +185,34 @@ def _questions() -> Iterable[Question]:
     ]
     for number, query in enumerate(asked):
         where = wheres[number % len(wheres)]
-        yield Question("search", query, where | {"limit": 50 if number % 3 else 10})
-        yield Question("search", query, wheres[(number + 1) % len(wheres)])
+        yield SampleQuery("search", query, where | {"limit": 50 if number % 3 else 10})
+        yield SampleQuery("search", query, wheres[(number + 1) % len(wheres)])
         agent = "ben" if number % 5 == 0 else "ada"
         limit = 10 if number % 2 else 120
-        yield Question("search_messages", query, {"agent": agent, "limit": limit})
+        yield SampleQuery("search_messages", query, {"agent": agent, "limit": limit})
         place = {"agent": "ada", "project": "site"} if number % 2 else {"project": "robot"}
-        yield Question("context_for", query, place)
+        yield SampleQuery("context_for", query, place)
     for tool, mode in product(TOOLS[:4], ("fts", "vector")):
-        yield Question("search_messages", f"{tool} failed", {"agent": "ada", "mode": mode})
+        yield SampleQuery("search_messages", f"{tool} failed", {"agent": "ada", "mode": mode})
     for kind in TYPES:
-        yield Question("search", "Redis or Kafka", {"everywhere": True, "types": [kind]})
+        yield SampleQuery("search", "Redis or Kafka", {"everywhere": True, "types": [kind]})
     for since in (date(2026, 5, 20), date(2026, 6, 20)):
         narrow = {"since": since.isoformat(), "tags": ["ops"], "everywhere": True}
-        yield Question("search", "who reviews it", narrow)
-        yield Question("search_messages", "", {"agent": "ada", "since": since.isoformat()})
+        yield SampleQuery("search", "who reviews it", narrow)
+        yield SampleQuery("search_messages", "", {"agent": "ada", "since": since.isoformat()})
 
 
 QUESTIONS = tuple(_questions())
 
 
-def answers(memory: Recollect, order: Iterable[int] | None = None) -> dict[int, bytes]:
+def answers(memory: LocalRecollect, order: Iterable[int] | None = None) -> dict[int, bytes]:
     """Return the answer to each question (or to some, in that order), by its number."""
     numbers = range(len(QUESTIONS)) if order is None else order
     return {number: _answer(memory, QUESTIONS[number]) for number in numbers}
 
 
-def _answer(memory: Recollect, question: Question) -> bytes:
-    found = getattr(memory, question.verb)(question.query, asked_at=ASKED_AT, **question.given)
+def _answer(memory: LocalRecollect, question: SampleQuery) -> bytes:
+    found = getattr(memory, question.verb)(question.query, asked_at=ASKED_AT, **question.arguments)
     told = asdict(found) if question.verb == "context_for" else [asdict(hit) for hit in found]
     return json.dumps(_without_log(told), sort_keys=True, default=str, indent=1).encode()
 
@@ -224,11 +224,11 @@ def _without_log(told: Any) -> Any:
     return [_without_log(one) for one in told] if isinstance(told, list | tuple) else told
 
 
-def written(told: Mapping[int, bytes]) -> bytes:
+def answers_as_bytes(told: Mapping[int, bytes]) -> bytes:
     """Return answers as the bytes of a file."""
     return b"\n\0".join(told[number] for number in sorted(told))
 
 
 if __name__ == "__main__":
     with opened(Path(sys.argv[1])) as there:
-        Path(sys.argv[2]).write_bytes(written(answers(there)))
+        Path(sys.argv[2]).write_bytes(answers_as_bytes(answers(there)))

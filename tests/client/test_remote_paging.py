@@ -1,0 +1,245 @@
+"""Lists behind a server: every page, every item once, as a local store returns them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from recollect.wire.routes import PREFIX, ROUTES, Route
+
+import recollect
+from in_process_server import serve_in_thread
+from populated_memory import populate_memory
+from raw_http import request, send_raw
+from recollect import LocalRecollect
+from recollect.client.connection import Connection
+from recollect.wire.path_segment import fill_path
+from support import candidates, open_memory
+
+pytestmark = pytest.mark.door
+
+LOOPS = "client/connection.py:83: params={} strips the query off the next page's address"
+Verb = Callable[[Any], list[Any]]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalRecollect, str]]:
+    """A memory with more of everything than one page holds, and its server."""
+    path = tmp_path_factory.mktemp("pages") / "memory.db"
+    with open_memory(path, words_only=True, reach=[]) as memory:
+        populate_memory(memory)
+        for number in range(1_500):
+            memory.agents.create(f"agent {number}", default_blocks=False)
+        said = memory.conversations.start(agent="ben", title="long")
+        messages = [{"role": "user", "content": f"word {number}"} for number in range(2_500)]
+        memory.conversations.append_many(said, messages)
+        for number in range(60):
+            memory.conversations.start(agent="ben", title=str(number))
+            memory.capture_session(f"User: I like the number {number}.\n", project=f"p{number}")
+            memory.views.save(f"view {number}", "x")
+        facts = [{"content": f"Fact {number} of many."} for number in range(1_100)]
+        facts += [{"content": f"Perhaps {n}.", "status": "inbox"} for n in range(120)]
+        memory.memories.ingest_many(facts)
+        for number in range(30):
+            memory.blocks.set("ben", "notes", f"value {number}")
+        with serve_in_thread(memory) as url:
+            yield memory, url
+
+
+def long_talk(memory: Any) -> Any:
+    return next(one for one in memory.conversations.list(limit=1_000) if one.title == "long")
+
+
+LISTS = [
+    route for route in ROUTES.values() if route.method == "GET" and str(route.returns)[:4] == "list"
+]
+QUERIES: dict[str, dict[str, Any]] = {
+    "block_history": {"agent": "ben"},
+    "block_changes": {"agent": "ben", "since": "2026-01-01"},
+    "blocks": {"agent": "ben"},
+    "memories": {"everywhere": True},
+}
+
+
+def key_of(item: Any) -> str:
+    return str(item.get("id") or item)
+
+
+def pages(url: str, route: Route, memory: LocalRecollect, **query: Any) -> list[list[Any]]:
+    """Follow the links of a list from its first page to the last."""
+    names = {"agent": "ben", "label": "notes", "conversation": long_talk(memory).id}
+    at = PREFIX + fill_path(route.path, {name: names[name] for name in route.in_path})
+    found: list[list[Any]] = []
+    with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
+        answer = client.memories.get(at, params={**QUERIES.get(route.verb, {}), **query})
+        while True:
+            assert answer.status_code == 200, answer.text
+            found.append(answer.json())
+            if "next" not in answer.links:
+                return found
+            answer = client.memories.get(answer.links["next"]["url"])
+            assert len(found) < 1_000
+
+
+def whole(memory: LocalRecollect, route: Route) -> int:
+    """Return how many items there are, as the open memory counts them."""
+    given: dict[str, Any] = dict(QUERIES.get(route.verb, {}))
+    names = {"agent": "ben", "label": "notes", "conversation": long_talk(memory)}
+    given |= {name: names[name] for name in route.in_path}
+    if route.verb in ("memories", "inbox", "waiting", "jobs", "ledger", "conversations"):
+        given["limit"] = 1_000
+    if route.verb in ("messages", "messages_of"):
+        given["limit"] = 10_000
+    return len(getattr(memory, route.verb)(**given))
+
+
+@pytest.mark.parametrize(
+    "route",
+    [one for one in LISTS if one.verb != "messages"],  # which has positions of its own
+    ids=lambda route: route.verb,
+)
+def test_following_the_links_gives_every_item_once(
+    many: tuple[LocalRecollect, str], route: Route
+) -> None:
+    memory, url = many
+    every = whole(memory, route)
+    step = max(1, every // 7)
+
+    found = pages(url, route, memory, limit=step)
+
+    keys = [key_of(one) for page in found for one in page]
+    assert len(keys) == every
+    assert len(set(keys)) == every
+    assert all(len(page) <= step for page in found)
+
+
+@pytest.mark.parametrize("limit", [50, 999, 1_000])
+def test_memories_can_be_paged_to_their_thousandth(
+    many: tuple[LocalRecollect, str], limit: int
+) -> None:
+    memory, url = many
+
+    found = pages(url, ROUTES["memories"], memory, limit=limit)
+
+    keys = [key_of(one) for page in found for one in page]
+    assert len(keys) == len(set(keys))
+    assert len(keys) >= 1_000
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("limit=0", 422),
+        ("limit=-1", 422),
+        ("limit=1.5", 422),
+        ("limit=", 422),
+        ("limit=x", 422),
+        ("limit=99999999999999999999", 422),
+        ("offset=-1", 422),
+        ("offset=x", 422),
+        ("offset=99999999999999999999", 422),
+        ("limit=1000", 200),
+        ("limit=1&offset=1000000", 200),
+    ],
+)
+@pytest.mark.parametrize(
+    "path", ["agents", "memories", "conversations", "jobs", "agents/ben/messages"]
+)
+def test_a_page_that_cannot_be_is_refused(
+    many: tuple[LocalRecollect, str], path: str, query: str, status: int
+) -> None:
+    _, url = many
+    port = int(url.rpartition(":")[2])
+
+    answer = send_raw(port, request("GET", f"/api/{path}?{query}", f"Host: 127.0.0.1:{port}"))
+
+    assert answer is not None
+    assert answer.status == status, answer.body
+    if status == 422:
+        assert answer.problem["error"] == "InvalidInput"
+
+
+def test_the_last_page_has_no_next(many: tuple[LocalRecollect, str]) -> None:
+    memory, url = many
+    count = len(memory.agents.list())
+    with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
+        last = client.memories.get(f"/api/agents?limit=10&offset={count - 10}")
+        beyond = client.memories.get(f"/api/agents?limit=10&offset={count}")
+
+    assert len(last.json()) == 10
+    assert "next" not in last.links
+    assert beyond.json() == []
+    assert "next" not in beyond.links
+
+
+class _CountingConnection(Connection):
+    """A connection that gives up where a client would ask for ever."""
+
+    left = 40
+
+    def send_once(self, method: str, path: str, **how: Any) -> httpx2.Response:
+        self.left -= 1
+        assert self.left, "the client asks for the same page for ever"
+        return super().send_once(method, path, **how)
+
+
+@pytest.fixture
+def remote(many: tuple[LocalRecollect, str]) -> Iterator[Any]:
+    """The client of that server."""
+    from recollect.client.remote import RemoteRecollect
+
+    with RemoteRecollect(_CountingConnection(many[1])) as opened:
+        yield opened
+
+
+def test_a_list_of_more_than_one_page_is_whole(
+    many: tuple[LocalRecollect, str], remote: Any
+) -> None:
+    assert remote.agents.list() == many[0].agents.list()
+
+
+def test_a_context_of_more_than_one_page_is_whole(
+    many: tuple[LocalRecollect, str], remote: Any
+) -> None:
+    said = long_talk(many[0])
+
+    assert len(remote.conversations.messages_in_context(said)) == 2_500
+
+
+DEFAULTS: dict[str, Verb] = {
+    "memories": lambda door: door.memories.list(everywhere=True),
+    "conversations": lambda door: door.conversations.list(),
+    "messages_of": lambda door: door.conversations.agent_messages("ben"),
+    "jobs": lambda door: door.jobs.list(),
+    "inbox": lambda door: candidates(door, everywhere=True),
+    "waiting": lambda door: door.inbox.list(),
+}
+
+
+@pytest.mark.parametrize("verb", DEFAULTS)
+def test_the_default_limit_is_that_of_the_open_memory(
+    many: tuple[LocalRecollect, str], remote: Any, verb: str
+) -> None:
+    asked = DEFAULTS[verb]
+
+    assert len(asked(remote)) == len(asked(many[0]))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda door: door.conversations.messages(long_talk(door)),
+        lambda door: door.conversations.messages(long_talk(door), limit=2_400),
+        lambda door: door.conversations.agent_messages("ben", limit=1_500, offset=900),
+        lambda door: door.memories.list(limit=1_000),
+        lambda door: door.conversations.list(limit=20, offset=20),
+        lambda door: door.blocks.history("ben", "notes"),
+        lambda door: door.projects.list(),
+        lambda door: door.views.list(),
+    ],
+    ids=range(8),
+)
+def test_what_was_asked_for_is_what_comes(many: tuple[LocalRecollect, str], asked: Verb) -> None:
+    memory, url = many
+    with recollect.connect(url) as remote:
+        assert asked(remote) == asked(memory)

@@ -1,0 +1,285 @@
+"""No fact becomes active through an untrusted caller, by whatever route."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from mcp_clients import (
+    PROTOCOL_VERSIONS,
+    ScriptedUser,
+    call_error,
+    call_tool,
+    call_values,
+    in_process_server,
+    run_client,
+)
+from recollect import LocalRecollect
+from recollect.domain.memory import MemoryType
+from recollect.mcp.caller_scope import Caller
+from recollect.mcp.tool_profiles import PROFILES
+from support import candidates, open_memory
+
+ENTITY = {"name": "Ann", "entityType": "person", "observations": ["likes tea"]}
+
+
+def active(memory: LocalRecollect) -> list[str]:
+    return [item.content for item in memory.memories.list(everywhere=True, statuses=["active"])]
+
+
+@pytest.mark.parametrize("type", [None, *MemoryType])
+def test_what_an_agent_remembers_waits_whatever_it_calls_it(
+    tmp_path: Path, type: str | None
+) -> None:
+    arguments = {} if type is None else {"type": type}
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = in_process_server(memory)
+
+        result = call_values(
+            server, "remember", content="Ann lives in Berlin.", rationale="so", **arguments
+        )
+
+        assert result["status"] == "inbox"
+        stored = memory.memories.get(result["id"])
+        assert stored.evidence[0].voice == "assistant"
+        explained = call_values(server, "explain", id=stored.id)["text"]
+        assert "by agent: written by an agent" in explained
+        assert active(memory) == []
+
+
+@pytest.mark.parametrize("type", list(MemoryType))
+def test_no_policy_promotes_what_an_agent_wrote(tmp_path: Path, type: str) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = in_process_server(memory)
+        for output in ("Ann lives in Berlin.", "Ann lives in Berlin.", "Ann lives in Berlin now."):
+            call_values(
+                server, "remember", content=output, type=type, rationale="she said so twice"
+            )
+
+        memory.consolidate()
+        memory.drain()
+        memory.maintenance.run()
+
+        assert active(memory) == []
+
+
+def test_a_second_telling_by_the_user_does_not_promote_the_agents_words(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory_id = call_values(
+            in_process_server(memory), "remember", content="I prefer tabs.", type="profile"
+        )["id"]
+        for session in ("one", "two"):
+            memory.capture_session("user: I prefer tabs.", session=session)
+
+        memory.drain()
+
+        assert memory.memories.get(memory_id).status != "active"
+
+
+def test_an_agents_correction_replaces_nothing(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        existing = memory.ingest("Ann lives in Berlin.", type="profile", scope="global")
+        output = "Actually, Ann does not live in Berlin. Ann lives in Paris."
+        call_values(in_process_server(memory), "remember", content=output, type="profile")
+
+        memory.consolidate()
+
+        assert memory.memories.get(existing.id).status == "active"
+        assert active(memory) == ["Ann lives in Berlin."]
+
+
+def test_a_trusted_agents_memory_is_active_and_still_the_agents(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = in_process_server(memory, Caller(project="site", trusted=True))
+
+        result = call_values(server, "remember", content="We use pnpm.")
+
+        assert result["status"] == "active"
+        assert memory.memories.get(result["id"]).evidence[0].voice == "assistant"
+        assert "to active by agent" in call_values(server, "explain", id=result["id"])["text"]
+
+
+def test_a_read_only_block_is_not_edited_however_it_is_tried(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.agents.create("coder")
+        memory.blocks.create("rules", "Be kind.", agent="coder", read_only=True)
+        tries: tuple[dict[str, Any], ...] = (
+            {"how": "append", "text": "Obey."},
+            {"how": "set", "text": "Obey."},
+            {"how": "insert", "text": "Obey.", "line": 0},
+            {"how": "replace", "old": "kind", "text": "mean"},
+        )
+        for trusted in (False, True):
+            server = in_process_server(
+                memory, Caller(project="site", agent="coder", trusted=trusted)
+            )
+            for arguments in tries:
+                assert "read-only" in call_error(server, "edit_block", label="rules", **arguments)
+
+        assert memory.blocks.get("coder", "rules").value == "Be kind."
+
+
+def test_the_graph_tools_write_candidates_only(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = in_process_server(memory, Caller(project="site", profile="memory-graph"))
+        call_values(server, "create_entities", entities=[ENTITY, {**ENTITY, "name": "Bob"}])
+        knows = {"from": "Ann", "to": "Bob", "relationType": "knows"}
+        call_values(server, "create_relations", relations=[knows])
+        more = [{"entityName": "Ann", "contents": ["likes cake"]}]
+        call_values(server, "add_observations", observations=more)
+
+        memory.consolidate()
+
+        assert active(memory) == []
+
+
+def test_every_tool_of_every_profile_leaves_an_untrusted_store_without_active_facts(
+    tmp_path: Path,
+) -> None:
+    """Called with anything it may take, and nobody to ask, none of them makes a fact active."""
+    anything: dict[str, Any] = {
+        "content": "Ann lives in Berlin.",
+        "query": "Ann",
+        "task": "write to Ann",
+        "label": "human",
+        "how": "set",
+        "text": "Ann",
+        "entities": [ENTITY],
+        "relations": [],
+        "observations": [],
+        "entityNames": ["Ann"],
+        "deletions": [],
+        "names": ["Ann"],
+        "type": "episode",
+    }
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        waiting = memory.ingest("We use pnpm.", project="site", status="inbox")
+        for profile, tools in PROFILES.items():
+            server = in_process_server(
+                memory, Caller(project="site", agent="coder", profile=profile)
+            )
+            for tool in tools:
+                for action in ("keep", "replace", "list"):
+                    arguments = {**anything, "id": waiting.id, "action": action}
+                    accepted = {
+                        name: arguments[name] for name in tool.parameters if name in arguments
+                    }
+                    call_tool(server, tool.name, **accepted)
+
+        assert active(memory) == []
+
+
+def test_what_the_user_kept_is_not_deleted_from_the_graph_without_the_user(
+    tmp_path: Path,
+) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = in_process_server(memory, Caller(project="site", profile="memory-graph"))
+        call_values(server, "create_entities", entities=[ENTITY])
+        for item in candidates(memory):
+            memory.promote(item.id)
+
+        assert "cannot ask" in call_error(server, "delete_entities", entityNames=["Ann"])
+        assert len(active(memory)) == 2
+        user = ScriptedUser()
+        call_values(server, "delete_entities", user=user, entityNames=["Ann"])
+
+        assert "likes tea" in user.questions[0]
+        assert active(memory) == []
+
+
+def test_a_call_for_another_profiles_tool_is_unknown(tmp_path: Path) -> None:
+    async def scene(client: Client) -> None:
+        with pytest.raises(MCPError, match="Unknown tool: read_graph"):
+            await client.call_tool("read_graph", {})
+
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        run_client(in_process_server(memory), scene)
+
+
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+def test_a_block_that_every_agent_shares_is_not_edited_without_the_user(
+    tmp_path: Path, era: str
+) -> None:
+    user = ScriptedUser()
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.agents.create("coder")
+        memory.agents.create("other")
+        server = in_process_server(memory)
+        for label in ("human", "style"):
+            error = call_error(server, "edit_block", era, label=label, how="set", text="Obey.")
+            assert "recollect memory update" in error
+        no = ScriptedUser("decline")
+        assert "said no" in call_error(
+            server, "edit_block", era, no, label="human", how="append", text="Obey."
+        )
+        assert memory.blocks.get("other", "human").value == ""
+
+        call_values(server, "edit_block", era, user, label="human", how="append", text="Ann")
+
+        assert memory.blocks.get("other", "human").value == "Ann"
+        assert user.questions[0].endswith("The new text:\n\nAnn")
+
+
+def test_a_shared_block_is_shared_also_before_it_is_first_written(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.conversations.start(agent="coder")  # an agent that came into being by being named
+
+        assert "cannot ask" in call_error(
+            in_process_server(memory), "edit_block", label="human", how="set", text="Obey."
+        )
+
+
+def test_the_blocks_of_the_agent_and_the_project_are_edited_without_a_question(
+    tmp_path: Path,
+) -> None:
+    user = ScriptedUser()
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        server = in_process_server(memory)
+        for label in ("persona", "project"):
+            arguments = {"label": label, "how": "append", "text": "short"}
+            call_values(server, "edit_block", user=user, **arguments)
+        trusted = in_process_server(memory, Caller(project="site", agent="coder", trusted=True))
+        call_values(trusted, "edit_block", user=user, label="human", how="set", text="Ann")
+
+        assert user.questions == []
+        assert memory.blocks.get("coder", "human").value == "Ann"
+
+
+def test_a_shared_block_that_changed_while_the_user_was_asked_stays(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.agents.create("coder")
+
+        class EditingUser(ScriptedUser):
+            async def __call__(self, context: object, params: Any) -> Any:
+                memory.blocks.set("coder", "human", "Bob")
+                return await super().__call__(context, params)
+
+        error = call_error(
+            in_process_server(memory),
+            "edit_block",
+            user=EditingUser(),
+            label="human",
+            how="append",
+            text="x",
+        )
+
+        assert "the data changed while the user was asked" in error
+        assert memory.blocks.get("coder", "human").value == "Bob"
+
+
+def test_a_hidden_block_is_neither_edited_nor_mentioned(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+        memory.agents.create("coder")
+        memory.blocks.create("vault", "nine", agent="coder", hidden=True)
+        server = in_process_server(memory)
+
+        for label in ("vault", " vault ", "absent"):
+            for version in (1, 9):
+                arguments = {"label": label, "how": "set", "text": "ten"}
+                error = call_error(server, "edit_block", **arguments, version=version)
+                assert "nine" not in error
+                assert "vault" not in error.partition("there is persona")[2]
+
+        assert memory.blocks.get("coder", "vault").value == "nine"
