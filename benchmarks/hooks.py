@@ -182,7 +182,7 @@ def _answered(said: Mapping[str, Sequence[str]], name: str) -> str:
 
 def _late(folder: Path) -> int:
     log = (folder / "recollect" / "hooks.log").read_text(encoding="utf-8")
-    return log.count("late") + log.count("gave up")
+    return log.count("timed out")
 
 
 def _text(printed: str) -> str:

@@ -1,4 +1,4 @@
-"""Homes with the settings of every client, as people have them, and what is on a disk."""
+"""Sample settings files of every client, and helpers that compare files on disk."""
 
 import re
 from collections.abc import Callable
@@ -111,7 +111,7 @@ OPENCODE = """{
 """
 
 # client: its files below the home folder, as somebody has them
-HOMES: dict[str, dict[str, str]] = {
+SETTINGS_BY_CLIENT: dict[str, dict[str, str]] = {
     "claude-code": {".claude.json": CLAUDE_STATE, ".claude/settings.json": CLAUDE_SETTINGS},
     "codex": {".codex/config.toml": CODEX_CONFIG, ".codex/hooks.json": CODEX_HOOKS},
     "cursor": {".cursor/mcp.json": CURSOR_MCP, ".cursor/hooks.json": CURSOR_HOOKS},
@@ -124,8 +124,8 @@ HOMES: dict[str, dict[str, str]] = {
 }
 
 
-def move_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a home folder of a test's own, with a project to stand in; return it."""
+def use_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Create a home folder with a project as the current folder, and return the home folder."""
     folder = tmp_path / "home"
     (folder / "work" / "site").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(folder))
@@ -137,17 +137,17 @@ def move_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run_setup(*args: str) -> Result:
-    """Run `recollect setup`; no file half written may be left behind."""
+    """Run `recollect setup`, and assert that no temporary file is left."""
     result = CliRunner().invoke(main, ["setup", *args])
     folders = (Path.home(), Path.home().parent / "state")
     assert [path for folder in folders for path in folder.rglob(".*.recollect")] == []
     return result
 
 
-def furnish(home: Path, client: str) -> dict[str, Path]:
+def write_settings(home: Path, client: str) -> dict[str, Path]:
     """Write the settings of *client* below *home*; return their paths."""
     written = {}
-    for name, text in HOMES[client].items():
+    for name, text in SETTINGS_BY_CLIENT[client].items():
         path = home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
@@ -158,7 +158,7 @@ def furnish(home: Path, client: str) -> dict[str, Path]:
 
 def listing(folder: Path) -> dict[str, tuple[object, ...]]:
     """Return everything below *folder*: kind, permissions, time of change, bytes or target."""
-    found: dict[str, tuple[object, ...]] = {}
+    entries: dict[str, tuple[object, ...]] = {}
     for path in sorted(folder.rglob("*")):
         stat = path.lstat()
         content: object = None
@@ -167,8 +167,8 @@ def listing(folder: Path) -> dict[str, tuple[object, ...]]:
         elif path.is_file():
             content = path.read_bytes()
         times = stat.st_mtime_ns if not path.is_dir() else 0
-        found[str(path.relative_to(folder))] = (stat.st_mode, times, content)
-    return found
+        entries[str(path.relative_to(folder))] = (stat.st_mode, times, content)
+    return entries
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes | None]]:
@@ -182,8 +182,8 @@ def contents(folder: Path) -> dict[str, tuple[int, bytes | None]]:
     }
 
 
-def patched(diff: str, root: Path) -> dict[str, str | None]:
-    """Return the files that *diff* changes as they are after it, by their path; None: gone."""
+def files_after_diff(diff: str, root: Path) -> dict[str, str | None]:
+    """Return the content of each file after *diff*, by path; None if the file is removed."""
     after: dict[str, str | None] = {}
     for part in re.split(r"^(?=--- /)", diff, flags=re.MULTILINE)[1:]:
         old, new = re.findall(r"^(?:---|\+\+\+) (.*)$", part, flags=re.MULTILINE)[:2]
@@ -202,16 +202,16 @@ def apply_diff(text: str, diff: str) -> str:
     for start, count, body in re.findall(hunk, diff, flags=re.MULTILINE):
         parts = re.findall(r"([ +\-])(.*\n)(\\.*\n)?", body)
         written = [(sign, line[:-1] if unended else line) for sign, line, unended in parts]
-        taken = [line for sign, line in written if sign in " -"]
-        given = [line for sign, line in written if sign in " +"]
+        removed = [line for sign, line in written if sign in " -"]
+        added = [line for sign, line in written if sign in " +"]
         first = int(start) - (0 if count == "0" else 1) + shift
-        assert lines[first : first + len(taken)] == taken
-        lines[first : first + len(taken)] = given
-        shift += len(given) - len(taken)
+        assert lines[first : first + len(removed)] == removed
+        lines[first : first + len(removed)] = added
+        shift += len(added) - len(removed)
     return "".join(lines)
 
 
-def done(result: Result) -> str:
-    """Return what a command said, which must have gone well."""
+def successful_output(result: Result) -> str:
+    """Assert that a command succeeded, and return its output."""
     assert result.exit_code == 0, result.output
     return result.output

@@ -80,7 +80,7 @@ def test_nothing_loads_the_mcp_package_but_what_speaks_mcp() -> None:
         "from recollect.config import Settings\n"
         "from starlette.testclient import TestClient\n"
         "settings = Settings(db=':memory:', embedding_backend='none')\n"
-        "with Recollect(settings) as memory:\n"
+        "with LocalRecollect(settings) as memory:\n"
         "    with TestClient(web_app(memory, settings), base_url='http://localhost') as client:\n"
         "        assert client.get('/health').json()['status'] == 'ok'\n"
     )
@@ -105,7 +105,7 @@ def test_a_server_without_an_embedder_loads_no_numpy() -> None:
         "from recollect.config import Settings\n"
         "from starlette.testclient import TestClient\n"
         "settings = Settings(db=':memory:', embedding_backend='none')\n"
-        "with Recollect(settings) as memory:\n"
+        "with LocalRecollect(settings) as memory:\n"
         "    with TestClient(web_app(memory, settings), base_url='http://localhost') as client:\n"
         "        assert client.get('/health').json()['status'] == 'ok'"
     )

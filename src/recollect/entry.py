@@ -19,7 +19,7 @@ def main() -> None:
     for_hook = _for_hook(arguments)
     if for_hook is not None and not {"-h", "--help"} & set(arguments):
         # As above.
-        from recollect.hooks.run import main as hook
+        from recollect.hooks.hook_command import main as hook
 
         sys.exit(hook(for_hook))
     from recollect.cli.main import main as command

@@ -10,7 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from recollect.cli.main import main
-from settings_files import Run, contents, done, furnish, listing, move_in, run_setup
+from settings_files import (
+    Run,
+    contents,
+    listing,
+    run_setup,
+    successful_output,
+    use_home,
+    write_settings,
+)
 
 pytestmark = pytest.mark.skipif(
     sys.platform in ("win32", "darwin"), reason="the homes are those of Linux"
@@ -20,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder of a test's own."""
-    return move_in(tmp_path, monkeypatch)
+    return use_home(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -64,7 +72,7 @@ def test_a_file_that_cannot_be_changed_safely_stops_everything(
 
 @pytest.mark.parametrize("option", ["--yes", "--dry-run"])
 def test_a_read_only_file_is_left_alone(option: str, home: Path, run: Run) -> None:
-    path = furnish(home, "zed")[".config/zed/settings.json"]
+    path = write_settings(home, "zed")[".config/zed/settings.json"]
     path.chmod(0o444)
     before = listing(home)
 
@@ -76,7 +84,7 @@ def test_a_read_only_file_is_left_alone(option: str, home: Path, run: Run) -> No
 
 
 def test_a_broken_second_file_leaves_the_first_alone(home: Path, run: Run) -> None:
-    furnish(home, "claude-code")
+    write_settings(home, "claude-code")
     (home / ".claude" / "settings.json").write_text("{,}", encoding="utf-8")
     before = listing(home)
 
@@ -87,7 +95,7 @@ def test_a_broken_second_file_leaves_the_first_alone(home: Path, run: Run) -> No
 def test_a_file_that_cannot_take_its_place_puts_the_others_back(
     home: Path, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    furnish(home, "claude-code")
+    write_settings(home, "claude-code")
     before = contents(tmp_path)
     replace = Path.replace
 
@@ -105,17 +113,17 @@ def test_a_file_that_cannot_take_its_place_puts_the_others_back(
 
 
 def test_a_link_to_the_real_settings_is_followed_and_stays(home: Path, run: Run) -> None:
-    path = furnish(home, "zed")[".config/zed/settings.json"]
+    path = write_settings(home, "zed")[".config/zed/settings.json"]
     real = home / "dotfiles" / "zed.json"
     real.parent.mkdir()
     path.rename(real)
     path.symlink_to(real)
     before = real.read_bytes()
 
-    done(run("zed", "--yes"))
+    successful_output(run("zed", "--yes"))
     changed = real.read_bytes()
     link = path.is_symlink()
-    done(run("zed", "--remove", "--yes"))
+    successful_output(run("zed", "--remove", "--yes"))
 
     assert changed != before
     assert link
@@ -124,16 +132,16 @@ def test_a_link_to_the_real_settings_is_followed_and_stays(home: Path, run: Run)
 
 
 def test_a_file_made_for_us_and_moved_behind_a_link_is_not_removed(home: Path, run: Run) -> None:
-    done(run("zed", "--yes"))
+    successful_output(run("zed", "--yes"))
     path = home / ".config" / "zed" / "settings.json"
     real = path.rename(home / "zed.json")
     path.symlink_to(real)
 
-    done(run("zed", "--remove", "--yes"))
+    successful_output(run("zed", "--remove", "--yes"))
 
     assert path.is_symlink()
     assert "recollect" not in real.read_text(encoding="utf-8")
-    assert done(run("zed", "--yes"))
+    assert successful_output(run("zed", "--yes"))
 
 
 def test_what_another_set_up_remembers_meanwhile_is_not_lost(
@@ -145,22 +153,22 @@ def test_what_another_set_up_remembers_meanwhile_is_not_lost(
     def slow(opened: int) -> None:
         fsync(opened)
         if others:
-            done(CliRunner().invoke(main, ["setup", others.pop(), "--yes"]))
+            successful_output(CliRunner().invoke(main, ["setup", others.pop(), "--yes"]))
 
     monkeypatch.setattr(os, "fsync", slow)
     refused = run("zed", "--yes")
 
     assert "run this again" in refused.output
     assert not (home / ".config" / "zed").exists()
-    done(run("zed", "--yes"))
+    successful_output(run("zed", "--yes"))
     for client in ("zed", "vscode"):
-        done(run(client, "--remove", "--yes"))
+        successful_output(run(client, "--remove", "--yes"))
     assert not list(home.rglob("*.json"))
 
 
 def test_the_record_keeps_no_secret_of_the_settings(home: Path, run: Run, tmp_path: Path) -> None:
-    furnish(home, "claude-code")
-    done(run("claude-code", "--yes"))
+    write_settings(home, "claude-code")
+    successful_output(run("claude-code", "--yes"))
     record = tmp_path / "state" / "recollect" / "setup.json"
 
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
@@ -169,10 +177,10 @@ def test_the_record_keeps_no_secret_of_the_settings(home: Path, run: Run, tmp_pa
 
 
 def test_a_damaged_record_is_done_without(home: Path, run: Run, tmp_path: Path) -> None:
-    furnish(home, "vscode")
-    done(run("vscode", "--yes"))
+    write_settings(home, "vscode")
+    successful_output(run("vscode", "--yes"))
     (tmp_path / "state" / "recollect" / "setup.json").write_text('{"files": 1}', encoding="utf-8")
 
-    done(run("vscode", "--remove", "--yes"))
+    successful_output(run("vscode", "--remove", "--yes"))
 
     assert "recollect" not in (home / ".config/Code/User/mcp.json").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.setup.clients import CLIENTS, Client
+from recollect.setup.supported_clients import CLIENTS, SupportedClient
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDE = (ROOT / "docs" / "guide" / "README.md").read_text(encoding="utf-8")
@@ -13,7 +13,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_the_guide_says_how_to_set_a_client_up_check_it_and_remove_it(client: Client) -> None:
+def test_the_guide_says_how_to_set_a_client_up_check_it_and_remove_it(
+    client: SupportedClient,
+) -> None:
     section = re.search(rf"^## {client.title}\n\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
 
     assert section is not None
@@ -30,12 +32,12 @@ def test_the_guide_says_how_to_set_a_client_up_check_it_and_remove_it(client: Cl
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_the_guide_names_every_file_that_is_written(client: Client) -> None:
+def test_the_guide_names_every_file_that_is_written(client: SupportedClient) -> None:
     for file in client.files:
-        for path in (*file.user, *file.project):
+        for path in (*file.user_paths, *file.project_paths):
             assert path.rsplit("/", 1)[-1] in GUIDE
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_the_readme_has_a_line_for_every_client(client: Client) -> None:
+def test_the_readme_has_a_line_for_every_client(client: SupportedClient) -> None:
     assert f"| {client.title} | `recollect setup {client.name}` |" in README

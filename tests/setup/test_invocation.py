@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.setup.invocation import Invocation, hook_words, server_entry, server_words
+from recollect.setup.invocation import (
+    Invocation,
+    parse_hook_command,
+    parse_server_entry,
+    server_entry,
+)
 
 CALL = Invocation(program=("/opt/my tools/recollect",))
 MODULE = Invocation(program=("/usr/bin/python3", "-m", "recollect"), db="/data/m.db")
@@ -15,9 +20,9 @@ ALONE = Invocation(program=("/usr/bin/python3", "-P", "-m", "recollect"))
 @pytest.mark.parametrize("call", [CALL, MODULE, ALONE])
 @pytest.mark.parametrize("shape", ["stdio", "plain", "joined"])
 def test_our_server_is_known_again(call: Invocation, shape: str) -> None:
-    entry = server_entry(call.server(), shape)  # type: ignore[arg-type]
+    entry = server_entry(call.server_command(), shape)  # type: ignore[arg-type]
 
-    assert server_words(entry) == call.server()
+    assert parse_server_entry(entry) == call.server_command()
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_our_server_is_known_again(call: Invocation, shape: str) -> None:
     ],
 )
 def test_another_server_is_not_ours(entry: object) -> None:
-    assert server_words(entry) is None
+    assert parse_server_entry(entry) is None
 
 
 @pytest.mark.parametrize(
@@ -44,37 +49,37 @@ def test_another_server_is_not_ours(entry: object) -> None:
     [None, 1, "", "recollect", "recollect hook", "echo recollect hook stop", "recollect 'hook"],
 )
 def test_another_hook_is_not_ours(line: object) -> None:
-    assert hook_words(line) is None
+    assert parse_hook_command(line) is None
 
 
 def test_a_hook_is_quoted_for_the_shell() -> None:
-    line = CALL.hook("stop", "codex")
+    line = CALL.hook_command("stop", "codex")
 
     assert shlex.split(line) == ["/opt/my tools/recollect", "hook", "stop", "--client", "codex"]
-    assert hook_words(line) == ["stop", "--client", "codex"]
+    assert parse_hook_command(line) == ["stop", "--client", "codex"]
 
 
 def test_on_windows_every_shell_can_read_the_line() -> None:
-    call = Invocation(program=("C:\\Program Files\\r\\recollect.exe",), windows=True)
+    call = Invocation(program=("C:\\Program Files\\r\\recollect.exe",), is_windows=True)
 
-    line = call.hook("prompt", "claude-code")
+    line = call.hook_command("prompt", "claude-code")
 
     assert line == '"C:/Program Files/r/recollect.exe" hook prompt --client claude-code'
-    assert hook_words(line)
-    assert call.hook("prompt", "claude-code", line) == line
-    assert server_words(server_entry(call.server(), "plain"))
+    assert parse_hook_command(line)
+    assert call.hook_command("prompt", "claude-code", line) == line
+    assert parse_server_entry(server_entry(call.server_command(), "plain"))
 
 
 def test_options_of_the_user_stay_when_the_path_changes() -> None:
     former = ["/old/recollect", "mcp", "--trust", "--db", "/old.db", "--project", "site"]
 
-    assert CALL.server(former) == [
+    assert CALL.server_command(former) == [
         *CALL.program, "mcp", "--trust", "--db", "/old.db", "--project", "site"
     ]  # fmt: skip
-    assert MODULE.server(former) == [
+    assert MODULE.server_command(former) == [
         *MODULE.program, "mcp", "--trust", "--project", "site", "--db", "/data/m.db"
     ]  # fmt: skip
-    line = MODULE.hook("stop", "codex", "recollect hook stop --client=codex --project x")
+    line = MODULE.hook_command("stop", "codex", "recollect hook stop --client=codex --project x")
     assert line.endswith("hook stop --client codex --project x --db /data/m.db")
 
 
@@ -88,7 +93,7 @@ def test_options_of_the_user_stay_when_the_path_changes() -> None:
     ],
 )
 def test_a_line_that_does_more_is_left_to_its_author(line: str) -> None:
-    assert CALL.hook("stop", "codex", line) == line
+    assert CALL.hook_command("stop", "codex", line) == line
 
 
 @pytest.mark.parametrize("call", [CALL, ALONE])
@@ -98,18 +103,24 @@ def test_a_line_that_does_more_is_left_to_its_author(line: str) -> None:
 def test_a_path_that_a_shell_would_read_is_quoted_and_still_changed(
     folder: str, call: Invocation
 ) -> None:
-    former = replace(call, db=f"/data/{folder}/m.db").hook("stop", "codex")
+    former = replace(call, db=f"/data/{folder}/m.db").hook_command("stop", "codex")
 
-    line = replace(call, db="/data/other.db").hook("stop", "codex", former)
+    line = replace(call, db="/data/other.db").hook_command("stop", "codex", former)
 
-    assert hook_words(former) == ["stop", "--client", "codex", "--db", f"/data/{folder}/m.db"]
-    assert hook_words(line) == ["stop", "--client", "codex", "--db", "/data/other.db"]
+    assert parse_hook_command(former) == [
+        "stop",
+        "--client",
+        "codex",
+        "--db",
+        f"/data/{folder}/m.db",
+    ]
+    assert parse_hook_command(line) == ["stop", "--client", "codex", "--db", "/data/other.db"]
 
 
 def test_on_windows_a_name_with_an_apostrophe_is_known_again() -> None:
-    call = Invocation(program=("C:\\Users\\O'Brien\\recollect.exe",), windows=True)
+    call = Invocation(program=("C:\\Users\\O'Brien\\recollect.exe",), is_windows=True)
 
-    line = call.hook("prompt", "claude-code")
+    line = call.hook_command("prompt", "claude-code")
 
-    assert hook_words(line) == ["prompt", "--client", "claude-code"]
-    assert call.hook("prompt", "claude-code", line) == line
+    assert parse_hook_command(line) == ["prompt", "--client", "claude-code"]
+    assert call.hook_command("prompt", "claude-code", line) == line

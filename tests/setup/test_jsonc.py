@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect.setup.jsonc import Malformed, at, scan, value_of
-from recollect.setup.jsonc_edit import append, drop, put, tidy
+from recollect.setup.jsonc_edit import append, delete, put, remove_empty
+from recollect.setup.jsonc_parser import MalformedJson, node_at, scan, value_of
 
 PATH = ("mcpServers", "recollect")
 ENTRY = {"command": "/opt/re collect", "args": ["mcp", "é\n"]}
@@ -90,7 +90,7 @@ def test_a_member_put_and_dropped_leaves_the_text_as_it_was(
     assume(isinstance(value.get("mcpServers", {}), dict))
 
     new, made = put(text, PATH, ENTRY)
-    back = tidy(drop(new, PATH), [PATH[:1], ()], made)
+    back = remove_empty(delete(new, PATH), [PATH[:1], ()], made)
 
     servers = {**value.get("mcpServers", {}), "recollect": ENTRY}
     assert value_of(scan(new)) == {**value, "mcpServers": servers}
@@ -113,8 +113,8 @@ def test_elements_appended_and_dropped_leave_the_text_as_it_was(
         made |= more
     back = new
     for _ in range(count):
-        back = drop(back, ("hooks", "a", len(former)))
-    back = tidy(back, [("hooks", "a"), ("hooks",), ()], made)
+        back = delete(back, ("hooks", "a", len(former)))
+    back = remove_empty(back, [("hooks", "a"), ("hooks",), ()], made)
 
     assert value_of(scan(new)) == {**value, "hooks": {**hooks, "a": [*former, *[ENTRY] * count]}}
     assert untouched(text, new)
@@ -131,7 +131,7 @@ def test_a_value_is_replaced_where_it_stands(
 
     new, _ = put(text, (key,), new_value)
 
-    node = at(scan(text), (key,))
+    node = node_at(scan(text), (key,))
     assert node is not None
     assert new.startswith(text[: node.start])
     assert new.endswith(text[node.end :])
@@ -142,9 +142,9 @@ def test_a_value_is_replaced_where_it_stands(
 def test_any_member_can_be_dropped_and_the_others_stay(given: tuple[str, dict[str, Any]]) -> None:
     text, value = given
     for key in value:
-        new = drop(text, (key,))
+        new = delete(text, (key,))
 
-        assert value_of(scan(new)) == {name: one for name, one in value.items() if name != key}
+        assert value_of(scan(new)) == {name: item for name, item in value.items() if name != key}
         assert untouched(new, text)
 
 
@@ -152,12 +152,12 @@ def test_any_member_can_be_dropped_and_the_others_stay(given: tuple[str, dict[st
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         value_of(scan(text))
-    except Malformed as error:
-        said = str(error)
+    except MalformedJson as error:
+        output = str(error)
     else:
-        said = "line 1, column 1: nothing"
+        output = "line 1, column 1: nothing"
 
-    assert re.match(r"line \d+, column \d+: ", said)
+    assert re.match(r"line \d+, column \d+: ", output)
 
 
 @pytest.mark.parametrize(
@@ -181,18 +181,18 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     ],
 )
 def test_what_is_not_json_is_refused(text: str) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedJson):
         scan(text)
 
 
-def test_a_key_that_is_there_twice_is_not_guessed_about() -> None:
-    with pytest.raises(Malformed, match="twice"):
+def test_a_key_that_occurs_twice_is_an_error() -> None:
+    with pytest.raises(MalformedJson, match="twice"):
         put('{"mcpServers": {}, "mcpServers": {}}', PATH, ENTRY)
 
 
 @pytest.mark.parametrize("text", ['{"mcpServers": []}', '{"mcpServers": null}'])
-def test_a_member_is_not_put_into_what_is_no_object(text: str) -> None:
-    with pytest.raises(Malformed, match="mcpServers is no object"):
+def test_a_member_is_not_put_into_a_value_that_is_not_an_object(text: str) -> None:
+    with pytest.raises(MalformedJson, match="mcpServers is no object"):
         put(text, PATH, ENTRY)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from recollect import __version__
-from recollect.setup.clients import BY_NAME
 from recollect.setup.invocation import Invocation
-from recollect.setup.plan import snippet
+from recollect.setup.plan_changes import snippet
 from recollect.setup.plugin_folder import plugin_files
+from recollect.setup.supported_clients import BY_NAME
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "src" / "recollect" / "plugin"

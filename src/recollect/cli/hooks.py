@@ -6,8 +6,8 @@ The command of hooks, for those who ask for help.
 
 import click
 
-from recollect.hooks.names import CLIENTS
-from recollect.hooks.run import main as run
+from recollect.hooks.event_names import CLIENTS
+from recollect.hooks.hook_command import main as run
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import Refused
 from recollect.cli.render import visible
 from recollect.config import load_settings
@@ -40,8 +40,8 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
       recollect mcp --project . --agent coder < /dev/null
     """
     # The protocol's package takes half a second: no other command pays for it.
-    from recollect.mcp.caller import Caller
-    from recollect.mcp.stdio import serve_stdio
+    from recollect.mcp.caller_scope import Caller
+    from recollect.mcp.stdio_transport import serve_stdio
 
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
@@ -52,9 +52,9 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     named = db or click.get_current_context().find_root().params.get("db")
     caller = Caller(project=project or None, agent=agent, trusted=trust, profile=profile)
     try:
-        with Recollect(load_settings(db=named)) as memory:
-            memory.viewer(**caller.place)  # what cannot be a project or an agent is refused now
-            serve_stdio(memory, caller, here=None if project is not None else _here())
+        with LocalRecollect(load_settings(db=named)) as memory:
+            memory.engine.viewer(**caller.read_scope)  # what cannot be a project or an agent is refused now
+            serve_stdio(memory, caller, start_folder=None if project is not None else _here())
     except RecollectError as error:
         raise Refused(visible(str(error))) from error
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from recollect.hooks import state
+from recollect.hooks import state_files
 
 MOST_LOG_BYTES = 5_000_000
 
@@ -30,7 +30,7 @@ class Running:
 
 def state_folder(environ: Mapping[str, str]) -> Path:
     """Return where state is kept: XDG's place, or Windows' own."""
-    return Path(state.state_folder(dict(environ)))
+    return Path(state_files.state_folder(dict(environ)))
 
 
 def pid_file(folder: Path, port: int) -> Path:

@@ -11,14 +11,14 @@ import click
 from recollect.cli.options import Refused
 from recollect.cli.render import print_json, say, shown, visible
 from recollect.cli.server_files import state_folder
-from recollect.config import at_home
+from recollect.config import expand_home
 from recollect.errors import RecollectError
-from recollect.setup.apply import apply, check_writable, missing_folders, read_records, read_text
-from recollect.setup.clients import BY_NAME, CLIENTS, Client
+from recollect.setup.apply_changes import apply_changes, check_writable, missing_folders, read_records, read_text
+from recollect.setup.supported_clients import BY_NAME, CLIENTS, SupportedClient
 from recollect.setup.invocation import Invocation
-from recollect.setup.patches import unified_diff
-from recollect.setup.places import Machine, is_found, path_of
-from recollect.setup.plan import Change, Found, is_set_up, plan_removal, plan_setup, snippet
+from recollect.setup.text_diff import unified_diff
+from recollect.setup.settings_paths import ClientEnvironment, is_installed, settings_path
+from recollect.setup.plan_changes import FileChange, CurrentSettings, is_set_up, plan_removal, plan_setup, snippet
 from recollect.setup.plugin_folder import plan_copy
 
 PLUGIN = "plugin"
@@ -67,7 +67,7 @@ def setup(client: str | None, folder: str | None, **options: Any) -> None:
         raise Refused(visible(f"nothing was changed: {error}")) from error
 
 
-def invocation(machine: Machine, db: str | None) -> Invocation:
+def invocation(machine: ClientEnvironment, db: str | None) -> Invocation:
     """Return how a program without our environment starts Recollect: by absolute paths."""
     own = Path(sys.executable).absolute().parent / (
         "recollect.exe" if os.name == "nt" else "recollect"
@@ -77,8 +77,8 @@ def invocation(machine: Machine, db: str | None) -> Invocation:
     named = db or click.get_current_context().find_root().params.get("db")
     return Invocation(
         program=program,
-        db=str(at_home(named).absolute()) if named else None,
-        windows=machine.windows,
+        db=str(expand_home(named).absolute()) if named else None,
+        is_windows=machine.is_windows,
     )
 
 
@@ -105,7 +105,7 @@ def _in_words(row: dict[str, Any]) -> str:
     return "not set up" if row["found"] else "not found here"
 
 
-def _standing(client: Client, machine: Machine) -> dict[str, Any]:
+def _standing(client: SupportedClient, machine: ClientEnvironment) -> dict[str, Any]:
     there: set[str] = set()
     trouble = ""
     for project in (False, True):
@@ -117,7 +117,7 @@ def _standing(client: Client, machine: Machine) -> dict[str, Any]:
     return {
         "client": client.name,
         "title": client.title,
-        "found": is_found(client, machine),
+        "found": is_installed(client, machine),
         "set_up": there == {file.holds for file in client.files},
         "parts": sorted(there),
         "trouble": trouble,
@@ -125,7 +125,7 @@ def _standing(client: Client, machine: Machine) -> dict[str, Any]:
 
 
 def _set_up(
-    client: Client,
+    client: SupportedClient,
     *,
     dry_run: bool,
     remove: bool,
@@ -147,7 +147,7 @@ def _set_up(
         return
     found = _read(client, machine, project=project, only=only)
     if project and not found:
-        path_of(client.files[0], client, machine, project=True)  # says why there is nothing
+        settings_path(client.files[0], client, machine, project=True)  # says why there is nothing
     changes = plan_removal(found) if remove else plan_setup(found, client, call)
     for change in changes:
         check_writable(change.path)
@@ -160,7 +160,7 @@ def _set_up(
         print_json({"client": client.name, "written": written, "changed": _told(changes)})
     elif written:
         done = "Removed from" if remove else "Set up in"
-        say(f"{done} {client.title}. {'' if remove else client.then}".rstrip())
+        say(f"{done} {client.title}. {'' if remove else client.next_step}".rstrip())
         _advise(client, machine, call, remove=remove, project=project)
 
 
@@ -171,13 +171,13 @@ def _copy_plugin(folder: str | None, **options: Any) -> None:
         )
     if options["remove"]:
         raise click.UsageError(f"to remove a copy of the plugin, delete {folder}")
-    target = at_home(folder).absolute()
+    target = expand_home(folder).absolute()
     changes = plan_copy(target)
     if over := [change for change in changes if change.before is not None]:
         # Somebody may have changed it.
         _ask(over, **{name: options[name] for name in ("dry_run", "yes", "as_json")})
     if changes and not options["dry_run"]:
-        apply(changes, state_folder(os.environ))
+        apply_changes(changes, state_folder(os.environ))
     if options["as_json"]:
         print_json({"folder": str(target), "changed": _told(changes)})
         return
@@ -187,15 +187,15 @@ def _copy_plugin(folder: str | None, **options: Any) -> None:
     say(f"The plugin {done}: {shown(str(target))}")
 
 
-def _make(changes: Sequence[Change], *, dry_run: bool, yes: bool, as_json: bool) -> bool:
+def _make(changes: Sequence[FileChange], *, dry_run: bool, yes: bool, as_json: bool) -> bool:
     """Show *changes*, ask, and make them; return whether they were made."""
     _ask(changes, dry_run=dry_run, yes=yes, as_json=as_json)
     if not dry_run:
-        apply(changes, state_folder(os.environ))
+        apply_changes(changes, state_folder(os.environ))
     return not dry_run
 
 
-def _ask(changes: Sequence[Change], *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def _ask(changes: Sequence[FileChange], *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Show *changes*, and refuse to go on where somebody has to say yes to them and does not."""
     if not as_json:
         for change in changes:
@@ -223,12 +223,12 @@ def _show(diff: str) -> None:
 
 
 def _advise(
-    client: Client, machine: Machine, call: Invocation, *, remove: bool, project: bool
+    client: SupportedClient, machine: ClientEnvironment, call: Invocation, *, remove: bool, project: bool
 ) -> None:
     """Say what a user would otherwise find out late."""
     if remove:
         return
-    if not is_found(client, machine):
+    if not is_installed(client, machine):
         say(f"[yellow]{client.title} was not found here; its settings wait for it.[/yellow]")
     if project:
         say(
@@ -242,28 +242,28 @@ def _advise(
 
 
 def _print(
-    client: Client, machine: Machine, call: Invocation, *, project: bool, only: tuple[str, ...]
+    client: SupportedClient, machine: ClientEnvironment, call: Invocation, *, project: bool, only: tuple[str, ...]
 ) -> None:
     for file in client.files:
         if file.holds in only:
-            path = path_of(file, client, machine, project=project)
+            path = settings_path(file, client, machine, project=project)
             click.echo(f"# {path}\n{snippet(file, client, call)}")
 
 
-def _read(client: Client, machine: Machine, *, project: bool, only: tuple[str, ...]) -> list[Found]:
+def _read(client: SupportedClient, machine: ClientEnvironment, *, project: bool, only: tuple[str, ...]) -> list[CurrentSettings]:
     """Return the settings files of a client as they are."""
     records = read_records(state_folder(machine.environ))
     found = []
     for file in client.files:
-        if file.holds not in only or (project and not file.project):
+        if file.holds not in only or (project and not file.project_paths):
             continue
-        path = path_of(file, client, machine, project=project)
+        path = settings_path(file, client, machine, project=project)
         text = read_text(path)
         record = records.get(str(path))
         if record is not None and not record.existed and path.is_symlink():
             record = None  # made for us, and then moved to where somebody keeps it: theirs now
         found.append(
-            Found(
+            CurrentSettings(
                 file=file,
                 path=path,
                 text=text,
@@ -274,7 +274,7 @@ def _read(client: Client, machine: Machine, *, project: bool, only: tuple[str, .
     return found
 
 
-def _named(name: str) -> Client:
+def _named(name: str) -> SupportedClient:
     if name not in BY_NAME:
         raise click.UsageError(
             f"unknown client {name!r}; known are {', '.join(BY_NAME)} and {PLUGIN}"
@@ -282,11 +282,11 @@ def _named(name: str) -> Client:
     return BY_NAME[name]
 
 
-def _machine() -> Machine:
-    return Machine(home=at_home("~"), environ=os.environ, project=Path.cwd())
+def _machine() -> ClientEnvironment:
+    return ClientEnvironment(home=expand_home("~"), environ=os.environ, project=Path.cwd())
 
 
-def _told(changes: Sequence[Change]) -> list[dict[str, str]]:
+def _told(changes: Sequence[FileChange]) -> list[dict[str, str]]:
     return [
         {
             "path": str(change.path),

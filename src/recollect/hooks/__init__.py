@@ -1,1 +1,1 @@
-"""Hooks of coding agents: what memory says when a session begins, and what it keeps of it."""
+"""Hooks of coding agents: inject memory into a session, and capture its transcript."""

@@ -2,7 +2,7 @@
 Write the text that is injected into a session: at its start, and before a prompt.
 
 It uses the public operations (`briefing`, `search`, `inbox`), so every result is logged and can be
-explained. The text is enclosed in the markers of text/fence.py, by which LocalRecollect recognises its
+explained. The text is enclosed in the markers of text/fence.py, by which Recollect recognises its
 own text in a transcript and does not capture it as new.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from recollect.app.local import LocalRecollect
 from recollect.context.memory_lines import HEADINGS, render_memories, select_memories
-from recollect.domain.context import Bundle, Citation
+from recollect.domain.context_bundle import Bundle, Citation
 from recollect.domain.retrieval import Hit
 from recollect.hooks import event_names
 from recollect.hooks.client_events import HookEvent
@@ -105,7 +105,7 @@ def _prompt_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMem
         session=event.session or None,
         limit=SEARCH_LIMIT,
     )
-    others = [hit for hit in hits if not hit.memory.records(event.session)]
+    others = [hit for hit in hits if not hit.memory.is_record_of(event.session)]
     relevant = relevant_hits(others, event.prompt, already_injected=injected.ids())[:MAX_HITS]
     rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS)
     text = _fence("", rendered)

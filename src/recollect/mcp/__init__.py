@@ -1,6 +1,6 @@
 """
-The MCP door: a few tools, resources and prompts for any agent that speaks the protocol.
+The MCP server: tools, resources and prompts for any MCP client.
 
-`stdio.py` serves one client over pipes, `http.py` many at `/mcp` of the memory server; both ask the
-same `server.py`. The tools are written against the Python door and know nothing of the protocol.
+`stdio_transport` serves one client over pipes, `http_transport` many at `/mcp` of the memory
+server; both use `mcp_server`. The tools call the Python API and do not depend on the protocol.
 """

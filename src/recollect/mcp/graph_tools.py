@@ -1,222 +1,250 @@
 """
-The nine tools of the official memory server, with its arguments and answers, over `graph.py`.
+The nine tools of the official memory server, with the same arguments and results.
 
-They differ from it in four ways: what an untrusted caller writes counts elsewhere only when the
-user keeps it; deleting what the user has kept asks the user; a search that matches no text asks
-for meaning too; what is too long to read at once is cut, with a note (`graph_page.py`).
+There are four differences: other tools use the memories of an untrusted caller only after the user
+keeps them; deleting memories that the user kept needs confirmation; a search without text matches
+also searches by meaning; a result that is too long is truncated, with a note (`graph_excerpt`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.domain.memory import Memory, Status
 from recollect.errors import NotFound
-from recollect.mcp import graph
-from recollect.mcp.caller import Caller
-from recollect.mcp.graph import Graph, Relation
-from recollect.mcp.graph_page import page_of, pretty
-from recollect.mcp.tool import (
-    ADDS,
-    READS,
-    REMOVES,
+from recollect.mcp import knowledge_graph
+from recollect.mcp.caller_scope import Caller
+from recollect.mcp.graph_excerpt import format_json, graph_excerpt
+from recollect.mcp.knowledge_graph import GraphEntity, GraphRelation, KnowledgeGraph
+from recollect.mcp.tool_definition import (
+    ADDITIVE,
+    BOOLEAN,
+    DESTRUCTIVE_IDEMPOTENT,
+    READ_ONLY,
     TEXT,
-    YES_NO,
-    Ask,
-    Outcome,
+    ConfirmationRequest,
     Schema,
-    Told,
     Tool,
-    list_of,
-    object_of,
-    told_about,
+    ToolOutcome,
+    ToolResult,
+    list_schema,
+    object_schema,
+    with_description,
 )
 
-FOUND = 20  # of a search by meaning
-QUERY = 2_048
-Given = Mapping[str, Any]
+MAX_SEMANTIC_HITS = 20  # of the search by meaning
+MAX_QUERY_CHARS = 2_048
+Arguments = Mapping[str, Any]
 
 
 def _object(**properties: Schema) -> Schema:
-    return object_of(properties, tuple(properties))
+    return object_schema(properties, tuple(properties))
 
 
-_ENTITIES = list_of(_object(name=TEXT, entityType=TEXT, observations=list_of(TEXT)))
-_RELATIONS = list_of(object_of({"from": TEXT, "to": TEXT, "relationType": TEXT},
+_ENTITIES = list_schema(_object(name=TEXT, entityType=TEXT, observations=list_schema(TEXT)))
+_RELATIONS = list_schema(object_schema({"from": TEXT, "to": TEXT, "relationType": TEXT},
                                ("from", "to", "relationType")))  # fmt: skip
 _GRAPH = {"entities": _ENTITIES, "relations": _RELATIONS, "note": TEXT}
-_DONE = {"success": YES_NO, "message": TEXT}
+_DONE = {"success": BOOLEAN, "message": TEXT}
 
 
-def create_entities(memory: Recollect, caller: Caller, given: Given) -> Told:
-    """Keep entities whose names are new."""
-    known = graph.read(memory, caller).entities
-    new: dict[str, Given] = {}
-    for one in given["entities"]:
-        if one["name"] not in known:
-            new.setdefault(one["name"], one)
+def create_entities(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+    """Store the entities whose names are new."""
+    existing = knowledge_graph.read(memory, caller).entities
+    new: dict[str, Arguments] = {}
+    for entity in arguments["entities"]:
+        if entity["name"] not in existing:
+            new.setdefault(entity["name"], entity)
     drafts = []
-    for name, one in new.items():
-        drafts.append(graph.entity(name, one["entityType"]))
-        drafts += [graph.observation(name, said) for said in dict.fromkeys(one["observations"])]
-    graph.write(memory, caller, drafts)
-    return _listed("entities", list(new.values()))
+    for name, entity in new.items():
+        drafts.append(knowledge_graph.entity_draft(name, entity["entityType"]))
+        observations = dict.fromkeys(entity["observations"])
+        drafts += [knowledge_graph.observation_draft(name, content) for content in observations]
+    knowledge_graph.write(memory, caller, drafts)
+    return _list_result("entities", list(new.values()))
 
 
-def create_relations(memory: Recollect, caller: Caller, given: Given) -> Told:
-    """Keep relations that are new, between entities that are known."""
-    known = graph.read(memory, caller)
-    wanted = dict.fromkeys(_relations(given))
-    for one in wanted:
-        _entity(known, one.start)
-        _entity(known, one.end)
-    new = [one for one in wanted if one not in known.relations]
-    graph.write(memory, caller, [graph.relation(one) for one in new])
-    return _listed("relations", [one.as_json() for one in new])
+def create_relations(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+    """Store the new relations between existing entities."""
+    graph = knowledge_graph.read(memory, caller)
+    requested = dict.fromkeys(_parse_relations(arguments))
+    for relation in requested:
+        _require_entity(graph, relation.start)
+        _require_entity(graph, relation.end)
+    new = [relation for relation in requested if relation not in graph.relations]
+    drafts = [knowledge_graph.relation_draft(relation) for relation in new]
+    knowledge_graph.write(memory, caller, drafts)
+    return _list_result("relations", [relation.as_json() for relation in new])
 
 
-def add_observations(memory: Recollect, caller: Caller, given: Given) -> Told:
-    """Keep observations that are new, about entities that are known."""
-    known = graph.read(memory, caller)
+def add_observations(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+    """Store the new observations about existing entities."""
+    graph = knowledge_graph.read(memory, caller)
     drafts, results = [], []
-    seen = {(one.name, said) for one in known.entities.values() for said in one.observations}
-    for asked in given["observations"]:
-        name = asked["entityName"]
-        _entity(known, name)
-        new = [said for said in dict.fromkeys(asked["contents"]) if (name, said) not in seen]
-        seen |= {(name, said) for said in new}
-        drafts += [graph.observation(name, said) for said in new]
+    existing = {
+        (entity.name, content)
+        for entity in graph.entities.values()
+        for content in entity.observations
+    }
+    for addition in arguments["observations"]:
+        name = addition["entityName"]
+        _require_entity(graph, name)
+        contents = dict.fromkeys(addition["contents"])
+        new = [content for content in contents if (name, content) not in existing]
+        existing |= {(name, content) for content in new}
+        drafts += [knowledge_graph.observation_draft(name, content) for content in new]
         results.append({"entityName": name, "addedObservations": new})
-    graph.write(memory, caller, drafts)
-    return _listed("results", results)
+    knowledge_graph.write(memory, caller, drafts)
+    return _list_result("results", results)
 
 
-def delete_entities(memory: Recollect, caller: Caller, given: Given) -> Outcome:
-    """Take entities out, with what is said of them and their relations."""
-    known = graph.read(memory, caller)
-    names = given["entityNames"]
-    gone = [known.entities[name] for name in dict.fromkeys(names) if name in known.entities]
-    parts = [part for one in gone for part in one.memories]
-    parts += [part for one in gone for told in one.observations.values() for part in told]
-    named = {one.name for one in gone}
-    for one, told in known.relations.items():
-        parts += told if {one.start, one.end} & named else []
-    missing = [name for name in names if name not in known.entities]
+def delete_entities(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
+    """Delete entities with their observations and relations."""
+    graph = knowledge_graph.read(memory, caller)
+    names = arguments["entityNames"]
+    entities = [graph.entities[name] for name in dict.fromkeys(names) if name in graph.entities]
+    parts = [part for entity in entities for part in entity.memories]
+    parts += [part for entity in entities for same in entity.observations.values() for part in same]
+    deleted_names = {entity.name for entity in entities}
+    for relation, memories in graph.relations.items():
+        parts += memories if {relation.start, relation.end} & deleted_names else []
+    missing = [name for name in names if name not in graph.entities]
     message = "Entities deleted successfully"
     if missing:
         deleted = len(names) - len(missing)
         message = f"Deleted {deleted} of {len(names)} entities. Not found: {', '.join(missing)}"
-    return _removed(memory, caller, parts, message)
+    return _archive_or_confirm(memory, caller, parts, message)
 
 
-def delete_observations(memory: Recollect, caller: Caller, given: Given) -> Outcome:
-    """Take observations out."""
-    known = graph.read(memory, caller)
+def delete_observations(
+    memory: LocalRecollect, caller: Caller, arguments: Arguments
+) -> ToolOutcome:
+    """Delete observations."""
+    graph = knowledge_graph.read(memory, caller)
     parts: list[Memory] = []
-    missing, asked, done = [], 0, 0
-    for one in given["deletions"]:
-        asked += len(one["observations"])
-        entity = known.entities.get(one["entityName"])
+    missing, requested, deleted = [], 0, 0
+    for deletion in arguments["deletions"]:
+        requested += len(deletion["observations"])
+        entity = graph.entities.get(deletion["entityName"])
         if entity is None:
-            missing.append(one["entityName"])
+            missing.append(deletion["entityName"])
         else:
-            for said in dict.fromkeys(one["observations"]):
-                told = entity.observations.get(said, [])
-                parts += told
-                done += bool(told)
+            for content in dict.fromkeys(deletion["observations"]):
+                memories = entity.observations.get(content, [])
+                parts += memories
+                deleted += bool(memories)
     message = "Observations deleted successfully"
-    if done != asked:
-        message = f"Deleted {done} of {asked} observations."
+    if deleted != requested:
+        message = f"Deleted {deleted} of {requested} observations."
         message += f" Entities not found: {', '.join(missing)}" if missing else ""
-    return _removed(memory, caller, parts, message)
+    return _archive_or_confirm(memory, caller, parts, message)
 
 
-def delete_relations(memory: Recollect, caller: Caller, given: Given) -> Outcome:
-    """Take relations out."""
-    known = graph.read(memory, caller).relations
-    asked = _relations(given)
-    found = [known[one] for one in dict.fromkeys(asked) if one in known]
+def delete_relations(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
+    """Delete relations."""
+    existing = knowledge_graph.read(memory, caller).relations
+    requested = _parse_relations(arguments)
+    matches = [existing[item] for item in dict.fromkeys(requested) if item in existing]
     message = "Relations deleted successfully"
-    if len(found) != len(asked):
-        message = f"Deleted {len(found)} of {len(asked)} relations. The rest matched nothing."
-    return _removed(memory, caller, [part for told in found for part in told], message)
+    if len(matches) != len(requested):
+        message = f"Deleted {len(matches)} of {len(requested)} relations. The rest matched nothing."
+    parts = [part for memories in matches for part in memories]
+    return _archive_or_confirm(memory, caller, parts, message)
 
 
-def read_graph(memory: Recollect, caller: Caller, given: Given) -> Told:
-    """Return everything, or the newest of it."""
-    found = graph.read(memory, caller)
-    return _shown(page_of(found, names=found.newest(), count=memory.count_tokens))
+def read_graph(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+    """Return the whole graph, or its newest part."""
+    excerpt = knowledge_graph.read(memory, caller)
+    return _graph_result(
+        graph_excerpt(excerpt, names=excerpt.names_newest_first(), count=memory.models.count_tokens)
+    )
 
 
-def search_nodes(memory: Recollect, caller: Caller, given: Given) -> Told:
-    """Return the entities whose texts hold the query; where none does, those that answer it."""
-    known = graph.read(memory, caller)
-    query = given["query"].lower()
+def search_nodes(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+    """Return the entities whose texts contain the query, else those that match its meaning."""
+    graph = knowledge_graph.read(memory, caller)
+    query = arguments["query"].lower()
 
-    def holds(text: str) -> bool:
+    def contains_query(text: str) -> bool:
         return query in text.lower()
 
-    found = known.around(lambda one: any(map(holds, (one.name, one.kind, *one.observations))))
-    names = sorted(found.newest(), key=lambda name: not holds(name))
-    wanted: Callable[[str], bool] = holds
+    def is_match(entity: GraphEntity) -> bool:
+        return any(map(contains_query, (entity.name, entity.kind, *entity.observations)))
+
+    excerpt = graph.neighbourhood(is_match)
+    names = sorted(excerpt.names_newest_first(), key=lambda name: not contains_query(name))
+    preferred: Callable[[str], bool] = contains_query
     if not names:
         hits = memory.search(
-            given["query"], **caller.place, tags=[graph.GRAPH], statuses=graph.READ, limit=FOUND
+            arguments["query"],
+            **caller.read_scope,
+            tags=[knowledge_graph.GRAPH_TAG],
+            statuses=knowledge_graph.STATUSES,
+            limit=MAX_SEMANTIC_HITS,
         )
-        found, names = _named(known, [hit.memory.title for hit in hits])
-        wanted = {hit.memory.content for hit in hits}.__contains__
-    return _shown(page_of(found, names=names, count=memory.count_tokens, wanted=wanted))
+        excerpt, names = _entities_named(graph, [hit.memory.title for hit in hits])
+        preferred = {hit.memory.content for hit in hits}.__contains__
+    return _graph_result(
+        graph_excerpt(excerpt, names=names, count=memory.models.count_tokens, preferred=preferred)
+    )
 
 
-def open_nodes(memory: Recollect, caller: Caller, given: Given) -> Told:
-    """Return entities by their names."""
-    found, names = _named(graph.read(memory, caller), given["names"])
-    return _shown(page_of(found, names=names, count=memory.count_tokens))
+def open_nodes(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+    """Return the entities with the given names."""
+    excerpt, names = _entities_named(knowledge_graph.read(memory, caller), arguments["names"])
+    return _graph_result(graph_excerpt(excerpt, names=names, count=memory.models.count_tokens))
 
 
-def _named(known: Graph, names: Sequence[str]) -> tuple[Graph, list[str]]:
-    """Return the entities of those names that are known, and their names in that order."""
-    order = [name for name in dict.fromkeys(names) if name in known.entities]
-    wanted = set(order)
-    return known.around(lambda one: one.name in wanted), order
+def _entities_named(
+    graph: KnowledgeGraph, names: Sequence[str]
+) -> tuple[KnowledgeGraph, list[str]]:
+    """Return the existing entities of *names*, and their names in the same order."""
+    order = [name for name in dict.fromkeys(names) if name in graph.entities]
+    selected = set(order)
+    return graph.neighbourhood(lambda entity: entity.name in selected), order
 
 
-def _entity(known: Graph, name: str) -> None:
-    if name not in known.entities:
+def _require_entity(graph: KnowledgeGraph, name: str) -> None:
+    if name not in graph.entities:
         raise NotFound(f"Entity with name {name[:200]} not found")
 
 
-def _relations(given: Given) -> list[Relation]:
-    return [Relation(one["from"], one["to"], one["relationType"]) for one in given["relations"]]
+def _parse_relations(arguments: Arguments) -> list[GraphRelation]:
+    return [
+        GraphRelation(item["from"], item["to"], item["relationType"])
+        for item in arguments["relations"]
+    ]
 
 
-def _listed(name: str, rows: Sequence[Given]) -> Told:
-    return Told({name: rows}, pretty(rows))
+def _list_result(name: str, rows: Sequence[Arguments]) -> ToolResult:
+    return ToolResult({name: rows}, format_json(rows))
 
 
-def _shown(found: Given) -> Told:
-    return Told(found, pretty(found))
+def _graph_result(values: Arguments) -> ToolResult:
+    return ToolResult(values, format_json(values))
 
 
-def _removed(memory: Recollect, caller: Caller, parts: Sequence[Memory], message: str) -> Outcome:
-    def then() -> Told:
-        graph.archive(memory, parts)
-        return Told({"success": True, "message": message}, message)
+def _archive_or_confirm(
+    memory: LocalRecollect, caller: Caller, parts: Sequence[Memory], message: str
+) -> ToolOutcome:
+    def archive_parts() -> ToolResult:
+        knowledge_graph.archive(memory, parts)
+        return ToolResult({"success": True, "message": message}, message)
 
-    kept = [one for one in parts if one.status is not Status.INBOX]
-    if not kept:
-        return then()
-    shown = "\n".join(f"- {one.content[:200]}" for one in kept[:10])
-    more = f"\n… and {len(kept) - 10} more" if len(kept) > 10 else ""
-    return Ask(
-        question=f"Archive {len(kept)} memories you have kept?\n\n{shown}{more}",
-        then=then,
-        instead="ask the user to archive them with `recollect forget ID`",
+    confirmed = [part for part in parts if part.status is not Status.INBOX]
+    if not confirmed:
+        return archive_parts()
+    shown = "\n".join(f"- {part.content[:200]}" for part in confirmed[:10])
+    more = f"\n… and {len(confirmed) - 10} more" if len(confirmed) > 10 else ""
+    return ConfirmationRequest(
+        question=f"Archive {len(confirmed)} memories you have kept?\n\n{shown}{more}",
+        on_confirm=archive_parts,
+        alternative="ask the user to archive them with `recollect forget ID`",
     )
 
 
 def _tool(
-    run: Callable[[Recollect, Caller, Given], Outcome],
+    run: Callable[[LocalRecollect, Caller, Arguments], ToolOutcome],
     description: str,
     hints: Mapping[str, bool],
     gives: Mapping[str, Schema],
@@ -225,21 +253,21 @@ def _tool(
     return Tool(
         name=run.__name__,
         description=description,
-        takes=takes,
-        needs=tuple(takes),
-        gives=gives,
-        always=tuple(name for name in gives if name != "note"),
+        parameters=takes,
+        required=tuple(takes),
+        output=gives,
+        required_output=tuple(name for name in gives if name != "note"),
         hints=hints,
         run=run,
     )
 
 
-_NAMED = told_about(TEXT, "The name of the entity")
+_NAMED = with_description(TEXT, "The name of the entity")
 GRAPH_TOOLS = (
     _tool(
         create_entities,
         "Create multiple new entities in the knowledge graph",
-        ADDS,
+        ADDITIVE,
         {"entities": _ENTITIES},
         entities=_ENTITIES,
     ),
@@ -247,59 +275,59 @@ GRAPH_TOOLS = (
         create_relations,
         "Create multiple new relations between entities in the knowledge graph. Relations should "
         "be in active voice",
-        ADDS,
+        ADDITIVE,
         {"relations": _RELATIONS},
         relations=_RELATIONS,
     ),
     _tool(
         add_observations,
         "Add new observations to existing entities in the knowledge graph",
-        ADDS,
-        {"results": list_of(_object(entityName=TEXT, addedObservations=list_of(TEXT)))},
-        observations=list_of(_object(entityName=_NAMED, contents=list_of(TEXT))),
+        ADDITIVE,
+        {"results": list_schema(_object(entityName=TEXT, addedObservations=list_schema(TEXT)))},
+        observations=list_schema(_object(entityName=_NAMED, contents=list_schema(TEXT))),
     ),
     _tool(
         delete_entities,
         "Delete multiple entities and their associated relations from the knowledge graph",
-        REMOVES,
+        DESTRUCTIVE_IDEMPOTENT,
         _DONE,
-        entityNames=told_about(list_of(TEXT), "An array of entity names to delete"),
+        entityNames=with_description(list_schema(TEXT), "An array of entity names to delete"),
     ),
     _tool(
         delete_observations,
         "Delete specific observations from entities in the knowledge graph",
-        REMOVES,
+        DESTRUCTIVE_IDEMPOTENT,
         _DONE,
-        deletions=list_of(_object(entityName=_NAMED, observations=list_of(TEXT))),
+        deletions=list_schema(_object(entityName=_NAMED, observations=list_schema(TEXT))),
     ),
     _tool(
         delete_relations,
         "Delete multiple relations from the knowledge graph",
-        REMOVES,
+        DESTRUCTIVE_IDEMPOTENT,
         _DONE,
         relations=_RELATIONS,
     ),
     _tool(
         read_graph,
-        "Read the entire knowledge graph, with what still waits for the user's review",
-        READS,
+        "Read the entire knowledge graph, including what the user has not reviewed yet",
+        READ_ONLY,
         _GRAPH,
     ),
     _tool(
         search_nodes,
         "Search for nodes in the knowledge graph based on a query",
-        READS,
+        READ_ONLY,
         _GRAPH,
-        query=told_about(
-            {**TEXT, "maxLength": QUERY},
+        query=with_description(
+            {**TEXT, "maxLength": MAX_QUERY_CHARS},
             "Matched against entity names, types, and observation content",
         ),
     ),
     _tool(
         open_nodes,
         "Open specific nodes in the knowledge graph by their names",
-        READS,
+        READ_ONLY,
         _GRAPH,
-        names=told_about(list_of(TEXT), "An array of entity names to retrieve"),
+        names=with_description(list_schema(TEXT), "An array of entity names to retrieve"),
     ),
 )

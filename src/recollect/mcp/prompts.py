@@ -1,57 +1,57 @@
-"""What a person can choose from a client's menu: recall for a task, review the inbox."""
+"""MCP prompts, which the user chooses from a menu of the client: recall and review."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.errors import InvalidInput
-from recollect.mcp.caller import Caller
-from recollect.mcp.pages import as_json
+from recollect.mcp.caller_scope import Caller
+from recollect.mcp.pagination import as_json
 from recollect.mcp.tools.context import context
-from recollect.mcp.tools.review import waiting
+from recollect.mcp.tools.review import list_inbox
 
-Given = Mapping[str, str]
+PromptArguments = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Prompt:
-    """A prompt: its arguments with what they mean, all of them needed, and what it says."""
+class MenuPrompt:
+    """A prompt: its required parameters with their descriptions, and a function for its text."""
 
     name: str
     description: str
-    takes: Mapping[str, str]
-    text: Callable[[Recollect, Caller, Given], str]
+    parameters: Mapping[str, str]
+    template: Callable[[LocalRecollect, Caller, PromptArguments], str]
 
-    def written(self, memory: Recollect, caller: Caller, given: Given) -> str:
+    def render(self, memory: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
         """Return the text of the prompt."""
-        missing = [name for name in self.takes if not given.get(name, "").strip()]
+        missing = [name for name in self.parameters if not arguments.get(name, "").strip()]
         if missing:
             raise InvalidInput(f"the prompt {self.name} needs {', '.join(missing)}")
-        return self.text(memory, caller, given)
+        return self.template(memory, caller, arguments)
 
 
-def _recall(memory: Recollect, caller: Caller, given: Given) -> str:
-    bundle = context(memory, caller, {"task": given["task"]}).values["text"]
-    return f"{given['task']}\n\nWhat is remembered about this:\n\n{bundle}"
+def _recall(memory: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
+    bundle = context(memory, caller, {"task": arguments["task"]}).values["text"]
+    return f"{arguments['task']}\n\nRelevant memories:\n\n{bundle}"
 
 
-def _review(memory: Recollect, caller: Caller, given: Given) -> str:
-    page = waiting(memory, caller, {})
+def _review(memory: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
+    page = list_inbox(memory, caller, {})
     if not page["waiting"]:
         return "The memory inbox is empty. Tell me so."
     return (
-        "Go through my memory inbox with me. For each candidate say what it claims, where it comes "
-        "from and whether it conflicts with something, and propose keep, replace or reject. Then "
-        "decide with the tool `review`, one by one, as I say.\n\n" + as_json(page)
+        "Review my memory inbox with me. For each candidate, tell me what it says, where it comes "
+        "from and whether it conflicts with another memory, and propose keep, replace or reject. "
+        "After each of my decisions, call the tool `review`.\n\n" + as_json(page)
     )
 
 
 PROMPTS = (
-    Prompt(
+    MenuPrompt(
         "recall",
-        "Start a task with what is remembered about it",
+        "Start a task with the memories about it",
         {"task": "What you are about to do"},
         _recall,
     ),
-    Prompt("review", "Go through the memories that wait in the inbox", {}, _review),
+    MenuPrompt("review", "Review the candidates in the inbox", {}, _review),
 )

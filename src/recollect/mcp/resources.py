@@ -1,14 +1,14 @@
-"""What can be read by its address: blocks, memories, skills."""
+"""MCP resources: blocks, memories and skills, each readable at a URI."""
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.errors import NotFound
-from recollect.mcp.caller import Caller, blocks_seen, memory_seen
-from recollect.mcp.pages import line
+from recollect.mcp.caller_scope import Caller, get_visible_memory, visible_blocks
+from recollect.mcp.pagination import one_line
 
 SCHEME = "recollect://"
 TEMPLATES: Mapping[str, tuple[str, str]] = {
@@ -19,8 +19,8 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Listed:
-    """Something that can be read, as a list shows it."""
+class ListedResource:
+    """A resource as a list shows it."""
 
     uri: str
     name: str
@@ -29,67 +29,71 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Read:
-    """What stands at an address."""
+class ResourceContent:
+    """The content of a resource."""
 
     text: str
     mime_type: str
 
 
-def listed(memory: Recollect, caller: Caller) -> list[Listed]:
-    """Return every block and skill that *caller* sees; memories are found, not listed."""
+def list_resources(memory: LocalRecollect, caller: Caller) -> list[ListedResource]:
+    """Return every block and skill that *caller* sees. Memories are not listed."""
     blocks = [
-        Listed(_uri("blocks", one.label), one.label, line(one.description, 200), "text/plain")
-        for one in blocks_seen(memory, caller)
+        ListedResource(
+            _uri("blocks", one.label), one.label, one_line(one.description, 200), "text/plain"
+        )
+        for one in visible_blocks(memory, caller)
     ]
     skills = [
-        Listed(_uri("skills", one.name), one.name, line(one.description, 200), "text/markdown")
-        for one in memory.discover_skills(project=caller.project).skills
+        ListedResource(
+            _uri("skills", one.name), one.name, one_line(one.description, 200), "text/markdown"
+        )
+        for one in memory.skills.list(project=caller.project).skills
     ]
     return [*blocks, *sorted(skills, key=lambda one: one.name)]
 
 
-def read(memory: Recollect, caller: Caller, uri: str) -> Read:
-    """Return what stands at *uri*, or raise `NotFound`."""
+def read_resource(memory: LocalRecollect, caller: Caller, uri: str) -> ResourceContent:
+    """Return the content of *uri*, or raise `NotFound`."""
     kind, _, name = uri.removeprefix(SCHEME).partition("/")
     reader = _READERS.get(kind)
     if not uri.startswith(SCHEME) or reader is None or not name:
-        known = ", ".join(SCHEME + one for one in TEMPLATES)
-        raise NotFound(f"there is nothing at {uri[:200]!r}; addresses are {known}")
+        templates = ", ".join(SCHEME + template for template in TEMPLATES)
+        raise NotFound(f"there is no resource {uri[:200]!r}; valid URIs are {templates}")
     return reader(memory, caller, unquote(name))
 
 
-def _block(memory: Recollect, caller: Caller, label: str) -> Read:
-    for one in blocks_seen(memory, caller):
+def _read_block(memory: LocalRecollect, caller: Caller, label: str) -> ResourceContent:
+    for one in visible_blocks(memory, caller):
         if one.label == label:
-            return Read(one.value, "text/plain")
+            return ResourceContent(one.value, "text/plain")
     raise NotFound(f"there is no block {label[:80]!r} here")
 
 
-def _memory(memory: Recollect, caller: Caller, memory_id: str) -> Read:
-    found = memory_seen(memory, caller, memory_id)
-    told = {
-        "id": found.id,
-        "content": found.content,
-        "type": found.type,
-        "scope": found.scope,
-        "status": found.status,
-        "observed_at": found.observed_at.isoformat(),
-        "tags": found.tags,
-        "rationale": found.rationale,
-        "alternatives": found.alternatives,
+def _read_memory(memory: LocalRecollect, caller: Caller, memory_id: str) -> ResourceContent:
+    record = get_visible_memory(memory, caller, memory_id)
+    fields = {
+        "id": record.id,
+        "content": record.content,
+        "type": record.type,
+        "scope": record.scope,
+        "status": record.status,
+        "observed_at": record.observed_at.isoformat(),
+        "tags": record.tags,
+        "rationale": record.rationale,
+        "alternatives": record.alternatives,
         "evidence": [
             {"quote": one.quote, "voice": one.voice, "source": one.source_id}
-            for one in found.evidence
+            for one in record.evidence
         ],
     }
-    return Read(json.dumps(told, ensure_ascii=False, indent=2), "application/json")
+    return ResourceContent(json.dumps(fields, ensure_ascii=False, indent=2), "application/json")
 
 
-def _skill(memory: Recollect, caller: Caller, name: str) -> Read:
-    for one in memory.discover_skills(project=caller.project).skills:
+def _read_skill(memory: LocalRecollect, caller: Caller, name: str) -> ResourceContent:
+    for one in memory.skills.list(project=caller.project).skills:
         if one.name == name:
-            return Read(one.content, "text/markdown")
+            return ResourceContent(one.content, "text/markdown")
     raise NotFound(f"there is no skill {name[:80]!r} here")
 
 
@@ -97,8 +101,8 @@ def _uri(kind: str, name: str) -> str:
     return f"{SCHEME}{kind}/{quote(name, safe='')}"
 
 
-_READERS: Mapping[str, Callable[[Recollect, Caller, str], Read]] = {
-    "blocks": _block,
-    "memories": _memory,
-    "skills": _skill,
+_READERS: Mapping[str, Callable[[LocalRecollect, Caller, str], ResourceContent]] = {
+    "blocks": _read_block,
+    "memories": _read_memory,
+    "skills": _read_skill,
 }

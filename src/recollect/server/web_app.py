@@ -1,8 +1,8 @@
 """
-The web application: guard, problems, the worker in the background, and the routes.
+The web application: middleware, error handlers, the background worker and the routes.
 
-Routes are in files of their own; each is added here with `app.include_router`. What stands around
-them, from the outside in: guard, waking, last resort, segments, the translation of errors.
+Routes are defined in other files and added here with `app.include_router`. The middleware, from the
+outside in: request guard, wake worker, unexpected errors, path decoding, error handlers.
 """
 
 import threading
@@ -17,20 +17,25 @@ from starlette.routing import Route
 
 from recollect import __version__
 from recollect.app.background import Background
-from recollect.app.root import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.config import Settings
-from recollect.mcp.http_transport import PATH, McpEndpoint
-from recollect.server import transfers, verbs
-from recollect.server.guard import Guard, Rules
+from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
+from recollect.server.error_handlers import (
+    PROBLEM_RESPONSES,
+    UnexpectedErrorMiddleware,
+    add_error_handlers,
+)
+from recollect.server.file_routes import file_routes
 from recollect.server.health import health_router
-from recollect.server.hooks import hook_router, warm
-from recollect.server.once import Once
-from recollect.server.problems import RESPONSES, LastResort, answer_with_problems
+from recollect.server.hook_routes import hook_router, preload_token_counter
+from recollect.server.idempotency import IdempotentResponses
+from recollect.server.path_decoding import PathDecodingMiddleware
+from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.server.routes import memory_server
-from recollect.server.segments import Segments
-from recollect.server.waking import Waking
+from recollect.server.verb_routes import ServedStore, verb_routes
+from recollect.server.wake_worker import WakeWorkerMiddleware
 
-# FastAPI can send traces and logs to a collector that the environment names. Nothing leaves here.
+# FastAPI can send traces and logs to a collector from the environment. Turn all of that off.
 NO_TELEMETRY: Any = {
     "auto_configure": False,
     "tracing": False,
@@ -40,16 +45,16 @@ NO_TELEMETRY: Any = {
 }
 
 
-def web_app(memory: Recollect, settings: Settings) -> FastAPI:
-    """Return the application that serves *memory*. Closing the memory stays with the caller."""
+def web_app(memory: LocalRecollect, settings: Settings) -> FastAPI:
+    """Return the application that serves *memory*. The caller closes the memory."""
     background = Background(memory)
-    mcp = McpEndpoint(memory, max_body_bytes=Rules.of(settings).max_body_bytes)
+    mcp = McpEndpoint(memory, max_body_bytes=GuardRules.from_settings(settings).max_body_bytes)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         background.start()
-        # A thread of its own: nobody waits for it, and it ends by itself.
-        threading.Thread(target=warm, name="recollect-warm", daemon=True).start()
+        # In a separate thread, so that the start does not wait for it.
+        threading.Thread(target=preload_token_counter, name="recollect-warm", daemon=True).start()
         async with mcp.running():
             yield
         await run_in_threadpool(background.stop)
@@ -58,25 +63,25 @@ def web_app(memory: Recollect, settings: Settings) -> FastAPI:
         title="Recollect",
         version=__version__,
         lifespan=lifespan,
-        docs_url=None,  # these pages fetch scripts from elsewhere
+        docs_url=None,  # these pages load scripts from other sites
         redoc_url=None,
-        redirect_slashes=False,  # another address is no answer
-        responses=RESPONSES,
+        redirect_slashes=False,  # clients should not depend on redirects
+        responses=PROBLEM_RESPONSES,
         telemetry=NO_TELEMETRY,
     )
     app.state.background = background
     app.include_router(health_router(memory, background))
-    once = Once(memory)
-    app.include_router(memory_server.router(memory, settings, once))
-    app.state.served = verbs.Served(memory, once)
-    app.include_router(verbs.router())
-    app.include_router(transfers.router(memory, once))
-    app.router.routes.append(Route(PATH, mcp, include_in_schema=False))
+    responses = IdempotentResponses(memory)
+    app.include_router(memory_server.router(memory, settings, responses))
+    app.state.served = ServedStore(memory, responses)
+    app.include_router(verb_routes())
+    app.include_router(file_routes(memory, responses))
+    app.router.routes.append(Route(ENDPOINT_PATH, mcp, include_in_schema=False))
     app.include_router(hook_router(memory))
-    answer_with_problems(app)
-    # The one added last stands outermost.
-    app.add_middleware(Segments)
-    app.add_middleware(LastResort)
-    app.add_middleware(Waking, wake=background.wake)
-    app.add_middleware(Guard, rules=Rules.of(settings), clock=time.monotonic)
+    add_error_handlers(app)
+    # The middleware added last is the outermost.
+    app.add_middleware(PathDecodingMiddleware)
+    app.add_middleware(UnexpectedErrorMiddleware)
+    app.add_middleware(WakeWorkerMiddleware, wake=background.wake)
+    app.add_middleware(RequestGuard, rules=GuardRules.from_settings(settings), clock=time.monotonic)
     return app

@@ -1,1 +1,1 @@
-"""Setting up a client: its settings get the MCP server and the hooks, and lose them again whole."""
+"""Add the MCP server and the hooks to a client's settings, and remove them completely."""

@@ -1,106 +1,117 @@
 """
-Our entries in a JSON settings file: put them in, bring them up to date, take them out.
+Add, update and remove our entries in a JSON settings file. All functions take and return text.
 
-What is ours is known by the command it runs, not by a mark. A server called recollect that runs
-something else is not ours, and is never changed. Pure: text in, text out.
+Our entries are recognised by the command they run. A server named recollect that runs another
+command is not own_paths and is never changed.
 """
 
 from typing import Any
 
 from recollect.errors import AlreadyExists
-from recollect.setup.clients import SERVER, SettingsFile
 from recollect.setup.invocation import (
     Invocation,
-    does_more,
-    hook_words,
+    is_customised,
+    parse_hook_command,
+    parse_server_entry,
     server_entry,
-    server_words,
 )
-from recollect.setup.jsonc import Path, is_blank, scan, value_of
-from recollect.setup.jsonc_edit import Made, append, drop, put, shown_path, tidy
+from recollect.setup.jsonc_edit import CreatedParts, append, delete, format_path, put, remove_empty
+from recollect.setup.jsonc_parser import JsonPath, is_blank, scan, value_of
+from recollect.setup.supported_clients import SERVER_NAME, SettingsFile
 
 
-def with_server(text: str, file: SettingsFile, call: Invocation) -> tuple[str, Made]:
-    """Return *text* with the MCP server in it."""
-    value = _value(text)
-    path = (*_below(value, file), SERVER)
-    if SERVER not in (_at(value, path[:-1]) or {}):
-        return put(text, path, server_entry(call.server(), file.shape))
-    present = _at(value, path)
-    former = server_words(present)
-    if former is None:
+def add_server(text: str, file: SettingsFile, call: Invocation) -> tuple[str, CreatedParts]:
+    """Return *text* with the MCP server, and the containers created for it."""
+    value = _parse(text)
+    path = (*_servers_path(value, file), SERVER_NAME)
+    if SERVER_NAME not in (_value_at(value, path[:-1]) or {}):
+        return put(text, path, server_entry(call.server_command(), file.entry_shape))
+    entry = _value_at(value, path)
+    previous = parse_server_entry(entry)
+    if previous is None:
         raise AlreadyExists(
-            f"{shown_path(path)} is there already and starts something else than Recollect; "
+            f"{format_path(path)} already exists and does not start Recollect; "
             "rename or remove it, then run this again"
         )
-    wanted = server_entry(call.server(former), file.shape)
-    for key, new in wanted.items():
-        if key != "type" and present.get(key, []) != new:
+    new_entry = server_entry(call.server_command(previous), file.entry_shape)
+    for key, new in new_entry.items():
+        if key != "type" and entry.get(key, []) != new:
             text, _ = put(text, (*path, key), new)
-    return text, Made()
+    return text, CreatedParts()
 
 
-def with_hooks(text: str, file: SettingsFile, call: Invocation, *, client: str) -> tuple[str, Made]:
-    """Return *text* with a hook for each event of the client."""
-    made = Made()
-    for key, needed in file.needs.items():
-        if key not in _value(text):
-            text, more = put(text, (key,), needed)
-            made |= Made(more.containers | {(key,)}, more.insides, more.blank)
-    for event, (own, timeout_s) in file.events.items():
-        ours = [path for path in _our_hooks(_value(text), file) if path[1] == event]
-        for path in ours:
-            former = str(_at(_value(text), (*path, "command")))
-            new = call.hook(own, client, former)
-            if new != former:
+def add_hooks(
+    text: str, file: SettingsFile, call: Invocation, *, client: str
+) -> tuple[str, CreatedParts]:
+    """Return *text* with a hook for each event of the client, and the containers created."""
+    created = CreatedParts()
+    for key, required in file.required_members.items():
+        if key not in _parse(text):
+            text, more = put(text, (key,), required)
+            created |= CreatedParts(
+                more.containers | {(key,)}, more.original_insides, more.original_blank_text
+            )
+    for event, (event_kind, timeout_s) in file.events.items():
+        own_paths = [path for path in _own_hook_paths(_parse(text), file) if path[1] == event]
+        for path in own_paths:
+            previous = str(_value_at(_parse(text), (*path, "command")))
+            new = call.hook_command(event_kind, client, previous)
+            if new != previous:
                 text, _ = put(text, (*path, "command"), new)
-        if not ours:
-            handler = hook_entry(call.hook(own, client), timeout_s, nested=file.nested)
+        if not own_paths:
+            handler = hook_entry(
+                call.hook_command(event_kind, client), timeout_s, in_group=file.hooks_in_groups
+            )
             text, more = append(text, ("hooks", event), handler)
-            made |= more
-    return text, made
+            created |= more
+    return text, created
 
 
-def hook_entry(line: str, timeout_s: int, *, nested: bool) -> dict[str, Any]:
-    """Return the entry of one hook as a client wants it."""
-    if not nested:
+def hook_entry(line: str, timeout_s: int, *, in_group: bool) -> dict[str, Any]:
+    """Return the settings entry of one hook."""
+    if not in_group:
         return {"command": line, "timeout": timeout_s}
     return {"hooks": [{"type": "command", "command": line, "timeout": timeout_s}]}
 
 
-def is_in(text: str, file: SettingsFile) -> bool:
-    """Return whether everything of ours is in *text*, up to date or not."""
-    value = _value(text)
+def has_entries(text: str, file: SettingsFile) -> bool:
+    """Return whether all our entries are in *text*, up to date or not."""
+    value = _parse(text)
     if file.holds == "server":
-        return server_words(_at(value, (*_below(value, file), SERVER))) is not None
-    return set(file.events) <= {path[1] for path in _our_hooks(value, file)}
+        path = (*_servers_path(value, file), SERVER_NAME)
+        return parse_server_entry(_value_at(value, path)) is not None
+    return set(file.events) <= {path[1] for path in _own_hook_paths(value, file)}
 
 
-def without_ours(text: str, file: SettingsFile, made: Made | None) -> str:
-    """Return *text* without what is ours; *made* is what the record says, None without one."""
-    value = _value(text)
+def remove_entries(text: str, file: SettingsFile, created: CreatedParts | None) -> str:
+    """Return *text* without our entries; *created* is from the undo record, None if none exists."""
+    value = _parse(text)
     if file.holds == "server":
-        return _without_server(text, (*_below(value, file), SERVER), made)
-    every = _our_hooks(value, file)
-    ours = [path for path in every if not does_more(_at(value, (*path, "command")))]
-    for path in reversed(ours):
-        text = drop(text, path)
+        return _remove_server(text, (*_servers_path(value, file), SERVER_NAME), created)
+    all_paths = _own_hook_paths(value, file)
+    own_paths = [
+        path for path in all_paths if not is_customised(_value_at(value, (*path, "command")))
+    ]
+    for path in reversed(own_paths):
+        text = delete(text, path)
         group = path[:-2]
-        if file.nested and _at(_value(text), (*group, "hooks")) == []:
-            text = drop(text, group)
-    if not ours:
+        if file.hooks_in_groups and _value_at(_parse(text), (*group, "hooks")) == []:
+            text = delete(text, group)
+    if not own_paths:
         return text
-    text = tidy(text, [("hooks",), *(path[:2] for path in ours)], made)
-    for key, needed in file.needs.items():
-        value = _value(text)
-        ours_alone = made is not None and (key,) in made.containers and value.get(key) == needed
-        if ours_alone and "hooks" not in value:
-            text = drop(text, (key,))
-    return tidy(text, [()], made)
+    text = remove_empty(text, [("hooks",), *(path[:2] for path in own_paths)], created)
+    for key, required in file.required_members.items():
+        value = _parse(text)
+        is_ours = (
+            created is not None and (key,) in created.containers and value.get(key) == required
+        )
+        if is_ours and "hooks" not in value:
+            text = delete(text, (key,))
+    return remove_empty(text, [()], created)
 
 
-def is_empty(text: str) -> bool:
-    """Return whether a file says nothing: no member, no comment."""
+def has_no_content(text: str) -> bool:
+    """Return whether a file has neither members nor comments."""
     if is_blank(text):
         return True
     root = scan(text)
@@ -109,45 +120,49 @@ def is_empty(text: str) -> bool:
     return root.kind == "object" and not inside.strip() and is_blank(outside)
 
 
-def _without_server(text: str, path: Path, made: Made | None) -> str:
-    if server_words(_at(_value(text), path)) is None:
+def _remove_server(text: str, path: JsonPath, created: CreatedParts | None) -> str:
+    if parse_server_entry(_value_at(_parse(text), path)) is None:
         return text
     above = [path[:length] for length in range(len(path))]
-    return tidy(drop(text, path), above, made)
+    return remove_empty(delete(text, path), above, created)
 
 
-def _below(value: Any, file: SettingsFile) -> tuple[str, ...]:
-    """Return where the servers of this file are listed."""
-    other = _at(value, file.below_if_there) if file.below_if_there else None
-    # A server may be called “servers” itself; then it says what it is.
-    is_list = isinstance(other, dict) and not {"type", "command", "enabled", "url"} & set(other)
-    return file.below_if_there if is_list else file.below
+def _servers_path(value: Any, file: SettingsFile) -> tuple[str, ...]:
+    """Return the path under which this file lists servers."""
+    alternative = (
+        _value_at(value, file.alternative_servers_key) if file.alternative_servers_key else None
+    )
+    # The key may also be a server that is named “servers”; then it has these members.
+    is_list = isinstance(alternative, dict) and not {"type", "command", "enabled", "url"} & set(
+        alternative
+    )
+    return file.alternative_servers_key if is_list else file.servers_key
 
 
-def _our_hooks(value: Any, file: SettingsFile) -> list[Path]:
-    """Return where the hooks of ours are, in order."""
-    found: list[Path] = []
+def _own_hook_paths(value: Any, file: SettingsFile) -> list[JsonPath]:
+    """Return the paths of our hooks, in order."""
+    paths: list[JsonPath] = []
     events = value.get("hooks") if isinstance(value, dict) else None
     for event, entries in events.items() if isinstance(events, dict) else ():
-        for place, entry in enumerate(entries if isinstance(entries, list) else ()):
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             if not isinstance(entry, dict):
                 continue
-            if not file.nested:
-                if hook_words(entry.get("command")):
-                    found.append(("hooks", event, place))
+            if not file.hooks_in_groups:
+                if parse_hook_command(entry.get("command")):
+                    paths.append(("hooks", event, index))
                 continue
             handlers = entry.get("hooks")
-            for inner, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                if isinstance(handler, dict) and hook_words(handler.get("command")):
-                    found.append(("hooks", event, place, "hooks", inner))
-    return found
+            for inner_index, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+                if isinstance(handler, dict) and parse_hook_command(handler.get("command")):
+                    paths.append(("hooks", event, index, "hooks", inner_index))
+    return paths
 
 
-def _value(text: str) -> Any:
+def _parse(text: str) -> Any:
     return {} if is_blank(text) else value_of(scan(text))
 
 
-def _at(value: Any, path: Path) -> Any:
+def _value_at(value: Any, path: JsonPath) -> Any:
     for step in path:
         in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
         if not in_list and not (isinstance(value, dict) and step in value):

@@ -1,12 +1,12 @@
 """
-Change one member of a JSON text and leave every other character alone.
+Change one member of a JSONC text and leave every other character unchanged.
 
-`put` sets a member, `append` adds an element, `drop` takes one out; each gives the new text.
-Dropping what was put gives the text from before, byte for byte, with one exception: the blank
-inside of an empty `{ }` cannot be seen afterwards. So `put` and `append` tell of it
-(`Made.insides`), and of the objects and arrays they had to make, for `tidy` to take away again.
+`put` sets a member, `append` adds an element, `delete` removes item; each returns the new text.
+Deleting a member that was put restores the text byte for byte, except for the white space inside
+an empty `{ }`. So `put` and `append` return that white space (`CreatedParts.original_insides`) and
+the objects and arrays they created, so that `remove_empty` can undo them.
 
-Every edit is checked: the new text must read as the value that was meant, or nothing is given.
+Every edit is verified: the new text must parse to the expected value, or `MalformedJson` is raised.
 """
 
 import json
@@ -15,18 +15,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.setup.jsonc import (
-    Malformed,
-    Member,
-    Node,
-    Path,
-    at,
-    blank_from,
+from recollect.setup.jsonc_parser import (
+    JsonMember,
+    JsonNode,
+    JsonPath,
+    MalformedJson,
     comments_in,
     is_blank,
     member_at,
+    node_at,
     scan,
     value_of,
+    whitespace_start,
 )
 
 _NEWLINE = re.compile(r"\r\n|\n")
@@ -34,161 +34,169 @@ _INDENT = re.compile(r"[ \t]*")
 
 
 @dataclass(frozen=True)
-class Made:
-    """What an edit made on its way: containers that were not there, and what empty ones held."""
+class CreatedParts:
+    """What an edit created: new containers, and the white space inside formerly empty ones."""
 
-    containers: frozenset[Path] = frozenset()
-    insides: Mapping[Path, str] = field(default_factory=dict)
-    blank: str | None = None  # the whole text, where there was nothing in it
+    containers: frozenset[JsonPath] = frozenset()
+    original_insides: Mapping[JsonPath, str] = field(default_factory=dict)
+    original_blank_text: str | None = None  # the whole text, if it had no value
 
-    def __or__(self, other: "Made") -> "Made":
-        insides = {**other.insides, **self.insides}
-        blank = other.blank if self.blank is None else self.blank
-        return Made(self.containers | other.containers, insides, blank)
+    def __or__(self, other: "CreatedParts") -> "CreatedParts":
+        insides = {**other.original_insides, **self.original_insides}
+        blank = (
+            other.original_blank_text
+            if self.original_blank_text is None
+            else self.original_blank_text
+        )
+        return CreatedParts(self.containers | other.containers, insides, blank)
 
 
 @dataclass(frozen=True)
-class _Style:
-    """How a text is written."""
+class _JsonStyle:
+    """The formatting of a text."""
 
     newline: str
     indent: str
-    one_line: bool  # nothing is broken into lines
-    tight: bool  # and there is no blank after a colon
+    one_line: bool  # without line breaks
+    tight: bool  # on one line and without spaces after colons
 
 
-def put(text: str, path: Path, value: Any) -> tuple[str, Made]:
-    """Return *text* with *value* at *path*, whose last step is a key; objects above are made."""
+def put(text: str, path: JsonPath, value: Any) -> tuple[str, CreatedParts]:
+    """Return *text* with *value* at *path*, which ends in a key; create missing objects."""
     root = scan(text) if not is_blank(text) else None
-    present = None if root is None else at(root, path)
+    present = None if root is None else node_at(root, path)
     if root is None or present is None:
         return _add(text, root, path[:-1], path[-1], value)
     style = _style_of(text, root)
-    parent = at(root, path[:-1])
-    written = _written(
-        value, style, _line_indent(text, present.start), _inline(text, parent, style)
+    parent = node_at(root, path[:-1])
+    written = _render(
+        value, style, _line_indent(text, present.start), _is_inline(text, parent, style)
     )
     new = text[: present.start] + written + text[present.end :]
-    return _checked(new, _with(value_of(root), path, value)), Made()
+    return _verify(new, _value_with(value_of(root), path, value)), CreatedParts()
 
 
-def append(text: str, path: Path, value: Any) -> tuple[str, Made]:
-    """Return *text* with *value* as the last element of the array at *path*, made where missing."""
+def append(text: str, path: JsonPath, value: Any) -> tuple[str, CreatedParts]:
+    """Return *text* with *value* appended to the array at *path*; create a missing array."""
     root = scan(text) if not is_blank(text) else None
-    if root is None or at(root, path) is None:
-        new, made = _add(text, root, path[:-1], path[-1], [value])
-        return new, made | Made(frozenset({path}))
+    if root is None or node_at(root, path) is None:
+        new, created = _add(text, root, path[:-1], path[-1], [value])
+        return new, created | CreatedParts(frozenset({path}))
     return _add(text, root, path, None, value)
 
 
-def drop(text: str, path: Path) -> str:
-    """Return *text* without the member or element at *path*, which must be there."""
+def delete(text: str, path: JsonPath) -> str:
+    """Return *text* without the member or element at *path*, which must exist."""
     root = scan(text)
-    parent = at(root, path[:-1])
+    parent = node_at(root, path[:-1])
     member = None if parent is None else member_at(parent, path[-1])
     if parent is None or member is None:
-        raise Malformed(f"there is nothing at {shown_path(path)}")
-    expected = _without(value_of(root), path)
-    for keep_blank in (False, True):  # a line comment before it may need the line break
+        raise MalformedJson(f"there is no value at {format_path(path)}")
+    expected = _value_without(value_of(root), path)
+    for keep_blank in (False, True):  # a line comment before it may need its line break
         try:
-            return _checked(_cut(text, parent, member, keep_blank=keep_blank), expected)
-        except Malformed as error:
+            return _verify(_delete_member(text, parent, member, keep_blank=keep_blank), expected)
+        except MalformedJson as error:
             failed = error
     raise failed
 
 
-def tidy(text: str, containers: list[Path], made: Made | None) -> str:
+def remove_empty(text: str, containers: list[JsonPath], created: CreatedParts | None) -> str:
     """
-    Return *text* without those of *containers* that are empty and were made for us.
+    Return *text* without those of *containers* that are empty and that setup created.
 
-    Without a record (*made* is None) the empty ones go: who keeps an empty list beside a server of
-    ours is not known, and an empty list says nothing.
+    Without a record (*created* is None) all empty ones are removed: it is unknown who created them,
+    and an empty container has no effect.
     """
     for path in sorted(set(containers), key=len, reverse=True):
-        node = at(scan(text), path)
+        node = node_at(scan(text), path)
         if node is None or node.kind == "scalar" or not _is_empty(text, node):
             continue
-        if path and (made is None or path in made.containers):
-            text = drop(text, path)
-        elif made is not None and path in made.insides:
-            inside = made.insides[path]
+        if path and (created is None or path in created.containers):
+            text = delete(text, path)
+        elif created is not None and path in created.original_insides:
+            inside = created.original_insides[path]
             text = text[: node.start + 1] + inside + text[node.end - 1 :]
     return text
 
 
-def shown_path(path: Path) -> str:
-    """Return a path as people write it."""
+def format_path(path: JsonPath) -> str:
+    """Return *path* with dots between the steps."""
     return ".".join(str(step) for step in path) or "the top"
 
 
 def _add(
-    text: str, root: Node | None, path: Path, key: str | int | None, value: Any
-) -> tuple[str, Made]:
-    """Add a member below *path*, together with the objects on the way that are not there."""
+    text: str, root: JsonNode | None, path: JsonPath, key: str | int | None, value: Any
+) -> tuple[str, CreatedParts]:
+    """Add a member below *path*, and create the missing objects above it."""
     if root is None:
         for step in (key, *reversed(path)):
             value = {step: value}
         start = "\ufeff" if text.startswith("\ufeff") else ""
         missing = frozenset(path[:length] for length in range(1, len(path) + 1))
         new = f"{start}{json.dumps(value, indent=2, ensure_ascii=False)}\n"
-        return _checked(new, value), Made(missing, blank=text)
-    have = 0
+        return _verify(new, value), CreatedParts(missing, original_blank_text=text)
+    depth = 0
     parent = root
-    for have in range(len(path) + 1):
-        found = at(root, path[:have])
-        if found is None:
-            have -= 1
+    for depth in range(len(path) + 1):
+        node = node_at(root, path[:depth])
+        if node is None:
+            depth -= 1
             break
-        parent = found
-    wanted = "object" if key is not None or have < len(path) else "array"
-    if parent.kind != wanted:
-        raise Malformed(f"{shown_path(path[:have])} is no {wanted}")
-    expected = _with(value_of(root), (*path, key), value)
-    steps = [*path[have:], key]
+        parent = node
+    expected_kind = "object" if key is not None or depth < len(path) else "array"
+    if parent.kind != expected_kind:
+        raise MalformedJson(f"{format_path(path[:depth])} is not an {expected_kind}")
+    expected = _value_with(value_of(root), (*path, key), value)
+    steps = [*path[depth:], key]
     for step in reversed(steps[1:]):
         value = {step: value}
-    missing = frozenset(path[:length] for length in range(have + 1, len(path) + 1))
+    missing = frozenset(path[:length] for length in range(depth + 1, len(path) + 1))
     inside = text[parent.start + 1 : parent.end - 1]
     new = _insert(text, parent, steps[0], value, _style_of(text, root))
     only_blank = not parent.members and inside and not inside.strip()
-    return _checked(new, expected), Made(missing, {path[:have]: inside} if only_blank else {})
+    return _verify(new, expected), CreatedParts(
+        missing, {path[:depth]: inside} if only_blank else {}
+    )
 
 
-def _insert(text: str, parent: Node, key: str | int | None, value: Any, style: _Style) -> str:
+def _insert(
+    text: str, parent: JsonNode, key: str | int | None, value: Any, style: _JsonStyle
+) -> str:
     """Return *text* with one more member at the end of *parent*."""
     closer = parent.end - 1
-    place = max(blank_from(text, closer), parent.start + 1)
-    tail = text[place:closer]
+    position = max(whitespace_start(text, closer), parent.start + 1)
+    tail = text[position:closer]
     base = _line_indent(text, parent.start)
     last = parent.members[-1] if parent.members else None
     if last is None:
-        inline = style.one_line if place == parent.start + 1 else not _NEWLINE.search(tail)
+        inline = style.one_line if position == parent.start + 1 else not _NEWLINE.search(tail)
         indent = base + style.indent
     else:
-        inline = _inline(text, parent, style)
+        inline = _is_inline(text, parent, style)
         indent = _line_indent(text, last.start) if not inline else base
     begin = ("" if style.tight else " ") if inline else style.newline + indent
     name = (
         "" if key is None else json.dumps(key, ensure_ascii=False) + (":" if style.tight else ": ")
     )
-    written = name + _written(value, style, indent, inline)
-    if last is None and place == parent.start + 1:  # nothing but blank inside
+    written = name + _render(value, style, indent, inline)
+    if last is None and position == parent.start + 1:  # only white space inside
         around = ("", "") if inline else (begin, style.newline + base)
-        return text[:place] + around[0] + written + around[1] + text[closer:]
+        return text[:position] + around[0] + written + around[1] + text[closer:]
     if last is None or last.comma is not None:
         ending = "," if last is not None else ""
-        return text[:place] + begin + written + ending + text[place:]
-    return text[: last.end] + "," + text[last.end : place] + begin + written + text[place:]
+        return text[:position] + begin + written + ending + text[position:]
+    return text[: last.end] + "," + text[last.end : position] + begin + written + text[position:]
 
 
-def _cut(text: str, parent: Node, member: Member, *, keep_blank: bool) -> str:
-    """Return *text* without *member* and the one comma that went with it."""
-    begin = member.start if keep_blank else blank_from(text, member.start)
+def _delete_member(text: str, parent: JsonNode, member: JsonMember, *, keep_blank: bool) -> str:
+    """Return *text* without *member* and its comma."""
+    begin = member.start if keep_blank else whitespace_start(text, member.start)
     cuts = [(begin, member.end)]
-    place = parent.members.index(member)
+    position = parent.members.index(member)
     if member.comma is not None:
         cuts.append((member.comma, member.comma + 1))
-    elif place > 0 and (before := parent.members[place - 1].comma) is not None:
+    elif position > 0 and (before := parent.members[position - 1].comma) is not None:
         cuts.append((before, before + 1))
     for start, end in sorted(cuts, reverse=True):
         text = text[:start] + text[end:]
@@ -199,8 +207,8 @@ def _cut(text: str, parent: Node, member: Member, *, keep_blank: bool) -> str:
     return text if inside.strip() else text[: parent.start + 1] + text[closer:]
 
 
-def _inline(text: str, parent: Node | None, style: _Style) -> bool:
-    """Return whether the members of *parent* stand on one line, so that a new one should."""
+def _is_inline(text: str, parent: JsonNode | None, style: _JsonStyle) -> bool:
+    """Return whether the members of *parent* are on one line, as a new one should be."""
     if parent is None or not parent.members:
         return style.one_line
     last = parent.members[-1]
@@ -211,7 +219,7 @@ def _inline(text: str, parent: Node | None, style: _Style) -> bool:
     return line <= parent.start or bool(text[line : last.start].strip())
 
 
-def _written(value: Any, style: _Style, indent: str, inline: bool) -> str:
+def _render(value: Any, style: _JsonStyle, indent: str, inline: bool) -> str:
     if inline:
         between = (",", ":") if style.tight else (", ", ": ")
         return json.dumps(value, ensure_ascii=False, separators=between)
@@ -219,7 +227,7 @@ def _written(value: Any, style: _Style, indent: str, inline: bool) -> str:
     return f"{style.newline}{indent}".join(lines)
 
 
-def _style_of(text: str, root: Node) -> _Style:
+def _style_of(text: str, root: JsonNode) -> _JsonStyle:
     newline = _NEWLINE.search(text)
     indent = "  "
     if root.members:
@@ -230,47 +238,53 @@ def _style_of(text: str, root: Node) -> _Style:
     inner = text[root.start : root.end]
     one_line = bool(root.members) and not _NEWLINE.search(inner)
     tight = one_line and not re.search(r"[:,]\s", inner)
-    return _Style(newline.group() if newline else "\n", indent, one_line, tight)
+    return _JsonStyle(newline.group() if newline else "\n", indent, one_line, tight)
 
 
-def _line_indent(text: str, place: int) -> str:
-    """Return the blank at the start of the line on which *place* is."""
-    start = text.rfind("\n", 0, place) + 1
+def _line_indent(text: str, position: int) -> str:
+    """Return the indentation of the line that contains *position*."""
+    start = text.rfind("\n", 0, position) + 1
     if text.startswith("\ufeff") and start == 0:
         start = 1
-    found = _INDENT.match(text, start, place)
-    return found.group() if found else ""
+    match = _INDENT.match(text, start, position)
+    return match.group() if match else ""
 
 
-def _is_empty(text: str, node: Node) -> bool:
+def _is_empty(text: str, node: JsonNode) -> bool:
     return not node.members and not text[node.start + 1 : node.end - 1].strip()
 
 
-def _checked(text: str, expected: Any) -> str:
+def _verify(text: str, expected: Any) -> str:
     if value_of(scan(text)) != expected:
-        raise Malformed("the change cannot be made without touching something else")
+        raise MalformedJson("the change would alter other settings")
     return text
 
 
-def _with(value: Any, path: tuple[str | int | None, ...], new: Any) -> Any:
+def _value_with(value: Any, path: tuple[str | int | None, ...], new: Any) -> Any:
     if not path:
         return new
     step, rest = path[0], path[1:]
     if step is None:
         return [*value, new]
     if isinstance(step, int):
-        return [_with(one, rest, new) if place == step else one for place, one in enumerate(value)]
+        return [
+            _value_with(item, rest, new) if position == step else item
+            for position, item in enumerate(value)
+        ]
     if rest == (None,) and step not in value:
         return {**value, step: [new]}
-    return {**value, step: _with(value.get(step, {}), rest, new)}
+    return {**value, step: _value_with(value.get(step, {}), rest, new)}
 
 
-def _without(value: Any, path: Path) -> Any:
+def _value_without(value: Any, path: JsonPath) -> Any:
     step, rest = path[0], path[1:]
     if isinstance(step, int):
         if not rest:
-            return [one for place, one in enumerate(value) if place != step]
-        return [_without(one, rest) if place == step else one for place, one in enumerate(value)]
+            return [item for position, item in enumerate(value) if position != step]
+        return [
+            _value_without(item, rest) if position == step else item
+            for position, item in enumerate(value)
+        ]
     if not rest:
-        return {key: one for key, one in value.items() if key != step}
-    return {**value, step: _without(value[step], rest)}
+        return {key: item for key, item in value.items() if key != step}
+    return {**value, step: _value_without(value[step], rest)}

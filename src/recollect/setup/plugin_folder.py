@@ -1,8 +1,8 @@
 """
-The plugin that comes with the package: one folder that Claude Code and Agent Plugins clients read.
+Copy the plugin of the package to a folder that Claude Code and Agent Plugins clients content.
 
-It is copied as it is. A plugin may be carried to another machine, so it runs `recollect` by its
-name, not by a path. This file reads the package and the folder; `apply` writes.
+The files are copied unchanged. They run `recollect` by name, not by path, so that the plugin also
+works on another machine. This module only plans the copy; `apply_changes` writes it.
 """
 
 import json
@@ -12,11 +12,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from recollect.errors import AlreadyExists
-from recollect.setup.apply import read_text
-from recollect.setup.clients import SERVER
-from recollect.setup.plan import Change
+from recollect.setup.apply_changes import read_text
+from recollect.setup.plan_changes import FileChange
+from recollect.setup.supported_clients import SERVER_NAME
 
-_KNOWN_BY = ".claude-plugin/plugin.json"
+_MANIFEST = ".claude-plugin/plugin.json"
 
 
 def plugin_files() -> dict[str, str]:
@@ -24,37 +24,35 @@ def plugin_files() -> dict[str, str]:
     return dict(_walk(files("recollect").joinpath("plugin"), ""))
 
 
-def plan_copy(folder: Path) -> list[Change]:
-    """Return what has to be written for *folder* to be the plugin."""
-    ours = plugin_files()
-    strange = folder.exists() and (not folder.is_dir() or _is_strange(folder))
-    if strange:
+def plan_copy(folder: Path) -> list[FileChange]:
+    """Return the file changes that make *folder* a copy of the plugin."""
+    if folder.exists() and (not folder.is_dir() or _holds_other_files(folder)):
         raise AlreadyExists(
-            f"{folder} is there already and is no copy of this plugin; name a new or empty folder"
+            f"{folder} already exists and is not a copy of this plugin; name a new or empty folder"
         )
     changes = []
-    for name, text in sorted(ours.items()):
+    for name, text in sorted(plugin_files().items()):
         path = folder / name
         before = read_text(path)
         if before != text:
-            changes.append(Change(path=path, before=before, after=text, record=None))
+            changes.append(FileChange(path=path, before=before, after=text, record=None))
     return changes
 
 
-def _is_strange(folder: Path) -> bool:
-    return any(folder.iterdir()) and not _is_ours(read_text(folder / _KNOWN_BY) or "")
+def _holds_other_files(folder: Path) -> bool:
+    return any(folder.iterdir()) and not _is_own_manifest(read_text(folder / _MANIFEST) or "")
 
 
-def _is_ours(manifest: str) -> bool:
+def _is_own_manifest(manifest: str) -> bool:
     try:
-        read = json.loads(manifest)
+        content = json.loads(manifest)
     except (ValueError, RecursionError):
         return False
-    return isinstance(read, dict) and read.get("name") == SERVER
+    return isinstance(content, dict) and content.get("name") == SERVER_NAME
 
 
 def _walk(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
-    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         if entry.is_dir():
             yield from _walk(entry, f"{below}{entry.name}/")
         else:

@@ -1,1 +1,1 @@
-"""The tools: one file for each, against the Python door."""
+"""The MCP tools, one per module."""

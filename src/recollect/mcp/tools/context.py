@@ -1,49 +1,63 @@
-"""Get everything worth knowing for a task, within a budget."""
+"""The tool `context`: the memory context for a task, within a token budget."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app import Recollect
-from recollect.mcp.caller import Caller, agent_of
-from recollect.mcp.tool import NUMBER, READS, TEXT, Told, Tool, list_of, object_of, told_about
+from recollect.app.local import LocalRecollect
+from recollect.mcp.caller_scope import Caller, caller_agent
+from recollect.mcp.tool_definition import (
+    INTEGER,
+    READ_ONLY,
+    TEXT,
+    Tool,
+    ToolResult,
+    list_schema,
+    object_schema,
+    with_description,
+)
 
-BUDGET = 1_500
-LEAST, MOST = 200, 16_000
+DEFAULT_BUDGET = 1_500
+MIN_BUDGET, MAX_BUDGET = 200, 16_000
 
 
-def context(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
-    """Return the bundle for a task."""
+def context(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    """Return the context for a task."""
     bundle = memory.context_for(
-        given["task"],
+        arguments["task"],
         project=caller.project,
-        agent=agent_of(memory, caller),
-        budget_tokens=given.get("budget_tokens", BUDGET),
+        agent=caller_agent(memory, caller),
+        budget_tokens=arguments.get("budget_tokens", DEFAULT_BUDGET),
     )
-    cited = [{"mark": one.mark, "id": one.memory_id} for one in bundle.citations]
-    told: dict[str, Any] = {"text": bundle.text, "citations": cited, "tokens": bundle.tokens}
+    citations = [{"mark": item.mark, "id": item.memory_id} for item in bundle.citations]
+    values: dict[str, Any] = {"text": bundle.text, "citations": citations, "tokens": bundle.tokens}
     if bundle.retrieval_id:
-        told["retrieval_id"] = bundle.retrieval_id
-    return Told(told)
+        values["retrieval_id"] = bundle.retrieval_id
+    return ToolResult(values)
 
 
 CONTEXT = Tool(
     name="context",
     description=(
-        "Get what to know before starting a task: blocks, facts, decisions and past work, cited. "
-        "Call it once per task; use search for single questions."
+        "Return the context for a task: blocks, facts, decisions and past work, with citations. "
+        "Call it once before a task; use search for single questions."
     ),
-    takes={
-        "task": told_about(TEXT, "What you are about to do"),
-        "budget_tokens": {**NUMBER, "minimum": LEAST, "maximum": MOST, "default": BUDGET},
+    parameters={
+        "task": with_description(TEXT, "What you are about to do"),
+        "budget_tokens": {
+            **INTEGER,
+            "minimum": MIN_BUDGET,
+            "maximum": MAX_BUDGET,
+            "default": DEFAULT_BUDGET,
+        },
     },
-    needs=("task",),
-    gives={
+    required=("task",),
+    output={
         "text": TEXT,
-        "citations": list_of(object_of({"mark": TEXT, "id": TEXT})),
-        "tokens": NUMBER,
+        "citations": list_schema(object_schema({"mark": TEXT, "id": TEXT})),
+        "tokens": INTEGER,
         "retrieval_id": TEXT,
     },
-    always=("text", "citations", "tokens"),
-    hints=READS,
+    required_output=("text", "citations", "tokens"),
+    hints=READ_ONLY,
     run=context,
 )

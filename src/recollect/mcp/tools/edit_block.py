@@ -1,118 +1,134 @@
 """
-Edit a block: labelled text that stands in every context.
+The tool `edit_block`: change a block, labelled text that is part of every context.
 
-Blocks of the caller's own agent and project are theirs to write. A global block is told to every
-agent in every project, so an untrusted caller can only propose: the person is asked.
+A caller may edit the blocks of its own agent and project. A global block is shown to every agent in
+every project, so an edit by an untrusted caller needs the user's confirmation.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.domain import block as edits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import Block, By, Edit, changed
+from recollect.domain.block import Block, By, Edit
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound
-from recollect.mcp.caller import Caller, agent_of, blocks_seen
-from recollect.mcp.pages import shown_to_person
-from recollect.mcp.tool import CHANGES, NUMBER, TEXT, Ask, Outcome, Told, Tool, one_of, told_about
+from recollect.mcp.caller_scope import Caller, caller_agent, visible_blocks
+from recollect.mcp.pagination import excerpt_for_person
+from recollect.mcp.tool_definition import (
+    DESTRUCTIVE,
+    INTEGER,
+    TEXT,
+    ConfirmationRequest,
+    Tool,
+    ToolOutcome,
+    ToolResult,
+    enum_schema,
+    with_description,
+)
 
 _NO_BLOCKS = (
-    "use `remember` instead (only where the user adds `--agent NAME` to `recollect mcp` in this "
-    "client's settings does the server have blocks)"
+    "use `remember` instead (the server has blocks only if the user adds `--agent NAME` to "
+    "`recollect mcp` in this client's settings)"
 )
 
 
-def edit_block(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Outcome:
-    """Apply one edit, or ask whether it may be applied."""
-    agent = agent_of(memory, caller)
+def edit_block(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
+    """Apply one edit, or ask the user to confirm it."""
+    agent = caller_agent(memory, caller)
     if agent is None and caller.agent is not None:
-        agent = memory.create_agent(caller.agent)
-    label = given["label"]
-    block = _named(memory, caller, agent, label)
-    wanted = _wanted(given)
-    version = given.get("version")
+        agent = memory.agents.create(caller.agent)
+    label = arguments["label"]
+    block = _find_block(memory, caller, agent, label)
+    edit = _parse_edit(arguments)
+    version = arguments.get("version")
     if block is None:
-        shared, value = DEFAULT_LABELS[label].scope is Scope.GLOBAL, wanted("")
+        is_shared, value = DEFAULT_LABELS[label].scope is Scope.GLOBAL, edit("")
     else:
-        shared, value = block.scope is Scope.GLOBAL, ""
-        if shared and version in (None, block.version):
-            # What cannot be done is refused before anybody is asked.
-            value = changed(block, wanted, by=By.AGENT, at=block.updated_at).value
+        is_shared, value = block.scope is Scope.GLOBAL, ""
+        if is_shared and version in (None, block.version):
+            # An edit that cannot be applied must fail before the user is asked.
+            value = edits.edit_block(block, edit, by=By.AGENT, at=block.updated_at).value
             version = block.version
 
-    def then() -> Told:
-        return Told(_row(_edited(memory, caller, agent, block or label, given, version)))
+    def apply_edit() -> ToolResult:
+        return ToolResult(
+            _row(_apply_edit(memory, caller, agent, block or label, arguments, version))
+        )
 
-    if not shared or (block is not None and version != block.version):
-        return then()  # in the second case only to be told what it says now
+    if not is_shared or (block is not None and version != block.version):
+        return apply_edit()  # with another version this raises the conflict with the current text
     name = block.label if block else label
-    return Ask(
+    return ConfirmationRequest(
         question=(
-            f"Change the block {name!r}, which every agent sees in every project? It would say:"
-            f"\n\n{shown_to_person(value)}"
+            f"Change the block {name!r}, which every agent sees in every project? The new text:"
+            f"\n\n{excerpt_for_person(value)}"
         ),
-        then=then,
-        instead=f"ask the user to edit it with `recollect memory update --agent {caller.agent}`",
+        on_confirm=apply_edit,
+        alternative=(
+            f"ask the user to edit it with `recollect memory update --agent {caller.agent}`"
+        ),
     )
 
 
-def _named(memory: Recollect, caller: Caller, agent: Agent | None, label: str) -> Block | None:
-    """Return the block that is meant, or None for one that its first edit makes."""
-    seen = [one.label for one in blocks_seen(memory, caller)]
-    found = None
+def _find_block(
+    memory: LocalRecollect, caller: Caller, agent: Agent | None, label: str
+) -> Block | None:
+    """Return the block *label*, or None if the edit creates this default block."""
+    labels = [block.label for block in visible_blocks(memory, caller)]
+    block = None
     if agent is not None or caller.project is not None:
-        # With neither, the verb would take the label for the id of anybody's block.
+        # Without both, the label would be looked up as the id of any block.
         try:
-            found = memory.block(agent, label, project=caller.project)
+            block = memory.blocks.get(agent, label, project=caller.project)
         except NotFound:
             if agent is not None and label in DEFAULT_LABELS:
                 return None
-    if found is None or found.hidden:
-        others = f"the blocks here are {', '.join(seen)}" if seen else _NO_BLOCKS
-        raise NotFound(f"there is no block {label[:80]!r} here; {others}")
-    return found
+    if block is None or block.hidden:
+        hint = f"the blocks here are {', '.join(labels)}" if labels else _NO_BLOCKS
+        raise NotFound(f"there is no block {label[:80]!r} here; {hint}")
+    return block
 
 
-def _wanted(given: Mapping[str, Any]) -> Edit:
-    how, text = given["how"], given["text"]
+def _parse_edit(arguments: Mapping[str, Any]) -> Edit:
+    how, text = arguments["how"], arguments["text"]
     if how == "append":
         return edits.append(text)
     if how == "insert":
-        return edits.insert_at(given.get("line", -1), text)
+        return edits.insert_at(arguments.get("line", -1), text)
     if how == "set":
-        return edits.rethink(text)
-    if "old" not in given:
-        raise InvalidInput("replace needs `old`: the text to replace, which must occur once")
-    return edits.replace_once(given["old"], text)
+        return edits.replace_all(text)
+    if "old" not in arguments:
+        raise InvalidInput("replace needs `old`, the text to replace; it must occur exactly once")
+    return edits.replace_once(arguments["old"], text)
 
 
-def _edited(
-    memory: Recollect,
+def _apply_edit(
+    memory: LocalRecollect,
     caller: Caller,
     agent: Agent | None,
     block: Block | str,
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     version: int | None,
 ) -> Block:
-    how, text = given["how"], given["text"]
+    how, text = arguments["how"], arguments["text"]
     edit: dict[str, Any] = {
         "by": "agent",
         "expected_version": version,
         "reason": "edited over MCP",
     }
     if isinstance(block, Block):
-        agent = None  # it was found: now its id names it
+        agent = None  # an existing block is addressed by its id
     else:
         edit["project"] = caller.project
     if how == "append":
-        return memory.append_block(agent, block, text, **edit)
+        return memory.blocks.append(agent, block, text, **edit)
     if how == "insert":
-        return memory.insert_in_block(agent, block, text, given.get("line", -1), **edit)
+        return memory.blocks.insert(agent, block, text, arguments.get("line", -1), **edit)
     if how == "set":
-        return memory.set_block(agent, block, text, **edit)
-    return memory.replace_in_block(agent, block, given["old"], text, **edit)
+        return memory.blocks.set(agent, block, text, **edit)
+    return memory.blocks.replace(agent, block, arguments["old"], text, **edit)
 
 
 def _row(block: Block) -> dict[str, Any]:
@@ -122,21 +138,21 @@ def _row(block: Block) -> dict[str, Any]:
 EDIT_BLOCK = Tool(
     name="edit_block",
     description=(
-        "Change a block: short labelled text shown at the start of every context (status lists "
-        "them). Give the version you read, so that nobody's change is lost unseen. The user is "
-        "asked where every agent shares it (human, style)."
+        "Change a block: short labelled text at the start of every context (status lists them). "
+        "Pass the version you read, to detect changes by others. For a block that all agents "
+        "share (human, style), the user is asked to confirm."
     ),
-    takes={
+    parameters={
         "label": TEXT,
-        "how": one_of("append", "replace", "insert", "set"),
+        "how": enum_schema("append", "replace", "insert", "set"),
         "text": TEXT,
-        "old": told_about(TEXT, "For replace: occurs exactly once"),
-        "line": told_about(NUMBER, "For insert: after this line; 0 top, -1 end"),
-        "version": NUMBER,
+        "old": with_description(TEXT, "For replace: text that occurs exactly once"),
+        "line": with_description(INTEGER, "For insert: after this line; 0: start, -1: end"),
+        "version": INTEGER,
     },
-    needs=("label", "how", "text"),
-    gives={"label": TEXT, "version": NUMBER, "chars": NUMBER},
-    always=("label", "version", "chars"),
-    hints=CHANGES,
+    required=("label", "how", "text"),
+    output={"label": TEXT, "version": INTEGER, "chars": INTEGER},
+    required_output=("label", "version", "chars"),
+    hints=DESTRUCTIVE,
     run=edit_block,
 )

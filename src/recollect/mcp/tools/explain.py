@@ -1,89 +1,102 @@
-"""Say why a memory is there, why a search gave what it gave, or why something was not found."""
+"""The tool `explain`: why a memory exists, why a search returned it, or why it did not."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.domain.retrieval import MemoryExplanation, Retrieval
 from recollect.errors import NotFound
-from recollect.mcp.caller import Caller, memory_shown, owners_seen, retrieval_seen
-from recollect.mcp.pages import MOST_TOKENS, cut, line
-from recollect.mcp.tool import READS, TEXT, Told, Tool, told_about
+from recollect.mcp.caller_scope import (
+    Caller,
+    get_explainable_memory,
+    is_retrieval_visible,
+    owners_visible_to,
+)
+from recollect.mcp.pagination import MAX_PAGE_TOKENS, one_line, truncate
+from recollect.mcp.tool_definition import READ_ONLY, TEXT, Tool, ToolResult, with_description
 
-CHARS = 4 * MOST_TOKENS  # more than this many are too many tokens in any script
-HITS = 20
+MAX_TEXT_CHARS = (
+    4 * MAX_PAGE_TOKENS
+)  # cut before counting: a longer text exceeds the token limit in any script
+MAX_HITS = 20
 
 
-def explain(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
-    """Return an explanation in sentences."""
-    some_id, query = given["id"], given.get("query", "")
+def explain(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    """Return an explanation as text."""
+    some_id, query = arguments["id"], arguments.get("query", "")
     if query:
-        known = memory_shown(memory, caller, some_id, query)
-        found = memory.why_not(known.id, query, **caller.place)
-        told = found.text
-        if known.owner not in owners_seen(memory, caller):
-            # Without the query that found it nothing is told of it, so all of it is told here.
-            told = f"{told}\n{_of_memory(_explained(memory, known.id))}"
-        return _told("why not", some_id, told, memory)
+        target = get_explainable_memory(memory, caller, some_id, query)
+        verdict = memory.why_not(target.id, query, **caller.read_scope)
+        text = verdict.text
+        if target.owner not in owners_visible_to(memory, caller):
+            # A memory of another project can only be explained with a query, so include everything.
+            text = f"{text}\n{_describe_memory(_memory_explanation(memory, target.id))}"
+        return _result("why not", some_id, text, memory)
     try:
-        explained = memory.explain(some_id)
+        explanation = memory.explain(some_id)
     except NotFound:
-        explained = None
-    if isinstance(explained, Retrieval) and retrieval_seen(memory, caller, explained):
-        return _told("retrieval", some_id, _of_retrieval(explained), memory)
-    # Whoever asks for what is hidden is told the same as who asks for nothing.
-    memory_shown(memory, caller, some_id)
-    return _told("memory", some_id, _of_memory(_explained(memory, some_id)), memory)
+        explanation = None
+    if isinstance(explanation, Retrieval) and is_retrieval_visible(memory, caller, explanation):
+        return _result("retrieval", some_id, _describe_retrieval(explanation), memory)
+    # The error for a hidden memory is the same as for a missing one.
+    get_explainable_memory(memory, caller, some_id)
+    return _result(
+        "memory", some_id, _describe_memory(_memory_explanation(memory, some_id)), memory
+    )
 
 
-def _told(kind: str, some_id: str, text: str, memory: Recollect) -> Told:
-    text = cut(text, CHARS)
-    while memory.count_tokens(text) > MOST_TOKENS:
-        text = cut(text, len(text) * 3 // 4)
-    return Told({"kind": kind, "id": some_id, "text": text})
+def _result(kind: str, some_id: str, text: str, memory: LocalRecollect) -> ToolResult:
+    text = truncate(text, MAX_TEXT_CHARS)
+    while memory.models.count_tokens(text) > MAX_PAGE_TOKENS:
+        text = truncate(text, len(text) * 3 // 4)
+    return ToolResult({"kind": kind, "id": some_id, "text": text})
 
 
-def _explained(memory: Recollect, memory_id: str) -> MemoryExplanation:
-    explained = memory.explain(memory_id)
-    assert isinstance(explained, MemoryExplanation)
-    return explained
+def _memory_explanation(memory: LocalRecollect, memory_id: str) -> MemoryExplanation:
+    explanation = memory.explain(memory_id)
+    assert isinstance(explanation, MemoryExplanation)
+    return explanation
 
 
-def _of_memory(explained: MemoryExplanation) -> str:
-    memory = explained.memory
+def _describe_memory(explanation: MemoryExplanation) -> str:
+    memory = explanation.memory
     lines = [memory.content]
     if memory.rationale:
         lines.append(f"Because: {memory.rationale}")
-    lines += [f"Instead of: {one}" for one in memory.alternatives]
-    return "\n".join([*lines, explained.text])
+    lines += [f"Instead of: {alternative}" for alternative in memory.alternatives]
+    return "\n".join([*lines, explanation.text])
 
 
-def _of_retrieval(found: Retrieval) -> str:
-    lines = [f"{found.verb} {found.query!r}, asked {found.asked_at:%Y-%m-%d %H:%M} UTC."]
-    lines += [line(note, 300) for note in found.notes]
-    for hit in found.hits[:HITS]:
+def _describe_retrieval(retrieval: Retrieval) -> str:
+    lines = [
+        f"{retrieval.verb} {retrieval.query!r}, asked {retrieval.asked_at:%Y-%m-%d %H:%M} UTC."
+    ]
+    lines += [one_line(note, 300) for note in retrieval.notes]
+    for hit in retrieval.hits[:MAX_HITS]:
         outcome = "" if hit.outcome == "returned" else f" ({hit.outcome})"
-        said = line(hit.explanation, 300)
-        lines.append(f"{hit.rank}. {hit.memory_id}, score {hit.score:.2f}{outcome}: {said}")
-    if len(found.hits) > HITS:
-        lines.append(f"… and {len(found.hits) - HITS} more.")
-    lines += [f"{one.kind} {one.item_id}: {one.outcome}" for one in found.context[:HITS]]
+        reason = one_line(hit.explanation, 300)
+        lines.append(f"{hit.rank}. {hit.memory_id}, score {hit.score:.2f}{outcome}: {reason}")
+    if len(retrieval.hits) > MAX_HITS:
+        lines.append(f"… and {len(retrieval.hits) - MAX_HITS} more.")
+    lines += [
+        f"{item.kind} {item.item_id}: {item.outcome}" for item in retrieval.context[:MAX_HITS]
+    ]
     return "\n".join(lines)
 
 
 EXPLAIN = Tool(
     name="explain",
     description=(
-        "Why is a memory there (evidence, links, history), why did a search or context give what "
-        "it gave, or, with query, why was a memory not found?"
+        "Explain a memory (evidence, links, history), the results of a search or context, or, with "
+        "query, why a memory was not found."
     ),
-    takes={
-        "id": told_about(TEXT, "Of a memory or a retrieval"),
-        "query": told_about(TEXT, "What should have found it"),
+    parameters={
+        "id": with_description(TEXT, "Id of a memory or a retrieval"),
+        "query": with_description(TEXT, "The query that should find the memory"),
     },
-    needs=("id",),
-    gives={"kind": TEXT, "id": TEXT, "text": TEXT},
-    always=("kind", "id", "text"),
-    hints=READS,
+    required=("id",),
+    output={"kind": TEXT, "id": TEXT, "text": TEXT},
+    required_output=("kind", "id", "text"),
+    hints=READ_ONLY,
     run=explain,
 )

@@ -1,21 +1,31 @@
-"""Forget a memory for good, once the person in front of the client has agreed."""
+"""The tool `forget`: delete a memory permanently after the user has confirmed."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app import Recollect
-from recollect.mcp.caller import Caller, memory_seen
-from recollect.mcp.pages import shown_to_person
-from recollect.mcp.tool import NUMBER, REMOVES, TEXT, Ask, Told, Tool, list_of
+from recollect.app.local import LocalRecollect
+from recollect.mcp.caller_scope import Caller, get_visible_memory
+from recollect.mcp.pagination import excerpt_for_person
+from recollect.mcp.tool_definition import (
+    DESTRUCTIVE_IDEMPOTENT,
+    INTEGER,
+    TEXT,
+    ConfirmationRequest,
+    Tool,
+    ToolResult,
+    list_schema,
+)
 
 
-def forget(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Ask:
-    """Ask whether a memory may go."""
-    known = memory_seen(memory, caller, given["id"])
+def forget(
+    memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
+) -> ConfirmationRequest:
+    """Ask the user whether to delete a memory."""
+    target = get_visible_memory(memory, caller, arguments["id"])
 
-    def then() -> Told:
-        receipt = memory.forget(known.id)
-        return Told(
+    def forget_memory() -> ToolResult:
+        receipt = memory.forget(target.id)
+        return ToolResult(
             {
                 "id": receipt.memory_id,
                 "forgotten_at": receipt.forgotten_at.isoformat(),
@@ -24,28 +34,31 @@ def forget(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Ask:
             }
         )
 
-    return Ask(
-        question=f"Forget this memory for good? This is final.\n\n{shown_to_person(known.content)}",
-        then=then,
-        instead=f"ask the user to run `recollect forget {known.id}`",
+    return ConfirmationRequest(
+        question=(
+            "Forget this memory permanently? This cannot be undone."
+            f"\n\n{excerpt_for_person(target.content)}"
+        ),
+        on_confirm=forget_memory,
+        alternative=f"ask the user to run `recollect forget {target.id}`",
     )
 
 
 FORGET = Tool(
     name="forget",
     description=(
-        "Remove a memory from every table and index, for good. Only when the user wants it gone: "
-        "they are asked to confirm. Returns a receipt."
+        "Delete a memory permanently, from every table and index. Call it only if the user wants "
+        "that; they are asked to confirm. Returns a receipt."
     ),
-    takes={"id": TEXT},
-    needs=("id",),
-    gives={
+    parameters={"id": TEXT},
+    required=("id",),
+    output={
         "id": TEXT,
         "forgotten_at": TEXT,
-        "removed": {"type": "object", "additionalProperties": NUMBER},
-        "kept": list_of(TEXT),
+        "removed": {"type": "object", "additionalProperties": INTEGER},
+        "kept": list_schema(TEXT),
     },
-    always=("id", "forgotten_at", "removed", "kept"),
-    hints=REMOVES,
+    required_output=("id", "forgotten_at", "removed", "kept"),
+    hints=DESTRUCTIVE_IDEMPOTENT,
     run=forget,
 )

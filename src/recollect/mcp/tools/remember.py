@@ -1,65 +1,73 @@
 """
-Remember something: held in the inbox for review, unless the caller is trusted.
+The tool `remember`: store a memory in the inbox, or as active if the caller is trusted.
 
-Whatever an agent writes is kept as an agent's word; no policy makes it active by itself.
+The evidence names an agent as the author, and no policy promotes such a memory automatically.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.domain.memory import Memory, MemoryType, Status
-from recollect.mcp.caller import Caller
-from recollect.mcp.tool import ADDS, TEXT, Told, Tool, list_of, one_of, told_about
+from recollect.mcp.caller_scope import Caller
+from recollect.mcp.tool_definition import (
+    ADDITIVE,
+    TEXT,
+    Tool,
+    ToolResult,
+    enum_schema,
+    list_schema,
+    with_description,
+)
 
 
-def status_for(caller: Caller) -> str:
-    """Return how what *caller* writes is born."""
+def initial_status(caller: Caller) -> str:
+    """Return the status of new memories of *caller*."""
     return Status.ACTIVE if caller.trusted else Status.INBOX
 
 
-def remember(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
-    """Keep one memory."""
-    # What is true of the user is so in every project.
-    about_user = given.get("type") == MemoryType.PROFILE
-    kept = memory.ingest(
-        given["content"],
-        **({"scope": "global"} if about_user else caller.home),
-        type=given.get("type"),
-        tags=given.get("tags", ()),
-        rationale=given.get("rationale", ""),
-        alternatives=given.get("alternatives", ()),
-        status=status_for(caller),
+def remember(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    """Store one memory."""
+    # Facts about the user apply to every project.
+    is_about_user = arguments.get("type") == MemoryType.PROFILE
+    stored = memory.ingest(
+        arguments["content"],
+        **({"scope": "global"} if is_about_user else caller.write_scope),
+        type=arguments.get("type"),
+        tags=arguments.get("tags", ()),
+        rationale=arguments.get("rationale", ""),
+        alternatives=arguments.get("alternatives", ()),
+        status=initial_status(caller),
         by="agent",
     )
-    return Told({"id": kept.id, "status": kept.status.value, "note": _note(kept)})
+    return ToolResult({"id": stored.id, "status": stored.status.value, "note": _note(stored)})
 
 
-def _note(kept: Memory) -> str:
-    taken = f" {len(kept.redactions)} secrets were taken out." if kept.redactions else ""
-    if kept.status is Status.INBOX:
-        return f"It waits in the inbox; search finds it once the user keeps it.{taken}"
-    return f"It is remembered.{taken}"
+def _note(stored: Memory) -> str:
+    redacted = f" {len(stored.redactions)} secrets were removed." if stored.redactions else ""
+    if stored.status is Status.INBOX:
+        return f"Stored in the inbox; search finds it after the user keeps it.{redacted}"
+    return f"Stored as an active memory.{redacted}"
 
 
 REMEMBER = Tool(
     name="remember",
     description=(
-        "Keep one thing worth knowing in later sessions, as one self-contained sentence. No "
-        "secrets, nothing already known. The user reviews it before it counts."
+        "Store one fact that later sessions need, as one self-contained sentence. No secrets, "
+        "nothing that is already stored. It becomes active after the user's review."
     ),
-    takes={
+    parameters={
         "content": TEXT,
-        "type": told_about(
-            one_of(*MemoryType), "profile: about the user, in every project. Default: project"
+        "type": with_description(
+            enum_schema(*MemoryType), "profile: about the user, for every project. Default: project"
         ),
-        "tags": list_of(TEXT),
-        "rationale": told_about(TEXT, "Why, for a decision"),
-        "alternatives": told_about(list_of(TEXT), "What was decided against"),
+        "tags": list_schema(TEXT),
+        "rationale": with_description(TEXT, "For a decision: the reason"),
+        "alternatives": with_description(list_schema(TEXT), "For a decision: rejected options"),
     },
-    needs=("content",),
-    gives={"id": TEXT, "status": TEXT, "note": TEXT},
-    always=("id", "status", "note"),
-    hints=ADDS,
+    required=("content",),
+    output={"id": TEXT, "status": TEXT, "note": TEXT},
+    required_output=("id", "status", "note"),
+    hints=ADDITIVE,
     run=remember,
 )

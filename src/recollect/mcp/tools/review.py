@@ -1,149 +1,166 @@
 """
-The inbox: list what waits, and decide over it.
+The tool `review`: list the candidates in the inbox, and keep, replace or reject one.
 
-Deciding is the user's: an untrusted caller can only propose, and the person in front of the client
-is asked before anything changes.
+The user decides: if the caller is not trusted, the user is asked before anything changes.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.domain.link import Relation
+from recollect.domain.maintenance import ReviewVerdict, Waiting
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import MemoryExplanation
-from recollect.domain.upkeep import ReviewVerdict, Waiting
 from recollect.errors import IllegalTransition, InvalidInput
-from recollect.mcp.caller import Caller, memory_seen, owners_seen
-from recollect.mcp.pages import cursor_to, cut, fitting, line, position_of, shown_to_person
-from recollect.mcp.tool import (
-    CHANGES,
-    NUMBER,
+from recollect.mcp.caller_scope import Caller, get_visible_memory, owners_visible_to
+from recollect.mcp.pagination import (
+    cursor_position,
+    excerpt_for_person,
+    make_cursor,
+    one_line,
+    take_fitting,
+    truncate,
+)
+from recollect.mcp.tool_definition import (
+    BOOLEAN,
+    DESTRUCTIVE,
+    INTEGER,
     TEXT,
-    YES_NO,
-    Ask,
-    Outcome,
-    Told,
+    ConfirmationRequest,
     Tool,
-    list_of,
-    object_of,
-    one_of,
-    told_about,
+    ToolOutcome,
+    ToolResult,
+    enum_schema,
+    list_schema,
+    object_schema,
+    with_description,
 )
 
-LIMIT = 10
-MOST = 50
-DEEPEST = 1_000  # as many as the verb lists
-CONTENT = 500
-MOST_TWINS = 20  # wordings a person is shown; the rest is counted
-MOST_REASON = 2_000  # refused before the person is asked, not after
-_ASKED = {
+DEFAULT_LIMIT = 10
+MAX_LIMIT = 50
+MAX_INBOX = 1_000  # the maximum of the inbox operation
+MAX_CONTENT_CHARS = 500
+MAX_DUPLICATES_SHOWN = 20  # the rest is counted
+MAX_REASON_CHARS = 2_000  # checked before the user is asked
+_QUESTIONS = {
     "keep": "Keep this memory?",
-    "replace": "Keep this memory in place of what it speaks against?",
+    "replace": "Keep this memory and replace those it contradicts?",
     "reject": "Reject this memory?",
 }
 
 
-def review(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Outcome:
-    """List what waits, or decide over one candidate."""
-    action = given.get("action", "list")
+def review(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
+    """List the inbox, or decide about one candidate."""
+    action = arguments.get("action", "list")
     if action == "list":
-        return Told(waiting(memory, caller, given))
-    if not given.get("id"):
+        return ToolResult(list_inbox(memory, caller, arguments))
+    if not arguments.get("id"):
         raise InvalidInput(f"{action} needs the id of a candidate; action list shows them")
-    candidate = memory_seen(memory, caller, given["id"])
+    candidate = get_visible_memory(memory, caller, arguments["id"])
     if candidate.status is not Status.INBOX:
         raise IllegalTransition(
-            f"memory {candidate.id} is {candidate.status} and does not wait for a decision"
+            f"memory {candidate.id} is {candidate.status}; only the inbox can be reviewed"
         )
-    said = "an agent decided, trusted to" if caller.trusted else "the user said so over MCP"
-    reason = "; ".join(part for part in (given.get("reason", ""), said) if part)
+    decided_by = "an agent decided, trusted to" if caller.trusted else "the user said so over MCP"
+    reason = "; ".join(part for part in (arguments.get("reason", ""), decided_by) if part)
 
-    def then() -> Told:
+    def apply_decision() -> ToolResult:
         by = "agent" if caller.trusted else "user"
-        changed = memory.decide(candidate.id, action, reason=reason, by=by)
-        rows = [{"id": one.id, "status": one.status.value} for one in changed]
-        return Told({"changed": rows, "more": False})
+        changed = memory.inbox.decide(candidate.id, action, reason=reason, by=by)
+        rows = [{"id": item.id, "status": item.status.value} for item in changed]
+        return ToolResult({"changed": rows, "more": False})
 
-    return Ask(
+    return ConfirmationRequest(
         question=_question(memory, caller, candidate, action),
-        then=then,
-        instead="ask the user to run `recollect inbox`",
+        on_confirm=apply_decision,
+        alternative="ask the user to run `recollect inbox`",
     )
 
 
-def _question(memory: Recollect, caller: Caller, candidate: Memory, verdict: str) -> str:
-    """Return what the person is asked: with what would be replaced, as far as it is seen here."""
-    lines = [_ASKED[verdict], "", shown_to_person(candidate.content)]
-    twins = memory.twins(candidate.id)
-    wordings = list(dict.fromkeys(twin.content for twin in twins))
-    for wording in wordings[:MOST_TWINS]:
-        lines += ["", f"Decided with it: {shown_to_person(wording, 500)}"]
-    if len(twins) > len(wordings[:MOST_TWINS]):
-        lines += ["", f"In all, {len(twins)} others that say the same are decided with it."]
+def _question(memory: LocalRecollect, caller: Caller, candidate: Memory, verdict: str) -> str:
+    """Return the question for the user, with the memories that would be replaced."""
+    lines = [_QUESTIONS[verdict], "", excerpt_for_person(candidate.content)]
+    duplicates = memory.engine.duplicates_of(candidate.id)
+    wordings = list(dict.fromkeys(duplicate.content for duplicate in duplicates))
+    for wording in wordings[:MAX_DUPLICATES_SHOWN]:
+        lines += ["", f"Same decision for: {excerpt_for_person(wording, 500)}"]
+    if len(duplicates) > len(wordings[:MAX_DUPLICATES_SHOWN]):
+        lines += [
+            "",
+            f"In total, the decision also applies to {len(duplicates)} memories that say the same.",
+        ]
     if verdict == "replace":
         explained = memory.explain(candidate.id)
         links = explained.links if isinstance(explained, MemoryExplanation) else ()
         rivals = [link for link in links if link.relation is Relation.CONTRADICTS]
-        others = {end for link in rivals for end in (link.from_id, link.to_id)} - {candidate.id}
-        owners = owners_seen(memory, caller)
-        for rival in (memory.get(one) for one in sorted(others)):
-            seen = rival.owner in owners
-            told = shown_to_person(rival.content, 500) if seen else "one of another project"
-            lines += ["", f"In place of: {told}"]
+        rival_ids = {end for link in rivals for end in (link.from_id, link.to_id)} - {candidate.id}
+        owners = owners_visible_to(memory, caller)
+        for rival in (memory.memories.get(rival_id) for rival_id in sorted(rival_ids)):
+            is_visible = rival.owner in owners
+            text = (
+                excerpt_for_person(rival.content, 500)
+                if is_visible
+                else "a memory of another project"
+            )
+            lines += ["", f"Replaces: {text}"]
     return "\n".join(lines)
 
 
-def waiting(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of the candidates that can be seen from where *caller* is."""
-    start = position_of(given.get("cursor", ""), "inbox")
-    stop = start + given.get("limit", LIMIT)
-    limit = min(stop + 1, DEEPEST)
-    found = memory.waiting(limit=limit, everywhere=False, **caller.place)
-    shown = fitting([_row(one) for one in found[start:stop]], memory.count_tokens)
-    end = start + len(shown)
-    told: dict[str, Any] = {"waiting": shown, "more": end < len(found)}
-    if told["more"]:
-        told["cursor"] = cursor_to(end, "inbox")
-    return told
+def list_inbox(
+    memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a page of the candidates that *caller* may see."""
+    start = cursor_position(arguments.get("cursor", ""), "inbox")
+    stop = start + arguments.get("limit", DEFAULT_LIMIT)
+    limit = min(stop + 1, MAX_INBOX)
+    candidates = memory.inbox.list(limit=limit, everywhere=False, **caller.read_scope)
+    rows = take_fitting(
+        [_row(candidate) for candidate in candidates[start:stop]], memory.models.count_tokens
+    )
+    end = start + len(rows)
+    text: dict[str, Any] = {"waiting": rows, "more": end < len(candidates)}
+    if text["more"]:
+        text["cursor"] = make_cursor(end, "inbox")
+    return text
 
 
-def _row(one: Waiting) -> dict[str, Any]:
-    memory = one.memory
+def _row(waiting: Waiting) -> dict[str, Any]:
+    memory = waiting.memory
     row: dict[str, Any] = {
         "id": memory.id,
-        "content": cut(memory.content, CONTENT),
+        "content": truncate(memory.content, MAX_CONTENT_CHARS),
         "type": memory.type.value,
-        "why": line(one.why, 200),
-        "source": line(one.source, 100),
-        "group": line(one.group, 100),
+        "why": one_line(waiting.why, 200),
+        "source": one_line(waiting.source, 100),
+        "group": one_line(waiting.group, 100),
     }
-    if one.also:
-        row["also"] = len(one.also)
-    if one.known:
-        row["known"] = one.known.id
-    if one.rivals:
-        row["conflicts"] = [rival.id for rival in one.rivals]
+    if waiting.also:
+        row["also"] = len(waiting.also)
+    if waiting.known:
+        row["known"] = waiting.known.id
+    if waiting.rivals:
+        row["conflicts"] = [rival.id for rival in waiting.rivals]
     return row
 
 
 REVIEW = Tool(
     name="review",
     description=(
-        "The inbox of memories not yet confirmed. list shows what waits and what it conflicts "
-        "with; keep, replace (keep, and supersede what it conflicts with) and reject decide over "
-        "one: the user is asked to confirm."
+        "List or decide candidates: memories in the inbox that the user has not confirmed. list "
+        "shows them and their conflicts. keep, replace (keep and supersede the memories it "
+        "conflicts with) and reject decide one; the user is asked to confirm."
     ),
-    takes={
-        "action": {**one_of("list", *ReviewVerdict), "default": "list"},
-        "id": told_about(TEXT, "The candidate to decide over"),
-        "reason": {**TEXT, "maxLength": MOST_REASON},
-        "limit": {**NUMBER, "minimum": 1, "maximum": MOST, "default": LIMIT},
+    parameters={
+        "action": {**enum_schema("list", *ReviewVerdict), "default": "list"},
+        "id": with_description(TEXT, "Id of the candidate"),
+        "reason": {**TEXT, "maxLength": MAX_REASON_CHARS},
+        "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
         "cursor": TEXT,
     },
-    gives={
-        "waiting": list_of(
-            object_of(
+    output={
+        "waiting": list_schema(
+            object_schema(
                 {
                     "id": TEXT,
                     "content": TEXT,
@@ -151,17 +168,19 @@ REVIEW = Tool(
                     "why": TEXT,
                     "source": TEXT,
                     "group": TEXT,
-                    "also": told_about(NUMBER, "Others that say the same, decided with it"),
-                    "known": told_about(TEXT, "An active memory that says so already"),
-                    "conflicts": list_of(TEXT),
+                    "also": with_description(
+                        INTEGER, "Number of others that say the same; decided with it"
+                    ),
+                    "known": with_description(TEXT, "Id of an active memory that says the same"),
+                    "conflicts": list_schema(TEXT),
                 }
             )
         ),
-        "changed": list_of(object_of({"id": TEXT, "status": TEXT})),
-        "more": YES_NO,
+        "changed": list_schema(object_schema({"id": TEXT, "status": TEXT})),
+        "more": BOOLEAN,
         "cursor": TEXT,
     },
-    always=("more",),
-    hints=CHANGES,
+    required_output=("more",),
+    hints=DESTRUCTIVE,
     run=review,
 )

@@ -1,140 +1,148 @@
-"""Find memories, or what was said in past conversations."""
+"""The tool `search`: find memories, or messages of past conversations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit
-from recollect.mcp.caller import DEEPEST, Caller, agent_of, owners_seen
-from recollect.mcp.pages import cursor_to, cut, fitting, line, position_of
-from recollect.mcp.tool import (
-    NUMBER,
-    READS,
+from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, owners_visible_to
+from recollect.mcp.pagination import cursor_position, make_cursor, one_line, take_fitting, truncate
+from recollect.mcp.tool_definition import (
+    BOOLEAN,
+    INTEGER,
+    READ_ONLY,
     TEXT,
-    YES_NO,
-    Told,
     Tool,
-    list_of,
-    object_of,
-    one_of,
-    told_about,
+    ToolResult,
+    enum_schema,
+    list_schema,
+    object_schema,
+    with_description,
 )
 
-LIMIT = 8
-MOST = 50
-CONTENT = 500  # characters of a hit
-WHY = 160
-NOTE = 500
+DEFAULT_LIMIT = 8
+MAX_LIMIT = 50
+MAX_CONTENT_CHARS = 500  # characters of a hit
+MAX_WHY_CHARS = 160
+MAX_NOTE_CHARS = 500
 
 
-def search(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
-    """Return one page of what answers a query."""
-    query, kind = given["query"], given.get("kind", "memories")
-    types = sorted(set(given.get("types", ()))) or None
-    asked = (query, kind, types)
-    start = position_of(given.get("cursor", ""), *asked)
-    stop = start + given.get("limit", LIMIT)
-    found: Sequence[Hit | MessageHit]
+def search(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    """Return one page of the hits of a query."""
+    query, kind = arguments["query"], arguments.get("kind", "memories")
+    types = sorted(set(arguments.get("types", ()))) or None
+    request = (query, kind, types)
+    start = cursor_position(arguments.get("cursor", ""), *request)
+    stop = start + arguments.get("limit", DEFAULT_LIMIT)
+    hits: Sequence[Hit | MessageHit]
     if kind == "messages":
-        found, note = _messages(memory, caller, query)
+        hits, note = _search_messages(memory, caller, query)
     else:
-        found, note = _memories(memory, caller, query, types, min(stop + 1, DEEPEST))
-    shown = fitting([_row(hit) for hit in found[start:stop]], memory.count_tokens)
-    end = start + len(shown)
-    more = end < len(found)
-    told: dict[str, Any] = {"hits": shown, "more": more}
+        hits, note = _search_memories(
+            memory, caller, query, types, min(stop + 1, MAX_SEARCH_RESULTS)
+        )
+    rows = take_fitting([_row(hit) for hit in hits[start:stop]], memory.models.count_tokens)
+    end = start + len(rows)
+    more = end < len(hits)
+    values: dict[str, Any] = {"hits": rows, "more": more}
     if more:
-        told["cursor"] = cursor_to(end, *asked)
-    elif end >= DEEPEST:
-        note = f"No more than the best {DEEPEST} can be listed: ask more precisely."
+        values["cursor"] = make_cursor(end, *request)
+    elif end >= MAX_SEARCH_RESULTS:
+        note = f"Only the best {MAX_SEARCH_RESULTS} hits can be listed; use a more precise query."
     if note:
-        told["note"] = note
-    if found and found[0].retrieval_id:
-        told["retrieval_id"] = found[0].retrieval_id
-    return Told(told)
+        values["note"] = note
+    if hits and hits[0].retrieval_id:
+        values["retrieval_id"] = hits[0].retrieval_id
+    return ToolResult(values)
 
 
-def _memories(
-    memory: Recollect, caller: Caller, query: str, types: list[str] | None, limit: int
+def _search_memories(
+    memory: LocalRecollect, caller: Caller, query: str, types: list[str] | None, limit: int
 ) -> tuple[list[Hit], str]:
-    """Return the memories that answer, or what came nearest and why it is not shown."""
-    hits = memory.search(query, **caller.place, types=types, limit=limit)
+    """Return the hits, or else a note about the closest memory and why it is not a hit."""
+    hits = memory.search(query, **caller.read_scope, types=types, limit=limit)
     if hits:
         return hits, ""
-    nearest = memory.why_nothing(query, **caller.place, types=types)
-    if nearest.memory_id and memory.get(nearest.memory_id).owner not in owners_seen(memory, caller):
-        return [], "Nothing is near enough."  # the nearest is another project's
-    return [], line(nearest.text, NOTE)
+    closest = memory.why_nothing(query, **caller.read_scope, types=types)
+    if closest.memory_id and memory.memories.get(closest.memory_id).owner not in owners_visible_to(
+        memory, caller
+    ):
+        return [], "No memory is relevant enough."  # the closest is of another project
+    return [], one_line(closest.text, MAX_NOTE_CHARS)
 
 
 def _row(hit: Hit | MessageHit) -> dict[str, Any]:
-    return _memory(hit) if isinstance(hit, Hit) else _message(hit)
+    return _memory_row(hit) if isinstance(hit, Hit) else _message_row(hit)
 
 
-def _memory(hit: Hit) -> dict[str, Any]:
+def _memory_row(hit: Hit) -> dict[str, Any]:
     memory = hit.memory
     row: dict[str, Any] = {
         "id": memory.id,
-        "content": cut(memory.content, CONTENT),
+        "content": truncate(memory.content, MAX_CONTENT_CHARS),
         "type": memory.type.value,
         "status": memory.status.value,
         "date": f"{memory.observed_at:%Y-%m-%d}",
-        "why": line(hit.explanation, WHY),
+        "why": one_line(hit.explanation, MAX_WHY_CHARS),
     }
     if hit.conflicts:
         row["conflicts"] = list(hit.conflicts)
     return row
 
 
-def _messages(memory: Recollect, caller: Caller, query: str) -> tuple[list[MessageHit], str]:
-    """Return what was said to the caller's agent, in this project or in none."""
-    agent = agent_of(memory, caller)
+def _search_messages(
+    memory: LocalRecollect, caller: Caller, query: str
+) -> tuple[list[MessageHit], str]:
+    """Return messages to the caller's agent, of this project or without a project."""
+    agent = caller_agent(memory, caller)
     if agent is None:
-        return [], "Messages belong to an agent, and this server was started for none (--agent)."
-    project_id = memory.viewer(project=caller.project).project_id
+        return [], "Messages belong to an agent, and this server was started without --agent."
+    project_id = memory.engine.viewer(project=caller.project).project_id
     homes: dict[str, str | None] = {}
-    found = []
-    for hit in memory.search_messages(query, agent=agent, limit=DEEPEST):
+    hits = []
+    for hit in memory.conversations.search(query, agent=agent, limit=MAX_SEARCH_RESULTS):
         place = hit.message.conversation_id
         if place not in homes:
-            homes[place] = memory.conversation(place).project_id
+            homes[place] = memory.conversations.get(place).project_id
         if homes[place] in (None, project_id):
-            found.append(hit)
-    return found, "" if found else "Nothing that was said answers this."
+            hits.append(hit)
+    return hits, "" if hits else "No message matches the query."
 
 
-def _message(hit: MessageHit) -> dict[str, Any]:
+def _message_row(hit: MessageHit) -> dict[str, Any]:
     message = hit.message
     return {
         "id": message.id,
-        "content": cut(message.content, CONTENT),
+        "content": truncate(message.content, MAX_CONTENT_CHARS),
         "type": "message",
         "status": message.role.value,
         "date": f"{message.created_at:%Y-%m-%d}",
-        "why": line(hit.explanation, WHY),
+        "why": one_line(hit.explanation, MAX_WHY_CHARS),
     }
 
 
 SEARCH = Tool(
     name="search",
     description=(
-        "Find what is remembered: facts, decisions, preferences, past work. Call it before asking "
-        "the user something they may have said before. `conflicts` are ids of memories that say "
-        "otherwise; `note` tells why nothing came."
+        "Search memories: facts, decisions, preferences, past work. Call it before you ask the "
+        "user something they may have said before. `conflicts`: ids of contradicting memories; "
+        "`note`: why there are no hits."
     ),
-    takes={
-        "query": told_about(TEXT, "A question or keywords"),
-        "kind": told_about(one_of("memories", "messages"), "messages: past conversations"),
-        "types": list_of(one_of(*MemoryType)),
-        "limit": {**NUMBER, "minimum": 1, "maximum": MOST, "default": LIMIT},
-        "cursor": told_about(TEXT, "From the last page"),
+    parameters={
+        "query": with_description(TEXT, "A question or keywords"),
+        "kind": with_description(
+            enum_schema("memories", "messages"), "messages: search past conversations instead"
+        ),
+        "types": list_schema(enum_schema(*MemoryType)),
+        "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
+        "cursor": with_description(TEXT, "From the previous page"),
     },
-    needs=("query",),
-    gives={
-        "hits": list_of(
-            object_of(
+    required=("query",),
+    output={
+        "hits": list_schema(
+            object_schema(
                 {
                     "id": TEXT,
                     "content": TEXT,
@@ -142,16 +150,16 @@ SEARCH = Tool(
                     "status": TEXT,
                     "date": TEXT,
                     "why": TEXT,
-                    "conflicts": list_of(TEXT),
+                    "conflicts": list_schema(TEXT),
                 }
             )
         ),
-        "more": YES_NO,
+        "more": BOOLEAN,
         "cursor": TEXT,
         "note": TEXT,
         "retrieval_id": TEXT,
     },
-    always=("hits", "more"),
-    hints=READS,
+    required_output=("hits", "more"),
+    hints=READ_ONLY,
     run=search,
 )

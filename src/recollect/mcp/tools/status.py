@@ -1,19 +1,30 @@
-"""Say what is remembered, for whom, and what waits."""
+"""The tool `status`: project, agent, blocks, and the number of memories and candidates."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app import Recollect
-from recollect.mcp.caller import Caller, blocks_seen, project_name
-from recollect.mcp.tool import NUMBER, READS, TEXT, YES_NO, Told, Tool, list_of, object_of
+from recollect.app.local import LocalRecollect
+from recollect.mcp.caller_scope import Caller, project_name, visible_blocks
+from recollect.mcp.tool_definition import (
+    BOOLEAN,
+    INTEGER,
+    READ_ONLY,
+    TEXT,
+    Tool,
+    ToolResult,
+    list_schema,
+    object_schema,
+)
 
-MOST_INBOX = 100  # counted, not listed; this many means: or more
+MAX_INBOX_COUNT = 100  # counted up to this many
 
 
-def status(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
-    """Return the state of the store as *caller* should know it."""
-    store = memory.status()
-    waits = memory.inbox(limit=MOST_INBOX, everywhere=False, **caller.place)
+def status(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    """Return the status of the store for *caller*."""
+    store = memory.maintenance.status()
+    candidates = memory.memories.list(
+        statuses=["inbox"], limit=MAX_INBOX_COUNT, everywhere=False, **caller.read_scope
+    )
     blocks = [
         {
             "label": block.label,
@@ -21,15 +32,15 @@ def status(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
             "chars": len(block.value),
             "read_only": block.read_only,
         }
-        for block in blocks_seen(memory, caller)
+        for block in visible_blocks(memory, caller)
     ]
-    return Told(
+    return ToolResult(
         {
             "project": project_name(memory, caller),
             "agent": caller.agent or "",
             "trusted": caller.trusted,
             "memories": dict(store.memories_by_status),
-            "inbox": len(waits),
+            "inbox": len(candidates),
             "embedder": store.embedder,
             "not_embedded": store.waiting,
             "blocks": blocks,
@@ -40,23 +51,25 @@ def status(memory: Recollect, caller: Caller, given: Mapping[str, Any]) -> Told:
 STATUS = Tool(
     name="status",
     description=(
-        "Which project and agent this memory is bound to, its blocks, how much the whole store "
-        "holds, how many candidates wait in the inbox here (100: or more)."
+        "Return the project and agent of this connection, its blocks, the number of memories in "
+        "the whole store, and the number of candidates in the inbox here (100 means 100 or more)."
     ),
-    takes={},
-    gives={
+    parameters={},
+    output={
         "project": TEXT,
         "agent": TEXT,
-        "trusted": YES_NO,
-        "memories": {"type": "object", "additionalProperties": NUMBER},
-        "inbox": NUMBER,
+        "trusted": BOOLEAN,
+        "memories": {"type": "object", "additionalProperties": INTEGER},
+        "inbox": INTEGER,
         "embedder": TEXT,
-        "not_embedded": NUMBER,
-        "blocks": list_of(
-            object_of({"label": TEXT, "version": NUMBER, "chars": NUMBER, "read_only": YES_NO})
+        "not_embedded": INTEGER,
+        "blocks": list_schema(
+            object_schema(
+                {"label": TEXT, "version": INTEGER, "chars": INTEGER, "read_only": BOOLEAN}
+            )
         ),
     },
-    always=("project", "agent", "trusted", "memories", "inbox", "embedder", "blocks"),
-    hints=READS,
+    required_output=("project", "agent", "trusted", "memories", "inbox", "embedder", "blocks"),
+    hints=READ_ONLY,
     run=status,
 )

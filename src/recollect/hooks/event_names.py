@@ -1,0 +1,46 @@
+"""
+Names of hook events and clients, in every spelling that clients use.
+
+This module is small because the hook process loads it on every call. `client_events` reads what an
+event contains.
+"""
+
+SESSION_START = "session-start"
+PROMPT = "prompt"
+PRE_COMPACT = "pre-compact"
+STOP = "stop"
+SESSION_END = "session-end"
+
+RECALL_EVENTS = (SESSION_START, PROMPT)  # the client waits for text to inject
+CAPTURE_EVENTS = (PRE_COMPACT, STOP, SESSION_END)  # the transcript may have to be captured
+
+CLAUDE_CODE = "claude-code"
+CODEX = "codex"
+CURSOR = "cursor"
+CLIENTS = (CLAUDE_CODE, CODEX, CURSOR)
+ANY_CLIENT = "any"  # no option names the client; the payload identifies it
+
+_EVENTS = {
+    "sessionstart": SESSION_START,
+    "prompt": PROMPT,
+    "userpromptsubmit": PROMPT,
+    "beforesubmitprompt": PROMPT,
+    "precompact": PRE_COMPACT,
+    "stop": STOP,
+    "sessionend": SESSION_END,
+}
+_CLIENTS = {"claudecode": CLAUDE_CODE, "claude": CLAUDE_CODE, "codex": CODEX, "cursor": CURSOR}
+
+
+def event_kind(name: str) -> str:
+    """Return the kind of event that *name* means, '' if it is not a supported event."""
+    return _EVENTS.get(_letters(name), "")
+
+
+def client_name(name: str) -> str:
+    """Return the client that *name* means, `ANY_CLIENT` if it is unknown."""
+    return _CLIENTS.get(_letters(name), ANY_CLIENT)
+
+
+def _letters(name: str) -> str:
+    return "".join(char for char in name[:40].lower() if char.isalpha())

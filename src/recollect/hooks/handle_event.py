@@ -1,0 +1,54 @@
+"""
+Turn the JSON payload of a client into the bytes that the hook prints.
+
+Both the server and a hook without a server use this; the hook process itself decides nothing.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+
+from recollect.app.local import LocalRecollect
+from recollect.errors import InvalidInput
+from recollect.hooks import event_names, state_files
+from recollect.hooks.client_events import HookEvent, parse_event
+from recollect.hooks.client_response import render_response
+from recollect.hooks.injected import InjectedMemories
+from recollect.hooks.recall import recall_text
+
+
+def handle_event(
+    memory: LocalRecollect,
+    payload: Mapping[str, object],
+    *,
+    client: str,
+    kind: str,
+    project: str,
+    deadline: float = 0.0,
+) -> bytes:
+    """
+    Return what to print for the *payload* of a client, b'' if there is nothing to inject.
+
+    After *deadline*, a wall-clock time, the hook no longer prints the response; 0: no deadline.
+    """
+    event = parse_event(payload, client=client, kind=kind, project=project)
+    folder = state_files.session_folder(state_files.state_folder(dict(os.environ)))
+    injected = InjectedMemories(folder, event, db=str(memory.path), deadline=deadline)
+    text = _recall_text_or_anonymous(memory, event, injected)
+    if event.kind == event_names.SESSION_START:
+        state_files.remove_old(folder, time.time())
+    return render_response(event, text)
+
+
+def _recall_text_or_anonymous(
+    memory: LocalRecollect, event: HookEvent, injected: InjectedMemories
+) -> str:
+    """Return the text to inject, without the session or project if its name is not valid."""
+    try:
+        return recall_text(memory, event, injected)
+    except InvalidInput:
+        anonymous = event._replace(session="")
+    try:
+        return recall_text(memory, anonymous, injected)
+    except InvalidInput:
+        return recall_text(memory, anonymous._replace(cwd="", project=""), injected)

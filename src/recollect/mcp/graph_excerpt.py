@@ -1,0 +1,121 @@
+"""
+Select the part of a graph that fits into the token limit, and describe what is left out.
+
+The official tools have no pages: what does not fit is left out, and a note says how to get it.
+First the entities are added in the order of preference, with their observations, then the newest
+relations of these entities. The result keeps the order in which the parts were written. All
+functions are pure: the caller passes the order of preference and the token counter.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recollect.mcp.knowledge_graph import GraphEntity, GraphRelation, KnowledgeGraph
+from recollect.mcp.pagination import one_line
+
+MAX_GRAPH_TOKENS = 10_000  # of one result
+_NOTE = 200  # reserved for the note and the brackets
+_FOR_ENTITIES = 0.75  # of the rest, if the relations do not fit as well
+_NAME = 80  # characters of an entity's name in the note
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True)
+class _SelectedEntities:
+    entities: dict[str, GraphEntity]
+    tokens: int
+
+
+def format_json(value: object) -> str:
+    """Return *value* as JSON, formatted like the official server."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def graph_excerpt(
+    graph: KnowledgeGraph,
+    *,
+    names: Iterable[str],
+    count: Count,
+    preferred: Callable[[str], bool] = lambda observation: False,
+    max_tokens: int = MAX_GRAPH_TOKENS,
+) -> dict[str, Any]:
+    """
+    Return *graph* in the format of the graph tools, with a `note` if it does not fit.
+
+    *names* are its entities in the order of preference. Of an entity's observations, the
+    *preferred* ones are added first, then the newest.
+    """
+    budget = max_tokens - _NOTE
+    ordered_names = list(names)
+    for share in (1.0, _FOR_ENTITIES):
+        selected = _select_entities(graph, ordered_names, preferred, count, int(budget * share))
+        relations = _select_relations(graph, selected, count, budget - selected.tokens)
+        shown = KnowledgeGraph(
+            {name: selected.entities[name] for name in graph.entities if name in selected.entities},
+            {key: memories for key, memories in graph.relations.items() if key in relations},
+        )
+        if shown == graph:
+            return graph.as_json()
+    return shown.as_json() | {"note": _note(graph, shown)}
+
+
+def _select_entities(
+    graph: KnowledgeGraph,
+    names: Sequence[str],
+    preferred: Callable[[str], bool],
+    count: Count,
+    budget: int,
+) -> _SelectedEntities:
+    selected: dict[str, GraphEntity] = {}
+    left = budget
+    for name in names:
+        whole = graph.entities[name]
+        head = replace(whole, observations={})
+        left -= count(format_json([[head.as_json()]]))
+        if left < 0:
+            break
+        fitting: set[str] = set()
+        newest = list(whole.observations)[::-1]
+        for observation in sorted(newest, key=lambda text: not preferred(text)):
+            tokens = count(f"\n        {format_json(observation)},")
+            if tokens <= left:
+                fitting.add(observation)
+                left -= tokens
+        shown = {text: parts for text, parts in whole.observations.items() if text in fitting}
+        selected[name] = replace(whole, observations=shown)
+        if len(fitting) < len(whole.observations):
+            break
+    return _SelectedEntities(selected, budget - max(left, 0))
+
+
+def _select_relations(
+    graph: KnowledgeGraph, selected: _SelectedEntities, count: Count, budget: int
+) -> set[GraphRelation]:
+    fitting: set[GraphRelation] = set()
+    has_all = len(selected.entities) == len(graph.entities)
+    for relation in reversed(graph.relations):
+        if has_all or relation.start in selected.entities or relation.end in selected.entities:
+            budget -= count(format_json([[relation.as_json()]]))
+            if budget < 0:
+                break
+            fitting.add(relation)
+    return fitting
+
+
+def _note(graph: KnowledgeGraph, shown: KnowledgeGraph) -> str:
+    parts = [
+        f"{len(shown.entities):,} of {len(graph.entities):,} entities",
+        f"{len(shown.relations):,} of {len(graph.relations):,} relations",
+    ]
+    for name, entity in shown.entities.items():
+        total = len(graph.entities[name].observations)
+        if len(entity.observations) < total:
+            label = one_line(name, _NAME)
+            parts.append(f"{len(entity.observations):,} of {total:,} observations of “{label}”")
+    return (
+        f"Truncated because the graph is too long: {', '.join(parts)}. Use search_nodes to get "
+        "entities by words, and open_nodes to get them by name."
+    )

@@ -1,0 +1,88 @@
+"""
+Serve MCP over HTTP at `/mcp?project=…&agent=…&profile=…` of the memory server.
+
+The endpoint is an ASGI application inside the server's application, behind its guard. The package
+`mcp` is imported with the first request, because it is slow to load. Callers over HTTP are never
+trusted: what they write waits in the inbox, and decisions need the user's confirmation.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup, TaskStatus
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.app.local import LocalRecollect
+from recollect.mcp.caller_scope import Caller
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from recollect.mcp.elicitation import RequestContext
+
+ENDPOINT_PATH = "/mcp"
+
+
+class McpEndpoint:
+    """The ASGI application at `/mcp`. It serves requests inside `running`."""
+
+    def __init__(self, memory: LocalRecollect, *, max_body_bytes: int) -> None:
+        self._memory = memory
+        self._max_body_bytes = max_body_bytes
+        self._tasks: TaskGroup | None = None
+        self._starting = anyio.Lock()
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        async with self._starting:
+            if self._app is None:
+                await self._start()
+        assert self._app is not None
+        await self._app(scope, receive, send)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve requests inside the block; sessions end with it."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def _start(self) -> None:
+        if self._tasks is None:
+            raise RuntimeError("the MCP endpoint answers only while the server runs")
+        manager = await anyio.to_thread.run_sync(self._create_manager)
+        await self._tasks.start(_run, manager)
+        self._app = manager.handle_request
+
+    def _create_manager(self) -> "StreamableHTTPSessionManager":
+        # Imported with the first request, in a thread: see the module docstring.
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from recollect.mcp.mcp_server import create_mcp_server
+
+        return StreamableHTTPSessionManager(
+            create_mcp_server(self._memory, _caller), max_request_body_size=self._max_body_bytes
+        )
+
+
+async def _run(manager: Any, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+    async with manager.run():
+        task_status.started()
+        await anyio.sleep_forever()
+
+
+async def _caller(ctx: "RequestContext") -> Caller:
+    """Return the caller that the URL describes; it is never trusted."""
+    request = ctx.request
+    query = request.query_params if isinstance(request, Request) else {}
+    return Caller(
+        project=query.get("project") or None,
+        agent=query.get("agent") or None,
+        profile=query.get("profile") or "recollect",
+    )

@@ -1,0 +1,128 @@
+"""
+The definition of a tool: name, parameters, output and a function that calls the Python API.
+
+A tool runs in a thread and returns its result, or a question for the user with the action to take
+if they confirm. It does not depend on the protocol.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from recollect.app.local import LocalRecollect
+from recollect.errors import InvalidInput
+from recollect.mcp.caller_scope import Caller
+
+Schema = Mapping[str, Any]
+
+TEXT: Schema = {"type": "string"}
+INTEGER: Schema = {"type": "integer"}
+BOOLEAN: Schema = {"type": "boolean"}
+
+READ_ONLY: Mapping[str, bool] = {"readOnlyHint": True, "openWorldHint": False}
+ADDITIVE: Mapping[str, bool] = {
+    "readOnlyHint": False,
+    "destructiveHint": False,
+    "idempotentHint": False,
+    "openWorldHint": False,
+}
+DESTRUCTIVE: Mapping[str, bool] = {**ADDITIVE, "destructiveHint": True}
+DESTRUCTIVE_IDEMPOTENT: Mapping[str, bool] = {**DESTRUCTIVE, "idempotentHint": True}
+
+MAX_ERROR_CHARS = 300  # of a validation error, which may quote a long argument
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """The result of a tool: values for programs, and a text for clients that read only text."""
+
+    values: Mapping[str, Any]
+    text: str = ""  # '': the values as JSON
+
+
+@dataclass(frozen=True)
+class ConfirmationRequest:
+    """A question for the user; `on_confirm` runs if they say yes."""
+
+    question: str
+    on_confirm: Callable[[], ToolResult]
+    alternative: str  # what the agent should do if the user cannot be asked
+
+
+ToolOutcome = ToolResult | ConfirmationRequest
+ToolFunction = Callable[[LocalRecollect, Caller, Mapping[str, Any]], ToolOutcome]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One tool: its parameters and output by name, and which of them are always present."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Schema]
+    output: Mapping[str, Schema]
+    hints: Mapping[str, bool]
+    run: ToolFunction
+    required: tuple[str, ...] = ()
+    required_output: tuple[str, ...] = ()  # output fields that are always present
+    validator: Draft202012Validator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "validator", Draft202012Validator(self.input_schema))
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The schema of its arguments."""
+        return object_schema(self.parameters, self.required) | {"additionalProperties": False}
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """The schema of its output."""
+        return object_schema(self.output, self.required_output)
+
+    def validate(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return *arguments*, or raise `InvalidInput` with the first error."""
+        error = best_match(self.validator.iter_errors(arguments))
+        if error is None:
+            return {name: _integral_as_int(value) for name, value in arguments.items()}
+        location = ".".join(str(step) for step in error.absolute_path)
+        message = str(error.message)
+        message = (
+            message if len(message) <= MAX_ERROR_CHARS else message[: MAX_ERROR_CHARS - 1] + "…"
+        )
+        parameters = ", ".join(self.parameters) or "nothing"
+        raise InvalidInput(
+            f"{location}: {message}" if location else f"{message}; {self.name} takes {parameters}"
+        )
+
+
+def _integral_as_int(value: Any) -> Any:
+    # JSON has one number type: a schema accepts 8.0 as an integer, but Python functions do not.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def object_schema(
+    properties: Mapping[str, Schema], required: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return the schema of an object."""
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
+    return schema | ({"required": list(required)} if required else {})
+
+
+def list_schema(items: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": dict(items)}
+
+
+def enum_schema(*names: str) -> Schema:
+    """Return the schema of a string that is one of *names*."""
+    # Plain strings, because validation errors quote them.
+    return {"type": "string", "enum": [str(name) for name in names]}
+
+
+def with_description(schema: Schema, description: str) -> Schema:
+    """Return *schema* with a description for the model."""
+    return {**schema, "description": description}
