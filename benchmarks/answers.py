@@ -21,7 +21,7 @@ from benchmarks.as_messages import AsMessages
 from benchmarks.overrides import Override, applied
 from benchmarks.rounds import Asked, Placed, Round, rounds
 from benchmarks.tasks import Query, Task
-from recollect.models.protocol import Embedder
+from recollect.models.embedder import Embedder
 from recollect.service.inputs import MAX_CONTENT
 
 BOTH, WORDS = "both", "words"
@@ -58,9 +58,9 @@ class Answers:
 class Way(Protocol):
     """How items go in and come back."""
 
-    def store(self, memory: recollect.Recollect, placed: Sequence[Placed]) -> None: ...
+    def store(self, memory: recollect.LocalRecollect, placed: Sequence[Placed]) -> None: ...
 
-    def ask(self, memory: recollect.Recollect, asked: Asked) -> Any: ...
+    def ask(self, memory: recollect.LocalRecollect, asked: Asked) -> Any: ...
 
     def items(self, hits: Any) -> tuple[str, ...]: ...
 
@@ -86,7 +86,7 @@ def answer(
 @contextmanager
 def _opened(
     configurations: Sequence[Configuration], embedder: Embedder | None
-) -> Iterator[tuple[recollect.Recollect, dict[str, recollect.Recollect]]]:
+) -> Iterator[tuple[recollect.LocalRecollect, dict[str, recollect.LocalRecollect]]]:
     """Yield the memory to write to, and one for each leg: all are doors to the same file."""
     legs = {one.leg for one in configurations}
     with ExitStack() as open_until_then:
@@ -105,8 +105,8 @@ def _opened(
 
 def _answer(
     way: Way,
-    writer: recollect.Recollect,
-    readers: dict[str, recollect.Recollect],
+    writer: recollect.LocalRecollect,
+    readers: dict[str, recollect.LocalRecollect],
     configurations: Sequence[Configuration],
     plan: Sequence[Round],
 ) -> list[Answers]:
@@ -135,7 +135,7 @@ def _answer(
     ]
 
 
-def _ask(way: Way, memory: recollect.Recollect, asked: Asked) -> Answer:
+def _ask(way: Way, memory: recollect.LocalRecollect, asked: Asked) -> Answer:
     started = perf_counter()
     hits = way.ask(memory, asked)
     took = perf_counter() - started

@@ -24,14 +24,14 @@ class AsMemories:
         self._item_of: dict[str, str] = {}
         self._sessions: dict[tuple[str, str], str] = {}
 
-    def store(self, memory: recollect.Recollect, placed: Sequence[Placed]) -> None:
+    def store(self, memory: recollect.LocalRecollect, placed: Sequence[Placed]) -> None:
         """Write all of *placed*, found by words when this returns."""
         for batch in _batches(placed):
-            written = memory.ingest_many([self._draft(one) for one in batch])
+            written = memory.memories.ingest_many([self._draft(one) for one in batch])
             ids = (one.item.id for one in batch)
             self._item_of.update(zip((kept.id for kept in written), ids, strict=True))
 
-    def ask(self, memory: recollect.Recollect, asked: Asked) -> list[recollect.Hit]:
+    def ask(self, memory: recollect.LocalRecollect, asked: Asked) -> list[recollect.Hit]:
         """Return what the door answers; nothing else is done, since this is timed."""
         query = asked.query
         return memory.search(

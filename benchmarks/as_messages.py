@@ -33,7 +33,7 @@ class AsMessages:
         self._item_of: dict[str, str] = {}
         self._conversations: dict[tuple[str, str], str] = {}
 
-    def store(self, memory: recollect.Recollect, placed: Sequence[Placed]) -> None:
+    def store(self, memory: recollect.LocalRecollect, placed: Sequence[Placed]) -> None:
         """Write all of *placed*, found by words when this returns."""
         sessions: dict[tuple[str, str], list[Item]] = {}
         for one in placed:
@@ -42,15 +42,15 @@ class AsMessages:
             conversation = self._begun(memory, key, items[0].at)
             for start in range(0, len(items), MAX_MESSAGES):
                 part = items[start : start + MAX_MESSAGES]
-                said = memory.append_messages(conversation, [_message(item) for item in part])
+                said = memory.conversations.append_many(conversation, [_message(item) for item in part])
                 ids = (item.id for item in part)
                 self._item_of.update(zip((message.id for message in said), ids, strict=True))
-            memory.end_conversation(conversation, ended_at=items[-1].at)
+            memory.conversations.end(conversation, ended_at=items[-1].at)
 
-    def ask(self, memory: recollect.Recollect, asked: Asked) -> list[recollect.MessageHit]:
+    def ask(self, memory: recollect.LocalRecollect, asked: Asked) -> list[recollect.MessageHit]:
         """Return what the door answers; nothing else is done, since this is timed."""
         query = asked.query
-        return memory.search_messages(
+        return memory.conversations.search(
             query.text, agent=asked.project, asked_at=query.asked_at, limit=DEPTH
         )
 
@@ -58,12 +58,12 @@ class AsMessages:
         """Return the items of an answer, in its order."""
         return tuple(self._item_of[hit.message.id] for hit in hits)
 
-    def _begun(self, memory: recollect.Recollect, key: tuple[str, str], at: datetime | None) -> str:
+    def _begun(self, memory: recollect.LocalRecollect, key: tuple[str, str], at: datetime | None) -> str:
         known = self._conversations.get(key)
         if known is not None:  # more was said in it since the last round
-            memory.resume_conversation(known)
+            memory.conversations.resume(known)
             return known
-        begun = memory.start_conversation(agent=key[0], started_at=at)
+        begun = memory.conversations.start(agent=key[0], started_at=at)
         self._conversations[key] = begun.id
         return begun.id
 

@@ -27,13 +27,13 @@ from benchmarks.unrelated import kind_of, unrelated_tasks
 from recollect.config import load_settings
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.models.choose import choose_embedder
-from recollect.models.protocol import Embedder
-from recollect.retrieval.candidates import Candidate, Meaning, gather
-from recollect.service.deps import Deps
+from recollect.models.model_factory import create_embedder
+from recollect.models.embedder import Embedder
+from recollect.retrieval.candidates import Candidate, QueryVector, find_candidates
+from recollect.service.services import Services
 from recollect.service.read import meaning_of
 from recollect.store.protocol import Tables
-from recollect.store.values import Shelf, Standing
+from recollect.store.values import Partition, CandidateRow
 
 SHOWN = 5
 LEG = 50  # candidates of each leg that are looked at
@@ -52,14 +52,14 @@ def features(task: Task, embedder: Embedder) -> Iterator[dict[str, Any]]:
                     yield _line(task.name, memory, asked, way)
 
 
-def _line(task: str, memory: recollect.Recollect, asked: Asked, way: AsMemories) -> dict[str, Any]:
+def _line(task: str, memory: recollect.LocalRecollect, asked: Asked, way: AsMemories) -> dict[str, Any]:
     query = asked.query
     hits = memory.search(query.text, project=asked.project, asked_at=query.asked_at, limit=SHOWN)
     ranked = way.items(hits)
-    deps = memory._deps  # the legs have no door of their own
-    meaning, _ = meaning_of(deps, query.text)
-    with deps.store.read() as tables:
-        told = _legs(tables, deps, asked, meaning)
+    services = memory._services  # the legs have no door of their own
+    meaning, _ = meaning_of(services, query.text)
+    with services.store.read() as tables:
+        told = _legs(tables, services, asked, meaning)
     first = hits[0].parts if hits else None
     return {
         "task": task,
@@ -76,23 +76,23 @@ def _line(task: str, memory: recollect.Recollect, asked: Asked, way: AsMemories)
     }
 
 
-def _legs(tables: Tables, deps: Deps, asked: Asked, meaning: Meaning | None) -> dict[str, Any]:
-    place = tables.places.project_named(asked.project)
+def _legs(tables: Tables, services: Services, asked: Asked, meaning: QueryVector | None) -> dict[str, Any]:
+    place = tables.projects.project_by_name(asked.project)
     assert place is not None
-    shelves = tables.words.shelves(ItemKind.MEMORY, [Owner(Scope.PROJECT, place.id)])
-    found = gather(
+    partitions = tables.word_index.partitions(ItemKind.MEMORY, [Owner(Scope.PROJECT, place.id)])
+    found = find_candidates(
         tables,
         asked.query.text,
-        shelves,
-        lambda seqs: tables.memories.standings(seqs, Filters()),
+        partitions,
+        lambda item_ids: tables.memories.candidate_rows(item_ids, Filters()),
         meaning,
         limit=LEG,
     ).candidates
     return {
-        "items": sum(shelf.items for shelf in shelves),
+        "items": sum(partition.item_count for partition in partitions),
         "length": len(asked.query.text.split()),
-        **_words(tables, asked.query.text, shelves),
-        **_meaning(tables, meaning, shelves),
+        **_words(tables, asked.query.text, partitions),
+        **_meaning(tables, meaning, partitions),
         "top": [_candidate(one) for one in sorted(found, key=_nearness, reverse=True)[:SHOWN]],
         "top_words": [
             _candidate(one) for one in sorted(found, key=_matching, reverse=True)[:SHOWN]
@@ -100,26 +100,26 @@ def _legs(tables: Tables, deps: Deps, asked: Asked, meaning: Meaning | None) -> 
     }
 
 
-def _words(tables: Tables, query: str, shelves: Sequence[Shelf]) -> dict[str, Any]:
-    told = tables.words.match(query, shelves, limit=LEG)
+def _words(tables: Tables, query: str, partitions: Sequence[Partition]) -> dict[str, Any]:
+    told = tables.word_index.match(query, partitions, limit=LEG)
     best = told.matches[0] if told.matches else None
     covered = max((one.weight for one in told.matches), default=0.0)
     return {
-        "question_weight": told.question_weight,
-        "matching": told.matching,
+        "question_weight": told.query_weight,
+        "matching": told.match_count,
         "bm25": best.score if best else 0.0,
         "bm25_10": told.matches[9].score if len(told.matches) > 9 else 0.0,
         "matched_words": max((len(one.words) for one in told.matches), default=0),
-        "coverage": covered / told.question_weight if told.question_weight else 0.0,
+        "coverage": covered / told.query_weight if told.query_weight else 0.0,
         "weight": covered,
     }
 
 
-def _meaning(tables: Tables, meaning: Meaning | None, shelves: Sequence[Shelf]) -> dict[str, Any]:
+def _meaning(tables: Tables, meaning: QueryVector | None, partitions: Sequence[Partition]) -> dict[str, Any]:
     if meaning is None:
         return {}
-    many = sum(shelf.items for shelf in shelves)
-    near = tables.vectors.near(meaning.model_id, meaning.vector, shelves, limit=many)
+    many = sum(partition.item_count for partition in partitions)
+    near = tables.embeddings.nearest(meaning.model_id, meaning.values, partitions, limit=many)
     cosines = sorted((one.similarity for one in near.values()), reverse=True)
     mean, spread = fmean(cosines), pstdev(cosines)
     return {
@@ -131,22 +131,22 @@ def _meaning(tables: Tables, meaning: Meaning | None, shelves: Sequence[Shelf]) 
     }
 
 
-def _candidate(one: Candidate[Standing]) -> dict[str, Any]:
+def _candidate(one: Candidate[CandidateRow]) -> dict[str, Any]:
     return {
-        "cosine": one.near.similarity if one.near else None,
-        "chunks": one.near.chunks if one.near else None,
+        "cosine": one.vector_match.similarity if one.vector_match else None,
+        "chunks": one.vector_match.chunk_count if one.vector_match else None,
         "coverage": one.coverage,
-        "bm25": one.words.score if one.words else 0.0,
-        "words": len(one.words.words) if one.words else 0,
+        "bm25": one.word_match.score if one.word_match else 0.0,
+        "words": len(one.word_match.words) if one.word_match else 0,
     }
 
 
-def _nearness(one: Candidate[Standing]) -> float:
-    return one.near.similarity if one.near else 0.0
+def _nearness(one: Candidate[CandidateRow]) -> float:
+    return one.vector_match.similarity if one.vector_match else 0.0
 
 
-def _matching(one: Candidate[Standing]) -> float:
-    return one.words.score if one.words else 0.0
+def _matching(one: Candidate[CandidateRow]) -> float:
+    return one.word_match.score if one.word_match else 0.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("out", type=Path, help="the file to write, a JSON object a line")
     parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
     given = parser.parse_args(arguments)
-    embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+    embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
         tasks = unrelated_tasks(given.tasks)
         with given.out.open("w", encoding="utf-8") as lines:

@@ -24,8 +24,8 @@ from benchmarks.rounds import rounds
 from benchmarks.tasks import FIRST_AT, Item, Query, Task, TasksMissing, default_folder
 from benchmarks.time_questions import GROUPS, group_of, time_tasks
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
-from recollect.models.protocol import Embedder
+from recollect.models.model_factory import create_embedder
+from recollect.models.embedder import Embedder
 from recollect.service.inputs import MAX_CONTENT
 
 Ranked = tuple[Query, tuple[str, ...]]  # a question, and the sessions it found
@@ -61,13 +61,13 @@ def of_messages(task: Task, embedder: Embedder | None) -> list[Ranked]:
     return found
 
 
-def _told(memory: recollect.Recollect, turns: Sequence[Item]) -> dict[str, str]:
+def _told(memory: recollect.LocalRecollect, turns: Sequence[Item]) -> dict[str, str]:
     """Say *turns* in conversations of their sessions; return the session of each conversation."""
     session = {}
     for (scope, name), group in groupby(turns, key=lambda turn: (turn.scope, turn.session)):
         said = list(group)
         at = (said[0].at or FIRST_AT).replace(tzinfo=UTC)
-        talk = memory.start_conversation(agent=scope, started_at=at)
+        talk = memory.conversations.start(agent=scope, started_at=at)
         session[talk.id] = name
         speakers = list(dict.fromkeys(turn.speaker for turn in said))
         drafts = [
@@ -78,13 +78,13 @@ def _told(memory: recollect.Recollect, turns: Sequence[Item]) -> dict[str, str]:
             }
             for number, turn in enumerate(said)
         ]
-        memory.append_messages(talk, drafts)
-        memory.end_conversation(talk, ended_at=at + len(said) * _MOMENT)
+        memory.conversations.append_many(talk, drafts)
+        memory.conversations.end(talk, ended_at=at + len(said) * _MOMENT)
     return session
 
 
-def _ask(memory: recollect.Recollect, query: Query) -> list[str]:
-    hits = memory.search_messages(
+def _ask(memory: recollect.LocalRecollect, query: Query) -> list[str]:
+    hits = memory.conversations.search(
         query.text, agent=query.scope, asked_at=query.asked_at, limit=DEPTH
     )
     return [hit.message.conversation_id for hit in hits]
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     embedder = None
     if not given.words_only:
-        embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+        embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     print("| asked of | half | questions | n | " + " | ".join(SHOWN) + " |")
     print("|---" * (4 + len(SHOWN)) + "|")
     for way in given.ways.split(","):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.models.protocol import Embedder, Vectors
+from recollect.models.embedder import Embedder, Vectors
 
 
 class CachedEmbedder:

@@ -68,11 +68,11 @@ def count(task: str, items: Sequence[Item], embedder: str) -> Counted:
             told: dict[str, Any] = {"project": item.scope or task, "session": item.id}
             memory.capture_conversation(item.text, "import", observed_at=item.at, **told)
         memory.drain()
-        by_status = memory.status().memories_by_status
+        by_status = memory.maintenance.status().memories_by_status
         assert not by_status.get(Status.ACTIVE), "an import made something active"
-        extracted = sum(_extracted(event.outcome) for event in memory.events())
-        lines = memory.waiting(types=FACTS, limit=MAX_LIMIT)
-        records = memory.waiting(types=[MemoryType.EPISODE.value], limit=MAX_LIMIT)
+        extracted = sum(_extracted(event.outcome) for event in memory.captures.list())
+        lines = memory.inbox.list(types=FACTS, limit=MAX_LIMIT)
+        records = memory.inbox.list(types=[MemoryType.EPISODE.value], limit=MAX_LIMIT)
     return Counted(
         task=task,
         embedder=embedder,
@@ -92,7 +92,7 @@ def render(counted: Sequence[Counted], arguments: Sequence[str]) -> str:
     page = [
         "# The inbox after an import",
         "",
-        f"`{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, by "
+        f"`{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}, by "
         "rules, without a language model.",
         "",
         "| | embedder | sessions | facts extracted | wait after consolidation | folded away | "

@@ -32,7 +32,7 @@ from benchmarks.sentences import Sentence, questions, sentences
 from benchmarks.server.processes import environment, memory_server, module_server
 from benchmarks.tasks import ROOT
 from recollect.config import Settings
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
 OUT = RESULTS / "mcp.md"
 ERAS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         db = Path(folder) / "memory.db"
         _say(f"storing {given.memories:,} memories")
         # Made-up vectors for what lies there; what is asked and written is embedded in earnest.
-        vectors = RandomVectors(choose_embedder(Settings()), [one.text for one in made[:SAMPLE]])
+        vectors = RandomVectors(create_embedder(Settings()), [one.text for one in made[:SAMPLE]])
         with recollect.open(db, embedder=vectors) as memory:
             waiting = _fill(memory, made)
             memory.drain()
@@ -89,13 +89,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _fill(memory: recollect.Recollect, made: Sequence[Sentence]) -> list[str]:
+def _fill(memory: recollect.LocalRecollect, made: Sequence[Sentence]) -> list[str]:
     """Store everything; return the ids of some candidates."""
     items = [{"content": one.text, "project": one.project} for one in made]
     for start in range(0, len(items), BATCH):
-        memory.ingest_many(items[start : start + BATCH])
-    memory.create_agent(AGENT)
-    memory.set_block(AGENT, "human", "Ann. Prefers short answers.")
+        memory.memories.ingest_many(items[start : start + BATCH])
+    memory.agents.create(AGENT)
+    memory.blocks.set(AGENT, "human", "Ann. Prefers short answers.")
     return [
         memory.ingest(one.text, project=PROJECT, status="inbox").id for one in sentences(40, seed=7)
     ]
@@ -173,7 +173,7 @@ def _rendered(
     command = shlex.join(["python", "-m", "benchmarks.mcp_tools", *asked])
     yield "# MCP\n"
     yield (
-        f"- `{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, "
+        f"- `{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores; load of the machine when it ended: {load}."
     )
     yield (
@@ -194,10 +194,10 @@ def _rendered(
             yield ""
         listed = next(iter(seen.values())).tools
         yield "## Tokens\n"
-        yield f"The whole list of tools: {memory.count_tokens(listed):,} tokens (o200k)."
+        yield f"The whole list of tools: {memory.models.count_tokens(listed):,} tokens (o200k)."
 
 
-def _times(found: Found, memory: recollect.Recollect) -> Iterator[str]:
+def _times(found: Found, memory: recollect.LocalRecollect) -> Iterator[str]:
     bare = percentile(found.times["constant"][WARM:], 50)
     rows = []
     for tool, times in found.times.items():
@@ -205,7 +205,7 @@ def _times(found: Found, memory: recollect.Recollect) -> Iterator[str]:
         p50, p95 = percentile(counted, 50), percentile(counted, 95)
         texts = found.texts.get(tool, [])
         tokens = (
-            percentile([float(memory.count_tokens(text)) for text in texts], 50) if texts else 0
+            percentile([float(memory.models.count_tokens(text)) for text in texts], 50) if texts else 0
         )
         name = BARE if tool == "constant" else f"`{tool}`"
         shown = f"{tokens:,.0f}" if texts else ""

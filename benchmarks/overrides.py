@@ -1,7 +1,7 @@
 """
 Set constants of the retrieval pipeline for one run, and put them back: `--set NAME=VALUE`.
 
-A constant is named with its module, `recollect.retrieval.fuse.WORDS`. Modules that took it
+A constant is named with its module, `recollect.retrieval.score_fusion.WORD_WEIGHT`. Modules that took it
 over with `from … import` get the new value too. What was worked out from it when a module was
 loaded does not change; name that constant instead.
 """
@@ -77,7 +77,7 @@ def _resolve(name: str) -> tuple[ModuleType, str]:
     if path.partition(".")[0] != "recollect":
         raise NotAConstant(
             f"{name!r} is not in recollect; name a constant with its module, "
-            "for example recollect.retrieval.fuse.WORDS"
+            "for example recollect.retrieval.score_fusion.WORD_WEIGHT"
         )
     try:
         module = importlib.import_module(path)

@@ -26,7 +26,7 @@ from benchmarks.quality_table import render, title_of
 from benchmarks.tasks import Task, TasksMissing, default_folder, read_task, task_names, thinned
 from recollect.config import load_settings
 from recollect.errors import InvalidInput
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = RESULTS / "embeddings.cache"
@@ -126,9 +126,9 @@ def _by_store(configurations: Sequence[Configuration]) -> Iterator[tuple[Configu
 
 def _embedder(run: Run) -> CachedEmbedder:
     if run.model is None:
-        return CachedEmbedder(choose_embedder(load_settings()), CACHE)
+        return CachedEmbedder(create_embedder(load_settings()), CACHE)
     settings = load_settings(embedding_backend="folder", embedding_model=str(run.model))
-    return CachedEmbedder(choose_embedder(settings), CACHE)
+    return CachedEmbedder(create_embedder(settings), CACHE)
 
 
 def _save(done: Sequence[Measured], out: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recollect.models.protocol import Embedder, Vectors, unit
+from recollect.models.embedder import Embedder, Vectors, unit
 
 
 class RandomVectors:

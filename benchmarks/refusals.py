@@ -21,14 +21,14 @@ from benchmarks.quality import CACHE, RESULTS
 from benchmarks.tasks import TasksMissing, default_folder
 from benchmarks.unrelated import kind_of, unrelated_tasks
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
 SHOWN = 5
 KINDS = ("small talk", "other task", "other scope")
 CHATS = ("locomo-turn", "beam-100K")
 BESIDE = ("lme-pool-session",)  # in a pool of everything nothing is surely unrelated
 UTTERANCES = "realmem-memory"  # its questions tell much and may ask in passing
-WITHOUT = Configuration(leg=BOTH, overrides=(Override("recollect.retrieval.bar.LEAST", -9.0),))
+WITHOUT = Configuration(leg=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),))
 
 NOTES = (
     "Unrelated questions that get nothing, in per cent, and points of R@5 that the bar costs",
@@ -46,7 +46,7 @@ Row = tuple[str, Answer, Answer]  # the half, with the bar, without
 def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     rows: dict[str, list[Row]] = defaultdict(list)
-    embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+    embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
         for task in unrelated_tasks(given.tasks):
             name, _, half = task.name.removeprefix("bar-").rpartition("-")

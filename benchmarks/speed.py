@@ -22,8 +22,8 @@ from benchmarks.speed_table import AtSize, render
 from benchmarks.stopwatch import Load, TooSlow, import_ms, measure
 from benchmarks.systems.choose import OWN, RIVALS, SystemMissing, choose
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
-from recollect.models.protocol import Embedder
+from recollect.models.model_factory import create_embedder
+from recollect.models.embedder import Embedder
 
 OUT = Path(__file__).resolve().parent / "results" / "speed.md"
 WRITES = 500
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     sizes = [int(size) for size in given.sizes.split(",")]
     names = [*OWN, *(name for name in given.rivals.split(",") if name)]
-    embedder = choose_embedder(load_settings())
+    embedder = create_embedder(load_settings())
     if given.fake_item_vectors:
         sample = [sentence.text for sentence in sentences(SAMPLE)]
         embedder = RandomVectors(embedder, sample)

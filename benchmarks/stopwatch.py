@@ -20,7 +20,7 @@ from benchmarks.sentences import Question, Sentence
 from benchmarks.systems.own import Own
 from benchmarks.systems.protocol import Opens, System
 from benchmarks.tasks import ROOT
-from recollect.models.protocol import Embedder
+from recollect.models.embedder import Embedder
 
 BATCH = 100
 IMPORTS = 10

@@ -1,11 +1,11 @@
 """
-A chat server on this machine that answers as a test scripts it.
+A local chat server with scripted replies.
 
     with chat_server() as server:
         server.replies = [openai("Hello."), Reply(status=500)]
 
-Replies are given one per request; the last one is given again and again. What was asked is kept in
-`asked`. Delays end when the server closes, so a slow reply never holds up the end of a test.
+Each request gets the next reply; the last reply repeats. The received requests are in `requests`.
+Delays end when the server closes, so a slow reply never delays the end of a test.
 """
 
 import json
@@ -27,7 +27,7 @@ SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer. `missing` bytes are promised and not sent; a drip sends one byte at a time."""
+    """One reply. `missing` bytes are announced but not sent; a drip sends one byte at a time."""
 
     body: bytes = b""
     status: int = 200
@@ -36,12 +36,12 @@ class Reply:
     drip_s: float = 0.0
     drip_head: bool = False
     missing: int = 0
-    sized: bool = True  # without a size the body ends where the connection does
+    sized: bool = True  # without a size the body ends when the connection closes
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What the server was asked."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]
@@ -50,7 +50,7 @@ class ChatRequest:
 
 @dataclass
 class ChatServer:
-    """Where the server is, what it answers and what it was asked."""
+    """The URL of the server, its replies and the received requests."""
 
     url: str
     replies: Sequence[Reply] = ()
@@ -66,20 +66,20 @@ def json_reply(value: Any, **how: Any) -> Reply:
 def openai_reply(
     content: Any, *, usage: Any = None, refusal: Any = None, reason: str = "stop"
 ) -> Reply:
-    """Return a chat completion as OpenAI gives it."""
+    """Return a chat completion in OpenAI's format."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return json_reply({"object": "chat.completion", "choices": [choice], "usage": usage})
 
 
 def anthropic_reply(content: Any, *, usage: Any = None, reason: str = "end_turn") -> Reply:
-    """Return a message as Anthropic gives it; a text becomes one block."""
+    """Return a message in Anthropic's format; a text becomes one block."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     return json_reply({"type": "message", "content": blocks, "stop_reason": reason, "usage": usage})
 
 
 def completion(kind: str, content: Any, **how: Any) -> Reply:
-    """Return an answer as a server of *kind* gives it."""
+    """Return a reply in the format of a server of *kind*."""
     return anthropic_reply(content, **how) if kind == "anthropic" else openai_reply(content, **how)
 
 
@@ -99,7 +99,7 @@ class _ChatHandler(BaseHTTPRequestHandler):
         script.requests.append(ChatRequest(self.path, dict(self.headers.items()), body))
         reply = script.replies[min(len(script.requests), len(script.replies)) - 1]
         script.closing.wait(reply.delay_s)
-        with suppress(OSError):  # who asked has gone
+        with suppress(OSError):  # the client has disconnected
             self._send(reply)
 
     def _send(self, reply: Reply) -> None:
@@ -118,7 +118,7 @@ class _ChatHandler(BaseHTTPRequestHandler):
                 return
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Do not log."""
 
 
 class _ChatHttpServer(ThreadingHTTPServer):
@@ -140,7 +140,10 @@ def run_http_server(listening: ThreadingHTTPServer) -> Iterator[str]:
 @contextmanager
 def chat_server() -> Iterator[ChatServer]:
     """Serve on a free port until the block ends."""
-    with _ChatHttpServer(("127.0.0.1", 0), _ChatHandler) as listening, run_http_server(listening) as url:
+    with (
+        _ChatHttpServer(("127.0.0.1", 0), _ChatHandler) as listening,
+        run_http_server(listening) as url,
+    ):
         script = listening.script = ChatServer(url)
         try:
             yield script
@@ -148,7 +151,7 @@ def chat_server() -> Iterator[ChatServer]:
             script.closing.set()
 
 
-# What asks it
+# Clients
 
 
 def chat_model(

@@ -8,7 +8,6 @@ its own words ("Returns 404", "optional, default 5, max 20").
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 _ENDPOINT = re.compile(r"^\*\*(GET|POST|PUT|PATCH|DELETE) (/\S*)\*\*$", re.MULTILINE)
@@ -87,12 +86,6 @@ def endpoints(text: str) -> list[Endpoint]:
 def settings(text: str) -> list[Setting]:
     """Return the rows of the table of settings."""
     return [Setting(*row) for row in _ROW.findall(text)]
-
-
-def document(shared: Path) -> str:
-    """Return the text of the document in the folder *shared*; '' where there is none."""
-    found = sorted((shared / "seeds").glob("002*.txt"))
-    return found[0].read_text(encoding="utf-8") if found else ""
 
 
 def _endpoint(method: str, path: str, body: str, shapes: dict[str, Any]) -> Endpoint:

@@ -8,8 +8,8 @@ worked out by hand. The other is the installed model under another name: it know
 import json
 from pathlib import Path
 
-from recollect.models.local import _tokenizer
-from recollect.models.manifest import default_manifest
+from recollect.models.local_embedder import _load_tokenizer
+from recollect.models.model_manifest import default_manifest
 
 
 def field(number: int, value: int | str | bytes) -> bytes:
@@ -68,7 +68,7 @@ def write_folder(folder: Path, model: bytes, tokenizer: str, manifest: object) -
 
 def tokenizer_json() -> str:
     """Return the default model's tokenizer, as any model ships its own."""
-    return _tokenizer(default_manifest()).to_str()
+    return _load_tokenizer(default_manifest()).to_str()
 
 
 def tiny_folder(folder: Path, **manifest: object) -> Path:

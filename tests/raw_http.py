@@ -1,4 +1,4 @@
-"""Requests as bytes, for what no client would send; answers taken apart again."""
+"""Send raw bytes as HTTP requests, for requests that no client would send; parse the responses."""
 
 import json
 import socket
@@ -10,8 +10,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What came back: status, headers by lower-case name, and the body."""
+class RawResponse:
+    """A response: status, headers by lower-case name, and the body."""
 
     status: int
     headers: dict[str, str]
@@ -21,32 +21,32 @@ class Answered:
     def problem(self) -> Any:
         """The body, which must be a problem."""
         assert self.headers.get("content-type") == "application/problem+json", self
-        found = json.loads(self.body)
-        assert found["status"] == self.status
-        assert {"type", "title", "detail", "error"} <= found.keys()
-        return found
+        problem = json.loads(self.body)
+        assert problem["status"] == self.status
+        assert {"type", "title", "detail", "error"} <= problem.keys()
+        return problem
 
 
 def request(
     method: str, target: str, *lines: str, body: bytes = b"", version: str = "HTTP/1.1"
 ) -> bytes:
-    """Return a request of exactly these header lines."""
+    """Return the bytes of a request with exactly these header lines."""
     head = "\r\n".join([f"{method} {target} {version}", *lines])
     return head.encode() + b"\r\n\r\n" + body
 
 
-def sent(port: int, *pieces: bytes, timeout_s: float = 60.0) -> Answered | None:
-    """Send bytes and return the first answer, None where the connection was closed without one."""
+def send_raw(port: int, *pieces: bytes, timeout_s: float = 60.0) -> RawResponse | None:
+    """Send bytes; return the first response, or None if the connection closed without one."""
     with socket.create_connection(("127.0.0.1", port), timeout_s) as connection:
         try:
             for piece in pieces:
                 connection.sendall(piece)
         except ConnectionError:
-            pass  # refused while we were still talking; the answer may be there all the same
+            pass  # refused while we were still sending; there may be a response anyway
         return _read(connection)
 
 
-def _read(connection: socket.socket) -> Answered | None:
+def _read(connection: socket.socket) -> RawResponse | None:
     raw = b""
     try:
         while not _is_whole(raw):
@@ -63,7 +63,7 @@ def _read(connection: socket.socket) -> Answered | None:
     headers = _headers(rest)
     if "content-length" in headers:
         body = body[: int(headers["content-length"])]
-    return Answered(int(first.split()[1]), headers, body)
+    return RawResponse(int(first.split()[1]), headers, body)
 
 
 def _is_whole(raw: bytes) -> bool:
@@ -81,8 +81,8 @@ def _headers(lines: Iterable[str]) -> dict[str, str]:
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-def empty(folder: Path) -> bool:
-    """Say whether *folder* is empty, at the latest in a while."""
+def becomes_empty(folder: Path) -> bool:
+    """Return whether *folder* becomes empty within a minute."""
     end = time.monotonic() + 60
     while list(folder.iterdir()):
         if time.monotonic() > end:

@@ -177,17 +177,17 @@ def test_an_embedder_is_named_by_the_caller_or_the_environment(
 
     settings = load_settings(environ | variables, embedding_backend=argument)
 
-    assert settings.names_embedder is named
-    assert Settings(embedding_backend="ollama").names_embedder
-    assert not Settings().names_embedder
+    assert settings.has_explicit_embedder is named
+    assert Settings(embedding_backend="ollama").has_explicit_embedder
+    assert not Settings().has_explicit_embedder
 
 
 def test_where_the_embedder_was_named_is_no_setting_of_a_file(
     file: Path, environ: dict[str, str]
 ) -> None:
-    file.write_text("embedder_named = true", encoding="utf-8")
+    file.write_text("embedder_is_explicit = true", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match="unknown setting 'embedder_named'"):
+    with pytest.raises(InvalidInput, match="unknown setting 'embedder_is_explicit'"):
         load_settings(environ)
 
 
@@ -239,7 +239,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         "keep_retrievals = 6\nsingle_user = true\n",
         encoding="utf-8",
     )
-    settings = [one for one in fields(Settings) if one.name != "embedder_named"]
+    settings = [one for one in fields(Settings) if one.name != "embedder_is_explicit"]
     assert all(getattr(wanted, one.name) != one.default for one in settings)
 
     assert load_settings(environ) == wanted
@@ -297,7 +297,7 @@ def test_an_unknown_setting_is_answered_with_the_known_ones(
 ) -> None:
     file.write_text("databse = 1", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match=r"known are .*cross_project, db, default_search_limit"):
+    with pytest.raises(InvalidInput, match=r"use one of .*cross_project, db, default_search_limit"):
         load_settings(environ)
 
 
@@ -395,9 +395,9 @@ def test_an_address_that_is_none_is_refused_by_the_settings_name(setting: str, v
         Settings(**{setting: value})  # type: ignore[arg-type]
 
 
-def test_other_hosts_are_listed_one_by_one() -> None:
-    assert Settings().other_hosts == ()
-    assert Settings(allowed_hosts=" a.lan ,, b.lan,").other_hosts == ("a.lan", "b.lan")
+def test_allowed_hosts_are_split_at_commas() -> None:
+    assert Settings().allowed_host_names == ()
+    assert Settings(allowed_hosts=" a.lan ,, b.lan,").allowed_host_names == ("a.lan", "b.lan")
 
 
 @pytest.mark.parametrize("token", ["two words", "tökens", "line\nbreak", "\x00"])

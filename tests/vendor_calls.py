@@ -1,11 +1,11 @@
 """
-Every way of asking a vendor through its own package, as a table: resources by ways.
+Every style to call a vendor through its package, as a table: resources by call styles.
 
-    seen = see(server, "chat", "stream", question("chat", "Hello?"))
+    observed = observe(server, "chat", "stream", question("chat", "Hello?"))
 
-What is seen is all that the caller sees, as JSON: the events of a stream, then the final object if
-the package gives one. So a bare call and one inside an interceptor can be compared as a whole. The
-same ways stand in ASYNC_WAYS, as coroutines. This file knows nothing of answers.
+The result is everything that the caller gets, as JSON: the events of a stream, then the final
+object if the package has one. So a call with an interceptor can be compared with one without. The
+same call styles are in ASYNC_CALL_STYLES, as coroutines.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from pydantic import BaseModel
 
 from vendor_server import VendorServer
 
-Seen = list[Any]
+Observed = list[Any]
 
 
 class Note(BaseModel):
-    """What `parse` asks for."""
+    """The structured output that `parse` requests."""
 
     title: str
     count: int
@@ -35,12 +35,12 @@ class Note(BaseModel):
 
 @dataclass(frozen=True)
 class Resource:
-    """One object of a package that asks models."""
+    """One object of a package that calls models."""
 
     vendor: str
-    of: Callable[[Any], Any]
-    form: str  # the keyword of `parse` and `stream` for the class of the answer
-    final: str
+    select: Callable[[Any], Any]
+    format_keyword: str  # the keyword of `parse` and `stream` for the output class
+    final_method: str
 
 
 RESOURCES: Mapping[str, Resource] = {
@@ -54,7 +54,7 @@ RESOURCES: Mapping[str, Resource] = {
 
 
 def question(resource: str, text: str, **more: Any) -> dict[str, Any]:
-    """Return the arguments that ask *text*."""
+    """Return the arguments of a call with the user message *text*."""
     if resource == "responses":
         return {"model": "gpt-test", "input": text} | more
     turns = [{"role": "user", "content": text}]
@@ -67,45 +67,45 @@ _ONCE: dict[str, Any] = {"max_retries": 0, "api_key": "test"}
 
 
 @contextmanager
-def openai_client(server: VendorServer, **how: Any) -> Iterator[openai.OpenAI]:
+def openai_client(server: VendorServer, **options: Any) -> Iterator[openai.OpenAI]:
     """Give a client that asks *server* once and never again by itself."""
-    how = _ONCE | how
-    with openai.OpenAI(base_url=server.openai_url, **how) as client:
+    options = _ONCE | options
+    with openai.OpenAI(base_url=server.openai_url, **options) as client:
         yield client
 
 
 @contextmanager
-def anthropic_client(server: VendorServer, **how: Any) -> Iterator[anthropic.Anthropic]:
+def anthropic_client(server: VendorServer, **options: Any) -> Iterator[anthropic.Anthropic]:
     """Give a client that asks *server* once and never again by itself."""
-    how = _ONCE | how
-    with anthropic.Anthropic(base_url=server.anthropic_url, **how) as client:
+    options = _ONCE | options
+    with anthropic.Anthropic(base_url=server.anthropic_url, **options) as client:
         yield client
 
 
-def client_of(resource: str, server: VendorServer, **how: Any) -> Any:
-    """Return the client, for a `with`, that has *resource*."""
-    ours = openai_client if RESOURCES[resource].vendor == "openai" else anthropic_client
-    return ours(server, **how)
+def make_client(resource: str, server: VendorServer, **options: Any) -> Any:
+    """Return the client that has *resource*, as a context manager."""
+    make = openai_client if RESOURCES[resource].vendor == "openai" else anthropic_client
+    return make(server, **options)
 
 
-def async_client_of(resource: str, server: VendorServer, **how: Any) -> Any:
-    """Return the asynchronous client, for an `async with`, that has *resource*."""
-    how = _ONCE | how
+def make_async_client(resource: str, server: VendorServer, **options: Any) -> Any:
+    """Return the asynchronous client that has *resource*, as a context manager."""
+    options = _ONCE | options
     if RESOURCES[resource].vendor == "openai":
-        return openai.AsyncOpenAI(base_url=server.openai_url, **how)
-    return anthropic.AsyncAnthropic(base_url=server.anthropic_url, **how)
+        return openai.AsyncOpenAI(base_url=server.openai_url, **options)
+    return anthropic.AsyncAnthropic(base_url=server.anthropic_url, **options)
 
 
 def as_json(value: Any) -> Any:
-    """Return what the caller sees as JSON; unset fields and nulls left out."""
+    """Return *value* as JSON, without unset fields and nulls."""
     if not isinstance(value, BaseModel):
         return value
     # The packages put their own richer types into fields declared otherwise; pydantic would warn.
     return value.model_dump(mode="json", exclude_none=True, warnings=False)
 
 
-def streamed_text(seen: Seen) -> str:
-    """Return the text that the events, or lines, of any vendor's raw stream add up to."""
+def streamed_text(seen: Observed) -> str:
+    """Return the text that the events or lines of a vendor's raw stream add up resource."""
     parts: list[str | None] = []
     for event in _events(seen):
         if event.get("object") == "chat.completion.chunk":
@@ -117,7 +117,7 @@ def streamed_text(seen: Seen) -> str:
     return "".join(filter(None, parts))
 
 
-def _events(seen: Seen) -> Iterator[dict[str, Any]]:
+def _events(seen: Observed) -> Iterator[dict[str, Any]]:
     for event in seen:
         if not isinstance(event, str):
             yield event
@@ -125,48 +125,52 @@ def _events(seen: Seen) -> Iterator[dict[str, Any]]:
             yield json.loads(event.removeprefix("data: "))
 
 
-# The ways, one after the other
+# The call styles
 
 
-def _create(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    return [as_json(to.of(client).create(**ask))]
+def _create(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    return [as_json(resource.select(client).create(**arguments))]
 
 
-def _create_stream(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    with to.of(client).create(stream=True, **ask) as stream:
+def _create_stream(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    with resource.select(client).create(stream=True, **arguments) as stream:
         return [as_json(event) for event in stream]
 
 
-def _raw(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    return [as_json(to.of(client).with_raw_response.create(**ask).parse())]
+def _raw(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    return [as_json(resource.select(client).with_raw_response.create(**arguments).parse())]
 
 
-def _raw_stream(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    with to.of(client).with_raw_response.create(stream=True, **ask).parse() as stream:
+def _raw_stream(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    with (
+        resource.select(client).with_raw_response.create(stream=True, **arguments).parse() as stream
+    ):
         return [as_json(event) for event in stream]
 
 
-def _streaming(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    with to.of(client).with_streaming_response.create(**ask) as response:
+def _streaming(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    with resource.select(client).with_streaming_response.create(**arguments) as response:
         return [as_json(response.parse())]
 
 
-def _streaming_lines(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    with to.of(client).with_streaming_response.create(stream=True, **ask) as response:
+def _streaming_lines(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    with resource.select(client).with_streaming_response.create(
+        stream=True, **arguments
+    ) as response:
         return list(response.iter_lines())
 
 
-def _parse(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    return [as_json(to.of(client).parse(**ask, **{to.form: Note}))]
+def _parse(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    return [as_json(resource.select(client).parse(**arguments, **{resource.format_keyword: Note}))]
 
 
-def _stream(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    with to.of(client).stream(**ask) as stream:
+def _stream(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    with resource.select(client).stream(**arguments) as stream:
         seen = [as_json(event) for event in stream]
-        return [*seen, as_json(getattr(stream, to.final)())]
+        return [*seen, as_json(getattr(stream, resource.final_method)())]
 
 
-WAYS: Mapping[str, Callable[[Resource, Any, dict[str, Any]], Seen]] = {
+CALL_STYLES: Mapping[str, Callable[[Resource, Any, dict[str, Any]], Observed]] = {
     "create": _create,
     "create_stream": _create_stream,
     "raw": _raw,
@@ -181,52 +185,60 @@ WAYS: Mapping[str, Callable[[Resource, Any, dict[str, Any]], Seen]] = {
 # The same, awaited
 
 
-async def _settled(value: Any) -> Any:
-    """Return *value*, awaited where a package makes it so: their raw responses differ in that."""
+async def _await_if_needed(value: Any) -> Any:
+    """Return *value*, awaited if needed: the raw responses of the packages differ in that."""
     return await value if isawaitable(value) else value
 
 
-async def _async_create(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    return [as_json(await to.of(client).create(**ask))]
+async def _async_create(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    return [as_json(await resource.select(client).create(**arguments))]
 
 
-async def _async_create_stream(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    async with await to.of(client).create(stream=True, **ask) as stream:
+async def _async_create_stream(
+    resource: Resource, client: Any, arguments: dict[str, Any]
+) -> Observed:
+    async with await resource.select(client).create(stream=True, **arguments) as stream:
         return [as_json(event) async for event in stream]
 
 
-async def _async_raw(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    response = await to.of(client).with_raw_response.create(**ask)
-    return [as_json(await _settled(response.parse()))]
+async def _async_raw(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    response = await resource.select(client).with_raw_response.create(**arguments)
+    return [as_json(await _await_if_needed(response.parse()))]
 
 
-async def _async_raw_stream(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    response = await to.of(client).with_raw_response.create(stream=True, **ask)
-    async with await _settled(response.parse()) as stream:
+async def _async_raw_stream(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    response = await resource.select(client).with_raw_response.create(stream=True, **arguments)
+    async with await _await_if_needed(response.parse()) as stream:
         return [as_json(event) async for event in stream]
 
 
-async def _async_streaming(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    async with to.of(client).with_streaming_response.create(**ask) as response:
+async def _async_streaming(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    async with resource.select(client).with_streaming_response.create(**arguments) as response:
         return [as_json(await response.parse())]
 
 
-async def _async_streaming_lines(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    async with to.of(client).with_streaming_response.create(stream=True, **ask) as response:
+async def _async_streaming_lines(
+    resource: Resource, client: Any, arguments: dict[str, Any]
+) -> Observed:
+    async with resource.select(client).with_streaming_response.create(
+        stream=True, **arguments
+    ) as response:
         return [line async for line in response.iter_lines()]
 
 
-async def _async_parse(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    return [as_json(await to.of(client).parse(**ask, **{to.form: Note}))]
+async def _async_parse(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    return [
+        as_json(await resource.select(client).parse(**arguments, **{resource.format_keyword: Note}))
+    ]
 
 
-async def _async_stream(to: Resource, client: Any, ask: dict[str, Any]) -> Seen:
-    async with to.of(client).stream(**ask) as stream:
+async def _async_stream(resource: Resource, client: Any, arguments: dict[str, Any]) -> Observed:
+    async with resource.select(client).stream(**arguments) as stream:
         seen = [as_json(event) async for event in stream]
-        return [*seen, as_json(await getattr(stream, to.final)())]
+        return [*seen, as_json(await getattr(stream, resource.final_method)())]
 
 
-ASYNC_WAYS: Mapping[str, Callable[[Resource, Any, dict[str, Any]], Awaitable[Seen]]] = {
+ASYNC_CALL_STYLES: Mapping[str, Callable[[Resource, Any, dict[str, Any]], Awaitable[Observed]]] = {
     "create": _async_create,
     "create_stream": _async_create_stream,
     "raw": _async_raw,
@@ -241,31 +253,33 @@ ASYNC_WAYS: Mapping[str, Callable[[Resource, Any, dict[str, Any]], Awaitable[See
 # One cell of the table
 
 
-def see(server: VendorServer, resource: str, way: str, ask: dict[str, Any], **how: Any) -> Seen:
-    """Ask in one way; skips the test where the package has no such method."""
-    with client_of(resource, server, **how) as client:
-        _need(RESOURCES[resource].of(client), way)
-        return WAYS[way](RESOURCES[resource], client, ask)
+def observe(
+    server: VendorServer, resource: str, style: str, arguments: dict[str, Any], **options: Any
+) -> Observed:
+    """Make a call in one style; skip the test if the package has no such method."""
+    with make_client(resource, server, **options) as client:
+        _skip_if_missing(RESOURCES[resource].select(client), style)
+        return CALL_STYLES[style](RESOURCES[resource], client, arguments)
 
 
-def see_async(
-    server: VendorServer, resource: str, way: str, ask: dict[str, Any], **how: Any
-) -> Seen:
-    """Ask in one way, awaited in a loop of its own."""
+def observe_async(
+    server: VendorServer, resource: str, style: str, arguments: dict[str, Any], **options: Any
+) -> Observed:
+    """Make a call in one asynchronous style, in a new event loop."""
 
-    async def asking() -> Seen:
-        async with async_client_of(resource, server, **how) as client:
-            _need(RESOURCES[resource].of(client), way)
-            return await ASYNC_WAYS[way](RESOURCES[resource], client, ask)
+    async def run() -> Observed:
+        async with make_async_client(resource, server, **options) as client:
+            _skip_if_missing(RESOURCES[resource].select(client), style)
+            return await ASYNC_CALL_STYLES[style](RESOURCES[resource], client, arguments)
 
-    return asyncio.run(asking())
+    return asyncio.run(run())
 
 
-def package_of(resource: str) -> Any:
-    """Return the package that has *resource*, and its errors."""
+def vendor_package(resource: str) -> Any:
+    """Return the package that has *resource*."""
     return {"openai": openai, "anthropic": anthropic}[RESOURCES[resource].vendor]
 
 
-def _need(asking: Any, way: str) -> None:
-    if way in ("parse", "stream") and not hasattr(asking, way):
-        pytest.skip(f"this version has no {way}")
+def _skip_if_missing(resource: Any, style: str) -> None:
+    if style in ("parse", "stream") and not hasattr(resource, style):
+        pytest.skip(f"this version has no {style}")

@@ -1,54 +1,60 @@
 """
-What a vendor refuses: the rules that whoever changes a request on its way is likely to break.
+The rules of the vendors that an interceptor is likely to break.
 
-`check` names the first broken rule, with the status and about the words of the vendor. It is far
-from all that the vendors check: keys, the shape of turns, tool calls and their results side by
-side, empty blocks, cache marks. It knows nothing of answers.
+`check_request` raises for the first broken rule, with the status and about the message of the
+vendor. It covers only part of what vendors check: keys, the format of turns, tool calls followed by
+their results, empty blocks, cache marks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vendor_answers import Dialect
+from vendor_responses import Dialect
 
 
-class Fault(NamedTuple):
-    """Why a request is refused."""
+class RuleViolation(NamedTuple):
+    """A broken rule, as status and message."""
 
     status: int
     message: str
     code: str | None = None  # of Anthropic
 
 
-class Refused(Exception):
-    """The vendor does not take a request."""
+class VendorRefusal(Exception):
+    """The vendor refuses a request."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
-
-
-def check(dialect: Dialect, headers: Mapping[str, str], body: Any) -> None:
-    """Raise `Refused` if the vendor refuses a request. Names of headers are in lower case."""
-    fault = _fault(dialect, headers, body)
-    if fault is not None:
-        raise Refused(fault)
+    def __init__(self, violation: RuleViolation) -> None:
+        super().__init__(violation.message)
+        self.violation = violation
 
 
-def _fault(dialect: Dialect, headers: Mapping[str, str], body: Any) -> Fault | None:
+def check_request(dialect: Dialect, headers: Mapping[str, str], body: Any) -> None:
+    """Raise `Refused` if the vendor refuses a request. Header names are in lower case."""
+    violation = _first_violation(dialect, headers, body)
+    if violation is not None:
+        raise VendorRefusal(violation)
+
+
+def _first_violation(
+    dialect: Dialect, headers: Mapping[str, str], body: Any
+) -> RuleViolation | None:
     if not {"authorization", "api-key", "x-api-key"} & headers.keys():
-        return Fault(401, "You didn't provide an API key.")
+        return RuleViolation(401, "You didn't provide an API key.")
     if dialect == "messages" and "anthropic-version" not in headers:
-        return Fault(400, "anthropic-version: header is required")
+        return RuleViolation(400, "anthropic-version: header is required")
     if not isinstance(body, dict):
-        return Fault(400, "We could not parse the JSON body of your request.")
+        return RuleViolation(400, "We could not parse the JSON body of your request.")
     if not isinstance(body.get("model"), str):
-        return Fault(400, "you must provide a model parameter")
-    rules = {"chat": _chat_faults, "responses": _responses_faults, "messages": _messages_faults}
-    return next((Fault(400, message) for message in rules[dialect](body)), None)
+        return RuleViolation(400, "you must provide a model parameter")
+    rules = {
+        "chat": _chat_violations,
+        "responses": _responses_violations,
+        "messages": _messages_violations,
+    }
+    return next((RuleViolation(400, message) for message in rules[dialect](body)), None)
 
 
-def _chat_faults(body: Mapping[str, Any]) -> Iterator[str]:
+def _chat_violations(body: Mapping[str, Any]) -> Iterator[str]:
     turns = body.get("messages")
     if not isinstance(turns, list) or not turns:
         yield "Invalid 'messages': expected an array with at least one message."
@@ -72,7 +78,7 @@ def _chat_faults(body: Mapping[str, Any]) -> Iterator[str]:
         yield "An assistant message with 'tool_calls' must be followed by tool messages."
 
 
-def _responses_faults(body: Mapping[str, Any]) -> Iterator[str]:
+def _responses_violations(body: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(body.get("instructions"), str | None):
         yield "Invalid type for 'instructions': expected a string."
     given = body.get("input")
@@ -94,7 +100,7 @@ def _responses_faults(body: Mapping[str, Any]) -> Iterator[str]:
         yield "No tool output found for function call."
 
 
-def _messages_faults(body: Mapping[str, Any]) -> Iterator[str]:
+def _messages_violations(body: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(body.get("max_tokens"), int):
         yield "max_tokens: Field required"
     turns = body.get("messages")
@@ -109,13 +115,13 @@ def _messages_faults(body: Mapping[str, Any]) -> Iterator[str]:
         yield "messages: first message must use the user role"
     if any(turn.get("role") not in {"user", "assistant", "system"} for turn in turns):
         yield "messages: Unexpected role"
-    told = [_blocks(system), *(_blocks(turn.get("content")) for turn in turns)]
-    blocks = [block for part in told for block in part]
+    contents = [_blocks(system), *(_blocks(turn.get("content")) for turn in turns)]
+    blocks = [block for part in contents for block in part]
     if any(block.get("type") == "text" and not block.get("text") for block in blocks):
         yield "text content blocks must be non-empty"
     if sum("cache_control" in block for block in [*blocks, *body.get("tools", [])]) > 4:
         yield "A maximum of 4 blocks with cache_control may be provided."
-    yield from _unpaired(told[1:])
+    yield from _unpaired(contents[1:])
 
 
 def _unpaired(turns: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[str]:
@@ -132,5 +138,5 @@ def _unpaired(turns: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[str]:
 
 
 def _blocks(content: Any) -> list[Mapping[str, Any]]:
-    """Return the blocks of a content. A text by itself is none, for it may be empty."""
+    """Return the blocks of a content; none for plain text, which may be empty."""
     return content if isinstance(content, list) else []

@@ -1,8 +1,8 @@
 """
-The events of a streamed answer, made of the plain body, so that both come to the same in the end.
+The events of a streamed response, made from its complete body, so that both add up to the same.
 
-Texts and arguments of tools arrive in several pieces. This file knows nothing of scripts or of
-sockets: it turns bodies into events, and events into the bytes of one chunk each.
+Texts and tool arguments are split into several pieces. This file turns bodies into events, and
+events into the bytes of one chunk each.
 """
 
 import json
@@ -10,46 +10,48 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
-from vendor_answers import Dialect, error_body
+from vendor_responses import Dialect, error_body
 
 _PIECES = 4
 
 
-class Event(NamedTuple):
-    """One server-sent event. OpenAI's chat gives its events no name."""
+class VendorEvent(NamedTuple):
+    """One server-sent event. Events of OpenAI's chat have no name."""
 
     name: str | None
     data: Mapping[str, Any] | str
 
 
-def events(body: Mapping[str, Any], dialect: Dialect, asked: Mapping[str, Any]) -> list[Event]:
-    """Return the events that tell *body*."""
+def stream_events(
+    body: Mapping[str, Any], dialect: Dialect, request: Mapping[str, Any]
+) -> list[VendorEvent]:
+    """Return the events that add up to *body*."""
     if dialect == "chat":
-        options = asked.get("stream_options") or {}
+        options = request.get("stream_options") or {}
         return list(_chat_events(body, with_usage=bool(options.get("include_usage"))))
     return list(_response_events(body) if dialect == "responses" else _message_events(body))
 
 
-def error_event(dialect: Dialect, number: int) -> Event:
-    """Return the error that comes as event *number* of a stream."""
+def error_event(dialect: Dialect, number: int) -> VendorEvent:
+    """Return the error event with that *number* in a stream."""
     status = 529 if dialect == "messages" else 500
     data = error_body(dialect, status)
     if dialect == "chat":
-        return Event(None, data)
+        return VendorEvent(None, data)
     if dialect == "responses":  # nested, as the live service sends it and not as it is documented
         data = {"type": "error", "sequence_number": number} | data
-    return Event("error", data)
+    return VendorEvent("error", data)
 
 
-def encoded(event: Event) -> bytes:
-    """Return an event as it goes over the wire."""
+def encode_event(event: VendorEvent) -> bytes:
+    """Return the bytes of an event."""
     data = event.data if isinstance(event.data, str) else json.dumps(event.data, ensure_ascii=False)
     head = f"event: {event.name}\n" if event.name else ""
     return f"{head}data: {data}\n\n".encode()
 
 
-def cut(event: bytes) -> list[bytes]:
-    """Return *event* in two inside its first sign of several bytes, or whole if it has none."""
+def split_inside_character(event: bytes) -> list[bytes]:
+    """Return *event* split inside its first multi-byte character, or whole if it has none."""
     for index, byte in enumerate(event):
         if byte >= 0xC0:
             return [event[: index + 1], event[index + 1 :]]
@@ -64,17 +66,17 @@ def _pieces(text: str) -> Iterator[str]:
 # chat.completions
 
 
-def _chat_events(body: Mapping[str, Any], *, with_usage: bool) -> Iterator[Event]:
+def _chat_events(body: Mapping[str, Any], *, with_usage: bool) -> Iterator[VendorEvent]:
     kept = ("id", "created", "model", "service_tier", "system_fingerprint")
     head = {key: body[key] for key in kept} | {"object": "chat.completion.chunk"}
     head |= {"usage": None} if with_usage else {}
     # Several choices come in turns, as they do from the vendor.
     turns = zip_longest(*(_choice_chunks(choice) for choice in body["choices"]))
     for choice in filter(None, chain.from_iterable(turns)):
-        yield Event(None, head | {"choices": [choice]})
+        yield VendorEvent(None, head | {"choices": [choice]})
     if with_usage:
-        yield Event(None, head | {"choices": [], "usage": body["usage"]})
-    yield Event(None, "[DONE]")
+        yield VendorEvent(None, head | {"choices": [], "usage": body["usage"]})
+    yield VendorEvent(None, "[DONE]")
 
 
 def _choice_chunks(choice: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -99,7 +101,7 @@ def _message_deltas(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 # responses
 
 
-def _response_events(body: Mapping[str, Any]) -> Iterator[Event]:
+def _response_events(body: Mapping[str, Any]) -> Iterator[VendorEvent]:
     opening: dict[str, Any] = {
         "status": "in_progress",
         "output": [],
@@ -113,7 +115,7 @@ def _response_events(body: Mapping[str, Any]) -> Iterator[Event]:
         [(f"response.{body['status']}", {"response": body})],
     )
     for number, (name, data) in enumerate(steps):
-        yield Event(name, {"type": name, "sequence_number": number} | data)
+        yield VendorEvent(name, {"type": name, "sequence_number": number} | data)
 
 
 def _item_steps(index: int, item: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -140,11 +142,11 @@ def _part_steps(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     kind = part["type"]
     field = "refusal" if kind == "refusal" else "text"
-    more: dict[str, Any] = {} if kind == "refusal" else {"logprobs": []}
+    extra: dict[str, Any] = {} if kind == "refusal" else {"logprobs": []}
     yield "response.content_part.added", at | {"part": dict(part) | {field: ""}}
     for piece in _pieces(part[field]):
-        yield f"response.{kind}.delta", at | {"delta": piece} | more
-    yield f"response.{kind}.done", at | {field: part[field]} | more
+        yield f"response.{kind}.delta", at | {"delta": piece} | extra
+    yield f"response.{kind}.done", at | {field: part[field]} | extra
     yield "response.content_part.done", at | {"part": part}
 
 
@@ -162,7 +164,7 @@ def _summary_steps(
 # messages
 
 
-def _message_events(body: Mapping[str, Any]) -> Iterator[Event]:
+def _message_events(body: Mapping[str, Any]) -> Iterator[VendorEvent]:
     stops = {key: body[key] for key in ("stop_reason", "stop_sequence", "stop_details")}
     opening: dict[str, Any] = {"content": []} | dict.fromkeys(stops)
     opening["usage"] = body["usage"] | {"output_tokens": 1}
@@ -174,7 +176,7 @@ def _message_events(body: Mapping[str, Any]) -> Iterator[Event]:
     yield _named("message_stop")
 
 
-def _block_events(index: int, block: Mapping[str, Any]) -> Iterator[Event]:
+def _block_events(index: int, block: Mapping[str, Any]) -> Iterator[VendorEvent]:
     empty: dict[str, dict[str, Any]] = {
         "text": {"text": ""},
         "thinking": {"thinking": "", "signature": ""},
@@ -201,5 +203,5 @@ def _block_deltas(kind: str, block: Mapping[str, Any]) -> Iterator[dict[str, Any
         yield {"type": "signature_delta", "signature": block["signature"]}
 
 
-def _named(name: str, **data: Any) -> Event:
-    return Event(name, {"type": name} | data)
+def _named(name: str, **data: Any) -> VendorEvent:
+    return VendorEvent(name, {"type": name} | data)

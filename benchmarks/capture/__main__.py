@@ -119,7 +119,7 @@ def _profile(made: Sequence[Message]) -> None:
 
 def _notes(pool: Pool, arguments: Sequence[str]) -> list[str]:
     return [
-        f"- `{shlex.join(['python', '-m', 'benchmarks.capture', *arguments])}`, Recollect "
+        f"- `{shlex.join(['python', '-m', 'benchmarks.capture', *arguments])}`, LocalRecollect "
         f"{recollect.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores; "
         f"load of the machine when it began: {_load()}.",
         f"- Texts: {pool.origin}; the output of tools is made up.",

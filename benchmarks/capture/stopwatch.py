@@ -62,9 +62,9 @@ def capture_s(material: Material) -> float:
 def recognised(material: Material) -> int:
     """Return how many messages Recollect sees in *material*."""
     if not isinstance(material, str | Path):
-        return len(transcript_from_messages(material).said)
+        return len(transcript_from_messages(material).messages)
     text = material if isinstance(material, str) else material.read_text(encoding="utf-8")
-    return sum(len(one.said) for one in read_transcripts(text))
+    return sum(len(one.messages) for one in read_transcripts(text))
 
 
 def bare_insert_s(messages: Sequence[Message]) -> float:

@@ -17,13 +17,13 @@ STATUS = Path("/proc/self/status")
 def main() -> int:
     path, embedding = Path(sys.argv[1]), sys.argv[2]
     with recollect.open(path, embedding_backend=embedding) as memory:
-        memory.status()  # the store is open and read from, before anything is worked off
+        memory.maintenance.status()  # the store is open and read from, before anything is worked off
         before = _mb("VmRSS")
         started = perf_counter()
         memory.drain()
         took = perf_counter() - started
         peak = _mb("VmHWM")
-        told = memory.status()
+        told = memory.maintenance.status()
     grown = None if before is None or peak is None else peak - before
     memories = dict(told.memories_by_status)
     print(json.dumps({"drain_s": took, "grown_mb": grown, "memories": memories}))

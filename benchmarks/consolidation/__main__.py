@@ -23,9 +23,9 @@ import recollect
 from benchmarks.cached import CachedEmbedder
 from benchmarks.metrics import stale_above
 from benchmarks.tasks import Item, Query, Task, TasksMissing, default_folder, read_task
-from recollect import Memory, Recollect, Relation, Status
+from recollect import Memory, LocalRecollect, Relation, Status
 from recollect.config import Settings, load_settings
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 CACHE = RESULTS / "embeddings.cache"
@@ -131,12 +131,12 @@ def run(task: Task, *, words: bool, apart: bool) -> Score:
         )
         embedder = None
         if not words:
-            embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
-        with Recollect(settings, embedder=embedder) as memory:
+            embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
+        with LocalRecollect(settings, embedder=embedder) as memory:
             return measure(memory, task, apart=apart)
 
 
-def measure(memory: Recollect, task: Task, *, apart: bool) -> Score:
+def measure(memory: LocalRecollect, task: Task, *, apart: bool) -> Score:
     by_scope: dict[str, list[Item]] = defaultdict(list)
     for item in task.items:
         by_scope[item.scope].append(item)
@@ -167,11 +167,11 @@ def sessions(
 
 
 def judge(
-    memory: Recollect, scope: str, items: Sequence[Item], queries: Sequence[Query], score: Score
+    memory: LocalRecollect, scope: str, items: Sequence[Item], queries: Sequence[Query], score: Score
 ) -> None:
     ids = {item.text.casefold(): item.id for item in reversed(items)}
     texts = {item.id: item.text for item in items}
-    kept = memory.memories(project=scope, statuses=EVERY_STATUS, limit=1_000)
+    kept = memory.memories.list(project=scope, statuses=EVERY_STATUS, limit=1_000)
     known = {one.id: fact for one in kept if (fact := ids.get(one.content.casefold())) is not None}
     rivals = linked(memory, kept, known)
     stale_pairs = {(gold, old) for q in queries for gold in q.gold for old in q.stale}
@@ -198,8 +198,8 @@ def judge(
         if wrong:
             score.wrong += 1
             score.examples.append(f"{item.text} ⟂ {texts[next(iter(wrong))]}")
-    waiting = [one.id for one in memory.inbox(project=scope, limit=1_000, everywhere=False)]
-    memory.promote_many(waiting, reason="kept by the reviewer")
+    waiting = [one.id for one in memory.memories.list(statuses=["inbox"], project=scope, limit=1_000, everywhere=False)]
+    memory.inbox.promote(waiting, reason="kept by the reviewer")
     for query in queries:
         hits = memory.search(query.text, project=scope, limit=50)
         ranked = [known[hit.memory.id] for hit in hits if hit.memory.id in known]
@@ -222,7 +222,7 @@ def rightly_linked(
 
 
 def linked(
-    memory: Recollect, kept: Sequence[Memory], known: dict[str, str]
+    memory: LocalRecollect, kept: Sequence[Memory], known: dict[str, str]
 ) -> defaultdict[str, set[str]]:
     """Return which facts were linked as speaking against which, both ways."""
     rivals: defaultdict[str, set[str]] = defaultdict(set)

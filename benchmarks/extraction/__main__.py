@@ -22,7 +22,7 @@ from benchmarks.extraction.report import render_handwritten, render_realmem
 from benchmarks.quality import CACHE, RESULTS
 from benchmarks.tasks import TasksMissing, default_folder
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
 OUT = RESULTS / "extraction.md"
 SPLITS = ("dev", "test")
@@ -59,7 +59,7 @@ def _handwritten(split: str, show: int) -> list[str]:
 def _realmem(tasks: Path, split: str, show: int, seed: int) -> list[str]:
     sessions = realmem.read_sessions(tasks, split)
     captured = realmem.capture(sessions)
-    embedder = CachedEmbedder(choose_embedder(load_settings()), CACHE)
+    embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
         judged = realmem.judge(sessions, captured.yields, embedder)
         sentences = realmem.every_user_sentence(sessions)
@@ -116,7 +116,7 @@ def _introduction(arguments: Sequence[str]) -> list[str]:
     return [
         "# Extraction without a language model",
         "",
-        f"`{shlex.join(['python', '-m', 'benchmarks.extraction', *arguments])}`, Recollect "
+        f"`{shlex.join(['python', '-m', 'benchmarks.extraction', *arguments])}`, LocalRecollect "
         f"{recollect.__version__}, Python {platform.python_version()}.",
         "",
     ]

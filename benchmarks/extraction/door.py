@@ -26,7 +26,7 @@ class TooMany(Exception):
 
 
 @contextmanager
-def new_memory() -> Iterator[recollect.Recollect]:
+def new_memory() -> Iterator[recollect.LocalRecollect]:
     """Open a memory in a temporary file, with embeddings off."""
     with (
         TemporaryDirectory(prefix="recollect-bench-") as folder,
@@ -35,12 +35,12 @@ def new_memory() -> Iterator[recollect.Recollect]:
         yield memory
 
 
-def candidates(memory: recollect.Recollect) -> list[Memory]:
+def candidates(memory: recollect.LocalRecollect) -> list[Memory]:
     """Return everything in the inbox or active but episodes, of every owner."""
     found: list[Memory] = []
     for kind in TYPES:
         for status in STANDING:
-            page = memory.memories(
+            page = memory.memories.list(
                 everywhere=True, types=[kind], statuses=[status], limit=MAX_LIMIT
             )
             if len(page) == MAX_LIMIT:

@@ -27,7 +27,7 @@ from benchmarks.recall.rivals import NAMES, is_there
 from benchmarks.recall.stopwatch import BUDGET, Given, measure
 from benchmarks.tasks import default_folder
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
 OUT = RESULTS / "recall.md"
 SAMPLE = 64  # real vectors, for the mean of the made-up ones
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _given(tasks: Path, count: int) -> Given:
     pool = make_pool(tasks)
     past = talks(pool, count)
-    real = choose_embedder(load_settings())
+    real = create_embedder(load_settings())
     sample = [one.content for one in past[0].messages if one.content][:SAMPLE]
     real.embed_query("warm up")  # what loading the model takes is measured by benchmarks.speed
     return Given(pool=pool, past=past, embedder=RandomVectors(real, sample), real=real)
@@ -67,7 +67,7 @@ def _notes(
     chars = sum(len(one.content) for one in said) / len(said)
     missing = [name for name in rivals if not is_there(name)]
     lines = [
-        f"- `{shlex.join(['python', '-m', 'benchmarks.recall', *arguments])}`, Recollect "
+        f"- `{shlex.join(['python', '-m', 'benchmarks.recall', *arguments])}`, LocalRecollect "
         f"{recollect.__version__}, {made.real.name}; SQLite {apsw.sqlite_lib_version()}, Python "
         f"{platform.python_version()}, {os.cpu_count()} cores; load of the machine when it began: "
         f"{load}.",

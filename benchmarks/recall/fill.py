@@ -12,8 +12,8 @@ from pathlib import Path
 import recollect
 from benchmarks.recall.past import LARGE, LONG, PROJECTS, SMALL, Talk
 from benchmarks.sentences import sentences
-from recollect import Recollect
-from recollect.models.protocol import Embedder
+from recollect import LocalRecollect
+from recollect.models.embedder import Embedder
 
 MODEL = "gpt-4o"  # whose tokens are counted
 PASSAGES = {LARGE: 500, **dict.fromkeys(SMALL, 50)}
@@ -40,7 +40,7 @@ def fill(path: Path, past: Sequence[Talk]) -> Filled:
         ids = [_append(memory, talk) for talk in past]
         _memories(memory)
         for conversation in ids[::SUMMED_UP]:
-            memory.compact(conversation, force=True, mode="all")
+            memory.conversations.compact(conversation, force=True, mode="all")
         large, small = (_last(past, ids, agent) for agent in (LARGE, SMALL[0]))
         for number, conversation in enumerate([*large, *small]):
             _pinned(memory, conversation, number)
@@ -54,42 +54,42 @@ def settle(path: Path, embedder: Embedder) -> None:
         memory.drain()
 
 
-def _agents(memory: Recollect) -> None:
+def _agents(memory: LocalRecollect) -> None:
     texts = _texts(seed=21)
     for name in (LARGE, *SMALL):
-        memory.create_agent(name, model=MODEL, system_prompt=PROMPT)
-        memory.set_block(name, "persona", " ".join(next(texts) for _ in range(10)))
-    memory.set_block(LARGE, "human", " ".join(next(texts) for _ in range(6)))
-    memory.set_block(LARGE, "style", " ".join(next(texts) for _ in range(6)))
+        memory.agents.create(name, model=MODEL, system_prompt=PROMPT)
+        memory.blocks.set(name, "persona", " ".join(next(texts) for _ in range(10)))
+    memory.blocks.set(LARGE, "human", " ".join(next(texts) for _ in range(6)))
+    memory.blocks.set(LARGE, "style", " ".join(next(texts) for _ in range(6)))
 
 
-def _append(memory: Recollect, talk: Talk) -> str:
-    conversation = memory.start_conversation(
+def _append(memory: LocalRecollect, talk: Talk) -> str:
+    conversation = memory.conversations.start(
         agent=talk.agent, project=talk.project, started_at=talk.started_at
     )
-    memory.append_messages(conversation, [one.as_given() for one in talk.messages])
+    memory.conversations.append_many(conversation, [one.as_given() for one in talk.messages])
     return conversation.id
 
 
-def _memories(memory: Recollect) -> None:
+def _memories(memory: LocalRecollect) -> None:
     texts = _texts(seed=22)
     for agent, count in PASSAGES.items():
         for number in range(count):
-            memory.archival_insert(agent, next(texts), tags=[f"tag-{number % 7}"])
-    memory.ingest_many([{"content": next(texts), "type": "profile"} for _ in range(FACTS)])
+            memory.archive.insert(agent, next(texts), tags=[f"tag-{number % 7}"])
+    memory.memories.ingest_many([{"content": next(texts), "type": "profile"} for _ in range(FACTS)])
     decided = [
         {"content": next(texts), "type": "decision", "project": f"project-{number % PROJECTS}"}
         for number in range(PROJECTS * DECISIONS)
     ]
-    memory.ingest_many(decided)
+    memory.memories.ingest_many(decided)
 
 
-def _pinned(memory: Recollect, conversation: str, number: int) -> None:
+def _pinned(memory: LocalRecollect, conversation: str, number: int) -> None:
     texts = _texts(seed=23 + number)
     for kind in ("ticket", "note", "decision"):
-        memory.pin(conversation, f"{next(texts)} {next(texts)}", kind=kind)
+        memory.conversations.pin(conversation, f"{next(texts)} {next(texts)}", kind=kind)
     if number % 2:
-        memory.compact(conversation, force=True, window_tokens=4_000)
+        memory.conversations.compact(conversation, force=True, window_tokens=4_000)
 
 
 def _last(past: Sequence[Talk], ids: Sequence[str], agent: str) -> list[str]:

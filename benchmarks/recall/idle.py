@@ -22,7 +22,7 @@ def main() -> int:
         memory.context_for(ASKED, agent=first, budget_tokens=8_000)
         before = _resident_mb()
         for agent in others:
-            memory.search_messages(ASKED, agent=agent)
+            memory.conversations.search(ASKED, agent=agent)
             memory.context_for(ASKED, agent=agent, budget_tokens=8_000)
         after = _resident_mb()
     print(json.dumps({"before_mb": before, "after_mb": after, "agents": len(others)}))

@@ -27,8 +27,8 @@ from benchmarks.recall.fill import MODEL, Filled, fill, settle
 from benchmarks.recall.past import ENDS_AT, LARGE, SMALL, Question, Talk
 from benchmarks.recall.rivals import Rival, is_there, open_rival
 from benchmarks.tasks import ROOT
-from recollect import Recollect
-from recollect.models.protocol import Embedder
+from recollect import LocalRecollect
+from recollect.models.embedder import Embedder
 
 ASKED_AT = ENDS_AT + timedelta(minutes=1)
 WRITES = 500
@@ -98,40 +98,40 @@ def _own(given: Given, path: Path) -> Figures:
     figures |= _idle(path)
     with recollect.open(path, embedder=given.embedder) as memory:
         _say("deleting")
-        figures |= _spread("delete", _times(memory.delete_agent, SMALL[1 : 1 + DELETED]))
+        figures |= _spread("delete", _times(memory.agents.delete, SMALL[1 : 1 + DELETED]))
     return figures
 
 
-def _appended(memory: Recollect, given: Given, filled: Filled) -> Figures:
+def _appended(memory: LocalRecollect, given: Given, filled: Filled) -> Figures:
     said = made.more_messages(given.pool, LARGE, WRITES + BATCH * BATCHES, seed=31)
     conversations = cycle(filled.open_ids)
 
     def append(one: made.Said) -> None:
-        memory.append_message(next(conversations), one.role, one.content, created_at=one.at)
+        memory.conversations.append(next(conversations), one.role, one.content, created_at=one.at)
 
     figures = _spread("append", _times(append, said[:WRITES]))
     batches = [said[start : start + BATCH] for start in range(WRITES, len(said), BATCH)]
     # A conversation that is not asked about: the open ones stay as they are.
-    aside = memory.start_conversation(agent=LARGE, started_at=ENDS_AT - made.YEAR)
+    aside = memory.conversations.start(agent=LARGE, started_at=ENDS_AT - made.YEAR)
     started = perf_counter()
     for batch in batches:
-        memory.append_messages(aside, [one.as_given() for one in batch])
+        memory.conversations.append_many(aside, [one.as_given() for one in batch])
     figures["appended/s"] = BATCH * BATCHES / (perf_counter() - started)
     return figures
 
 
-def _searched(memory: Recollect, given: Given) -> Figures:
+def _searched(memory: LocalRecollect, given: Given) -> Figures:
     def search(asked: Question) -> int:
-        found = memory.search_messages(asked.text, agent=asked.agent, asked_at=ASKED_AT)
+        found = memory.conversations.search(asked.text, agent=asked.agent, asked_at=ASKED_AT)
         return len(found)
 
     def by_words(asked: Question) -> int:
         return len(
-            memory.search_messages(asked.text, agent=asked.agent, asked_at=ASKED_AT, mode="fts")
+            memory.conversations.search(asked.text, agent=asked.agent, asked_at=ASKED_AT, mode="fts")
         )
 
     def tool(asked: Question) -> int:
-        found = memory.conversation_search(asked.agent, asked.text, asked_at=ASKED_AT)
+        found = memory.conversations.letta_search(asked.agent, asked.text, asked_at=ASKED_AT)
         return len(found["results"])
 
     figures: Figures = {}
@@ -153,17 +153,17 @@ def _searched(memory: Recollect, given: Given) -> Figures:
     return figures | _in_conversation(memory, given)
 
 
-def _in_conversation(memory: Recollect, given: Given) -> Figures:
-    inside = cycle(memory.conversations(agent=LARGE, limit=50))
+def _in_conversation(memory: LocalRecollect, given: Given) -> Figures:
+    inside = cycle(memory.conversations.list(agent=LARGE, limit=50))
 
     def search(asked: Question) -> None:
-        memory.search_messages(asked.text, conversation=next(inside), asked_at=ASKED_AT)
+        memory.conversations.search(asked.text, conversation=next(inside), asked_at=ASKED_AT)
 
     asked = made.questions(given.past, LARGE, ASKED, seed=45)
     return _spread("inside", _times(search, asked))
 
 
-def _bundled(memory: Recollect, given: Given, filled: Filled) -> Figures:
+def _bundled(memory: LocalRecollect, given: Given, filled: Filled) -> Figures:
     figures: Figures = {}
     for which, agent, ids in (
         ("large", LARGE, filled.open_ids),
@@ -178,7 +178,7 @@ def _bundled(memory: Recollect, given: Given, filled: Filled) -> Figures:
     return figures
 
 
-def _bundle(memory: Recollect, file: Path | None, asked: tuple[Question, str]) -> None:
+def _bundle(memory: LocalRecollect, file: Path | None, asked: tuple[Question, str]) -> None:
     question, conversation = asked
     memory.context_for(
         question.text,
@@ -190,7 +190,7 @@ def _bundle(memory: Recollect, file: Path | None, asked: tuple[Question, str]) -
     )
 
 
-def _turns(memory: Recollect, given: Given, filled: Filled) -> Figures:
+def _turns(memory: LocalRecollect, given: Given, filled: Filled) -> Figures:
     """Time what an agent does at each turn: a message comes in, and a bundle is made of it."""
     said = made.more_messages(given.pool, LARGE, TURNS, seed=61)
     asked = made.questions(given.past, LARGE, TURNS, seed=62)
@@ -199,7 +199,7 @@ def _turns(memory: Recollect, given: Given, filled: Filled) -> Figures:
 
     def turn(pair: tuple[made.Said, Question]) -> None:
         conversation = next(conversations)
-        memory.append_message(conversation, "user", pair[0].content, created_at=pair[0].at)
+        memory.conversations.append(conversation, "user", pair[0].content, created_at=pair[0].at)
         memory.context_for(
             pair[1].text, agent=LARGE, conversation=conversation, budget_tokens=BUDGET
         )
@@ -207,17 +207,17 @@ def _turns(memory: Recollect, given: Given, filled: Filled) -> Figures:
     return _spread("turn", _times(turn, zip(said, asked, strict=True)))
 
 
-def _edited(memory: Recollect) -> Figures:
+def _edited(memory: LocalRecollect) -> Figures:
     texts = [f"Line {number} of what is known about the user." for number in range(EDITS)]
 
     def edit(text: str) -> None:
-        memory.set_block(LARGE, "persona", text)
+        memory.blocks.set(LARGE, "persona", text)
 
     return _spread("edit", _times(edit, texts))
 
 
-def _compacted(memory: Recollect, filled: Filled) -> Figures:
-    times = _times(lambda one: memory.compact(one, force=True), filled.long_ids)
+def _compacted(memory: LocalRecollect, filled: Filled) -> Figures:
+    times = _times(lambda one: memory.conversations.compact(one, force=True), filled.long_ids)
     return {"compact": percentile(times, 50)} if times else {}
 
 
@@ -226,7 +226,7 @@ def _idle(path: Path) -> Figures:
     names = [f"idle-{number}" for number in range(IDLE)]
     with recollect.open(path, embedding_backend="none") as memory:
         figures = _spread(
-            "create", _times(lambda name: memory.create_agent(name, model=MODEL), names)
+            "create", _times(lambda name: memory.agents.create(name, model=MODEL), names)
         )
     figures["idle KB in file"] = 1000 * (_size_mb(path) - before) / IDLE
     at_rest = _held(path, [SMALL[0], *names])

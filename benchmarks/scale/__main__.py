@@ -32,8 +32,8 @@ from benchmarks.scale.report import WHERE, AtSize, render
 from benchmarks.scale.stopwatch import WARM_UP, Asked, Times, own, rival
 from benchmarks.tasks import default_folder
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
-from recollect.models.protocol import Embedder
+from recollect.models.embedder import Embedder
+from recollect.models.model_factory import create_embedder
 
 OUT = RESULTS / "scale.md"
 SAMPLE = 64  # real vectors, for the mean of the made-up ones
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     pool = make_pool(given.tasks)
-    real = choose_embedder(load_settings())
+    real = create_embedder(load_settings())
     sample = [one.content for one in next(talks(pool, 1_000)).messages if one.content][:SAMPLE]
     embedder = RandomVectors(real, sample)
     real.embed_query("warm up")  # what loading the model takes is measured by benchmarks.speed

@@ -18,8 +18,8 @@ from benchmarks.capture.messages import Pool
 from benchmarks.recall.past import Said, Talk
 from benchmarks.recall.rivals import open_rival
 from benchmarks.scale.past import LARGE, ORDINARY, talks
-from recollect import Recollect
-from recollect.models.protocol import Embedder
+from recollect import LocalRecollect
+from recollect.models.embedder import Embedder
 
 MEMORIES_AT_ONCE = 1_000
 RIVALS_AT_ONCE = 1_000
@@ -66,19 +66,19 @@ def len_of(talk: Talk) -> int:
     return len(talk.messages)
 
 
-def _append(memory: Recollect, past: Iterable[Talk]) -> None:
+def _append(memory: LocalRecollect, past: Iterable[Talk]) -> None:
     for project in (LARGE, *ORDINARY):
-        memory.create_agent(project)
+        memory.agents.create(project)
     for talk in past:
-        conversation = memory.start_conversation(
+        conversation = memory.conversations.start(
             agent=talk.agent, project=talk.project, started_at=talk.started_at
         )
-        memory.append_messages(conversation, [one.as_given() for one in talk.messages])
+        memory.conversations.append_many(conversation, [one.as_given() for one in talk.messages])
 
 
-def _ingest(memory: Recollect, past: Iterable[Said]) -> None:
+def _ingest(memory: LocalRecollect, past: Iterable[Said]) -> None:
     for some in _batches(past, MEMORIES_AT_ONCE):
-        memory.ingest_many(
+        memory.memories.ingest_many(
             [
                 {
                     "content": one.content,

@@ -12,7 +12,8 @@ from statistics import median
 from typing import Any, TypeVar
 
 from benchmarks.server.spans import Spans
-from recollect.engine import answering, indexer
+from recollect.engine import embedding_indexer
+from recollect.engine import resilient_embedder
 from recollect.retrieval import message_search, retrieve
 from recollect.service import read, recall
 from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
@@ -21,8 +22,8 @@ from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
 PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
-    "embedding the question": [(answering.ResilientEmbedder, "vector")],
-    "what waits to be embedded": [(indexer.Indexer, "_catch_up")],
+    "embedding the question": [(resilient_embedder.ResilientEmbedder, "vector")],
+    "what waits to be embedded": [(embedding_indexer.Indexer, "_catch_up")],
     "words": [
         (SqliteWordIndex, "match"),
         (SqliteWordIndex, "match_item"),

@@ -16,8 +16,8 @@ from benchmarks.metrics import percentile
 from benchmarks.recall.past import ENDS_AT, Question
 from benchmarks.recall.rivals import open_rival
 from benchmarks.scale.parts import profile
-from recollect import Recollect
-from recollect.models.protocol import Embedder
+from recollect import LocalRecollect
+from recollect.models.embedder import Embedder
 
 WARM_UP = 20
 
@@ -60,9 +60,9 @@ def rival(name: str, folder: Path, embedder: Embedder, asked: Asked) -> Times:
     return _times(wall, cpu, {})
 
 
-def _verb(kind: str, memory: Recollect) -> Callable[[Question], object]:
+def _verb(kind: str, memory: LocalRecollect) -> Callable[[Question], object]:
     if kind == "messages":
-        return lambda one: memory.search_messages(one.text, agent=one.agent, asked_at=ENDS_AT)
+        return lambda one: memory.conversations.search(one.text, agent=one.agent, asked_at=ENDS_AT)
     return lambda one: memory.search(one.text, project=one.agent, asked_at=ENDS_AT)
 
 

@@ -103,7 +103,7 @@ def _is_sound(found: Found) -> bool:
 
 def _notes(given: argparse.Namespace, pool: Pool, load: str, arguments: Sequence[str]) -> list[str]:
     return [
-        f"- `{shlex.join(['python', '-m', 'benchmarks.server', *arguments])}`, Recollect "
+        f"- `{shlex.join(['python', '-m', 'benchmarks.server', *arguments])}`, LocalRecollect "
         f"{recollect.__version__}, FastAPI {fastapi.__version__}, uvicorn {uvicorn.__version__}; "
         f"SQLite {apsw.sqlite_lib_version()}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores; load of the machine when it began: {load}, when it ended: "

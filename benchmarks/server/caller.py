@@ -24,7 +24,7 @@ from typing import Any
 import openai
 
 import recollect
-from recollect.client.session import Session
+from recollect.client.session import LearningSession
 
 WARM_UP = 5
 SYSTEM = "You are a careful assistant. Answer from what you know, and say where it comes from."
@@ -122,7 +122,7 @@ def _messages(question: str) -> Any:
 @contextmanager
 def _watched(times: Times) -> Iterator[None]:
     """Time what a session does before and after a call."""
-    found = {"told": Session.told, "overheard": Session.overhear}
+    found = {"told": LearningSession.inject_memory, "overheard": LearningSession.tap_response}
 
     def timed(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(work)
@@ -135,13 +135,13 @@ def _watched(times: Times) -> Iterator[None]:
 
         return run
 
-    setattr(Session, "told", timed("told", Session.told))  # noqa: B010  # not an assignment to mypy
-    setattr(Session, "overhear", timed("overheard", Session.overhear))  # noqa: B010
+    setattr(LearningSession, "told", timed("told", LearningSession.inject_memory))  # noqa: B010  # not an assignment to mypy
+    setattr(LearningSession, "overhear", timed("overheard", LearningSession.tap_response))  # noqa: B010
     try:
         yield
     finally:
-        setattr(Session, "told", found["told"])  # noqa: B010
-        setattr(Session, "overhear", found["overheard"])  # noqa: B010
+        setattr(LearningSession, "told", found["told"])  # noqa: B010
+        setattr(LearningSession, "overhear", found["overheard"])  # noqa: B010
 
 
 if __name__ == "__main__":

@@ -64,8 +64,8 @@ def _recollect(plan: Plan) -> Iterator[tuple[str, Call]]:
     memory = recollect.connect(plan["url"])
     number, agent = plan["number"], plan["agent"]
     own = f"client-{number}"
-    memory.create_agent(own)
-    conversation = memory.start_conversation(agent=agent).id
+    memory.agents.create(own)
+    conversation = memory.conversations.start(agent=agent).id
     random = Random(number)
     said, asked = _numbered(plan["said"], number), cycle(plan["asked"])
 
@@ -73,9 +73,9 @@ def _recollect(plan: Plan) -> Iterator[tuple[str, Call]]:
         where = f"project-{random.randrange(PROJECTS)}"
         match verb:
             case "append_message":
-                return partial(memory.append_message, conversation, "user", next(said))
+                return partial(memory.conversations.append, conversation, "user", next(said))
             case "add_message":
-                return partial(memory.add_message, own, "user", next(said))
+                return partial(memory.conversations.add_message, own, "user", next(said))
             case "ingest":
                 return partial(memory.ingest, next(said), project=where)
             case "search":

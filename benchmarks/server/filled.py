@@ -17,7 +17,7 @@ from benchmarks.random_vectors import RandomVectors
 from benchmarks.recall.past import ENDS_AT, YEAR, Said, Talk, more_messages
 from benchmarks.sentences import sentences
 from recollect.config import Settings
-from recollect.models.choose import choose_embedder
+from recollect.models.model_factory import create_embedder
 
 AGENT = "helper"
 LENGTH = 100  # messages of a conversation
@@ -39,25 +39,25 @@ class Filled:
 def fill(path: Path, pool: Pool, count: int) -> Filled:
     """Make a store of *count* messages of one agent, embedded."""
     past = list(_talks(pool, count))
-    real = choose_embedder(Settings())
+    real = create_embedder(Settings())
     embedder = RandomVectors(real, [one.content for one in past[0].messages][:SAMPLE])
     with recollect.open(path, embedder=embedder) as memory:
-        memory.create_agent(AGENT, system_prompt="You are a careful assistant. Say what you did.")
-        memory.set_block(AGENT, "persona", " ".join(_texts(5, seed=71)))
-        memory.set_block(AGENT, "human", " ".join(_texts(5, seed=72)))
+        memory.agents.create(AGENT, system_prompt="You are a careful assistant. Say what you did.")
+        memory.blocks.set(AGENT, "persona", " ".join(_texts(5, seed=71)))
+        memory.blocks.set(AGENT, "human", " ".join(_texts(5, seed=72)))
         for talk in past:
-            conversation = memory.start_conversation(agent=AGENT, started_at=talk.started_at)
-            memory.append_messages(conversation, [one.as_given() for one in talk.messages])
-            memory.end_conversation(conversation, ended_at=talk.messages[-1].at)
-        memory.ingest_many([{"content": one, "type": "profile"} for one in _texts(FACTS, seed=73)])
-        memory.ingest_many(
+            conversation = memory.conversations.start(agent=AGENT, started_at=talk.started_at)
+            memory.conversations.append_many(conversation, [one.as_given() for one in talk.messages])
+            memory.conversations.end(conversation, ended_at=talk.messages[-1].at)
+        memory.memories.ingest_many([{"content": one, "type": "profile"} for one in _texts(FACTS, seed=73)])
+        memory.memories.ingest_many(
             [
                 {"content": one, "type": "decision", "project": f"project-{number % PROJECTS}"}
                 for number, one in enumerate(_texts(DECISIONS, seed=74))
             ]
         )
         for one in _texts(PASSAGES, seed=75):
-            memory.archival_insert(AGENT, one)
+            memory.archive.insert(AGENT, one)
         memory.drain()
     return Filled(path=path, past=past)
 

@@ -82,7 +82,7 @@ def _counted(db: Path, told: Sequence[Any], after_s: float, back_s: float) -> Ki
     acknowledged = [mark for one in told for mark in one["acknowledged"]]
     sent = [mark for one in told for mark in one["sent"]]
     with recollect.open(db, embedding_backend="none") as memory:
-        problems = len(memory.verify().problems)
+        problems = len(memory.maintenance.verify().problems)
     return Killed(
         after_s=after_s,
         acknowledged=len(acknowledged),

@@ -19,7 +19,7 @@ from benchmarks.server.filled import AGENT, Filled
 from benchmarks.server.processes import module_server
 from benchmarks.server.spans import Spans
 from benchmarks.server.timed import KEY
-from recollect.client.remote import Remote
+from recollect.client.remote import RemoteRecollect
 
 WARM_UP = 5
 # As `learning()` asks.
@@ -46,10 +46,10 @@ def profile(filled: Filled, folder: Path, *, calls: int) -> Profile:
     db, out = folder / "profile.db", folder / "profile.json"
     shutil.copy(filled.path, db)
     reading = Spans()
-    read = Remote._read
+    read = RemoteRecollect._read
     times = []
     with module_server("benchmarks.server.timed", str(db), str(out)) as server:
-        setattr(Remote, "_read", reading.timed("read", read))  # noqa: B010
+        setattr(RemoteRecollect, "_read", reading.timed("read", read))  # noqa: B010
         try:
             with recollect.connect(server.url) as memory:
                 for question in asked:
@@ -57,7 +57,7 @@ def profile(filled: Filled, folder: Path, *, calls: int) -> Profile:
                     memory.context_for(question, in_sight=[question], **WANTED)
                     times.append(1000 * (time.perf_counter() - started))
         finally:
-            setattr(Remote, "_read", read)  # noqa: B010
+            setattr(RemoteRecollect, "_read", read)  # noqa: B010
     told = json.loads(out.read_text(encoding="utf-8"))
     requests = [one for one in told["pieces"] if KEY in one][WARM_UP:]
     whole = told["whole"][WARM_UP:]

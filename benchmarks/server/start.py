@@ -42,9 +42,9 @@ import recollect.cli.main; at.append(t())
 import fastapi, uvicorn; at.append(t())
 import recollect.server.serve; at.append(t())
 from recollect.server.web_app import web_app
-from recollect.app.root import Recollect
+from recollect import LocalRecollect
 from recollect.config import load_settings
-settings = load_settings(db=sys.argv[1]); memory = Recollect(settings); at.append(t())
+settings = load_settings(db=sys.argv[1]); memory = LocalRecollect(settings); at.append(t())
 app = web_app(memory, settings); at.append(t())
 memory.close()
 print(json.dumps([1000 * (b - a) for a, b in zip(at, at[1:])]))

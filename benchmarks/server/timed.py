@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.server.spans import Spans
 from recollect.config import Settings
-from recollect.engine.answering import Answering
-from recollect.engine.indexer import Indexer
+from recollect.engine.resilient_embedder import ResilientEmbedder
+from recollect.engine.embedding_indexer import Indexer
 from recollect.server import verbs
 from recollect.server import idempotency
 from recollect.server.serve import serve
@@ -66,7 +66,7 @@ def _watch(spans: Spans) -> None:
     spans.watch("everything else of `context_for`", context, "context_for")
     spans.watch("who asks, blocks", context, "_scene")
     spans.watch("embedding what waits", Indexer, "_index")
-    spans.watch("embedding the question", Answering, "vector")
+    spans.watch("embedding the question", ResilientEmbedder, "vector")
     spans.watch("memory search", read, "retrieve")
     spans.watch("facts shown always", context, "_always")
     spans.watch("message search", context, "find_messages")

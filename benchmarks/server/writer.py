@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import recollect
-from recollect.client.connection import keyed
+from recollect.client.connection import use_idempotency_key
 from recollect.clock import SystemClock
 
 PAUSE_S = 0.1
@@ -25,11 +25,11 @@ GIVE_UP_S = 60.0  # after the input was closed
 def main() -> int:
     plan = json.loads(sys.stdin.readline())
     memory = recollect.connect(plan["url"])
-    memory.create_agent(plan["own"])
-    conversation = memory.start_conversation(agent=plan["agent"]).id
+    memory.agents.create(plan["own"])
+    conversation = memory.conversations.start(agent=plan["agent"]).id
     writes: list[Callable[[str], Any]] = [
-        lambda text: memory.append_message(conversation, "user", text),
-        lambda text: memory.add_message(plan["own"], "user", text),
+        lambda text: memory.conversations.append(conversation, "user", text),
+        lambda text: memory.conversations.add_message(plan["own"], "user", text),
         lambda text: memory.ingest(text, project="killed"),
     ]
     stop = threading.Event()
@@ -55,7 +55,7 @@ def _insisted(write: Callable[[], Any], stop: threading.Event, counts: dict[str,
     until = None
     while until is None or time.monotonic() < until:
         try:
-            with keyed(key):
+            with use_idempotency_key(key):
                 write()
             return True
         except recollect.AlreadyAccepted:

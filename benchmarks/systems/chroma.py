@@ -18,8 +18,8 @@ from chromadb.config import Settings
 
 from benchmarks.sentences import Question, Sentence
 from recollect.config import load_settings
-from recollect.models.choose import choose_embedder
-from recollect.models.protocol import Embedder
+from recollect.models.model_factory import create_embedder
+from recollect.models.embedder import Embedder
 
 RESULTS = 10
 
@@ -67,4 +67,4 @@ class Chroma:
 
 def open_chroma(folder: Path, embedder: Embedder | None) -> Chroma:
     """Open the collection."""
-    return Chroma(folder, embedder or choose_embedder(load_settings()))
+    return Chroma(folder, embedder or create_embedder(load_settings()))

@@ -8,7 +8,7 @@ import recollect
 from benchmarks.sentences import Question, Sentence
 
 if TYPE_CHECKING:
-    from recollect.models.protocol import Embedder
+    from recollect.models.embedder import Embedder
 
 RESULTS = 10
 
@@ -16,11 +16,11 @@ RESULTS = 10
 class Own:
     """A memory; its questions see their project and what is global."""
 
-    def __init__(self, memory: recollect.Recollect) -> None:
+    def __init__(self, memory: recollect.LocalRecollect) -> None:
         self._memory = memory
 
     def add_many(self, sentences: Sequence[Sentence]) -> None:
-        self._memory.ingest_many([_draft(sentence) for sentence in sentences])
+        self._memory.memories.ingest_many([_draft(sentence) for sentence in sentences])
 
     def add(self, sentence: Sentence) -> None:
         given = _draft(sentence)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from benchmarks.sentences import Question, Sentence
 
 if TYPE_CHECKING:
-    from recollect.models.protocol import Embedder
+    from recollect.models.embedder import Embedder
 
 
 class System(Protocol):

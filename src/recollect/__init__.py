@@ -17,12 +17,13 @@ TYPE_CHECKING = False  # not from typing: a hook waits for this file, and that t
 if TYPE_CHECKING:
     from typing import Any
 
-    from recollect.app import Recollect
+    from recollect.api.recollect import Recollect
+    from recollect.app.local import LocalRecollect
     from recollect.client.learning import Learning
-    from recollect.client.remote import Remote
+    from recollect.client.remote import RemoteRecollect
     from recollect.domain.agent import Agent, AgentReceipt
     from recollect.domain.block import Block, BlockChange, BlockHit, BlockVersion
-    from recollect.domain.context import Bundle, Citation, Section, WindowOverview
+    from recollect.domain.context_bundle import Bundle, Citation, Section, WindowOverview
     from recollect.domain.conversation import (
         Compacted,
         Conversation,
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
         Pin,
         Summary,
     )
-    from recollect.domain.event import Event, EventState
+    from recollect.domain.capture_event import Event, EventState
     from recollect.domain.file import FileHit, FileWindow, GrepMatch, GrepPage
-    from recollect.domain.importing import FileOutcome, ImportStep
+    from recollect.domain.import_progress import FileOutcome, ImportStep
     from recollect.domain.job import Job, JobState
-    from recollect.domain.ledger import ModelCall
+    from recollect.domain.model_usage import ModelCall
     from recollect.domain.link import Link, Relation
     from recollect.domain.memory import Change, Memory, MemoryType, Status
-    from recollect.domain.portability import (
+    from recollect.domain.agent_transfer import (
         AgentExport,
         AgentFormat,
         AgentImport,
@@ -51,9 +52,9 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Scope
     from recollect.domain.skill import LearntSkill, LoadedSkill, Skill, SkillHit, SkillReport
     from recollect.domain.source import Evidence, Redaction, Source, SourceKind
-    from recollect.domain.upkeep import (
+    from recollect.domain.maintenance import (
         Imported,
-        Maintenance,
+        MaintenanceReport,
         Problem,
         Receipt,
         StoreStatus,
@@ -86,8 +87,8 @@ if TYPE_CHECKING:
         TooLarge,
         TooManyRequests,
     )
-    from recollect.models.chat import ChatModel
-    from recollect.models.protocol import Embedder
+    from recollect.models.chat_model import ChatModel
+    from recollect.models.embedder import Embedder
 
 __version__ = "0.1.0"
 
@@ -133,7 +134,8 @@ __all__ = [
     "LearntSkill",
     "Link",
     "LoadedSkill",
-    "Maintenance",
+    "LocalRecollect",
+    "MaintenanceReport",
     "Memory",
     "MemoryExplanation",
     "MemoryType",
@@ -153,7 +155,7 @@ __all__ = [
     "RecollectError",
     "Redaction",
     "Relation",
-    "Remote",
+    "RemoteRecollect",
     "Repo",
     "RequestRefused",
     "Retrieval",
@@ -193,9 +195,10 @@ __all__ = [
 # Where each exported value lives. They load when first used: a program that only imports Recollect,
 # to open a memory later or never, should not wait for it.
 _HOMES = {
-    "recollect.app": ("Recollect",),
+    "recollect.api.recollect": ("Recollect",),
+    "recollect.app.local": ("LocalRecollect",),
     "recollect.client.learning": ("Learning",),
-    "recollect.client.remote": ("Remote",),
+    "recollect.client.remote": ("RemoteRecollect",),
     "recollect.domain.agent": ("Agent", "AgentReceipt"),
     "recollect.domain.block": ("Block", "BlockChange", "BlockHit", "BlockVersion"),
     "recollect.domain.conversation": (
@@ -207,8 +210,8 @@ _HOMES = {
         "Pin",
         "Summary",
     ),
-    "recollect.domain.context": ("Bundle", "Citation", "Section", "WindowOverview"),
-    "recollect.domain.event": (
+    "recollect.domain.context_bundle": ("Bundle", "Citation", "Section", "WindowOverview"),
+    "recollect.domain.capture_event": (
         "Event",
         "EventState",
     ),
@@ -217,7 +220,7 @@ _HOMES = {
         "Job",
         "JobState",
     ),
-    "recollect.domain.ledger": ("ModelCall",),
+    "recollect.domain.model_usage": ("ModelCall",),
     "recollect.domain.link": (
         "Link",
         "Relation",
@@ -228,14 +231,14 @@ _HOMES = {
         "MemoryType",
         "Status",
     ),
-    "recollect.domain.portability": (
+    "recollect.domain.agent_transfer": (
         "AgentExport",
         "AgentFormat",
         "AgentImport",
         "BlockMergeConflict",
         "Merge",
     ),
-    "recollect.domain.importing": ("FileOutcome", "ImportStep"),
+    "recollect.domain.import_progress": ("FileOutcome", "ImportStep"),
     "recollect.domain.project": ("Project", "Repo"),
     "recollect.domain.retrieval": (
         "Hit",
@@ -248,7 +251,7 @@ _HOMES = {
     "recollect.domain.scope": ("Scope",),
     "recollect.domain.skill": ("LearntSkill", "LoadedSkill", "Skill", "SkillHit", "SkillReport"),
     "recollect.domain.source": ("Evidence", "Redaction", "Source", "SourceKind"),
-    "recollect.domain.upkeep": (
+    "recollect.domain.maintenance": (
         "Imported",
         "Maintenance",
         "Problem",
@@ -312,7 +315,7 @@ def open(
     chat_backend: str | None = None,
     chat_model: str | None = None,
     cross_project: bool | None = None,
-) -> Recollect:
+) -> LocalRecollect:
     """
     Open the memory in the file *path*, made if it does not exist; use it in a `with` block.
 
@@ -322,7 +325,7 @@ def open(
     is any object with `name` and `complete`, which then reads captured sources too.
     """
     # The store and the service load when a memory is opened, so that importing stays cheap.
-    from recollect.app import Recollect
+    from recollect.app.local import LocalRecollect
     from recollect.config import load_settings
 
     settings = load_settings(
@@ -333,10 +336,10 @@ def open(
         chat_model=chat_model,
         cross_project=cross_project,
     )
-    return Recollect(settings, embedder=embedder, chat=chat)
+    return LocalRecollect(settings, embedder=embedder, chat=chat)
 
 
-def connect(url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0) -> Remote:
+def connect(url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0) -> RemoteRecollect:
     """
     Return the memory behind the server at *url*, with the verbs of one that is opened directly.
 
@@ -345,11 +348,11 @@ def connect(url: str | None = None, *, token: str | None = None, timeout_s: floa
     """
     # As above: the HTTP client loads when it is needed.
     from recollect.client.connection import Connection
-    from recollect.client.remote import Remote
+    from recollect.client.remote import RemoteRecollect
     from recollect.config import load_settings
 
     settings = load_settings(server_url=url, token=token)
-    return Remote(Connection(settings.server_url, token=settings.token, timeout_s=timeout_s))
+    return RemoteRecollect(Connection(settings.server_url, token=settings.token, timeout_s=timeout_s))
 
 
 def learning(
@@ -357,7 +360,7 @@ def learning(
     server_url: str | None = None,
     capture_only: bool = False,
     *,
-    memory: Recollect | Remote | None = None,
+    memory: Recollect | None = None,
     project: str | PathLike[str] | None = None,
     budget_tokens: int = 2_000,
     timeout_s: float = 2.0,
@@ -377,22 +380,22 @@ def learning(
     """
     # As above: the HTTP client loads when it is needed.
     from recollect.client.learning import Learning
-    from recollect.client.session import Wish
+    from recollect.client.session import LearningOptions
 
-    wish = Wish(
+    wish = LearningOptions(
         agent=agent if isinstance(agent, str) else agent.name,
         capture_only=capture_only,
         budget_tokens=budget_tokens,
         timeout_s=timeout_s,
         flush_s=flush_s,
-        places={} if project is None else {"project": project},
+        scope={} if project is None else {"project": project},
     )
     return Learning(lambda: _reached(memory, server_url, token), wish)
 
 
 def _reached(
-    memory: Recollect | Remote | None, server_url: str | None, token: str | None
-) -> tuple[Recollect | Remote, bool]:
+    memory: Recollect | None, server_url: str | None, token: str | None
+) -> tuple[Recollect, bool]:
     """Return the memory somebody learns with, and whether it was opened for that alone."""
     if memory is not None:
         return memory, False

@@ -1,8 +1,8 @@
 """
-The time and new identifiers: the two things that are never the same twice.
+The current time and new identifiers.
 
-Whatever needs either takes a `Clock`, so a test can pass a fixed one. Times are aware UTC
-datetimes with microseconds; the store keeps them as integers of microseconds since 1970.
+Code that needs either takes a `Clock`, so that a test can pass a fixed one. Times are aware UTC
+datetimes with microseconds; the store saves them as integers of microseconds since 1970.
 """
 
 import hashlib
@@ -17,32 +17,32 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class Clock(Protocol):
-    """Where times and identifiers come from."""
+    """A source of times and identifiers."""
 
     def now(self) -> datetime:
-        """Return the present moment, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
         ...
 
     def new_id(self) -> str:
-        """Return a fresh identifier: UUIDv7 text, which sorts by time of creation."""
+        """Return a new identifier: UUIDv7 text, which sorts by time of creation."""
         ...
 
 
 class SystemClock:
-    """The machine's clock. Identifiers of one process strictly increase."""
+    """The system clock. Identifiers of one process strictly increase."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
 
     def now(self) -> datetime:
-        """Return the present moment."""
+        """Return the current time."""
         return datetime.now(UTC)
 
     def new_id(self) -> str:
-        """Return a UUIDv7 that is greater than the one before it."""
+        """Return a UUIDv7 that is greater than the previous one."""
         with self._lock:
-            # 48 bits of milliseconds and 12 of their fraction, kept increasing within a process.
+            # 48 bits of milliseconds and 12 of their fraction, increasing within a process.
             ticks = to_micros(datetime.now(UTC)) * 4096 // 1000
             self._last = max(ticks, self._last + 1)
             ticks = self._last
@@ -50,29 +50,29 @@ class SystemClock:
 
 
 def uuid7_text(ticks: int, entropy: int) -> str:
-    """Lay *ticks* (milliseconds × 4096) and 62 bits of *entropy* out as a version-7 UUID."""
+    """Return *ticks* (milliseconds × 4096) and 62 bits of *entropy* as a version-7 UUID."""
     value = (ticks >> 12) << 80 | 7 << 76 | (ticks & 0xFFF) << 64 | 2 << 62
     return str(uuid.UUID(int=value | (entropy & ((1 << 62) - 1))))
 
 
-def derived_id(parent_id: str, what: str, number: int) -> str:
+def derived_id(parent_id: str, kind: str, number: int) -> str:
     """
-    Return the id of the *number*th thing of kind *what* that was made out of *parent_id*.
+    Return the id of the *number*th item of *kind* that is derived from *parent_id*.
 
-    The same each time, so that work done again finds its own traces. It carries the parent's time,
-    and things of one parent and kind sort by their number.
+    The result is deterministic, so that repeated work finds its earlier results. It contains the
+    parent's time; items of one parent and kind sort by their number.
     """
     parent = uuid.UUID(parent_id).int
     ticks = (parent >> 80) << 12 | (parent >> 64) & 0xFFF
-    digest = hashlib.blake2b(f"{parent_id} {what} {number}".encode(), digest_size=5).digest()
+    digest = hashlib.blake2b(f"{parent_id} {kind} {number}".encode(), digest_size=5).digest()
     return uuid7_text(ticks, number << 40 | int.from_bytes(digest))
 
 
 def to_micros(moment: datetime) -> int:
-    """Return *moment* as microseconds since 1970, exactly."""
+    """Return *moment* as microseconds since 1970, without rounding."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def from_micros(micros: int) -> datetime:
-    """Return the UTC moment of *micros* since 1970, exactly."""
+    """Return the UTC time of *micros* since 1970, without rounding."""
     return _EPOCH + timedelta(microseconds=micros)

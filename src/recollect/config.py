@@ -1,8 +1,8 @@
 """
-Settings: one frozen value, read once at the door from arguments, environment and a file.
+Settings: one frozen value, read once from arguments, environment and the configuration file.
 
-Order, first found wins: an argument, `RECOLLECT_*`, the memory server's `MEMORY_*` names, the
-configuration file, the default. Nothing below the composition root reads the environment.
+Precedence: an argument, a `RECOLLECT_*` variable, a `MEMORY_*` variable of the memory server, the
+configuration file, the default. Only this module and the entry points read the environment.
 """
 
 import os
@@ -16,7 +16,7 @@ from recollect.errors import InvalidInput
 EMBEDDING_BACKENDS = ("local", "folder", "ollama", "openai", "none")
 CHAT_BACKENDS = ("none", "openai", "ollama", "anthropic")
 
-# setting: the environment variables that set it, first found wins
+# setting: the environment variables that set it, by precedence
 _VARIABLES: dict[str, tuple[str, ...]] = {
     "db": ("RECOLLECT_DB", "MEMORY_SERVER_DB_PATH"),
     "embedding_backend": ("RECOLLECT_EMBEDDING_BACKEND", "MEMORY_EMBEDDING_BACKEND"),
@@ -53,7 +53,7 @@ _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True} | {
     "off": False,
 }
 
-# setting: least and most
+# setting: minimum and maximum
 _RANGES: dict[str, tuple[int, int | None]] = {
     "chat_calls_per_day": (0, None),
     "chat_tokens_per_day": (0, None),
@@ -69,45 +69,45 @@ _RANGES: dict[str, tuple[int, int | None]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a user may set. Unset text is empty, never None."""
+    """The settings of a user. A text setting that is not set is empty, never None."""
 
     db: str = "~/.local-memory/memory.db"
     embedding_backend: str = "local"
     embedding_model: str = ""
-    models_folder: str = "~/.local-memory/models"  # where `recollect models add` keeps models
+    models_folder: str = "~/.local-memory/models"  # where `recollect models add` saves models
     ollama_url: str = "http://localhost:11434"
     openai_url: str = "https://api.openai.com/v1"
     openai_key: str = field(default="", repr=False)
     anthropic_url: str = "https://api.anthropic.com"
     anthropic_key: str = field(default="", repr=False)
-    chat_backend: str = "none"  # a key alone switches nothing on
+    chat_backend: str = "none"  # an API key alone does not enable a backend
     chat_model: str = ""
     chat_calls_per_day: int = 200
     chat_tokens_per_day: int = 500_000
     cross_project: bool = True
     host: str = "127.0.0.1"
-    port: int = 8283  # 0: the system chooses
+    port: int = 8283  # 0: the operating system chooses a free port
     server_url: str = "http://127.0.0.1:8283"  # where a client looks for a server
     token: str = field(default="", repr=False)
-    allowed_hosts: str = ""  # names a request may ask for besides those of this machine, by commas
-    default_search_limit: int = 5  # where it is above the greatest, that one counts
+    allowed_hosts: str = ""  # additional host names a request may use, separated by commas
+    default_search_limit: int = 5  # at most max_search_limit
     max_search_limit: int = 20
     max_context_messages: int = 10
-    file_roots: str = ""  # folders a server may read for its callers, as a path lists them
+    file_roots: str = ""  # folders a server may read, separated as in PATH
     max_body_mb: int = 64
-    requests_per_second: int = 500  # of one client address; 0: no limit
-    keep_retrievals: int = 0  # in the log, the newest; 0: all, each can be explained for ever
+    requests_per_second: int = 500  # per client address; 0: no limit
+    keep_retrievals: int = 0  # the newest N in the log; 0: all of them
     single_user: bool = False  # true: facts told to a named agent may become global facts
-    # No setting of its own: whether the embedder was named nearer than in the configuration file.
-    embedder_named: bool | None = field(default=None, compare=False, repr=False)
+    # Not a user setting: whether an argument or the environment chose the embedder.
+    embedder_is_explicit: bool | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_backend("embedding", self.embedding_backend, EMBEDDING_BACKENDS)
         _check_backend("chat", self.chat_backend, CHAT_BACKENDS)
-        for name, (least, most) in _RANGES.items():
-            _check_range(name, getattr(self, name), least, most)
+        for name, (minimum, maximum) in _RANGES.items():
+            _check_range(name, getattr(self, name), minimum, maximum)
         _check_host("host", self.host)
-        for name in self.other_hosts:
+        for name in self.allowed_host_names:
             _check_host("allowed_hosts", name)
         _check_url(self.server_url)
         _check_token(self.token)
@@ -115,71 +115,71 @@ class Settings:
     @property
     def db_path(self) -> Path:
         """The database file, with `~` resolved."""
-        return at_home(self.db)
+        return expand_home(self.db)
 
     @property
-    def names_embedder(self) -> bool:
-        """Whether the caller or the environment names an embedder: it comes before a store's."""
-        if self.embedder_named is None:
+    def has_explicit_embedder(self) -> bool:
+        """Whether an argument or the environment chose the embedder; it overrides the store's."""
+        if self.embedder_is_explicit is None:
             return (self.embedding_backend, self.embedding_model) != ("local", "")
-        return self.embedder_named
+        return self.embedder_is_explicit
 
     @property
-    def folders(self) -> tuple[Path, ...]:
-        """The folders in `file_roots`, one by one."""
-        return _folders(self.file_roots)
+    def file_root_paths(self) -> tuple[Path, ...]:
+        """The folders in `file_roots`, with `~` resolved."""
+        return tuple(
+            expand_home(part) for part in self.file_roots.split(os.pathsep) if part.strip()
+        )
 
     @property
-    def other_hosts(self) -> tuple[str, ...]:
-        """The names in `allowed_hosts`, one by one."""
+    def allowed_host_names(self) -> tuple[str, ...]:
+        """The host names in `allowed_hosts`."""
         return tuple(name for part in self.allowed_hosts.split(",") if (name := part.strip()))
 
 
-def _folders(written: str) -> tuple[Path, ...]:
-    return tuple(at_home(one) for one in written.split(os.pathsep) if one.strip())
-
-
-def at_home(written: str) -> Path:
-    """Return *written* as a path, with `~` resolved."""
+def expand_home(path: str) -> Path:
+    """Return *path* with `~` resolved."""
     try:
-        return Path(written).expanduser()
+        return Path(path).expanduser()
     except RuntimeError as error:
-        raise InvalidInput(f"the home folder in {written!r} is not known: {error}") from error
+        raise InvalidInput(f"cannot resolve the home folder in {path!r}: {error}") from error
 
 
 def config_path(environ: Mapping[str, str]) -> Path:
-    """Return where the configuration file is looked for."""
-    if named := environ.get("RECOLLECT_CONFIG"):
-        return at_home(named)
+    """Return the path of the configuration file, which may not exist."""
+    if path := environ.get("RECOLLECT_CONFIG"):
+        return expand_home(path)
     home = environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return at_home(home) / "recollect" / "config.toml"
+    return expand_home(home) / "recollect" / "config.toml"
 
 
 def load_settings(
-    environ: Mapping[str, str] | None = None, **given: str | bool | int | None
+    environ: Mapping[str, str] | None = None, **arguments: str | bool | int | None
 ) -> Settings:
-    """Return the settings from arguments, environment and configuration file, in that order."""
+    """Return the settings from arguments, environment and configuration file, by precedence."""
     environ = os.environ if environ is None else environ
     values: dict[str, str | bool | int] = dict(_from_file(config_path(environ)))
-    nearer: set[str] = {name for name, value in given.items() if value is not None}
+    explicit: set[str] = {name for name, value in arguments.items() if value is not None}
     for name, variables in _VARIABLES.items():
         variable = next((v for v in variables if environ.get(v)), None)
         if variable is not None:
             values[name] = _from_variable(name, variable, environ[variable])
-            nearer.add(name)
-    values.update({name: value for name, value in given.items() if value is not None})
-    values["embedder_named"] = not nearer.isdisjoint(("embedding_backend", "embedding_model"))
+            explicit.add(name)
+    values.update({name: value for name, value in arguments.items() if value is not None})
+    values["embedder_is_explicit"] = not explicit.isdisjoint(
+        ("embedding_backend", "embedding_model")
+    )
     return Settings(**values)  # type: ignore[arg-type]  # checked field by field in _from_file
 
 
-def _check_backend(what: str, backend: str, known: tuple[str, ...]) -> None:
-    if backend not in known:
-        raise InvalidInput(f"unknown {what} backend {backend!r}; use one of {', '.join(known)}")
+def _check_backend(kind: str, backend: str, backends: tuple[str, ...]) -> None:
+    if backend not in backends:
+        raise InvalidInput(f"unknown {kind} backend {backend!r}; use one of {', '.join(backends)}")
 
 
-def _check_range(name: str, value: int, least: int, most: int | None) -> None:
-    if value < least or (most is not None and value > most):
-        allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+def _check_range(name: str, value: int, minimum: int, maximum: int | None) -> None:
+    if value < minimum or (maximum is not None and value > maximum):
+        allowed = f"{minimum} or more" if maximum is None else f"from {minimum} to {maximum}"
         raise InvalidInput(f"{name} must be {allowed}, not {value}")
 
 
@@ -192,30 +192,28 @@ def _check_host(setting: str, name: str) -> None:
 
 
 def _check_url(url: str) -> None:
-    scheme, found, rest = url.partition("://")
-    if not found or scheme not in ("http", "https") or not rest.strip("/"):
-        raise InvalidInput(
-            f"server_url must be an address like http://127.0.0.1:8283, not {url[:80]!r}"
-        )
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in ("http", "https") or not rest.strip("/"):
+        raise InvalidInput(f"server_url must be a URL like http://127.0.0.1:8283, not {url[:80]!r}")
 
 
 def _check_token(token: str) -> None:
-    # It travels in a header; the message must not show it.
+    # The token is sent in a header. The error message must not contain it.
     if not all("!" <= char <= "~" for char in token):
         raise InvalidInput(
-            "the token has a character that a header cannot carry; use letters, digits and signs, "
-            "for example the output of: openssl rand -hex 24"
+            "the token contains a character that is not allowed in a header; use letters, digits "
+            "and punctuation, for example the output of: openssl rand -hex 24"
         )
 
 
-def _known() -> dict[str, type]:
-    known = {field.name: type(field.default) for field in fields(Settings)}
-    del known["embedder_named"]
-    return known
+def _setting_types() -> dict[str, type]:
+    types = {field.name: type(field.default) for field in fields(Settings)}
+    del types["embedder_is_explicit"]
+    return types
 
 
 def _from_variable(name: str, variable: str, written: str) -> str | bool | int:
-    kind = _known()[name]
+    kind = _setting_types()[name]
     if kind is bool:
         if written.strip().lower() not in _BOOLEANS:
             raise InvalidInput(f"{variable} must be true or false, not {written[:40]!r}")
@@ -230,17 +228,17 @@ def _from_variable(name: str, variable: str, written: str) -> str | bool | int:
 
 def _from_file(path: Path) -> dict[str, str | bool | int]:
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"cannot read the configuration file {path}: {error}") from error
-    known = _known()
-    for name, value in read.items():
-        if name not in known:
+    types = _setting_types()
+    for name, value in values.items():
+        if name not in types:
             raise InvalidInput(
-                f"unknown setting {name!r} in {path}; known are {', '.join(sorted(known))}"
+                f"unknown setting {name!r} in {path}; use one of {', '.join(sorted(types))}"
             )
-        if type(value) is not known[name]:  # not isinstance: true is no number
-            raise InvalidInput(f"setting {name!r} in {path} must be a {known[name].__name__}")
-    return read
+        if type(value) is not types[name]:  # not isinstance: `true` is not a number
+            raise InvalidInput(f"setting {name!r} in {path} must be a {types[name].__name__}")
+    return values

@@ -1,44 +1,44 @@
 """
-Everything that can go wrong, in one tree.
+Every error that Recollect raises, in one tree.
 
     RecollectError
-    ├── InvalidInput           the caller's value cannot be accepted            422
-    │   └── TooLarge           … because it is over a limit                      413
+    ├── InvalidInput           an argument or setting is not valid               422
+    │   └── TooLarge           a value is over its size limit                    413
     ├── NotFound               no such memory, retrieval, view, project          404
-    ├── AlreadyExists          the name or label is taken                        409
-    ├── BlockConflict          somebody changed the block in the meantime        409
-    ├── BlockReadOnly          the block may not be edited                       403
-    ├── IllegalTransition      the lifecycle has no such move                    409
+    ├── AlreadyExists          the name or label is in use                       409
+    ├── BlockConflict          the block changed since the caller read it        409
+    ├── BlockReadOnly          the block cannot be edited                        403
+    ├── IllegalTransition      the lifecycle does not allow this status change   409
     ├── EvidenceMissing        an active memory needs a quote found in a source  409
     ├── AlreadyAccepted        the request was carried out before                409
-    ├── ImportRefused          the file to import is damaged or not ours         422
-    ├── RequestRefused         the server does not answer such a request         403
-    ├── TokenRefused           the server wants a token, or another one          401
-    ├── TooManyRequests        the server was asked too often                    429
-    ├── EmbedderUnavailable    the embedder cannot answer now; words still work  503
-    ├── ModelUnavailable       the chat model cannot answer now                  503
-    ├── ServerUnavailable      no memory server answers                          503
-    └── StoreError             the database file
+    ├── ImportRefused          the file is damaged or not a Recollect export     422
+    ├── RequestRefused         the server does not accept this origin or host    403
+    ├── TokenRefused           the token is missing or wrong                     401
+    ├── TooManyRequests        the rate limit was exceeded                       429
+    ├── EmbedderUnavailable    the embedder failed; keyword search still works   503
+    ├── ModelUnavailable       the chat model failed                             503
+    ├── ServerUnavailable      the memory server did not respond                 503
+    └── StoreError             a problem with the database file
         ├── StoreBusy          another process held the write lock too long      503
-        ├── StoreFull          no space left; nothing of the write was kept      507
+        ├── StoreFull          the disk is full; the write was rolled back       507
         ├── StoreDamaged       the file is not a database, or is corrupt         500
         ├── StoreNewer         written by a newer version of Recollect           409
         ├── StoreUnavailable   cannot be opened, read or written                 503
         └── StoreClosed        used after close, or in a forked process          500
 
-A message says what happened, to what, and what to do next. Each class carries the HTTP status it
-becomes at that door. This file knows nothing else.
+A message says what happened, to what, and what to do next. Each class has the HTTP status that
+the server responds with. This file imports nothing.
 """
 
 
 class RecollectError(Exception):
-    """Base of every error Recollect raises on purpose."""
+    """Base class of every error that Recollect raises deliberately."""
 
     status = 500
 
 
 class InvalidInput(RecollectError):
-    """A value the caller gave cannot be accepted."""
+    """An argument or setting is not valid."""
 
     status = 422
 
@@ -50,22 +50,22 @@ class TooLarge(InvalidInput):
 
 
 class NotFound(RecollectError):
-    """The named thing does not exist in this store."""
+    """The requested item does not exist in this store."""
 
     status = 404
 
 
 class AlreadyExists(RecollectError):
-    """The name or label is taken."""
+    """The name or label is in use."""
 
     status = 409
 
 
 class BlockConflict(RecollectError):
     """
-    Somebody changed the block since the version the caller had read. Nothing was written.
+    The block changed since the version that the caller read. Nothing was written.
 
-    `yours` is the value that was to be written, `theirs` the one that stands, with its version.
+    `yours` is the rejected value, `theirs` the stored value and `version` the stored version.
     """
 
     status = 409
@@ -84,43 +84,43 @@ class BlockReadOnly(RecollectError):
 
 
 class IllegalTransition(RecollectError):
-    """The lifecycle has no move from the memory's status to the wanted one."""
+    """The lifecycle does not allow a change from the memory's status to the requested one."""
 
     status = 409
 
 
 class EvidenceMissing(RecollectError):
-    """A memory cannot be active without a quote that is found verbatim in its source."""
+    """A memory cannot be active without a quote that occurs verbatim in its source."""
 
     status = 409
 
 
 class AlreadyAccepted(RecollectError):
-    """The request of this key was carried out before, and its answer is no longer at hand."""
+    """A request with this idempotency key was carried out; its response is no longer cached."""
 
     status = 409
 
 
 class ImportRefused(RecollectError):
-    """The file to import is damaged, or is no Recollect export. Nothing was changed."""
+    """The file to import is damaged or is not a Recollect export. Nothing was changed."""
 
     status = 422
 
 
 class RequestRefused(RecollectError):
-    """The server does not answer a request from such a page, or to such a host name."""
+    """The server does not accept requests from this origin or for this host name."""
 
     status = 403
 
 
 class TokenRefused(RecollectError):
-    """The server wants a token, and the request had none or another one."""
+    """The server requires a token; the request had none, or a wrong one."""
 
     status = 401
 
 
 class TooManyRequests(RecollectError):
-    """The server was asked too often; `retry_after_s` says when it answers again."""
+    """The rate limit was exceeded; retry after `retry_after_s` seconds."""
 
     status = 429
 
@@ -130,13 +130,13 @@ class TooManyRequests(RecollectError):
 
 
 class EmbedderUnavailable(RecollectError):
-    """The embedder cannot answer now. Search by words goes on without it."""
+    """The embedder failed or did not respond. Keyword search works without it."""
 
     status = 503
 
 
 class ModelUnavailable(RecollectError):
-    """The chat model cannot answer now. A busy server may say in `retry_after_s` when it can."""
+    """The chat model failed or did not respond. `retry_after_s` is set if its server sent it."""
 
     status = 503
     retry_after_s: float | None = None
@@ -147,13 +147,13 @@ class ModelUnavailable(RecollectError):
 
 
 class ServerUnavailable(RecollectError):
-    """No memory server answers."""
+    """The memory server did not respond."""
 
     status = 503
 
 
 class StoreError(RecollectError):
-    """Something about the database file."""
+    """A problem with the database file."""
 
 
 class StoreBusy(StoreError):
@@ -163,7 +163,7 @@ class StoreBusy(StoreError):
 
 
 class StoreFull(StoreError):
-    """There is no space left for the write. Nothing of it was kept."""
+    """The disk is full. The write was rolled back."""
 
     status = 507
 

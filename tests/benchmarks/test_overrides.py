@@ -5,29 +5,29 @@ import pytest
 from benchmarks.overrides import NotAConstant, Override, applied, parse_override, settings_of
 from recollect.app import background
 from recollect.client import recall as client_recall
-from recollect.domain import promotion
+from recollect.domain import promotion_policy
 from recollect.service import context, recall
 
-SURE = "recollect.domain.promotion.SURE"  # a float
+SURE = "recollect.domain.promotion_policy.SURE"  # a float
 TOOL = "recollect.service.recall.TOOL_NAME"  # a text that another module imports
 
 
 def test_a_constant_holds_inside_and_is_put_back() -> None:
-    before = promotion.SURE
+    before = promotion_policy.MIN_CONFIDENCE
 
     with applied([parse_override(f"{SURE}=0.75")]):
-        inside = promotion.SURE
+        inside = promotion_policy.MIN_CONFIDENCE
 
-    assert (inside, promotion.SURE) == (0.75, before)
+    assert (inside, promotion_policy.MIN_CONFIDENCE) == (0.75, before)
 
 
 def test_it_is_put_back_after_an_error() -> None:
-    before = promotion.SURE
+    before = promotion_policy.MIN_CONFIDENCE
 
     with pytest.raises(RuntimeError), applied([Override(SURE, 0.75)]):
         raise RuntimeError
 
-    assert before == promotion.SURE
+    assert before == promotion_policy.MIN_CONFIDENCE
 
 
 def test_modules_that_import_the_constant_have_it_too() -> None:
@@ -61,8 +61,8 @@ def test_a_whole_number_is_good_enough_where_a_float_is_wanted() -> None:
         (f"{SURE}=much", "no Python literal"),
         (f"{SURE}='0.5'", "is a float"),
         (f"{SURE}=True", "is a float"),
-        ("recollect.domain.promotion.SURER=0.5", "it has .*SURE"),
-        ("recollect.domain.promotion.promote=0.5", "no constant"),
+        ("recollect.domain.promotion_policy.SURER=0.5", "it has .*SURE"),
+        ("recollect.domain.promotion_policy.promote=0.5", "no constant"),
         ("recollect.domain.promotions.SURE=0.5", "no module recollect.domain.promotions"),
         ("os.sep='/'", "not in recollect"),
         ("SURE=0.5", "not in recollect"),

@@ -12,7 +12,7 @@ from benchmarks.as_messages import has_sessions
 from benchmarks.overrides import Override
 from benchmarks.quality import main
 from benchmarks.tasks import read_task
-from recollect.models.scripted import ScriptedEmbedder
+from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.service import inputs
 
 QUERY = "recollect.service.inputs.MAX_QUERY"  # characters of a question that are looked at
@@ -129,7 +129,7 @@ def test_words_of_a_shared_store_answer_as_those_of_their_own(tasks: Path) -> No
 def test_a_constant_that_does_not_exist_ends_the_run(
     tasks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--tasks", str(tasks), "--set", "recollect.retrieval.fuse.NO=1"]) == 2
+    assert main(["--tasks", str(tasks), "--set", "recollect.retrieval.score_fusion.NO=1"]) == 2
 
     assert "no constant 'NO'" in capsys.readouterr().err
 

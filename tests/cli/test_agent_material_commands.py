@@ -405,6 +405,7 @@ def person(path: Path, home: Path) -> dict[str, str]:
     return environment(path, RECOLLECT_EMBEDDING_BACKEND="none", HOME=str(home))
 
 
+@pytest.mark.door
 def test_letta_mem_has_the_same_commands(path: Path, tmp_path: Path) -> None:
     def shown(name: str) -> str:
         done = subprocess.run(
@@ -427,7 +428,7 @@ def letta_mem(path: Path, *args: str, typed: str = "") -> tuple[int, str]:
     return shown.code, shown.text
 
 
-@pytest.mark.slow
+@pytest.mark.door
 def test_a_person_makes_an_agent_talks_searches_compacts_and_deletes(path: Path) -> None:
     edit = ("memory", "update", "--agent", "coder", "--label", "persona")
     last = ("last", "--agent", "coder")

@@ -127,7 +127,7 @@ def test_export_import_verify_rebuild_status_doctor(run: Run, tmp_path: Path) ->
     assert "here already" in run("import", str(exported)).output
     other = ("--db", str(tmp_path / "other.db"))
     assert answer(run("import", str(exported), "--json", *other))["added"]["memories"] == 1
-    assert "✓ the file is whole" in run("verify").output
+    assert "✓ the file is intact" in run("verify").output
     assert answer(run("verify", "--json"))["ok"] is True
     assert "Rebuilt: 1 items" in run("rebuild").output
     assert answer(run("rebuild", "--json", "--no-embed"))["items"] == 1

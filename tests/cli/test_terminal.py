@@ -9,6 +9,8 @@ import pytest
 
 from terminal import Shown, environment, in_terminal
 
+pytestmark = pytest.mark.door
+
 pty = pytest.importorskip("pty", reason="a terminal needs POSIX")
 
 

@@ -24,7 +24,7 @@ from support import open_memory
 
 pytestmark = pytest.mark.door
 
-Answer = Callable[["Other"], None]
+Answer = Callable[["ForeignServerHandler"], None]
 
 
 class ForeignServerHandler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""The vendors' own packages meet errors, delays and cut wires as they would at the vendor."""
+"""The vendors' packages and our vendor server: errors, delays and broken connections."""
 
 import threading
 from typing import Any
@@ -11,15 +11,17 @@ from vendor_calls import (
     RESOURCES,
     anthropic_client,
     as_json,
-    client_of,
+    make_client,
+    observe,
+    observe_async,
     openai_client,
-    package_of,
     question,
-    see,
-    see_async,
     streamed_text,
+    vendor_package,
 )
-from vendor_server import OVERLOADED, Answer, VendorServer, default_text, vendor_server
+from vendor_server import OVERLOADED, ScriptedResponse, VendorServer, default_text, vendor_server
+
+pytestmark = pytest.mark.vendor
 
 every_resource = pytest.mark.parametrize("resource", RESOURCES)
 
@@ -30,14 +32,14 @@ ERRORS |= {404: "NotFoundError", 429: "RateLimitError", 500: "InternalServerErro
 @every_resource
 @pytest.mark.parametrize("way", ["create", "create_stream", "stream", "streaming"])
 @pytest.mark.parametrize("status", [*ERRORS, OVERLOADED])
-@pytest.mark.parametrize("asking", [see, see_async])
+@pytest.mark.parametrize("asking", [observe, observe_async])
 def test_an_error_raises_what_the_package_calls_it(
     vendor: VendorServer, resource: str, way: str, status: int, asking: Any
 ) -> None:
-    package = package_of(resource)
+    package = vendor_package(resource)
     overloaded = "InternalServerError" if package is openai else "OverloadedError"
     expected = getattr(package, ERRORS.get(status, overloaded))
-    vendor.script(Answer(status=status, retry_after=7))
+    vendor.script(ScriptedResponse(status=status, retry_after=7))
 
     with pytest.raises(expected) as raised:
         asking(vendor, resource, way, question(resource, "Hello?"))
@@ -50,21 +52,21 @@ def test_an_error_raises_what_the_package_calls_it(
 
 @every_resource
 def test_a_package_that_may_try_again_does(vendor: VendorServer, resource: str) -> None:
-    vendor.script(Answer(status=429, retry_after=0))
+    vendor.script(ScriptedResponse(status=429, retry_after=0))
 
-    seen = see(vendor, resource, "create", question(resource, "Hello?"), max_retries=1)
+    seen = observe(vendor, resource, "create", question(resource, "Hello?"), max_retries=1)
 
     assert default_text("Hello?") in str(seen)
-    assert len(vendor.asked) == 2
+    assert len(vendor.requests) == 2
 
 
 @every_resource
 @pytest.mark.parametrize("way", ["create", "create_stream", "stream"])
-@pytest.mark.parametrize("asking", [see, see_async])
+@pytest.mark.parametrize("asking", [observe, observe_async])
 def test_an_answer_that_breaks_off_is_not_taken_for_whole(
     vendor: VendorServer, resource: str, way: str, asking: Any
 ) -> None:
-    vendor.script(Answer(break_after=4))
+    vendor.script(ScriptedResponse(break_after=4))
 
     with pytest.raises(Exception, match=r"Connection error|peer closed connection") as raised:
         asking(vendor, resource, way, question(resource, "Hello?"))
@@ -78,13 +80,13 @@ def test_an_answer_that_breaks_off_is_not_taken_for_whole(
 def test_an_error_in_the_middle_of_a_stream_is_raised_after_what_came_before(
     vendor: VendorServer, resource: str, way: str
 ) -> None:
-    package = package_of(resource)
-    vendor.script(Answer(error_after=5))
+    package = vendor_package(resource)
+    vendor.script(ScriptedResponse(error_after=5))
     seen = []
 
     def read() -> None:
-        with client_of(resource, vendor) as client:
-            asking = getattr(RESOURCES[resource].of(client), way.removesuffix("_stream"))
+        with make_client(resource, vendor) as client:
+            asking = getattr(RESOURCES[resource].select(client), way.removesuffix("_stream"))
             raw = {"stream": True} if way == "create_stream" else {}
             with asking(**question(resource, "Hello?"), **raw) as stream:
                 seen.extend(stream)
@@ -96,23 +98,23 @@ def test_an_error_in_the_middle_of_a_stream_is_raised_after_what_came_before(
 
 @every_resource
 def test_a_slow_answer_lasts_longer_than_its_caller(vendor: VendorServer, resource: str) -> None:
-    package = package_of(resource)
-    vendor.script(Answer(hold_after=0))
+    package = vendor_package(resource)
+    vendor.script(ScriptedResponse(hold_after=0))
 
     with pytest.raises(package.APITimeoutError):
-        see(vendor, resource, "create", question(resource, "Hello?"), timeout=0.2)
+        observe(vendor, resource, "create", question(resource, "Hello?"), timeout=0.2)
 
 
 @every_resource
 def test_the_first_events_arrive_while_the_rest_is_held_back(
     vendor: VendorServer, resource: str
 ) -> None:
-    vendor.script(Answer(hold_after=4))
+    vendor.script(ScriptedResponse(hold_after=4))
     ask = question(resource, "Hello?")
 
     with (
-        client_of(resource, vendor) as client,
-        RESOURCES[resource].of(client).create(stream=True, **ask) as stream,
+        make_client(resource, vendor) as client,
+        RESOURCES[resource].select(client).create(stream=True, **ask) as stream,
     ):
         early = [next(stream) for _ in range(3)]
         vendor.release()
@@ -127,15 +129,15 @@ def test_the_end_of_the_server_ends_what_it_holds(monkeypatch: pytest.MonkeyPatc
 
     def ask() -> None:
         try:
-            ended.append(see(server, "chat", "create", question("chat", "Hello?")))
+            ended.append(observe(server, "chat", "create", question("chat", "Hello?")))
         except openai.APIConnectionError as error:
             ended.append(error)
 
     with vendor_server() as server:
-        server.script(Answer(hold_after=0))
+        server.script(ScriptedResponse(hold_after=0))
         asking = threading.Thread(target=ask)
         asking.start()
-        server.until_asked(1)
+        server.wait_for_requests(1)
         assert not ended
     asking.join(60)
 
@@ -148,9 +150,9 @@ def test_a_fault_of_the_server_itself_fails_the_test(monkeypatch: pytest.MonkeyP
 
     def ask() -> None:
         with vendor_server() as server:
-            server.script(Answer(text=impossible))
+            server.script(ScriptedResponse(text=impossible))
             with pytest.raises(openai.APIConnectionError):
-                see(server, "chat", "create", question("chat", "Hello?"))
+                observe(server, "chat", "create", question("chat", "Hello?"))
 
     with pytest.raises(TypeError, match="not JSON serializable"):
         ask()
@@ -163,18 +165,18 @@ def test_a_fault_of_the_server_itself_fails_the_test(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("way", ["create", "create_stream", "stream", "streaming_lines"])
 def test_squeezed_answers_come_out_the_same(vendor: VendorServer, resource: str, way: str) -> None:
     ask = question(resource, "Grüezi mitenand")
-    bare = see(vendor, resource, way, ask)
-    vendor.script(Answer(gzip=True))
+    bare = observe(vendor, resource, way, ask)
+    vendor.script(ScriptedResponse(gzip=True))
 
-    assert see(vendor, resource, way, ask) == bare
+    assert observe(vendor, resource, way, ask) == bare
 
 
 @every_resource
 def test_a_sign_of_several_bytes_may_arrive_in_two_chunks(
     vendor: VendorServer, resource: str
 ) -> None:
-    with client_of(resource, vendor) as client:
-        asking = RESOURCES[resource].of(client).with_streaming_response
+    with make_client(resource, vendor) as client:
+        asking = RESOURCES[resource].select(client).with_streaming_response
         with asking.create(stream=True, **question(resource, "Hello?")) as response:
             chunks = list(response.iter_bytes())
         kind = response.headers["content-type"]
@@ -186,15 +188,15 @@ def test_a_sign_of_several_bytes_may_arrive_in_two_chunks(
 
 @every_resource
 def test_a_connection_is_used_again(vendor: VendorServer, resource: str) -> None:
-    with client_of(resource, vendor) as client:
-        asking = RESOURCES[resource].of(client)
+    with make_client(resource, vendor) as client:
+        asking = RESOURCES[resource].select(client)
         for _ in range(3):
             asking.create(**question(resource, "Hello?"))
-        vendor.script(Answer(status=429))
+        vendor.script(ScriptedResponse(status=429))
         with pytest.raises(Exception, match="Rate limit"):
             asking.create(**question(resource, "Hello?"))
 
-    assert len({asked.connection for asked in vendor.asked}) == 1
+    assert len({asked.connection for asked in vendor.requests}) == 1
 
 
 # What a vendor refuses
@@ -235,12 +237,12 @@ REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
 def test_a_request_the_vendor_would_refuse_is_refused_and_takes_no_answer(
     vendor: VendorServer, resource: str, broken: dict[str, Any]
 ) -> None:
-    vendor.script(Answer(text="Next."))
+    vendor.script(ScriptedResponse(text="Next."))
 
-    with pytest.raises(package_of(resource).BadRequestError):
-        see(vendor, resource, "create", question(resource, "Hello?") | broken)
+    with pytest.raises(vendor_package(resource).BadRequestError):
+        observe(vendor, resource, "create", question(resource, "Hello?") | broken)
 
-    assert "Next." in str(see(vendor, resource, "create", question(resource, "Hello?")))
+    assert "Next." in str(observe(vendor, resource, "create", question(resource, "Hello?")))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +258,7 @@ def test_a_request_the_vendor_would_refuse_is_refused_and_takes_no_answer(
 def test_a_request_in_order_is_taken(
     vendor: VendorServer, resource: str, whole: dict[str, Any]
 ) -> None:
-    assert see(vendor, resource, "create", question(resource, "Hello?") | whole)
+    assert observe(vendor, resource, "create", question(resource, "Hello?") | whole)
 
 
 def test_there_is_nothing_elsewhere(vendor: VendorServer) -> None:

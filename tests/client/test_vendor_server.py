@@ -7,34 +7,36 @@ import anthropic
 import pytest
 
 from vendor_calls import (
+    CALL_STYLES,
     RESOURCES,
-    WAYS,
     Note,
     anthropic_client,
     as_json,
-    client_of,
+    make_client,
+    observe,
+    observe_async,
     openai_client,
     question,
-    see,
-    see_async,
     streamed_text,
 )
-from vendor_server import Answer, Call, VendorServer, default_text
+from vendor_server import ScriptedCall, ScriptedResponse, VendorServer, default_text
 
-WEATHER = Call("weather", {"city": "Zürich", "days": 3})
-TIME = Call("time")
+pytestmark = pytest.mark.vendor
+
+WEATHER = ScriptedCall("weather", {"city": "Zürich", "days": 3})
+TIME = ScriptedCall("time")
 ANSWERS = {
-    "text": Answer(text="Grüezi. 你好, 🦊!"),
-    "one call": Answer(calls=[WEATHER]),
-    "two calls after a text": Answer(text="Let me look.", calls=[WEATHER, TIME]),
-    "a refusal": Answer(refusal="I will not."),
-    "a thought": Answer(thinking="Hm, let me see.", text="42"),
-    "a thought and a call": Answer(thinking="Hm.", calls=[WEATHER]),
-    "two choices": Answer(text="One.", choices=["One.", "Two."]),
-    "nothing": Answer(text=""),
+    "text": ScriptedResponse(text="Grüezi. 你好, 🦊!"),
+    "one call": ScriptedResponse(calls=[WEATHER]),
+    "two calls after a text": ScriptedResponse(text="Let me look.", calls=[WEATHER, TIME]),
+    "a refusal": ScriptedResponse(refusal="I will not."),
+    "a thought": ScriptedResponse(thinking="Hm, let me see.", text="42"),
+    "a thought and a call": ScriptedResponse(thinking="Hm.", calls=[WEATHER]),
+    "two choices": ScriptedResponse(text="One.", choices=["One.", "Two."]),
+    "nothing": ScriptedResponse(text=""),
 }
 every_resource = pytest.mark.parametrize("resource", RESOURCES)
-every_way = pytest.mark.parametrize("way", WAYS)
+every_way = pytest.mark.parametrize("way", CALL_STYLES)
 
 
 # Every way of asking
@@ -47,10 +49,10 @@ def test_every_way_of_asking_gets_the_same_answer_awaited_or_not(
 ) -> None:
     ask = question(resource, "Hello?")
 
-    seen = see(vendor, resource, way, ask)
+    seen = observe(vendor, resource, way, ask)
 
-    assert see_async(vendor, resource, way, ask) == seen
-    assert see(vendor, resource, way, ask) == seen
+    assert observe_async(vendor, resource, way, ask) == seen
+    assert observe(vendor, resource, way, ask) == seen
     if way in ("create_stream", "raw_stream", "streaming_lines"):
         assert streamed_text(seen) == default_text("Hello?")
     else:
@@ -60,13 +62,13 @@ def test_every_way_of_asking_gets_the_same_answer_awaited_or_not(
 @every_resource
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 def test_a_stream_ends_in_the_object_a_plain_call_gives(
-    vendor: VendorServer, resource: str, answer: Answer
+    vendor: VendorServer, resource: str, answer: ScriptedResponse
 ) -> None:
-    vendor.always(answer)
+    vendor.set_default(answer)
     usage = {"stream_options": {"include_usage": True}} if resource == "chat" else {}
 
-    plain = see(vendor, resource, "create", question(resource, "Hello?"))[-1]
-    final = see(vendor, resource, "stream", question(resource, "Hello?", **usage))[-1]
+    plain = observe(vendor, resource, "create", question(resource, "Hello?"))[-1]
+    final = observe(vendor, resource, "stream", question(resource, "Hello?", **usage))[-1]
 
     for choice in final.get("choices", []):
         for call in choice["message"].get("tool_calls", []):
@@ -77,13 +79,13 @@ def test_a_stream_ends_in_the_object_a_plain_call_gives(
 @every_resource
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 def test_all_that_is_sent_fits_the_types_of_the_package(
-    vendor: VendorServer, resource: str, answer: Answer
+    vendor: VendorServer, resource: str, answer: ScriptedResponse
 ) -> None:
-    vendor.always(answer)
+    vendor.set_default(answer)
     ask = question(resource, "Hello?")
 
-    with client_of(resource, vendor) as client:
-        asking = RESOURCES[resource].of(client)
+    with make_client(resource, vendor) as client:
+        asking = RESOURCES[resource].select(client)
         seen = [asking.create(**ask), *asking.create(stream=True, **ask)]
 
     for thing in seen:  # the packages themselves check nothing
@@ -96,12 +98,12 @@ def test_structured_output_fits_its_schema_and_says_the_default(
 ) -> None:
     note = Note(title=default_text("Hello?"), count=1)
 
-    with client_of(resource, vendor) as client:
-        asking = RESOURCES[resource].of(client)
-        form = {RESOURCES[resource].form: Note}
+    with make_client(resource, vendor) as client:
+        asking = RESOURCES[resource].select(client)
+        form = {RESOURCES[resource].format_keyword: Note}
         parsed = asking.parse(**question(resource, "Hello?"), **form)
         with asking.stream(**question(resource, "Hello?"), **form) as stream:
-            streamed = getattr(stream, RESOURCES[resource].final)()
+            streamed = getattr(stream, RESOURCES[resource].final_method)()
 
     for final in (parsed, streamed):
         if resource == "chat":
@@ -116,7 +118,7 @@ def test_structured_output_fits_its_schema_and_says_the_default(
 
 
 def test_openai_shows_tool_calls_refusals_choices_and_why_it_stopped(vendor: VendorServer) -> None:
-    vendor.script(*ANSWERS.values(), Answer(text="On and", truncated=True))
+    vendor.script(*ANSWERS.values(), ScriptedResponse(text="On and", truncated=True))
 
     with openai_client(vendor) as client:
         seen = [client.chat.completions.create(**question("chat", "?")) for _ in range(9)]
@@ -135,7 +137,7 @@ def test_openai_shows_tool_calls_refusals_choices_and_why_it_stopped(vendor: Ven
 
 
 def test_responses_show_reasoning_and_incomplete_answers(vendor: VendorServer) -> None:
-    vendor.script(ANSWERS["a thought"], Answer(text="On and", truncated=True))
+    vendor.script(ANSWERS["a thought"], ScriptedResponse(text="On and", truncated=True))
 
     with openai_client(vendor) as client:
         thought = client.responses.create(**question("responses", "?"))
@@ -147,7 +149,7 @@ def test_responses_show_reasoning_and_incomplete_answers(vendor: VendorServer) -
 
 
 def test_anthropic_shows_thinking_tool_use_and_why_it_stopped(vendor: VendorServer) -> None:
-    vendor.script(*ANSWERS.values(), Answer(text="On and", truncated=True))
+    vendor.script(*ANSWERS.values(), ScriptedResponse(text="On and", truncated=True))
 
     with anthropic_client(vendor) as client:
         seen = [client.messages.create(**question("messages", "?")) for _ in range(9)]
@@ -162,8 +164,10 @@ def test_anthropic_shows_thinking_tool_use_and_why_it_stopped(vendor: VendorServ
 def test_a_chat_stream_tells_its_usage_only_when_asked_to(vendor: VendorServer) -> None:
     ask = question("chat", "One two three")
 
-    without = see(vendor, "chat", "create_stream", ask)
-    told = see(vendor, "chat", "create_stream", ask | {"stream_options": {"include_usage": True}})
+    without = observe(vendor, "chat", "create_stream", ask)
+    told = observe(
+        vendor, "chat", "create_stream", ask | {"stream_options": {"include_usage": True}}
+    )
 
     assert not any("usage" in chunk for chunk in without)
     assert told[-1]["choices"] == []
@@ -171,16 +175,16 @@ def test_a_chat_stream_tells_its_usage_only_when_asked_to(vendor: VendorServer) 
 
 
 def test_a_caller_who_wants_several_choices_gets_as_many(vendor: VendorServer) -> None:
-    seen = see(vendor, "chat", "stream", question("chat", "Hello?", n=3))
+    seen = observe(vendor, "chat", "stream", question("chat", "Hello?", n=3))
 
     texts = [choice["message"]["content"] for choice in seen[-1]["choices"]]
     assert texts == [default_text("Hello?")] * 3
 
 
 def test_a_response_is_told_in_the_vendors_order_and_numbered(vendor: VendorServer) -> None:
-    vendor.script(Answer(thinking="Hm.", text="Yes", calls=[WEATHER]))
+    vendor.script(ScriptedResponse(thinking="Hm.", text="Yes", calls=[WEATHER]))
 
-    seen = see(vendor, "responses", "create_stream", question("responses", "?"))
+    seen = observe(vendor, "responses", "create_stream", question("responses", "?"))
 
     names = [event["type"].removeprefix("response.") for event in seen]
     assert [event["sequence_number"] for event in seen] == list(range(len(seen)))
@@ -197,7 +201,7 @@ def test_a_response_is_told_in_the_vendors_order_and_numbered(vendor: VendorServ
 
 
 def test_anthropic_streams_name_their_events_and_ping(vendor: VendorServer) -> None:
-    lines = see(vendor, "messages", "streaming_lines", question("messages", "Hello?"))
+    lines = observe(vendor, "messages", "streaming_lines", question("messages", "Hello?"))
 
     names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
     assert names == [
@@ -211,7 +215,7 @@ def test_anthropic_streams_name_their_events_and_ping(vendor: VendorServer) -> N
 def test_a_tool_runner_gets_its_call_and_then_its_answer(
     vendor: VendorServer, streams: bool
 ) -> None:
-    vendor.script(Answer(calls=[Call("shout", {"word": "hey"})]))
+    vendor.script(ScriptedResponse(calls=[ScriptedCall("shout", {"word": "hey"})]))
 
     @anthropic.beta_tool
     def shout(word: str) -> str:
@@ -225,7 +229,7 @@ def test_a_tool_runner_gets_its_call_and_then_its_answer(
         final = client.beta.messages.tool_runner(**ask).until_done()
 
     assert as_json(final)["content"] == [{"type": "text", "text": default_text("Shout hey.")}]
-    assert vendor.asked[1].body["messages"][-1]["content"][0]["content"] == "HEY"
+    assert vendor.requests[1].body["messages"][-1]["content"][0]["content"] == "HEY"
 
 
 def test_a_thread_holds_what_was_said_and_its_system(vendor: VendorServer) -> None:
@@ -241,7 +245,7 @@ def test_a_thread_holds_what_was_said_and_its_system(vendor: VendorServer) -> No
             client.beta.messages.create(**ask, system="Something else.")
 
     assert as_json(second)["content"][0]["text"] == default_text("And now?")
-    assert len(vendor.asked[1].body["messages"]) == 1
+    assert len(vendor.requests[1].body["messages"]) == 1
 
 
 # Equal calls, equal answers
@@ -262,10 +266,10 @@ def test_what_the_answer_says_depends_on_the_last_user_message_alone(
     if resource != "chat":
         more |= {"instructions" if resource == "responses" else "system": "Be brief."}
 
-    bare = see(vendor, resource, "create", question(resource, "Hello?"))
+    bare = observe(vendor, resource, "create", question(resource, "Hello?"))
 
-    assert see(vendor, resource, "create", question(resource, "Hello?") | more) == bare
-    assert see(vendor, resource, "create", question(resource, "Hello!")) != bare
+    assert observe(vendor, resource, "create", question(resource, "Hello?") | more) == bare
+    assert observe(vendor, resource, "create", question(resource, "Hello!")) != bare
 
 
 def test_instructions_come_back_in_a_response_only_where_a_test_wants_it(
@@ -273,17 +277,17 @@ def test_instructions_come_back_in_a_response_only_where_a_test_wants_it(
 ) -> None:
     ask = question("responses", "Hello?", instructions="Be brief.")
 
-    before = see(vendor, "responses", "create", ask)[0]
+    before = observe(vendor, "responses", "create", ask)[0]
     vendor.echoes_instructions = True
 
     assert "instructions" not in before
-    assert see(vendor, "responses", "stream", ask)[-1]["instructions"] == "Be brief."
+    assert observe(vendor, "responses", "stream", ask)[-1]["instructions"] == "Be brief."
 
 
 @every_resource
 def test_objects_and_heads_are_equal_to_the_last_field(vendor: VendorServer, resource: str) -> None:
-    with client_of(resource, vendor) as client:
-        asking = RESOURCES[resource].of(client).with_raw_response
+    with make_client(resource, vendor) as client:
+        asking = RESOURCES[resource].select(client).with_raw_response
         first, second = (asking.create(**question(resource, "Hello?")) for _ in range(2))
 
     assert first.parse() == second.parse()
@@ -297,7 +301,7 @@ def test_what_was_asked_is_kept_in_order_with_its_bytes(vendor: VendorServer) ->
         openai_asks.responses.create(**question("responses", "Hello?"))
         anthropic_asks.messages.create(**question("messages", "Hello?"))
 
-    asked = vendor.asked
+    asked = vendor.requests
     assert [one.path for one in asked] == ["/v1/chat/completions", "/v1/responses", "/v1/messages"]
     assert asked[0].headers["authorization"] == "Bearer test"
     assert asked[0].body == question("chat", "Grüezi")
@@ -313,4 +317,4 @@ def test_many_may_ask_at_once(vendor: VendorServer) -> None:
         texts = list(pool.map(ask, range(40)))
 
     assert texts == [default_text(f"number {number}") for number in range(40)]
-    assert len(vendor.asked) == 40
+    assert len(vendor.requests) == 40

@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.candidate import CORRECTION_FLAG, INSTRUCTION_FLAG, UPDATE_FLAG, ExtractedStatement
+from recollect.domain.candidate import (
+    CORRECTION_FLAG,
+    INSTRUCTION_FLAG,
+    UPDATE_FLAG,
+    ExtractedStatement,
+)
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find_statements import (

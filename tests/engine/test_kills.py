@@ -26,16 +26,16 @@ from typing import Any, NoReturn, TypeVar
 
 import pytest
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.domain.job import LEASE_S
-from recollect.models.chat import Completion, completion
-from recollect.models.scripted import ScriptedEmbedder
+from recollect.models.chat_model import Completion, make_completion
+from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.kill,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork to be quick about it"),
 ]
 
@@ -67,7 +67,7 @@ class ReadsRemember:
     def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
         quotes = [*re.findall(r"Remember: (.+?\.)", prompt), "Nobody ever said this."]
         claims = [{"type": "project", "content": quote, "quote": quote} for quote in quotes]
-        return completion(json.dumps({"memories": claims}), system=system, prompt=prompt)
+        return make_completion(json.dumps({"memories": claims}), system=system, prompt=prompt)
 
 
 # ── what is captured ────────────────────────────────────────────────────────────────────────────
@@ -82,7 +82,7 @@ def said(*texts: str) -> Messages:
     ]
 
 
-def capture_talk(memory: Recollect) -> None:
+def capture_talk(memory: LocalRecollect) -> None:
     """Preferences, decisions with reasons, corrections, repetitions, contradictions, a note."""
     monday = (
         "I prefer tabs over spaces in Go code.",
@@ -111,7 +111,7 @@ def capture_talk(memory: Recollect) -> None:
     memory.capture_conversation(note, "note", project="shop")
 
 
-def capture_long(memory: Recollect) -> None:
+def capture_long(memory: LocalRecollect) -> None:
     """A few hundred messages: several batches of candidates, repeated and corrected among them."""
     lines = []
     for number in range(95):
@@ -123,7 +123,7 @@ def capture_long(memory: Recollect) -> None:
     memory.capture_session(said(*lines), project="fleet", session="long")
 
 
-def capture_for_a_model(memory: Recollect) -> None:
+def capture_for_a_model(memory: LocalRecollect) -> None:
     """Two sessions for a chat model to read too, one of them longer than it reads at once."""
     filler = "and so on, at great length, without saying anything that is worth keeping " * 120
     lines = [f"Remember: the cable in rack {n} is {c}. {filler}" for n, c in enumerate(_COLOURS)]
@@ -149,12 +149,12 @@ class Case:
     """What is captured, and whether an embedder and a chat model are there."""
 
     name: str
-    capture: Callable[[Recollect], None]
+    capture: Callable[[LocalRecollect], None]
     models: bool
 
-    def open(self, path: Path, *, ahead_s: float = 0.0) -> Recollect:
+    def open(self, path: Path, *, ahead_s: float = 0.0) -> LocalRecollect:
         settings = Settings(db=str(path), embedding_backend="local" if self.models else "none")
-        return Recollect(
+        return LocalRecollect(
             settings,
             clock=LaterClock(ahead_s),
             embedder=ScriptedEmbedder() if self.models else None,
@@ -306,7 +306,7 @@ def ended(case: Case, path: Path, *, ahead_s: float = 0.0) -> End:
         # Nobody pulls the plug on this one; waiting for the disk would take most of the time.
         memory._store._tables.db.execute("PRAGMA synchronous = OFF")
         memory.drain()
-        verified = memory.verify()
+        verified = memory.maintenance.verify()
         exported = path.with_suffix(".jsonl")
         memory.export(exported)
         answers = [

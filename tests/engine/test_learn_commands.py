@@ -24,7 +24,13 @@ from conversation_builder import ConversationBuilder, line_texts
     ],
 )
 def test_a_command_counts_unless_its_answer_says_that_it_failed(answer: str, counts: bool) -> None:
-    draft = ConversationBuilder().user("Build and ship it").run("make all", answer).run("make ship", "ok").draft()
+    draft = (
+        ConversationBuilder()
+        .user("Build and ship it")
+        .run("make all", answer)
+        .run("make ship", "ok")
+        .draft()
+    )
 
     assert ("make all" in line_texts(draft.commands)) is counts
 

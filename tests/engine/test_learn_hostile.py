@@ -24,7 +24,9 @@ pytestmark = pytest.mark.fuzz
         ConversationBuilder().add(Role.SYSTEM, "1. Run x y\n2. Run y z\n3. Run z a"),
     ],
 )
-def test_a_conversation_that_teaches_nothing_is_refused_with_what_to_do(talk: ConversationBuilder) -> None:
+def test_a_conversation_that_teaches_nothing_is_refused_with_what_to_do(
+    talk: ConversationBuilder,
+) -> None:
     with pytest.raises(InvalidInput, match="choose a conversation in which work was done"):
         talk.draft()
 

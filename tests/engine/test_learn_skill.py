@@ -184,7 +184,9 @@ What helped: `sudo systemctl reload postgresql`. (messages 2, 3, 4)"""
 
 
 def test_parts_of_messages_are_read_like_calls() -> None:
-    talk = ConversationBuilder().user("Fix the nightly import in /home/bob/srv/importer, it fails on Python 3.12.")
+    talk = ConversationBuilder().user(
+        "Fix the nightly import in /home/bob/srv/importer, it fails on Python 3.12."
+    )
     root = "/home/bob/srv/importer"
 
     def call(

@@ -32,7 +32,7 @@ from recollect.domain.job import (
 from recollect.domain.model_usage import ModelBudget, ModelCall, ModelUsage, start_of_next_day, start_of_day
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
-from recollect.engine.leased_job import EngineContext
+from recollect.engine.engine_context import EngineContext
 from recollect.engine.job_worker import Worker
 from recollect.errors import ModelUnavailable
 from recollect.models.chat_model import ChatModel

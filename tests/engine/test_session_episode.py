@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recollect.domain.candidate import INSTRUCTION_FLAG, ExtractedStatement
 from recollect.domain.memory import MemoryType
 from recollect.domain.source import Source, SourceKind
-from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.engine.extract.session_episode import MAX_CHARS, MAX_REQUESTS, session_episode
 from recollect.engine.source_text import render_transcript, turns_in_source
 from recollect.text.fence import fence_text
@@ -29,7 +29,9 @@ def source_of(*said: TranscriptMessage, mode: str = "transcript") -> Source:
     )
 
 
-def episode_or_none(*said: TranscriptMessage, title: str = "", mode: str = "transcript") -> ExtractedStatement | None:
+def episode_or_none(
+    *said: TranscriptMessage, title: str = "", mode: str = "transcript"
+) -> ExtractedStatement | None:
     source = source_of(*said, mode=mode)
     return session_episode(source, turns_in_source(source), title=title)
 
@@ -135,7 +137,11 @@ def test_where_nobody_said_anything_there_is_no_episode(text: str) -> None:
 
 
 def test_the_title_names_the_session_its_day_and_how_much_was_said() -> None:
-    said = (user("The importer drops rows."), agent("Fixed it now."), TranscriptMessage(Voice.TOOL, "3 files"))
+    said = (
+        user("The importer drops rows."),
+        agent("Fixed it now."),
+        TranscriptMessage(Voice.TOOL, "3 files"),
+    )
 
     assert episode_of(*said).title == "Session (2026-05-08, 2 messages)"
     assert episode_of(*said, title="Importer").title == "Importer (2026-05-08, 2 messages)"

@@ -21,7 +21,9 @@ FIRST, LAST = "This is said first.", "This is said last."
 
 
 def spoken(text: str, *, voice: Voice = Voice.USER) -> list[str]:
-    return [sentence.text for sentence in utterances(text, SourceTurn(0, len(text), voice, "", START))]
+    return [
+        sentence.text for sentence in utterances(text, SourceTurn(0, len(text), voice, "", START))
+    ]
 
 
 def test_each_sentence_knows_its_place_and_its_turn() -> None:

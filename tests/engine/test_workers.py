@@ -19,13 +19,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.kill
 
 stoppable = pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs SIGSTOP")
 
@@ -47,8 +47,8 @@ class LaterClock(SystemClock):
         return super().now() + self._ahead
 
 
-def opened(path: Path, *, ahead_s: float = 0.0) -> Recollect:
-    return Recollect(Settings(db=str(path), embedding_backend="none"), clock=LaterClock(ahead_s))
+def opened(path: Path, *, ahead_s: float = 0.0) -> LocalRecollect:
+    return LocalRecollect(Settings(db=str(path), embedding_backend="none"), clock=LaterClock(ahead_s))
 
 
 # ── a worker, as a program ──────────────────────────────────────────────────────────────────────
@@ -74,8 +74,8 @@ def work(path: Path) -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         sys.stdin.readline()
-        while memory.jobs(states=["todo", "doing"], limit=1):
-            for job in memory.work_in_steps():
+        while memory.jobs.list(states=["todo", "doing"], limit=1):
+            for job in memory.engine.run_jobs_in_steps():
                 sys.stdout.write(f"{job.id}\n")
 
 
@@ -121,7 +121,9 @@ def exported(path: Path) -> dict[str, list[dict[str, Any]]]:
     file = path.with_name("exported.jsonl")
     with opened(path) as memory:
         memory.export(file)
-        rows: dict[str, list[dict[str, Any]]] = {name: [] for name in memory.status().counts}
+        rows: dict[str, list[dict[str, Any]]] = {
+            name: [] for name in memory.maintenance.status().counts
+        }
     for line in file.read_text().splitlines()[1:-1]:
         row = json.loads(line)
         rows[row["table"]].append(row)
@@ -161,7 +163,7 @@ def test_four_workers_do_two_thousand_jobs_once_each_and_lose_none(
         begin(worker)
     told = [worker.communicate() for worker in workers]
     with opened(path) as memory:
-        verified = memory.verify()
+        verified = memory.maintenance.verify()
     rows = exported(path)
     jobs = rows["jobs"]
 
@@ -209,9 +211,9 @@ def test_a_worker_that_wakes_up_after_its_lease_changes_nothing(
     assert os.WIFSTOPPED(status)
 
     with opened(path) as early:
-        assert list(early.work_in_steps()) == []  # its lease still holds
+        assert list(early.engine.run_jobs_in_steps()) == []  # its lease still holds
     with opened(path, ahead_s=LEASE_S + 1) as successor:
-        taken_over = next(successor.work_in_steps())
+        taken_over = next(successor.engine.run_jobs_in_steps())
         successor.drain()
     before = exported(path)
     os.kill(sleeper.pid, signal.SIGCONT)
@@ -236,7 +238,7 @@ def test_a_worker_that_wakes_up_after_its_lease_goes_on_if_nobody_took_over(
     begin(sleeper)
     os.waitpid(sleeper.pid, os.WUNTRACED)
     with opened(path, ahead_s=LEASE_S + 1) as later:
-        due = later.jobs(states=["doing"])
+        due = later.jobs.list(states=["doing"])
     os.kill(sleeper.pid, signal.SIGCONT)
     _, errors = sleeper.communicate()
     after = exported(path)

@@ -155,7 +155,7 @@ def test_names_and_texts_come_back_byte_for_byte(memory: LocalRecollect, name: s
 def test_a_graph_larger_than_one_page_is_read_whole(
     memory: LocalRecollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(knowledge_graph, "PAGE", 7)
+    monkeypatch.setattr(knowledge_graph, "PAGE_SIZE", 7)
     many = [{"name": f"n{n}", "entityType": "t", "observations": ["o"]} for n in range(30)]
     server = in_process_server(memory, GRAPH)
     call_values(server, "create_entities", entities=many)

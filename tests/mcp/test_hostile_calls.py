@@ -19,7 +19,7 @@ from mcp_clients import (
     run_client,
     stdio_server,
 )
-from recollect import LocalRecollect
+from recollect.api.maintenance import Maintenance
 from support import open_memory
 
 NOWHERE = "01900000-0000-7000-8000-000000000000"
@@ -127,11 +127,11 @@ def test_two_who_edit_one_block_are_shown_both_values(tmp_path: Path) -> None:
 def test_an_unexpected_error_is_logged_and_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(self: LocalRecollect) -> None:
+    def broken(self: Maintenance) -> None:
         raise ZeroDivisionError("a secret path")
 
     with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        monkeypatch.setattr(LocalRecollect, "status", broken)
+        monkeypatch.setattr(Maintenance, "status", broken)
         with caplog.at_level(logging.ERROR):
             error = call_error(in_process_server(memory), "status")
 

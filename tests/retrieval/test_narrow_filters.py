@@ -160,6 +160,6 @@ def test_a_query_for_a_day_and_one_for_a_conversation_find_the_same_messages(
 def query_vector_of(memory: LocalRecollect, query: str) -> QueryVector:
     indexer = memory._services.indexer()
     assert indexer is not None
-    meaning, trouble = indexer.embed_query(query)
-    assert meaning is not None, trouble
-    return meaning
+    vector, problem = indexer.embed_query(query)
+    assert vector is not None, problem
+    return vector

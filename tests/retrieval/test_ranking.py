@@ -7,7 +7,7 @@ import pytest
 
 from recollect import MemoryType, Scope, Status
 from recollect.domain.scope import Owner
-from recollect.retrieval.candidates import NO_STATS, Candidate, CandidateSet
+from recollect.retrieval.candidates import NO_STATS, Candidate, CandidatePool
 from recollect.retrieval.explain import explain
 from recollect.retrieval.rank import rank
 from recollect.retrieval.score_fusion import (
@@ -187,7 +187,7 @@ def threshold_for(
     query: str = "a question",
 ) -> Threshold:
     return Threshold.for_candidates(
-        CandidateSet(list(candidates), similarity_stats), query, has_documents=True
+        CandidatePool(list(candidates), similarity_stats), query, has_documents=True
     )
 
 

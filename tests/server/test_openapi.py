@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
 from recollect.config import Settings
 from recollect.server.web_app import web_app
 
@@ -143,7 +142,7 @@ OPERATIONS = """
 @pytest.fixture(scope="module")
 def document() -> Any:
     """What `/openapi.json` says."""
-    with Recollect(Settings(db=":memory:", embedding_backend="none")) as memory:
+    with LocalRecollect(Settings(db=":memory:", embedding_backend="none")) as memory:
         return web_app(memory, Settings()).openapi()
 
 

@@ -149,7 +149,9 @@ def test_an_embedder_that_failed_is_told_until_it_answers_again(path: Path) -> N
 
 def test_parked_jobs_are_told(memory: LocalRecollect) -> None:
     seen = HealthSnapshot(
-        path="x", embedder=WELL, pulse=StoreHealth(schema=3, jobs={"parked": 2}, waiting=0, dimension=384)
+        path="x",
+        embedder=WELL,
+        store=StoreHealth(schema=3, jobs={"parked": 2}, waiting=0, dimension=384),
     )
 
     [why] = degraded_reasons(seen)

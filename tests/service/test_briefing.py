@@ -1,10 +1,10 @@
 """What an agent is told when a session begins: the newest of each kind, within walls and budget."""
 
-from recollect import Recollect
+from recollect import LocalRecollect
 from recollect.domain.retrieval import Retrieval
 
 
-def test_each_kind_gets_its_part_however_many_there_are_of_another(words_only: Recollect) -> None:
+def test_each_kind_gets_its_part_however_many_there_are_of_another(words_only: LocalRecollect) -> None:
     for number in range(60):
         words_only.ingest(f"Decision {number} about pages.", type="decision", project="site")
     for kind in ("project", "task_hint", "episode", "artifact"):
@@ -25,24 +25,24 @@ def test_each_kind_gets_its_part_however_many_there_are_of_another(words_only: R
     assert "Decision 3 " not in bundle.text
 
 
-def test_another_project_is_told_nothing_of_it(words_only: Recollect) -> None:
+def test_another_project_is_told_nothing_of_it(words_only: LocalRecollect) -> None:
     words_only.ingest("We use pnpm.", type="decision", project="site")
-    words_only.create_block("rules", "Deploy on Mondays.", project="site")
+    words_only.blocks.create("rules", "Deploy on Mondays.", project="site")
 
     assert words_only.briefing(project="games").text == ""
     assert words_only.briefing().text == ""
     assert "Deploy on Mondays." in words_only.briefing(project="site").text
 
 
-def test_candidates_and_what_was_put_away_are_not_told(words_only: Recollect) -> None:
+def test_candidates_and_what_was_put_away_are_not_told(words_only: LocalRecollect) -> None:
     words_only.ingest("Perhaps tabs.", status="inbox", project="site")
     old = words_only.ingest("Old rule.", project="site")
-    words_only.set_status(old.id, "archived")
+    words_only.memories.set_status(old.id, "archived")
 
     assert words_only.briefing(project="site").text == ""
 
 
-def test_a_conflict_is_told_as_one(words_only: Recollect) -> None:
+def test_a_conflict_is_told_as_one(words_only: LocalRecollect) -> None:
     one = words_only.ingest("Releases are on Fridays.", project="site")
     two = words_only.ingest("Releases are on Tuesdays.", project="site")
     words_only.link(two.id, "contradicts", one.id)
@@ -50,7 +50,7 @@ def test_a_conflict_is_told_as_one(words_only: Recollect) -> None:
     assert words_only.briefing(project="site").text.count("CONFLICT") == 2
 
 
-def test_a_session_that_goes_on_is_not_told_of_itself(words_only: Recollect) -> None:
+def test_a_session_that_goes_on_is_not_told_of_itself(words_only: LocalRecollect) -> None:
     for number in range(4):
         said = [{"role": "user", "content": f"Please look at importer number {number}."}]
         words_only.capture_session(said, session=f"s{number}", project="site")
@@ -62,7 +62,7 @@ def test_a_session_that_goes_on_is_not_told_of_itself(words_only: Recollect) -> 
     assert "number 3" in words_only.briefing(project="site", session="new").text
 
 
-def test_it_can_be_explained_later(words_only: Recollect) -> None:
+def test_it_can_be_explained_later(words_only: LocalRecollect) -> None:
     kept = words_only.ingest("We use pnpm.", type="decision", project="site")
 
     bundle = words_only.briefing(project="site")
@@ -74,7 +74,7 @@ def test_it_can_be_explained_later(words_only: Recollect) -> None:
     assert [hit.memory_id for hit in found.hits] == [kept.id]
 
 
-def test_a_fact_with_a_name_is_told_with_it(words_only: Recollect) -> None:
+def test_a_fact_with_a_name_is_told_with_it(words_only: LocalRecollect) -> None:
     words_only.upsert_profile_fact("timezone", "Europe/Berlin")
 
     assert "timezone: Europe/Berlin" in words_only.briefing().text

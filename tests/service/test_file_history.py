@@ -11,6 +11,8 @@ from recollect.domain.file import Commit
 from recollect.errors import InvalidInput
 from recollect.service.disk.file_history import file_history
 
+pytestmark = pytest.mark.door
+
 
 def git(folder: Path, *words: str, given: str = "") -> str:
     """Run git in *folder* as somebody with a fixed name and time."""

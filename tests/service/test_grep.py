@@ -213,6 +213,7 @@ def deep(root: Path) -> Iterator[Path]:
     subprocess.run(["rm", "-r", root / "d"], check=True)  # pytest's own cleaning up recurses
 
 
+@pytest.mark.door
 def test_folders_nested_deeper_than_pythons_stack_are_searched(deep: Path) -> None:
     page = grep("hit", roots=[deep])
 

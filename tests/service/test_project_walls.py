@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Block, InvalidInput, MessageHit, Recollect, Retrieval
+from recollect import Block, InvalidInput, LocalRecollect, MessageHit, Retrieval
 
 
 @pytest.fixture
-def both(memory: Recollect) -> Recollect:
+def both(memory: LocalRecollect) -> LocalRecollect:
     """An agent that worked in two projects and in none."""
-    memory.create_agent("coder", model="gpt-4o")
+    memory.agents.create("coder", model="gpt-4o")
     for project, word in (("alpha", "walnut"), ("beta", "almond"), (None, "cashew")):
-        talk = memory.start_conversation(agent="coder", project=project)
-        memory.append_message(talk, "user", f"The staging server is called {word}.")
-        memory.compact(talk, force=True, mode="all", keep_last=0)
-        memory.end_conversation(talk)
+        talk = memory.conversations.start(agent="coder", project=project)
+        memory.conversations.append(talk, "user", f"The staging server is called {word}.")
+        memory.conversations.compact(talk, force=True, mode="all", keep_last=0)
+        memory.conversations.end(talk)
     return memory
 
 
-def test_a_bundle_of_one_project_holds_nothing_said_in_another(both: Recollect) -> None:
+def test_a_bundle_of_one_project_holds_nothing_said_in_another(both: LocalRecollect) -> None:
     text = both.context_for("the staging server", agent="coder", project="beta").text
 
     assert "almond" in text
@@ -29,8 +29,8 @@ def test_a_bundle_of_one_project_holds_nothing_said_in_another(both: Recollect) 
     assert "walnut" not in text
 
 
-def test_a_search_sees_all_of_an_agents_past_and_can_be_explained(both: Recollect) -> None:
-    hits: list[MessageHit] = both.search_messages("staging server", agent="coder")
+def test_a_search_sees_all_of_an_agents_past_and_can_be_explained(both: LocalRecollect) -> None:
+    hits: list[MessageHit] = both.conversations.search("staging server", agent="coder")
 
     assert {hit.message.content.split()[-1] for hit in hits} == {"walnut.", "almond.", "cashew."}
     logged = both.explain(hits[0].retrieval_id or "")
@@ -38,74 +38,74 @@ def test_a_search_sees_all_of_an_agents_past_and_can_be_explained(both: Recollec
     assert {item.item_id for item in logged.context} == {hit.message.id for hit in hits}
 
 
-def test_a_file_opened_without_a_project_leaves_no_text(memory: Recollect, tmp_path: Path) -> None:
-    memory.create_agent("coder")
+def test_a_file_opened_without_a_project_leaves_no_text(memory: LocalRecollect, tmp_path: Path) -> None:
+    memory.agents.create("coder")
     (tmp_path / "notes.md").write_text("zanzibar")
-    memory.open_files("coder", ["notes.md"], roots=[tmp_path])
+    memory.files.open("coder", ["notes.md"], roots=[tmp_path])
 
-    assert [one.text for one in memory.opened_files("coder")] == ["zanzibar"]
+    assert [one.text for one in memory.files.list_open("coder")] == ["zanzibar"]
     with pytest.raises(InvalidInput, match="pass project="):
-        memory.search_files("zanzibar")
-    memory.delete_agent("coder")
-    assert memory.status().counts["files"] == 0
+        memory.files.search("zanzibar")
+    memory.agents.delete("coder")
+    assert memory.maintenance.status().counts["files"] == 0
     assert b"zanzibar" not in memory._store.path.read_bytes()
 
 
-def test_what_is_kept_of_files_can_be_forgotten(memory: Recollect, tmp_path: Path) -> None:
+def test_what_is_kept_of_files_can_be_forgotten(memory: LocalRecollect, tmp_path: Path) -> None:
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text(f"zanzibar of {name}")
-    memory.index_files(project=tmp_path)
+    memory.files.index(project=tmp_path)
 
-    assert memory.forget_files(["a.md"], project=tmp_path) == 1
-    assert [Path(hit.path).name for hit in memory.search_files("zanzibar", project=tmp_path)] == [
+    assert memory.files.forget(["a.md"], project=tmp_path) == 1
+    assert [Path(hit.path).name for hit in memory.files.search("zanzibar", project=tmp_path)] == [
         "b.md"
     ]
-    assert memory.forget_files(project=tmp_path) == 1
-    assert memory.status().counts["files"] == 0
-    assert memory.verify().ok
+    assert memory.files.forget(project=tmp_path) == 1
+    assert memory.maintenance.status().counts["files"] == 0
+    assert memory.maintenance.verify().ok
 
 
-def test_an_agents_own_state_survives_new_metadata(memory: Recollect) -> None:
-    memory.create_agent("ada")
-    memory.set_block("ada", "persona", "one")
-    memory.branch_agent("ada", "branch")
-    memory.update_agent("branch", metadata={"colour": "green"})
-    memory.append_block("branch", "persona", "two")
+def test_an_agents_own_state_survives_new_metadata(memory: LocalRecollect) -> None:
+    memory.agents.create("ada")
+    memory.blocks.set("ada", "persona", "one")
+    memory.agents.branch("ada", "branch")
+    memory.agents.update("branch", metadata={"colour": "green"})
+    memory.blocks.append("branch", "persona", "two")
 
-    merged = memory.merge_agents("ada", "branch")
+    merged = memory.agents.merge("ada", "branch")
 
     assert merged.conflicts == ()
-    assert memory.block("ada", "persona").value == "one\ntwo"
-    assert memory.agent("branch").metadata["colour"] == "green"
+    assert memory.blocks.get("ada", "persona").value == "one\ntwo"
+    assert memory.agents.get("branch").metadata["colour"] == "green"
 
 
 def test_an_agent_that_came_by_being_named_gets_its_blocks_when_one_is_written(
-    memory: Recollect,
+    memory: LocalRecollect,
 ) -> None:
-    memory.start_conversation(agent="ada")
-    memory.load_skill("ada", "remember-well")
-    memory.set_block("ada", "persona", "I am Ada.")
+    memory.conversations.start(agent="ada")
+    memory.skills.load("ada", "remember-well")
+    memory.blocks.set("ada", "persona", "I am Ada.")
 
-    labels = {block.label for block in memory.blocks("ada")}
+    labels = {block.label for block in memory.blocks.list("ada")}
     assert {"persona", "human", "style", "skills", "loaded_skills"} <= labels
 
 
-def test_the_mark_of_blocks_changes_with_whatever_is_seen(memory: Recollect) -> None:
-    memory.create_agent("ada")
-    shared = memory.create_block("team", "we", scope="global")
-    marks = [memory.blocks_mark("ada")]
+def test_the_mark_of_blocks_changes_with_whatever_is_seen(memory: LocalRecollect) -> None:
+    memory.agents.create("ada")
+    shared = memory.blocks.create("team", "we", scope="global")
+    marks = [memory.blocks.fingerprint("ada")]
     changes: tuple[Callable[[], Block], ...] = (
-        lambda: memory.attach_block("ada", shared),
-        lambda: memory.append_block(None, shared, "all"),
-        lambda: memory.update_block("ada", "persona", hidden=True),
-        lambda: memory.detach_block("ada", "team"),
-        lambda: memory.create_block("goals", "x", agent="ada"),
-        lambda: memory.delete_block("ada", "goals"),
+        lambda: memory.blocks.attach("ada", shared),
+        lambda: memory.blocks.append(None, shared, "all"),
+        lambda: memory.blocks.update("ada", "persona", hidden=True),
+        lambda: memory.blocks.detach("ada", "team"),
+        lambda: memory.blocks.create("goals", "x", agent="ada"),
+        lambda: memory.blocks.delete("ada", "goals"),
     )
     for change in changes:
-        before = memory.blocks_mark("ada")
-        assert before == memory.blocks_mark("ada")
+        before = memory.blocks.fingerprint("ada")
+        assert before == memory.blocks.fingerprint("ada")
         change()
-        marks.append(memory.blocks_mark("ada"))
+        marks.append(memory.blocks.fingerprint("ada"))
 
     assert all(one != other for one, other in pairwise(marks))

@@ -2,17 +2,17 @@
 
 import pytest
 
-from recollect import BlockReadOnly, InvalidInput, Recollect, TooLarge
+from recollect import BlockReadOnly, InvalidInput, LocalRecollect, TooLarge
 
 
 @pytest.fixture
-def coder(memory: Recollect) -> Recollect:
-    memory.create_agent("coder", model="gpt-4o")
+def coder(memory: LocalRecollect) -> LocalRecollect:
+    memory.agents.create("coder", model="gpt-4o")
     return memory
 
 
-def test_core_memory_is_edited_in_the_agents_name(coder: Recollect) -> None:
-    tools = coder.tools("coder")
+def test_core_memory_is_edited_in_the_agents_name(coder: LocalRecollect) -> None:
+    tools = coder.agents.tools("coder")
 
     assert tools.core_memory_append("persona", "I am terse.") == "I am terse."
     assert tools.core_memory_append("persona", "I test.") == "I am terse.\nI test."
@@ -20,13 +20,13 @@ def test_core_memory_is_edited_in_the_agents_name(coder: Recollect) -> None:
     assert tools.memory_insert("persona", "First of all:", 0).startswith("First of all:\nI am")
     assert tools.memory_replace("persona", "I test.", "I test first.").endswith("I test first.")
     assert tools.memory_rethink("persona", "Anew.") == "Anew."
-    history = coder.block_history("coder", "persona")
+    history = coder.blocks.history("coder", "persona")
     assert [one.by for one in history][1:] == ["agent"] * 6
 
 
-def test_limits_and_read_only_marks_hold_for_an_agent(coder: Recollect) -> None:
-    coder.update_block("coder", "persona", limit=10)
-    tools = coder.tools("coder")
+def test_limits_and_read_only_marks_hold_for_an_agent(coder: LocalRecollect) -> None:
+    coder.blocks.update("coder", "persona", limit=10)
+    tools = coder.agents.tools("coder")
 
     with pytest.raises(TooLarge, match=r"^Edit failed: Exceeds 10 character limit"):
         tools.core_memory_append("persona", "far too long for it")
@@ -34,25 +34,25 @@ def test_limits_and_read_only_marks_hold_for_an_agent(coder: Recollect) -> None:
         tools.core_memory_append("skills", "x")
     with pytest.raises(InvalidInput, match="does not occur"):
         tools.core_memory_replace("persona", "nothing", "x")
-    assert coder.block("coder", "persona").value == ""
+    assert coder.blocks.get("coder", "persona").value == ""
 
 
-def test_a_tool_works_in_its_project_and_conversation(coder: Recollect) -> None:
-    talk = coder.start_conversation(agent="coder", project="site")
-    tools = coder.tools("coder", project="site", conversation=talk)
+def test_a_tool_works_in_its_project_and_conversation(coder: LocalRecollect) -> None:
+    talk = coder.conversations.start(agent="coder", project="site")
+    tools = coder.agents.tools("coder", project="site", conversation=talk)
 
     tools.core_memory_append("project", "Tests: make test")
     tools.core_memory_append("ticket", "BILL-12")
 
-    seen = coder.blocks("coder", project="site", conversation=talk)
+    seen = coder.blocks.list("coder", project="site", conversation=talk)
     assert {"project": "Tests: make test", "ticket": "BILL-12"}.items() <= {
         block.label: block.value for block in seen
     }.items()
-    assert "ticket" not in [block.label for block in coder.blocks("coder", project="site")]
+    assert "ticket" not in [block.label for block in coder.blocks.list("coder", project="site")]
 
 
-def test_the_archive_answers_as_lettas_does(coder: Recollect) -> None:
-    tools = coder.tools("coder")
+def test_the_archive_answers_as_lettas_does(coder: LocalRecollect) -> None:
+    tools = coder.agents.tools("coder")
     kept = tools.archival_memory_insert("The staging server is walnut.", ["infra", "names"])
     tools.archival_memory_insert("Lunch is at noon.")
 
@@ -66,13 +66,13 @@ def test_the_archive_answers_as_lettas_does(coder: Recollect) -> None:
     assert set(result) == {"id", "timestamp", "content", "tags"}
 
 
-def test_a_search_of_the_past_counts_sessions_from_the_present_one(coder: Recollect) -> None:
-    first = coder.start_conversation(agent="coder")
-    coder.append_message(first, "user", "zebra of the first session")
-    second = coder.start_conversation(agent="coder", started_at="2026-05-09")
-    coder.append_message(second, "user", "zebra of the second session")
+def test_a_search_of_the_past_counts_sessions_from_the_present_one(coder: LocalRecollect) -> None:
+    first = coder.conversations.start(agent="coder")
+    coder.conversations.append(first, "user", "zebra of the first session")
+    second = coder.conversations.start(agent="coder", started_at="2026-05-09")
+    coder.conversations.append(second, "user", "zebra of the second session")
 
-    tools = coder.tools("coder", conversation=second)
+    tools = coder.agents.tools("coder", conversation=second)
     found = tools.conversation_search("what did we say of the zebra in the last session?")
 
     assert found["results"][0]["content"] == "zebra of the first session"

@@ -192,7 +192,7 @@ def test_a_key_that_occurs_twice_is_an_error() -> None:
 
 @pytest.mark.parametrize("text", ['{"mcpServers": []}', '{"mcpServers": null}'])
 def test_a_member_is_not_put_into_a_value_that_is_not_an_object(text: str) -> None:
-    with pytest.raises(MalformedJson, match="mcpServers is no object"):
+    with pytest.raises(MalformedJson, match="mcpServers is not an object"):
         put(text, PATH, ENTRY)
 
 

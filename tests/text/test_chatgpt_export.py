@@ -1,11 +1,11 @@
-"""Exports of ChatGPT: the path that was read to the end, in each conversation."""
+"""Exports of ChatGPT: the path that was shown in each conversation."""
 
 import json
 from datetime import UTC, datetime
 
 import pytest
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.transcript_reader import read_transcripts
 
 AT = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
@@ -19,15 +19,15 @@ def text(*parts: object) -> dict[str, object]:
     return {"content_type": "text", "parts": list(parts)}
 
 
-def node(said: str | None, parent: str | None, *children: str) -> dict[str, object]:
-    told = message("user", text(said)) if said else None
-    return {"message": told, "parent": parent, "children": list(children)}
+def node(content: str | None, parent: str | None, *children: str) -> dict[str, object]:
+    record = message("user", text(content)) if content else None
+    return {"message": record, "parent": parent, "children": list(children)}
 
 
 def conversation(*messages: dict[str, object], **more: object) -> Transcript:
     mapping: dict[str, object] = {
-        str(index): {"message": one, "parent": str(index - 1), "children": [str(index + 1)]}
-        for index, one in enumerate(messages)
+        str(index): {"message": record, "parent": str(index - 1), "children": [str(index + 1)]}
+        for index, record in enumerate(messages)
     }
     (transcript,) = read_transcripts(json.dumps({"mapping": mapping, **more}))
     return transcript
@@ -35,7 +35,7 @@ def conversation(*messages: dict[str, object], **more: object) -> Transcript:
 
 def words(mapping: dict[str, object], **more: object) -> list[str]:
     (transcript,) = read_transcripts(json.dumps([{"mapping": mapping, **more}]))
-    return [one.text for one in transcript.said]
+    return [message.text for message in transcript.messages]
 
 
 def test_title_session_and_times_are_kept() -> None:
@@ -48,9 +48,9 @@ def test_title_session_and_times_are_kept() -> None:
     )
 
     assert transcript == Transcript(
-        said=(
-            Said(Voice.USER, "Hi", at=datetime(2023, 11, 14, 22, 14, 20, tzinfo=UTC)),
-            Said(Voice.ASSISTANT, "Hello"),
+        messages=(
+            TranscriptMessage(Voice.USER, "Hi", at=datetime(2023, 11, 14, 22, 14, 20, tzinfo=UTC)),
+            TranscriptMessage(Voice.ASSISTANT, "Hello"),
         ),
         format="chatgpt",
         title="A greeting",
@@ -88,7 +88,7 @@ def test_without_a_current_node_the_path_follows_the_first_children(current: obj
     assert words(TREE, current_node=current) == ["first try", "first answer"]
 
 
-def test_a_circle_is_walked_once() -> None:
+def test_a_cycle_is_followed_once() -> None:
     circle: dict[str, object] = {"a": node("one", "b", "b"), "b": node("two", "a", "a")}
 
     assert words(circle, current_node="a") == ["two", "one"]
@@ -113,9 +113,9 @@ def test_only_the_texts_of_a_message_count() -> None:
         message("assistant", None),
     )
 
-    assert transcript.said == (
-        Said(Voice.USER, "Look\nand I say"),
-        Said(Voice.ASSISTANT, "One\nTwo"),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.USER, "Look\nand I say"),
+        TranscriptMessage(Voice.ASSISTANT, "One\nTwo"),
     )
 
 
@@ -128,11 +128,11 @@ def test_code_that_is_run_and_its_output_are_the_tools() -> None:
         {"author": tool, "content": text("A page")},
     )
 
-    assert transcript.said == (
-        Said(Voice.TOOL, "1 + 1", "python"),
-        Said(Voice.TOOL, "2", "python"),
-        Said(Voice.ASSISTANT, "x = 2"),
-        Said(Voice.TOOL, "A page", "python"),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.TOOL, "1 + 1", "python"),
+        TranscriptMessage(Voice.TOOL, "2", "python"),
+        TranscriptMessage(Voice.ASSISTANT, "x = 2"),
+        TranscriptMessage(Voice.TOOL, "A page", "python"),
     )
 
 
@@ -144,10 +144,10 @@ def test_hidden_messages_are_the_systems_and_unknown_authors_are_others() -> Non
         {"author": None, "content": text("Who?")},
     )
 
-    assert transcript.said == (
-        Said(Voice.SYSTEM, "The user's profile"),
-        Said(Voice.OTHER, "No.", "critic"),
-        Said(Voice.OTHER, "Who?"),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.SYSTEM, "The user's profile"),
+        TranscriptMessage(Voice.OTHER, "No.", "critic"),
+        TranscriptMessage(Voice.OTHER, "Who?"),
     )
 
 
@@ -155,5 +155,5 @@ def test_conversations_in_which_nothing_was_said_are_left_out() -> None:
     empty = {"title": "Empty", "mapping": {"a": node(None, None, "b")}}
     full = {"title": "Full", "mapping": {"a": node("Hi", None)}}
 
-    found = read_transcripts(json.dumps([empty, full, None, {"title": "No tree"}]))
-    assert [one.title for one in found] == ["Full"]
+    transcripts = read_transcripts(json.dumps([empty, full, None, {"title": "No tree"}]))
+    assert [transcript.title for transcript in transcripts] == ["Full"]

@@ -1,4 +1,4 @@
-"""A long text is cut where it hurts least, and nothing is lost."""
+"""A long text is split at the best breaks, and nothing is lost."""
 
 import pytest
 from hypothesis import given
@@ -47,14 +47,14 @@ def test_a_break_in_the_first_half_is_not_used() -> None:
     assert split_into_chunks("a. " + "b" * 30, size=20) == ["a. " + "b" * 17, "b" * 13]
 
 
-def test_a_very_long_text_is_cut_into_the_most_pieces_allowed_and_no_more() -> None:
+def test_a_very_long_text_is_split_into_at_most_the_allowed_number_of_chunks() -> None:
     pieces = split_into_chunks("word " * 100_000)
 
     assert len(pieces) == MAX_CHUNKS
     assert all(CHUNK_CHARS // 2 <= len(piece) <= CHUNK_CHARS for piece in pieces)
 
 
-def test_blank_stretches_do_not_count_among_the_pieces() -> None:
+def test_blank_chunks_are_not_counted() -> None:
     assert split_into_chunks("a" + " " * 500 + "b", size=10, max_chunks=2) == ["a", "b"]
 
 
@@ -66,7 +66,7 @@ def test_every_piece_is_within_the_size_and_not_blank(text: str, size: int) -> N
 
 
 @given(prose, sizes)
-def test_the_pieces_together_are_the_text_but_for_its_spaces(text: str, size: int) -> None:
+def test_the_chunks_joined_are_the_text_except_for_spaces(text: str, size: int) -> None:
     pieces = split_into_chunks(text, size=size, max_chunks=1_000)
 
     assert "".join("".join(pieces).split()) == "".join(text.split())

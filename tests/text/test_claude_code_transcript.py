@@ -1,11 +1,11 @@
-"""Sessions of Claude Code: what the user typed is the user's, and nothing else is."""
+"""Transcripts of Claude Code: only text that the user typed has the user's voice."""
 
 import json
 from datetime import UTC, datetime
 
 import pytest
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.transcript_reader import read_transcripts
 
 AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
@@ -16,12 +16,12 @@ def line(kind: str, content: object, **more: object) -> dict[str, object]:
 
 
 def session(*lines: dict[str, object]) -> Transcript:
-    (transcript,) = read_transcripts("\n".join(json.dumps(one) for one in lines))
+    (transcript,) = read_transcripts("\n".join(json.dumps(record) for record in lines))
     return transcript
 
 
-def said(*lines: dict[str, object]) -> list[tuple[str, str]]:
-    return [(one.voice.value, one.text) for one in session(*lines).said]
+def messages(*lines: dict[str, object]) -> list[tuple[str, str]]:
+    return [(message.voice.value, message.text) for message in session(*lines).messages]
 
 
 def test_place_session_title_and_times_are_kept() -> None:
@@ -33,11 +33,14 @@ def test_place_session_title_and_times_are_kept() -> None:
     )
 
     assert transcript == Transcript(
-        said=(Said(Voice.USER, "Hi", at=AT), Said(Voice.ASSISTANT, "Hello")),
+        messages=(
+            TranscriptMessage(Voice.USER, "Hi", at=AT),
+            TranscriptMessage(Voice.ASSISTANT, "Hello"),
+        ),
         format="claude-code",
         title="Last title",
         session="s1",
-        place="/app",
+        folder="/app",
         started_at=AT,
     )
 
@@ -68,17 +71,17 @@ def test_calls_of_tools_and_their_results_are_the_tools() -> None:
         ),
     )
 
-    assert transcript.said == (
-        Said(Voice.ASSISTANT, "Let me look."),
-        Said(Voice.TOOL, 'Read {"file_path": "é.ts", "limit": 5}', "Read"),
-        Said(Voice.TOOL, "plain"),
-        Said(Voice.TOOL, "one\ntwo"),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.ASSISTANT, "Let me look."),
+        TranscriptMessage(Voice.TOOL, 'Read {"file_path": "é.ts", "limit": 5}', "Read"),
+        TranscriptMessage(Voice.TOOL, "plain"),
+        TranscriptMessage(Voice.TOOL, "one\ntwo"),
     )
 
 
 def test_a_long_call_is_cut_at_two_thousand_characters() -> None:
     content = [{"type": "tool_use", "name": "Write", "input": {"content": "x" * 5000}}]
-    (call,) = session(line("assistant", content)).said
+    (call,) = session(line("assistant", content)).messages
 
     assert len(call.text) == 2000
     assert call.text.endswith("xx…")
@@ -86,11 +89,11 @@ def test_a_long_call_is_cut_at_two_thousand_characters() -> None:
 
 @pytest.mark.parametrize("kind", ["user", "assistant"])
 def test_what_other_agents_say_is_a_tools(kind: str) -> None:
-    assert said(line(kind, "Found 3 files.", isSidechain=True)) == [("tool", "Found 3 files.")]
+    assert messages(line(kind, "Found 3 files.", isSidechain=True)) == [("tool", "Found 3 files.")]
 
 
 def test_lines_that_only_the_program_needs_are_left_out() -> None:
-    assert said(
+    assert messages(
         line("user", "Caveat", isMeta=True),
         {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
         {"type": "progress", "sessionId": "", "data": {"message": "Working"}},
@@ -103,7 +106,7 @@ def test_lines_that_only_the_program_needs_are_left_out() -> None:
 
 
 def test_notices_summaries_and_made_up_answers_are_the_systems() -> None:
-    assert said(
+    assert messages(
         {"type": "system", "content": "Conversation compacted", "sessionId": ""},
         line("user", "The user was building a parser.", isCompactSummary=True),
         line(
@@ -141,7 +144,7 @@ def test_notices_summaries_and_made_up_answers_are_the_systems() -> None:
     ],
 )
 def test_commands_and_their_output_are_the_systems(text: str) -> None:
-    assert said(line("user", text)) == [("system", text)]
+    assert messages(line("user", text)) == [("system", text)]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,7 @@ def test_commands_and_their_output_are_the_systems(text: str) -> None:
 def test_reminders_are_taken_out_of_what_the_user_typed(
     text: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert said(line("user", [{"type": "text", "text": text}])) == expected
+    assert messages(line("user", [{"type": "text", "text": text}])) == expected
 
 
 @pytest.mark.parametrize(
@@ -202,19 +205,19 @@ def test_reminders_are_taken_out_of_what_the_user_typed(
     ],
 )
 def test_a_user_may_speak_of_such_tags(text: str) -> None:
-    assert said(line("user", text)) == [("user", text)]
+    assert messages(line("user", text)) == [("user", text)]
 
 
 def test_what_the_user_told_the_program_to_remember_is_the_users() -> None:
     text = "<user-memory-input>Always use tabs.</user-memory-input>"
 
-    assert said(line("user", text)) == [("user", "Always use tabs.")]
+    assert messages(line("user", text)) == [("user", "Always use tabs.")]
 
 
 def test_what_the_user_typed_while_the_agent_worked_is_the_users() -> None:
     queued = {"type": "queued_command", "prompt": "Use tabs instead."}
 
-    assert said(
+    assert messages(
         {"type": "attachment", "attachment": queued, "sessionId": ""},
         {"type": "attachment", "attachment": {"type": "todo", "content": "x"}, "sessionId": ""},
     ) == [("user", "Use tabs instead.")]
@@ -230,9 +233,9 @@ def test_each_session_of_a_joined_log_is_a_conversation_with_its_own_title() -> 
         {"type": "summary", "summary": "Title of two", "leafUuid": "u2"},
         {"type": "summary", "summary": "Title of another file", "leafUuid": "u9"},
     ]
-    first, second = read_transcripts("\n".join(json.dumps(one) for one in lines))
+    first, second = read_transcripts("\n".join(json.dumps(item) for item in lines))
 
-    assert (first.session, first.place, first.title) == ("s1", "/one", "Title of another file")
-    assert [one.text for one in first.said] == ["one", "two", "five"]
-    assert (second.session, second.place, second.title) == ("s2", "/two", "Title of two")
-    assert [one.text for one in second.said] == ["three", "four"]
+    assert (first.session, first.folder, first.title) == ("s1", "/one", "Title of another file")
+    assert [item.text for item in first.messages] == ["one", "two", "five"]
+    assert (second.session, second.folder, second.title) == ("s2", "/two", "Title of two")
+    assert [item.text for item in second.messages] == ["three", "four"]

@@ -1,11 +1,11 @@
-"""Sessions of Codex: every message once, and the program's own words apart from the user's."""
+"""Transcripts of Codex: every message once, with program text separated from the user's."""
 
 import json
 from datetime import UTC, datetime
 
 import pytest
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.transcript_reader import read_transcripts
 
 AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
@@ -26,12 +26,12 @@ def tool(**payload: object) -> dict[str, object]:
 
 
 def session(*lines: dict[str, object]) -> Transcript:
-    (transcript,) = read_transcripts("\n".join(json.dumps(one) for one in lines))
+    (transcript,) = read_transcripts("\n".join(json.dumps(record) for record in lines))
     return transcript
 
 
-def said(*lines: dict[str, object]) -> list[tuple[str, str]]:
-    return [(one.voice.value, one.text) for one in session(*lines).said]
+def messages(*lines: dict[str, object]) -> list[tuple[str, str]]:
+    return [(message.voice.value, message.text) for message in session(*lines).messages]
 
 
 def test_place_session_and_times_come_from_the_header() -> None:
@@ -44,10 +44,13 @@ def test_place_session_and_times_come_from_the_header() -> None:
     )
 
     assert transcript == Transcript(
-        said=(Said(Voice.USER, "Hi", at=AT), Said(Voice.ASSISTANT, "Hello")),
+        messages=(
+            TranscriptMessage(Voice.USER, "Hi", at=AT),
+            TranscriptMessage(Voice.ASSISTANT, "Hello"),
+        ),
         format="codex",
         session="s1",
-        place="/app",
+        folder="/app",
         started_at=datetime(2026, 5, 8, 9, 59, tzinfo=UTC),
     )
 
@@ -58,11 +61,11 @@ def test_without_a_header_the_turns_tell_the_place_and_the_first_message_the_sta
         item("user", "Hi") | {"timestamp": STAMP},
     )
 
-    assert (transcript.place, transcript.session, transcript.started_at) == ("/app", "", AT)
+    assert (transcript.folder, transcript.session, transcript.started_at) == ("/app", "", AT)
 
 
-def test_a_message_told_as_item_and_as_event_counts_once() -> None:
-    assert said(
+def test_a_message_written_as_item_and_as_event_counts_once() -> None:
+    assert messages(
         event("user_message", "yes"),
         item("user", "yes"),
         item("assistant", "Done. "),
@@ -73,7 +76,7 @@ def test_a_message_told_as_item_and_as_event_counts_once() -> None:
 
 
 def test_an_event_that_no_item_repeats_counts() -> None:
-    assert said(
+    assert messages(
         event("user_message", "yes"),
         event("agent_message", "Done."),
         event("user_message", "yes"),
@@ -81,15 +84,15 @@ def test_an_event_that_no_item_repeats_counts() -> None:
     ) == [("assistant", "Done."), ("user", "yes"), ("user", "yes")]
 
 
-def test_a_message_of_several_parts_is_known_again_in_one_piece() -> None:
-    assert said(
+def test_a_message_of_several_parts_is_recognised_when_joined() -> None:
+    assert messages(
         item("user", "<image name=[Image #1]>", "</image>", "What is", "this?"),
         event("user_message", "What is\nthis?"),
     ) == [("user", "What is"), ("user", "this?")]
 
 
 def test_thinking_counts_and_other_events_are_left_out() -> None:
-    assert said(
+    assert messages(
         item("user", "Hi"),
         event("agent_reasoning", "Hm."),
         {"type": "event_msg", "payload": {"type": "token_count", "message": "7"}},
@@ -108,18 +111,18 @@ def test_thinking_counts_and_other_events_are_left_out() -> None:
     ],
 )
 def test_what_the_program_sends_in_the_users_name_is_the_systems(text: str) -> None:
-    assert said(item("user", text)) == [("system", text)]
-    assert said(item("user", "Hi"), event("user_message", text)) == [
+    assert messages(item("user", text)) == [("system", text)]
+    assert messages(item("user", "Hi"), event("user_message", text)) == [
         ("user", "Hi"),
         ("system", text),
     ]
 
 
-def test_the_state_of_the_editor_is_parted_from_the_request() -> None:
+def test_the_state_of_the_editor_is_separated_from_the_request() -> None:
     editor = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py"
     text = f"{editor}\n\n## My request for Codex:\nUse tabs."
 
-    assert said(item("user", text), event("user_message", text)) == [
+    assert messages(item("user", text), event("user_message", text)) == [
         ("system", editor),
         ("user", "Use tabs."),
     ]
@@ -132,10 +135,10 @@ def test_developers_and_compactions_are_the_systems_and_unknown_roles_are_others
         item("critic", "No."),
     )
 
-    assert transcript.said == (
-        Said(Voice.SYSTEM, "Be brief."),
-        Said(Voice.SYSTEM, "The user likes tabs."),
-        Said(Voice.OTHER, "No.", "critic"),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.SYSTEM, "Be brief."),
+        TranscriptMessage(Voice.SYSTEM, "The user likes tabs."),
+        TranscriptMessage(Voice.OTHER, "No.", "critic"),
     )
 
 
@@ -153,13 +156,13 @@ def test_calls_of_tools_and_their_output_are_the_tools() -> None:
         tool(type="function_call_output", output=""),
     )
 
-    assert transcript.said == (
-        Said(Voice.TOOL, 'exec {"cmd": "ls", "workdir": "/"}', "exec"),
-        Said(Voice.TOOL, "a.py\n"),
-        Said(Voice.TOOL, "apply_patch *** Begin Patch", "apply_patch"),
-        Said(Voice.TOOL, "Done"),
-        Said(Voice.TOOL, 'local_shell {"command": ["ls"]}', "local_shell"),
-        Said(Voice.TOOL, "list", "list"),
-        Said(Voice.TOOL, "odd", "odd"),
-        Said(Voice.TOOL, "fine"),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.TOOL, 'exec {"cmd": "ls", "workdir": "/"}', "exec"),
+        TranscriptMessage(Voice.TOOL, "a.py\n"),
+        TranscriptMessage(Voice.TOOL, "apply_patch *** Begin Patch", "apply_patch"),
+        TranscriptMessage(Voice.TOOL, "Done"),
+        TranscriptMessage(Voice.TOOL, 'local_shell {"command": ["ls"]}', "local_shell"),
+        TranscriptMessage(Voice.TOOL, "list", "list"),
+        TranscriptMessage(Voice.TOOL, "odd", "odd"),
+        TranscriptMessage(Voice.TOOL, "fine"),
     )

@@ -10,8 +10,8 @@ def line(role: str, *content: object) -> str:
     return json.dumps({"role": role, "message": {"content": list(content)}})
 
 
-def text(said: str) -> dict[str, str]:
-    return {"type": "text", "text": said}
+def text(content: str) -> dict[str, str]:
+    return {"type": "text", "text": content}
 
 
 def test_what_the_user_typed_is_the_users_and_the_rest_is_the_systems() -> None:
@@ -31,12 +31,12 @@ def test_what_the_user_typed_is_the_users_and_the_rest_is_the_systems() -> None:
         ]
     )
 
-    found = parse_transcripts(written)
+    parsed = parse_transcripts(written)
 
-    (one,) = found.transcripts
-    assert one.format == "cursor"
-    assert found.skipped == 1
-    assert [(said.voice, said.text) for said in one.said] == [
+    (transcript,) = parsed.transcripts
+    assert transcript.format == "cursor"
+    assert parsed.skipped == 1
+    assert [(message.voice, message.text) for message in transcript.messages] == [
         (Voice.SYSTEM, "<open_files>\na.py\n</open_files>"),
         (Voice.USER, "Fix it."),
         (Voice.ASSISTANT, "Done."),
@@ -47,6 +47,10 @@ def test_what_the_user_typed_is_the_users_and_the_rest_is_the_systems() -> None:
 
 
 def test_lines_of_claude_code_are_not_taken_for_cursors() -> None:
-    told = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Hi."}}
+    line_of_claude_code = {
+        "type": "user",
+        "sessionId": "s",
+        "message": {"role": "user", "content": "Hi."},
+    }
 
-    assert parse_transcripts(json.dumps(told)).transcripts[0].format == "claude-code"
+    assert parse_transcripts(json.dumps(line_of_claude_code)).transcripts[0].format == "claude-code"

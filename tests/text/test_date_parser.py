@@ -1,5 +1,5 @@
 """
-Expressions of time: what each one means, and what only looks like one.
+Date expressions: the time span each one means, and text that only looks like one.
 
 In the table, «…» stands around each expression that must be found, and nothing else may be. What it
 means is written as a day, or as two moments with a slash between, the second not included.
@@ -27,22 +27,22 @@ NEW_YORK = timezone(timedelta(hours=-4))
 LATE_IN_NEW_YORK = datetime(2026, 6, 17, 22, 0, tzinfo=NEW_YORK)  # the 18th in UTC
 
 
-class Row(NamedTuple):
+class DateCase(NamedTuple):
     text: str
-    meant: tuple[str, ...] = ()
+    spans: tuple[str, ...] = ()
     asked_at: datetime = WEDNESDAY
-    toward: Direction = "past"
+    direction: Direction = "past"
 
 
-def past(text: str, *meant: str, asked_at: datetime = WEDNESDAY) -> Row:
-    return Row(text, meant, asked_at, "past")
+def past(text: str, *spans: str, asked_at: datetime = WEDNESDAY) -> DateCase:
+    return DateCase(text, spans, asked_at, "past")
 
 
-def future(text: str, *meant: str, asked_at: datetime = WEDNESDAY) -> Row:
-    return Row(text, meant, asked_at, "future")
+def future(text: str, *spans: str, asked_at: datetime = WEDNESDAY) -> DateCase:
+    return DateCase(text, spans, asked_at, "future")
 
 
-def moment(written: str, asked_at: datetime) -> datetime:
+def parse_moment(written: str, asked_at: datetime) -> datetime:
     names = {
         "now": asked_at.astimezone(UTC),
         "dawn": DEFAULT_START,
@@ -52,11 +52,11 @@ def moment(written: str, asked_at: datetime) -> datetime:
     return names.get(written) or datetime.fromisoformat(written).replace(tzinfo=UTC)
 
 
-def stretch(written: str, asked_at: datetime) -> tuple[datetime, datetime]:
+def time_span(written: str, asked_at: datetime) -> tuple[datetime, datetime]:
     start, slash, end = written.partition("/")
     if slash:
-        return moment(start, asked_at), moment(end, asked_at)
-    return moment(start, asked_at), moment(start, asked_at) + timedelta(days=1)
+        return parse_moment(start, asked_at), parse_moment(end, asked_at)
+    return parse_moment(start, asked_at), parse_moment(start, asked_at) + timedelta(days=1)
 
 
 DAYS = [
@@ -369,19 +369,21 @@ TABLE = [
 ]
 
 
-def name_of(row: Row) -> str:
-    return f"{row.text[:60]!r} {row.toward} of {row.asked_at:%Y-%m-%d %H:%M%z}"
+def name_of(row: DateCase) -> str:
+    return f"{row.text[:60]!r} {row.direction} of {row.asked_at:%Y-%m-%d %H:%M%z}"
 
 
 @pytest.mark.parametrize("row", TABLE, ids=name_of)
-def test_an_expression_of_time_is_found_and_means_its_stretch_of_time(row: Row) -> None:
+def test_a_date_expression_is_found_and_resolved_to_its_time_span(row: DateCase) -> None:
     marked = [part.partition("»")[0] for part in row.text.split("«")[1:]]
     text = row.text.replace("«", "").replace("»", "")
 
-    found = find_dates(text, asked_at=row.asked_at, direction=row.toward)
+    dates = find_dates(text, asked_at=row.asked_at, direction=row.direction)
 
-    assert [when.text for when in found] == marked
-    assert [(w.start, w.end) for w in found] == [stretch(m, row.asked_at) for m in row.meant]
+    assert [date.text for date in dates] == marked
+    assert [(date.start, date.end) for date in dates] == [
+        time_span(span, row.asked_at) for span in row.spans
+    ]
 
 
 @pytest.mark.parametrize(
@@ -398,7 +400,7 @@ def test_an_expression_of_time_is_found_and_means_its_stretch_of_time(row: Row) 
         "since 2019",
     ],
 )
-def test_a_date_that_says_its_year_is_exact(text: str) -> None:
+def test_a_date_with_a_year_is_absolute(text: str) -> None:
     assert [when.is_absolute for when in find_dates(text, asked_at=WEDNESDAY)] == [True]
 
 
@@ -414,8 +416,8 @@ def test_a_date_that_says_its_year_is_exact(text: str) -> None:
         "from 2019 to now",
     ],
 )
-def test_a_date_that_depends_on_the_moment_of_asking_is_not_exact(text: str) -> None:
-    assert [when.is_absolute for when in find_dates(text, asked_at=WEDNESDAY)] == [False]
+def test_a_date_relative_to_the_moment_of_asking_is_not_absolute(text: str) -> None:
+    assert [date.is_absolute for date in find_dates(text, asked_at=WEDNESDAY)] == [False]
 
 
 def test_a_moment_without_a_zone_is_utc() -> None:
@@ -427,30 +429,30 @@ def test_a_moment_without_a_zone_is_utc() -> None:
 class Summertime(tzinfo):
     """One hour ahead of UTC, and two from 30 March 2026 on."""
 
-    def utcoffset(self, moment: datetime | None) -> timedelta:
-        return timedelta(hours=2 if moment and moment.date() > date(2026, 3, 29) else 1)
+    def utcoffset(self, parse_moment: datetime | None) -> timedelta:
+        return timedelta(hours=2 if parse_moment and parse_moment.date() > date(2026, 3, 29) else 1)
 
-    def dst(self, moment: datetime | None) -> timedelta:
-        return self.utcoffset(moment) - timedelta(hours=1)
+    def dst(self, parse_moment: datetime | None) -> timedelta:
+        return self.utcoffset(parse_moment) - timedelta(hours=1)
 
-    def tzname(self, moment: datetime | None) -> str:
+    def tzname(self, parse_moment: datetime | None) -> str:
         return "summertime"
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "span"),
     [
         ("on Sunday", "2026-03-28T23:00/2026-03-29T22:00"),
         ("in March", "2026-02-28T23:00/2026-03-31T22:00"),
         ("36 hours ago", "2026-03-29T00:00/2026-03-29T01:00"),
     ],
 )
-def test_a_day_on_which_the_clocks_change_has_its_own_length(text: str, meant: str) -> None:
+def test_a_day_on_which_the_clocks_change_has_its_own_length(text: str, span: str) -> None:
     monday = datetime(2026, 3, 30, 14, 15, tzinfo=Summertime())
 
-    (when,) = find_dates(text, asked_at=monday)
+    (found_date,) = find_dates(text, asked_at=monday)
 
-    assert (when.start, when.end) == stretch(meant, monday)
+    assert (found_date.start, found_date.end) == time_span(span, monday)
 
 
 WORDS = """
@@ -464,33 +466,33 @@ phrases = st.lists(st.sampled_from([*WORDS.split(), "\n", "\n\n"]), max_size=12)
 any_text = phrases | st.text() | st.text(string.digits + "-/.:T ,", max_size=40)
 zones = st.sampled_from([UTC, NEW_YORK, timezone(timedelta(hours=14)), Summertime()])
 moments = st.datetimes(timezones=st.none()).flatmap(
-    lambda moment: zones.map(lambda zone: moment.replace(tzinfo=zone))
+    lambda parse_moment: zones.map(lambda zone: parse_moment.replace(tzinfo=zone))
 )
-towards: st.SearchStrategy[Direction] = st.sampled_from(["past", "future"])
+directions: st.SearchStrategy[Direction] = st.sampled_from(["past", "future"])
 
 
-@given(any_text, moments, towards)
-def test_whatever_is_found_stands_in_the_text_in_order_and_has_a_length(
-    text: str, asked_at: datetime, toward: Direction
+@given(any_text, moments, directions)
+def test_found_dates_are_in_order_inside_the_text_and_not_empty(
+    text: str, asked_at: datetime, direction: Direction
 ) -> None:
-    found = find_dates(text, asked_at=asked_at, direction=toward)
+    dates = find_dates(text, asked_at=asked_at, direction=direction)
 
-    assert all(when.text == text[when.text_start : when.text_end] != "" for when in found)
-    assert all(one.text_end <= other.text_start for one, other in pairwise(found))
-    assert all(when.start < when.end for when in found)
-    assert all(when.start.tzinfo is UTC and when.end.tzinfo is UTC for when in found)
+    assert all(date.text == text[date.text_start : date.text_end] != "" for date in dates)
+    assert all(first.text_end <= second.text_start for first, second in pairwise(dates))
+    assert all(date.start < date.end for date in dates)
+    assert all(date.start.tzinfo is UTC and date.end.tzinfo is UTC for date in dates)
 
 
 @pytest.mark.parametrize("asked_at", [datetime.min, datetime.max])
 @pytest.mark.parametrize("zone", [UTC, NEW_YORK, timezone(timedelta(hours=14))])
-@given(phrases, towards)
-def test_the_ends_of_the_calendar_raise_nothing(
-    asked_at: datetime, zone: tzinfo, text: str, toward: Direction
+@given(phrases, directions)
+def test_the_first_and_last_day_of_the_calendar_raise_no_error(
+    asked_at: datetime, zone: tzinfo, text: str, direction: Direction
 ) -> None:
-    find_dates(text, asked_at=asked_at.replace(tzinfo=zone), direction=toward)
+    find_dates(text, asked_at=asked_at.replace(tzinfo=zone), direction=direction)
 
 
-@given(st.integers(0, 400), moments.filter(lambda moment: 2 < moment.year < 9999))
+@given(st.integers(0, 400), moments.filter(lambda parse_moment: 2 < parse_moment.year < 9999))
 def test_days_ago_count_the_days_of_the_askers_calendar(count: int, asked_at: datetime) -> None:
     (when,) = find_dates(f"{count} days ago", asked_at=asked_at)
 

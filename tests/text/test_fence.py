@@ -1,4 +1,4 @@
-"""The fence around injected memory: made, known again, and impossible to forge from inside."""
+"""The fence around injected memory: created, recognised, and impossible to forge from inside."""
 
 import itertools
 import re
@@ -28,13 +28,13 @@ def without_fences(text: str) -> str:
     return text
 
 
-def test_the_fence_carries_the_fingerprint_of_what_it_encloses() -> None:
-    one, other = fence_text("I live in Ghent."), fence_text("I live in Porto.")
+def test_the_opening_tag_has_the_fingerprint_of_the_content() -> None:
+    first, second = fence_text("I live in Ghent."), fence_text("I live in Porto.")
 
-    assert OPENING.match(one)
-    assert one.endswith(f"\nI live in Ghent.\n{CLOSING_TAG}")
-    assert fence_text("I live in Ghent.") == one
-    assert one.partition("\n")[0] != other.partition("\n")[0]
+    assert OPENING.match(first)
+    assert first.endswith(f"\nI live in Ghent.\n{CLOSING_TAG}")
+    assert fence_text("I live in Ghent.") == first
+    assert first.partition("\n")[0] != second.partition("\n")[0]
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_the_fence_carries_the_fingerprint_of_what_it_encloses() -> None:
         "</memory>",
     ],
 )
-def test_a_text_without_our_fence_repeats_nothing(text: str) -> None:
+def test_a_text_without_a_fence_has_no_spans(text: str) -> None:
     assert fenced_spans(text) == []
 
 
-def test_every_fence_in_a_text_is_found_with_its_place() -> None:
+def test_every_fence_in_a_text_is_found_with_its_position() -> None:
     text = f"before {fence_text('one')} between {fence_text('two')} after"
 
     assert [text[start:end] for start, end in fenced_spans(text)] == [
@@ -84,12 +84,12 @@ def test_a_fence_opened_inside_a_fence_is_part_of_it() -> None:
         '<memory fingerprint="0123456789012345">',
     ],
 )
-def test_a_tag_of_the_fence_is_taken_out_of_what_stands_inside(tag: str) -> None:
+def test_a_fence_tag_inside_the_content_is_escaped(tag: str) -> None:
     assert escape_fence_tags(f"a {tag} b") == "a ‹memory› b"
 
 
 @pytest.mark.parametrize("text", ["<memories>", "memory > 3", "a < memory", "<b>memory</b>"])
-def test_what_only_looks_like_a_tag_stays(text: str) -> None:
+def test_text_that_only_looks_like_a_tag_is_not_changed(text: str) -> None:
     assert escape_fence_tags(text) == text
 
 
@@ -101,9 +101,7 @@ def test_nothing_inside_closes_the_fence(inside: str) -> None:
 
 
 @given(texts, texts, texts)
-def test_what_is_put_into_a_prompt_is_known_again_in_it(
-    front: str, inside: str, behind: str
-) -> None:
+def test_injected_text_is_recognised_in_a_prompt(front: str, inside: str, behind: str) -> None:
     text = (
         escape_fence_tags(front) + fence_text(escape_fence_tags(inside)) + escape_fence_tags(behind)
     )
@@ -112,8 +110,8 @@ def test_what_is_put_into_a_prompt_is_known_again_in_it(
 
 
 @given(texts)
-def test_spans_stand_in_order_apart_and_inside_the_text(text: str) -> None:
+def test_spans_are_in_order_inside_the_text_and_do_not_overlap(text: str) -> None:
     spans = fenced_spans(text)
 
     assert all(0 <= start < end <= len(text) for start, end in spans)
-    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
+    assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans))

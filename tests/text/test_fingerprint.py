@@ -1,4 +1,4 @@
-"""Hashes: exact ones, checked against published values, and one that forgives."""
+"""Exact hashes, checked against published values, and the fingerprint that ignores form."""
 
 import hashlib
 
@@ -29,14 +29,14 @@ def test_a_short_hash_has_16_bytes_and_never_changes() -> None:
 
 
 @given(st.text(), st.text())
-def test_a_short_hash_tells_texts_apart(one: str, other: str) -> None:
-    assume(one != other)
+def test_a_short_hash_tells_texts_apart(first: str, second: str) -> None:
+    assume(first != second)
 
-    assert short_hash(one) != short_hash(other)
+    assert short_hash(first) != short_hash(second)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("We use Postgres.", "we use postgres"),
         ("We use Postgres", "  We   use\n\tPostgres!  "),
@@ -49,13 +49,13 @@ def test_a_short_hash_tells_texts_apart(one: str, other: str) -> None:
     ],
 )
 def test_texts_that_differ_in_case_spacing_and_marks_share_a_fingerprint(
-    one: str, other: str
+    first: str, second: str
 ) -> None:
-    assert fingerprint(one) == fingerprint(other)
+    assert fingerprint(first) == fingerprint(second)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("We use Postgres", "We use MySQL"),
         ("port 5432", "port 5433"),
@@ -66,8 +66,10 @@ def test_texts_that_differ_in_case_spacing_and_marks_share_a_fingerprint(
         ("a then b", "b then a"),
     ],
 )
-def test_texts_that_say_different_things_do_not_share_a_fingerprint(one: str, other: str) -> None:
-    assert fingerprint(one) != fingerprint(other)
+def test_texts_that_say_different_things_do_not_share_a_fingerprint(
+    first: str, second: str
+) -> None:
+    assert fingerprint(first) != fingerprint(second)
 
 
 @given(st.lists(st.text("abcXYZ019é", min_size=1), min_size=1))

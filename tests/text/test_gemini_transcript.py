@@ -1,9 +1,9 @@
-"""Sessions of the Gemini CLI, whole or line by line."""
+"""Transcripts of the Gemini CLI, as one JSON object or one message per line."""
 
 import json
 from datetime import UTC, datetime
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.transcript_reader import read_transcripts
 
 AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
@@ -26,7 +26,10 @@ def test_session_title_and_times_are_kept_and_the_project_hash_is_not() -> None:
     )
 
     assert transcript == Transcript(
-        said=(Said(Voice.USER, "Hi", at=AT), Said(Voice.ASSISTANT, "Hello")),
+        messages=(
+            TranscriptMessage(Voice.USER, "Hi", at=AT),
+            TranscriptMessage(Voice.ASSISTANT, "Hello"),
+        ),
         format="gemini",
         title="A greeting",
         session="s1",
@@ -43,7 +46,7 @@ def test_notices_and_messages_of_an_unknown_type_are_the_systems() -> None:
         {"type": "compression", "content": "Compressed"},
     )
 
-    assert [one.voice for one in transcript.said] == [Voice.SYSTEM] * 4
+    assert [message.voice for message in transcript.messages] == [Voice.SYSTEM] * 4
 
 
 def test_calls_of_tools_and_their_results_are_the_tools() -> None:
@@ -64,11 +67,11 @@ def test_calls_of_tools_and_their_results_are_the_tools() -> None:
         }
     )
 
-    assert transcript.said == (
-        Said(Voice.TOOL, 'read_file {"path": "a.go"}', "read_file", AT),
-        Said(Voice.TOOL, "package a", "read_file", AT),
-        Said(Voice.TOOL, "shell", "shell", AT),
-        Said(Voice.TOOL, "Done", "shell", AT),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.TOOL, 'read_file {"path": "a.go"}', "read_file", AT),
+        TranscriptMessage(Voice.TOOL, "package a", "read_file", AT),
+        TranscriptMessage(Voice.TOOL, "shell", "shell", AT),
+        TranscriptMessage(Voice.TOOL, "Done", "shell", AT),
     )
 
 
@@ -86,9 +89,9 @@ def test_files_the_program_put_behind_the_users_words_are_a_tools() -> None:
         }
     )
 
-    assert transcript.said == (
-        Said(Voice.USER, "Read @a.md"),
-        Said(
+    assert transcript.messages == (
+        TranscriptMessage(Voice.USER, "Read @a.md"),
+        TranscriptMessage(
             Voice.TOOL,
             "--- Content from referenced files ---\nContent from @a.md:\nI hate tabs.",
         ),
@@ -98,13 +101,17 @@ def test_files_the_program_put_behind_the_users_words_are_a_tools() -> None:
 def test_pieces_of_a_text_are_put_together_without_thoughts() -> None:
     parts = [{"text": "Hel"}, {"text": "Hm.", "thought": True}, {"text": "lo"}, "!", 7]
 
-    assert session({"type": "gemini", "content": parts}).said == (Said(Voice.ASSISTANT, "Hello!"),)
+    assert session({"type": "gemini", "content": parts}).messages == (
+        TranscriptMessage(Voice.ASSISTANT, "Hello!"),
+    )
 
 
 def test_what_sets_the_session_up_is_the_systems() -> None:
     text = "<session_context>\nThis is the Gemini CLI.\n</session_context>"
 
-    assert session({"type": "user", "content": text}).said == (Said(Voice.SYSTEM, text),)
+    assert session({"type": "user", "content": text}).messages == (
+        TranscriptMessage(Voice.SYSTEM, text),
+    )
 
 
 def test_a_session_written_line_by_line_counts_each_message_as_last_written() -> None:
@@ -116,15 +123,15 @@ def test_a_session_written_line_by_line_counts_each_message_as_last_written() ->
         {"id": "3", "type": "user", "content": "Bye"},
         {"id": "2", "type": "gemini", "content": "Hello"},
     ]
-    (transcript,) = read_transcripts("\n".join(json.dumps(one) for one in lines))
+    (transcript,) = read_transcripts("\n".join(json.dumps(line) for line in lines))
 
     assert (transcript.session, transcript.started_at) == ("s1", AT)
-    assert [one.text for one in transcript.said] == ["Hi", "Hello", "Bye"]
+    assert [message.text for message in transcript.messages] == ["Hi", "Hello", "Bye"]
 
 
 def test_several_sessions_are_several_conversations() -> None:
-    one = {"sessionId": "s1", "messages": [{"type": "user", "content": "Hi"}]}
-    two = {"sessionId": "s2", "messages": [{"type": "user", "content": "Hi"}]}
+    first = {"sessionId": "s1", "messages": [{"type": "user", "content": "Hi"}]}
+    second = {"sessionId": "s2", "messages": [{"type": "user", "content": "Hi"}]}
 
-    found = read_transcripts(json.dumps([one, two]))
-    assert [transcript.session for transcript in found] == ["s1", "s2"]
+    transcripts = read_transcripts(json.dumps([first, second]))
+    assert [transcript.session for transcript in transcripts] == ["s1", "s2"]

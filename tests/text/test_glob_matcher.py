@@ -34,7 +34,7 @@ from recollect.text.glob_matcher import glob_matcher
         ("*.{js", "x.{js", True),
     ],
 )
-def test_a_glob_means_a_name_or_with_a_slash_a_path(
+def test_a_glob_matches_a_name_or_with_a_slash_a_path(
     glob: str | None, path: str, is_meant: bool
 ) -> None:
     assert glob_matcher(glob)(path) is is_meant
@@ -43,11 +43,11 @@ def test_a_glob_means_a_name_or_with_a_slash_a_path(
 @pytest.mark.parametrize(
     "glob", ["", "  ", "a" * 501, "{a,b}" * 40, "*a" * 20, "{" + "," * 100 + "}"]
 )
-def test_a_glob_that_is_empty_or_would_take_for_ever_is_refused(glob: str) -> None:
+def test_a_glob_that_is_empty_or_too_complex_is_rejected(glob: str) -> None:
     with pytest.raises(InvalidInput, match="include"):
         glob_matcher(glob)
 
 
-def test_many_stars_side_by_side_are_one_and_many_folders_are_soon_decided() -> None:
+def test_adjacent_stars_count_as_one_and_many_folders_match_quickly() -> None:
     assert glob_matcher("*" * 300 + ".py")("a" * 300 + ".py")
     assert not glob_matcher("**/a/" * 60 + "b")("a/" * 200 + "c")

@@ -14,6 +14,8 @@ from recollect.errors import InvalidInput
 from recollect.text.transcripts.message_list import transcript_from_messages
 from recollect.text.transcripts.transcript_reader import read_transcripts
 
+pytestmark = pytest.mark.fuzz
+
 WORDS = "Use tabs in Makefiles. "
 
 CLAUDE_CODE: list[object] = [
@@ -124,8 +126,8 @@ anything = st.recursive(
 )
 
 
-def places(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-    """Return the way to every value inside *value*."""
+def paths(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    """Return the path to every value inside *value*."""
     inner = (
         value.items()
         if isinstance(value, dict)
@@ -133,7 +135,7 @@ def places(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, .
         if isinstance(value, list)
         else ()
     )
-    return [path, *(way for key, one in inner for way in places(one, (*path, key)))]
+    return [path, *(item_path for key, item in inner for item_path in paths(item, (*path, key)))]
 
 
 def with_value(value: object, path: tuple[object, ...], new: object) -> object:
@@ -148,10 +150,10 @@ def with_value(value: object, path: tuple[object, ...], new: object) -> object:
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> list[object]:
+def mutated_sample(draw: st.DrawFn) -> list[object]:
     sample: object = draw(st.sampled_from(ALL))
     for _ in range(draw(st.integers(1, 3))):
-        way = draw(st.sampled_from(places(sample)[1:] or [()]))
+        way = draw(st.sampled_from(paths(sample)[1:] or [()]))
         sample = with_value(sample, way, draw(anything))
     return sample if isinstance(sample, list) else [sample]
 
@@ -164,26 +166,26 @@ def as_lines(records: list[object]) -> str:
     return "\n".join(json.dumps(record) for record in records)
 
 
-def must_be_sound(text: str) -> None:
+def assert_readable(text: str) -> None:
     try:
         transcripts = read_transcripts(text)
     except InvalidInput:
         assert not text.lstrip("\ufeff").strip()
         return
     for transcript in transcripts:
-        assert transcript.said
+        assert transcript.messages
         assert transcript.format
-        for one in transcript.said:
-            assert one.text.strip()
-            assert isinstance(one.voice, Voice)
-            assert isinstance(one.speaker, str)
+        for message in transcript.messages:
+            assert message.text.strip()
+            assert isinstance(message.voice, Voice)
+            assert isinstance(message.speaker, str)
 
 
-@given(mutated(), st.sampled_from([as_list, as_lines]))
+@given(mutated_sample(), st.sampled_from([as_list, as_lines]))
 def test_a_sample_with_odd_values_anywhere_is_read(
     records: list[object], form: Callable[[list[object]], str]
 ) -> None:
-    must_be_sound(form(records))
+    assert_readable(form(records))
 
 
 @given(st.sampled_from(ALL), st.data())
@@ -195,12 +197,12 @@ def test_a_sample_with_pieces_cut_out_or_put_in_is_read(
     end = data.draw(st.integers(start, len(text)))
     new = data.draw(st.text(st.characters(categories=None), max_size=5))
 
-    must_be_sound(text[:start] + new + text[end:])
+    assert_readable(text[:start] + new + text[end:])
 
 
 @given(st.text(st.characters(categories=None)) | st.text("Ab:#*[]()0 \n`：{}", max_size=80))
 def test_any_text_is_read(text: str) -> None:
-    must_be_sound(text)
+    assert_readable(text)
 
 
 @given(st.lists(anything, max_size=4))
@@ -219,11 +221,13 @@ spoken = st.text(st.characters(codec="utf-8", exclude_characters="<#-"), min_siz
 def test_what_the_user_said_is_found_in_what_is_read(
     sample: list[object], form: Callable[[list[object]], str], words: str
 ) -> None:
-    way = next(way for way in places(sample) if str(value_at(sample, way)).startswith("Hi"))
-    text = form(with_value(sample, way, words))  # type: ignore[arg-type]
+    path = next(path for path in paths(sample) if str(value_at(sample, path)).startswith("Hi"))
+    text = form(with_value(sample, path, words))  # type: ignore[arg-type]
 
-    said = [one.text for transcript in read_transcripts(text) for one in transcript.said]
-    assert words in said
+    texts = [
+        message.text for transcript in read_transcripts(text) for message in transcript.messages
+    ]
+    assert words in texts
 
 
 def value_at(value: object, path: tuple[object, ...]) -> object:
@@ -235,17 +239,17 @@ def value_at(value: object, path: tuple[object, ...]) -> object:
 @given(st.lists(st.text("ab .\n", min_size=1).filter(str.strip), min_size=2))
 def test_what_is_said_in_a_dialogue_is_found_in_what_is_read(texts: list[str]) -> None:
     labels = ["User", "Assistant"] * len(texts)
-    text = "\n".join(f"{label}: {one}" for label, one in zip(labels, texts, strict=False))
+    text = "\n".join(f"{label}: {words}" for label, words in zip(labels, texts, strict=False))
     (transcript,) = read_transcripts(text)
 
-    assert [one.text for one in transcript.said] == [one.strip() for one in texts]
+    assert [message.text for message in transcript.messages] == [text.strip() for text in texts]
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters=":：#*")))
 def test_no_character_of_a_text_without_labels_is_lost(text: str) -> None:
     (transcript,) = read_transcripts("Prose. " + text)
 
-    assert [one.text for one in transcript.said] == ["Prose. " + text]
+    assert [message.text for message in transcript.messages] == ["Prose. " + text]
 
 
 HOSTILE = {

@@ -31,10 +31,10 @@ def test_several_ways_are_alternatives_that_do_not_mix() -> None:
 
 
 def test_the_first_way_that_fits_is_taken() -> None:
-    found = LazyPattern("a(?P<short>b)", "a(?P<long>bc)").search("abc")
+    match = LazyPattern("a(?P<short>b)", "a(?P<long>bc)").search("abc")
 
-    assert found is not None
-    assert (found["short"], found["long"]) == ("b", None)
+    assert match is not None
+    assert (match["short"], match["long"]) == ("b", None)
 
 
 def test_flags_hold_for_every_way() -> None:
@@ -43,7 +43,7 @@ def test_flags_hold_for_every_way() -> None:
     assert pattern.findall("ONE two Two") == ["ONE", "two", "Two"]
 
 
-def test_match_begins_where_it_is_told_and_search_goes_on() -> None:
+def test_match_is_tried_only_at_the_start_and_search_continues() -> None:
     pattern = LazyPattern("b")
 
     assert pattern.match("ab") is None
@@ -60,8 +60,8 @@ def test_sub_replaces_every_piece() -> None:
 def test_it_finds_what_the_expression_finds(text: str, start: int, end: int) -> None:
     pattern, plain = LazyPattern("a+", "b "), re.compile("(?:a+)|(?:b )")
 
-    assert [one.span() for one in pattern.finditer(text, start, end)] == [
-        one.span() for one in plain.finditer(text, start, end)
+    assert [match.span() for match in pattern.finditer(text, start, end)] == [
+        match.span() for match in plain.finditer(text, start, end)
     ]
     assert str(pattern.search(text, start, end)) == str(plain.search(text, start, end))
     assert str(pattern.match(text, start, end)) == str(plain.match(text, start, end))

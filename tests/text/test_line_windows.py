@@ -39,7 +39,7 @@ def test_a_line_ends_with_a_line_feed_and_only_with_that(text: str, lines: list[
         (9, 1, (10, 9, 4, "")),
     ],
 )
-def test_a_window_is_some_lines_and_says_which(
+def test_a_window_has_the_requested_lines_and_their_numbers(
     offset: int, length: int | None, expected: tuple[int, int, int, str]
 ) -> None:
     assert line_window("a\n\nc\nd", offset, length) == expected
@@ -83,8 +83,8 @@ def test_a_long_line_is_cut_around_the_match_and_never_longer_than_allowed() -> 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 60), st.integers(3, 30))
 def test_a_cut_line_has_exactly_the_length_allowed(
-    length: int, one: int, other: int, most: int
+    length: int, first: int, second: int, max_chars: int
 ) -> None:
-    start, end = sorted((min(one, length), min(other, length)))
+    start, end = sorted((min(first, length), min(second, length)))
 
-    assert len(trim_line("x" * length, start, end, max_chars=most)) == min(length, most)
+    assert len(trim_line("x" * length, start, end, max_chars=max_chars)) == min(length, max_chars)

@@ -1,4 +1,4 @@
-"""Lists of messages: from Python a mistake is told, from a file it is skipped."""
+"""Lists of messages: an invalid message raises an error from Python and is skipped in a file."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.errors import InvalidInput
 from recollect.text.transcripts.message_list import transcript_from_messages
 from recollect.text.transcripts.transcript_reader import read_transcripts
@@ -16,8 +16,8 @@ from recollect.text.transcripts.transcript_reader import read_transcripts
 AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
 
 
-def said(*messages: Mapping[str, object]) -> tuple[Said, ...]:
-    return transcript_from_messages(messages).said
+def parse_messages(*messages: Mapping[str, object]) -> tuple[TranscriptMessage, ...]:
+    return transcript_from_messages(messages).messages
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,17 @@ def said(*messages: Mapping[str, object]) -> tuple[Said, ...]:
     ],
 )
 def test_each_role_has_its_voice(role: str, voice: Voice, speaker: str) -> None:
-    assert said({"role": role, "content": "Hi"}) == (Said(voice, "Hi", speaker),)
+    assert parse_messages({"role": role, "content": "Hi"}) == (
+        TranscriptMessage(voice, "Hi", speaker),
+    )
 
 
 @pytest.mark.parametrize("key", ["name", "speaker"])
 @pytest.mark.parametrize("role", ["user", "tool", "reviewer"])
 def test_a_name_is_the_speaker(role: str, key: str) -> None:
-    (one,) = said({"role": role, "content": "Hi", key: "Ana"})
+    (message,) = parse_messages({"role": role, "content": "Hi", key: "Ana"})
 
-    assert one.speaker == "Ana"
+    assert message.speaker == "Ana"
 
 
 @pytest.mark.parametrize("key", ["created_at", "timestamp", "at", "time"])
@@ -66,10 +68,10 @@ def test_a_name_is_the_speaker(role: str, key: str) -> None:
     ],
     ids=str,
 )
-def test_a_time_may_be_told_in_many_ways(key: str, value: object) -> None:
+def test_a_time_may_be_written_in_many_ways(key: str, value: object) -> None:
     transcript = transcript_from_messages([{"role": "user", "content": "Hi", key: value}])
 
-    assert transcript.said[0].at == AT
+    assert transcript.messages[0].at == AT
     assert transcript.started_at == AT
 
 
@@ -81,12 +83,12 @@ def test_the_first_known_time_is_the_start() -> None:
         ]
     )
 
-    assert [one.at for one in transcript.said] == [None, AT]
+    assert [message.at for message in transcript.messages] == [None, AT]
     assert transcript.started_at == AT
 
 
 def test_the_parts_of_each_interface_are_understood() -> None:
-    assert said(
+    assert parse_messages(
         {
             "role": "user",
             "content": [
@@ -102,19 +104,19 @@ def test_the_parts_of_each_interface_are_understood() -> None:
         {"role": "assistant", "content": {"type": "text", "text": "seven"}},
         {"role": "assistant", "content": [{"type": "refusal", "refusal": "eight"}]},
     ) == (
-        Said(Voice.USER, "one"),
-        Said(Voice.USER, "two"),
-        Said(Voice.USER, "three"),
-        Said(Voice.USER, "four"),
-        Said(Voice.ASSISTANT, "five"),
-        Said(Voice.ASSISTANT, "six"),
-        Said(Voice.ASSISTANT, "seven"),
-        Said(Voice.ASSISTANT, "eight"),
+        TranscriptMessage(Voice.USER, "one"),
+        TranscriptMessage(Voice.USER, "two"),
+        TranscriptMessage(Voice.USER, "three"),
+        TranscriptMessage(Voice.USER, "four"),
+        TranscriptMessage(Voice.ASSISTANT, "five"),
+        TranscriptMessage(Voice.ASSISTANT, "six"),
+        TranscriptMessage(Voice.ASSISTANT, "seven"),
+        TranscriptMessage(Voice.ASSISTANT, "eight"),
     )
 
 
 def test_tools_of_the_anthropic_interface_are_the_tools() -> None:
-    assert said(
+    assert parse_messages(
         {
             "role": "assistant",
             "content": [
@@ -125,16 +127,16 @@ def test_tools_of_the_anthropic_interface_are_the_tools() -> None:
         },
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "b"}]},
     ) == (
-        Said(Voice.ASSISTANT, "Let me look."),
-        Said(Voice.TOOL, 'Read {"path": "a"}', "Read"),
-        Said(Voice.TOOL, "b"),
+        TranscriptMessage(Voice.ASSISTANT, "Let me look."),
+        TranscriptMessage(Voice.TOOL, 'Read {"path": "a"}', "Read"),
+        TranscriptMessage(Voice.TOOL, "b"),
     )
 
 
 def test_tools_of_the_openai_interface_are_the_tools() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": '{"p": 1}'}}
 
-    assert said(
+    assert parse_messages(
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "b"}]},
         {"role": "assistant", "function_call": {"name": "old", "arguments": "not json"}},
@@ -145,21 +147,21 @@ def test_tools_of_the_openai_interface_are_the_tools() -> None:
         {"type": "function_call", "name": "new", "arguments": "{}", "call_id": "2"},
         {"type": "function_call_output", "call_id": "2", "output": "d"},
     ) == (
-        Said(Voice.TOOL, 'read {"p": 1}', "read"),
-        Said(Voice.TOOL, "b"),
-        Said(Voice.TOOL, "old not json", "old"),
-        Said(Voice.TOOL, "c", "old"),
-        Said(Voice.TOOL, '{"degrees": 21}'),
-        Said(Voice.TOOL, "one\ntwo"),
-        Said(Voice.ASSISTANT, "I cannot."),
-        Said(Voice.TOOL, "new", "new"),
-        Said(Voice.TOOL, "d"),
+        TranscriptMessage(Voice.TOOL, 'read {"p": 1}', "read"),
+        TranscriptMessage(Voice.TOOL, "b"),
+        TranscriptMessage(Voice.TOOL, "old not json", "old"),
+        TranscriptMessage(Voice.TOOL, "c", "old"),
+        TranscriptMessage(Voice.TOOL, '{"degrees": 21}'),
+        TranscriptMessage(Voice.TOOL, "one\ntwo"),
+        TranscriptMessage(Voice.ASSISTANT, "I cannot."),
+        TranscriptMessage(Voice.TOOL, "new", "new"),
+        TranscriptMessage(Voice.TOOL, "d"),
     )
 
 
 def test_blank_texts_are_left_out() -> None:
     assert (
-        said(
+        parse_messages(
             {"role": "user", "content": ""},
             {"role": "user", "content": " \n"},
             {"role": "user", "content": []},
@@ -169,14 +171,14 @@ def test_blank_texts_are_left_out() -> None:
     )
 
 
-def test_no_messages_are_a_transcript_in_which_nothing_is_said() -> None:
-    assert transcript_from_messages([]) == Transcript(said=(), format="messages")
+def test_an_empty_list_is_an_empty_transcript() -> None:
+    assert transcript_from_messages([]) == Transcript(messages=(), format="messages")
 
 
-def test_any_mapping_and_any_iterable_will_do() -> None:
+def test_any_mapping_and_any_iterable_is_accepted() -> None:
     messages: Any = (MappingProxyType({"role": "user", "content": text}) for text in "ab")
 
-    assert [one.text for one in transcript_from_messages(messages).said] == ["a", "b"]
+    assert [message.text for message in transcript_from_messages(messages).messages] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ def test_any_mapping_and_any_iterable_will_do() -> None:
         ({"role": "user", "content": ["Hi", 7]}, r"messages\[1\] has content\[1\] of type int"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(message: Any, problem: str) -> None:
+def test_an_invalid_message_is_reported_with_its_index(message: Any, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         transcript_from_messages([{"role": "user", "content": "Hi"}, message])
 
@@ -207,7 +209,7 @@ def test_messages_must_be_a_list(messages: Any) -> None:
         transcript_from_messages(messages)
 
 
-def test_arguments_that_cannot_be_told_are_left_out() -> None:
+def test_arguments_that_cannot_be_serialised_are_left_out() -> None:
     circle: dict[str, object] = {}
     circle["self"] = circle
     calls = [
@@ -220,7 +222,9 @@ def test_arguments_that_cannot_be_told_are_left_out() -> None:
         {"name": ["odd"], "args": {"a": 1}},
     ]
 
-    assert [one.text for one in said({"role": "assistant", "tool_calls": calls})] == [
+    assert [
+        message.text for message in parse_messages({"role": "assistant", "tool_calls": calls})
+    ] == [
         "circle …",
         "keys …",
         "number …",
@@ -240,9 +244,9 @@ def test_from_a_file_what_cannot_be_understood_is_skipped() -> None:
         {"role": "assistant", "content": "Hello"},
     ]
 
-    for text in (json.dumps(messages), "\n".join(json.dumps(one) for one in messages)):
+    for text in (json.dumps(messages), "\n".join(json.dumps(item) for item in messages)):
         (transcript,) = read_transcripts(text)
-        assert [one.text for one in transcript.said] == ["Hi", "Hello"]
+        assert [item.text for item in transcript.messages] == ["Hi", "Hello"]
 
 
 def test_objects_that_hold_messages_are_conversations_of_their_own() -> None:
@@ -251,7 +255,7 @@ def test_objects_that_hold_messages_are_conversations_of_their_own() -> None:
         {"session_id": "2", "messages": [{"role": "user", "content": "b"}, 7, None]},
         {"id": "3", "messages": [{"role": "user", "content": ""}]},
     ]
-    first, second = read_transcripts("\n".join(json.dumps(one) for one in lines))
+    first, second = read_transcripts("\n".join(json.dumps(item) for item in lines))
 
-    assert (first.session, first.title, first.place) == ("1", "One", "/app")
-    assert (second.session, second.said) == ("2", (Said(Voice.USER, "b"),))
+    assert (first.session, first.title, first.folder) == ("1", "One", "/app")
+    assert (second.session, second.messages) == ("2", (TranscriptMessage(Voice.USER, "b"),))

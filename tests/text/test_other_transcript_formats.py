@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from recollect.domain.transcript import Said, Voice
+from recollect.domain.transcript import TranscriptMessage, Voice
 from recollect.text.transcripts import cursor_transcript, mcp_memory_file
 from recollect.text.transcripts.json_fields import JsonRecord
 from recollect.text.transcripts.transcript_reader import read_transcripts
@@ -27,20 +27,20 @@ def test_a_conversation_of_claude_ai_keeps_who_said_what_and_when() -> None:
             {"sender": "human", "text": "Only text here", "content": [], "created_at": TIME},
         ],
     }  # fmt: skip
-    [found] = read_transcripts(json.dumps([conversation]))
+    [transcript] = read_transcripts(json.dumps([conversation]))
 
-    assert (found.format, found.title, found.session) == ("claude-ai", "Tea", "c1")
-    assert found.started_at == AT
-    assert found.said == (
-        Said(Voice.USER, "Hello", at=AT),
-        Said(Voice.TOOL, "I am a file.", "notes.txt", AT),
-        Said(Voice.ASSISTANT, "Hi", at=AT),
-        Said(Voice.TOOL, 'search {"q": "tea"}', "search", AT),
-        Said(Voice.USER, "Only text here", at=AT),
+    assert (transcript.format, transcript.title, transcript.session) == ("claude-ai", "Tea", "c1")
+    assert transcript.started_at == AT
+    assert transcript.messages == (
+        TranscriptMessage(Voice.USER, "Hello", at=AT),
+        TranscriptMessage(Voice.TOOL, "I am a file.", "notes.txt", AT),
+        TranscriptMessage(Voice.ASSISTANT, "Hi", at=AT),
+        TranscriptMessage(Voice.TOOL, 'search {"q": "tea"}', "search", AT),
+        TranscriptMessage(Voice.USER, "Only text here", at=AT),
     )
 
 
-def test_what_the_user_typed_in_cursor_is_told_from_what_was_added() -> None:
+def test_what_the_user_typed_in_cursor_is_separated_from_what_was_added() -> None:
     lines = [
         {"role": "user", "message": {"content": [{"type": "text", "text":
             "<attached>a file</attached>\n<user_query>\nFix it\n</user_query>"}]}},
@@ -48,26 +48,29 @@ def test_what_the_user_typed_in_cursor_is_told_from_what_was_added() -> None:
             {"type": "text", "text": "Done."},
             {"type": "tool_use", "name": "Write", "input": {"path": "a"}}]}},
     ]  # fmt: skip
-    [found] = read_transcripts("\n".join(json.dumps(one) for one in lines))
+    [transcript] = read_transcripts("\n".join(json.dumps(item) for item in lines))
 
-    assert found.format == "cursor"
-    assert found.said == (
-        Said(Voice.SYSTEM, "<attached>a file</attached>"),
-        Said(Voice.USER, "Fix it"),
-        Said(Voice.ASSISTANT, "Done."),
-        Said(Voice.TOOL, 'Write {"path": "a"}', "Write"),
+    assert transcript.format == "cursor"
+    assert transcript.messages == (
+        TranscriptMessage(Voice.SYSTEM, "<attached>a file</attached>"),
+        TranscriptMessage(Voice.USER, "Fix it"),
+        TranscriptMessage(Voice.ASSISTANT, "Done."),
+        TranscriptMessage(Voice.TOOL, 'Write {"path": "a"}', "Write"),
     )
 
 
 def test_an_older_transcript_of_cursor_is_plain_text() -> None:
     text = "user:\n<user_query>\nFix it\n</user_query>\n\nassistant:\nDone.\n"
-    [found] = cursor_transcript.parse_text(text)
+    [transcript] = cursor_transcript.parse_text(text)
 
-    assert found.said == (Said(Voice.USER, "Fix it"), Said(Voice.ASSISTANT, "Done."))
+    assert transcript.messages == (
+        TranscriptMessage(Voice.USER, "Fix it"),
+        TranscriptMessage(Voice.ASSISTANT, "Done."),
+    )
     assert cursor_transcript.parse_text("A shopping list: tea and milk.") == []
 
 
-def test_a_graph_says_of_whom_each_observation_is() -> None:
+def test_each_observation_begins_with_its_entity() -> None:
     records: list[JsonRecord] = [
         {"type": "entity", "name": "Ana", "entityType": "person",
          "observations": ["Works at\nAcme", "Likes tea!", 7, " "]},
@@ -76,11 +79,11 @@ def test_a_graph_says_of_whom_each_observation_is() -> None:
         {"type": "relation", "from": "Ana", "to": ""},
         {"type": "other"},
     ]  # fmt: skip
-    [found] = mcp_memory_file.parse(records)
+    [transcript] = mcp_memory_file.parse(records)
 
     assert mcp_memory_file.recognises(records)
     assert not mcp_memory_file.recognises([{"type": "user"}, {}])
-    assert found.said == (
-        Said(Voice.ASSISTANT, "Ana: Works at Acme.\nAna: Likes tea!"),
-        Said(Voice.ASSISTANT, "Ana works at Acme."),
+    assert transcript.messages == (
+        TranscriptMessage(Voice.ASSISTANT, "Ana: Works at Acme.\nAna: Likes tea!"),
+        TranscriptMessage(Voice.ASSISTANT, "Ana works at Acme."),
     )

@@ -1,17 +1,17 @@
-"""Plain text: a dialogue where there is good reason to think so, else the user's own words."""
+"""Plain text: a dialogue if its labels are clear, else one message of the user."""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.plain_text import parse
 
 
 def voices(text: str) -> list[tuple[str, str, str]]:
     transcript = parse(text)
     assert transcript.format == "dialogue"
-    return [(one.voice.value, one.speaker, one.text) for one in transcript.said]
+    return [(message.voice.value, message.speaker, message.text) for message in transcript.messages]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_wide_colon_needs_no_space() -> None:
     ]
 
 
-def test_who_takes_turns_speaks_whatever_is_said() -> None:
+def test_people_who_take_turns_are_speakers() -> None:
     text = "Ana: The build is red.\nBen: A test fails.\nAna: Fixed."
 
     assert [speaker for _, speaker, _ in voices(text)] == ["Ana", "Ben", "Ana"]
@@ -96,7 +96,7 @@ def test_dates_are_kept_and_times_without_a_date_are_not() -> None:
         "[2026-05-08 10:12] Ana: One\n[2026-05-08T10:13:30Z] Ana: Two\n[10:14] Ana: 3"
     )
 
-    assert [one.at for one in transcript.said] == [
+    assert [message.at for message in transcript.messages] == [
         datetime(2026, 5, 8, 10, 12, tzinfo=UTC),
         datetime(2026, 5, 8, 10, 13, 30, tzinfo=UTC),
         None,
@@ -126,7 +126,7 @@ def test_lines_without_a_label_belong_to_the_last_speaker() -> None:
     ]
 
 
-def test_labels_of_another_look_belong_to_what_is_said() -> None:
+def test_labels_of_another_style_belong_to_the_message() -> None:
     text = "### User\nAna: Shall we?\nBen: Yes.\n### Assistant\nUser: is a label."
 
     assert voices(text) == [
@@ -135,7 +135,7 @@ def test_labels_of_another_look_belong_to_what_is_said() -> None:
     ]
 
 
-def test_labels_inside_a_code_block_belong_to_what_is_said() -> None:
+def test_labels_inside_a_code_block_belong_to_the_message() -> None:
     text = "User: Format it so:\n```\nUser: x\nAssistant: y\n```\nAssistant: I will."
 
     assert voices(text) == [
@@ -144,7 +144,7 @@ def test_labels_inside_a_code_block_belong_to_what_is_said() -> None:
     ]
 
 
-def test_a_code_block_that_is_never_closed_hides_nobody() -> None:
+def test_a_code_block_that_is_never_closed_hides_no_speaker() -> None:
     assert len(voices("User: What is this?\n```\nx = 1\nAssistant: An assignment.")) == 2
 
 
@@ -219,24 +219,24 @@ def test_a_label_with_nothing_said_is_left_out() -> None:
         "Ana : hello you\nBen : hello you",
     ],
 )
-def test_a_text_that_is_no_dialogue_is_the_users_and_whole(text: str) -> None:
-    assert parse(text) == Transcript(said=(Said(Voice.USER, text),), format="text")
+def test_a_text_that_is_not_a_dialogue_is_one_message_of_the_user(text: str) -> None:
+    assert parse(text) == Transcript(messages=(TranscriptMessage(Voice.USER, text),), format="text")
 
 
-def test_where_roles_speak_a_heading_with_a_colon_is_nobody() -> None:
+def test_if_roles_speak_a_heading_with_a_colon_is_not_a_speaker() -> None:
     transcript = parse("User: a cake?\nAssistant: Sure.\nIngredients:\nFlour\nUser: thanks")
 
-    assert [(one.voice, one.text) for one in transcript.said] == [
+    assert [(message.voice, message.text) for message in transcript.messages] == [
         (Voice.USER, "a cake?"),
         (Voice.ASSISTANT, "Sure.\nIngredients:\nFlour"),
         (Voice.USER, "thanks"),
     ]
 
 
-def test_a_fence_that_nobody_closed_does_not_swallow_the_talk() -> None:
+def test_an_unclosed_code_block_does_not_hide_the_dialogue() -> None:
     talk = "User: why?\n```\nx = 1\nAssistant: a typo\nUser: ok\n```\ny = 2\n```\nAssistant: done"
 
-    assert [one.voice for one in parse(talk).said] == [
+    assert [message.voice for message in parse(talk).messages] == [
         Voice.USER,
         Voice.ASSISTANT,
         Voice.USER,

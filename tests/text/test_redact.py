@@ -1,5 +1,5 @@
 """
-What is taken out before anything is stored, and what is left alone.
+Secrets that are removed before a text is stored, and text that is not changed.
 
 Every secret here is made up, and put together from parts so that scanners of this repository stay
 quiet.
@@ -261,20 +261,20 @@ def text_between_marks(result: RedactionResult) -> list[str]:
     return [*pieces, result.text[at:]]
 
 
-@pytest.mark.parametrize("sample", ISSUED, ids=unique_ids([one.kind for one in ISSUED]))
+@pytest.mark.parametrize("sample", ISSUED, ids=unique_ids([sample.kind for sample in ISSUED]))
 def test_an_issued_key_is_replaced_by_its_mark_and_the_rest_stays(sample: Sample) -> None:
     redacted = redact(sample.text.format(sample.secret))
 
     assert redacted.text == sample.text.format(mark(sample.kind))
-    assert [one.kind for one in redacted.redactions] == [sample.kind]
+    assert [redaction.kind for redaction in redacted.redactions] == [sample.kind]
 
 
-@pytest.mark.parametrize("sample", NAMED, ids=unique_ids([one.text for one in NAMED]))
+@pytest.mark.parametrize("sample", NAMED, ids=unique_ids([sample.text for sample in NAMED]))
 def test_a_value_that_is_called_a_secret_is_replaced_and_the_rest_stays(sample: Sample) -> None:
     redacted = redact(sample.text.format(sample.secret))
 
     assert redacted.text == sample.text.format(mark(sample.kind))
-    assert [one.kind for one in redacted.redactions] == [sample.kind]
+    assert [redaction.kind for redaction in redacted.redactions] == [sample.kind]
 
 
 def test_every_kind_of_secret_has_a_sample() -> None:
@@ -284,7 +284,7 @@ def test_every_kind_of_secret_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("text", UNTOUCHED, ids=unique_ids(UNTOUCHED))
-def test_what_is_no_secret_stays_as_it_is(text: str) -> None:
+def test_text_that_is_not_a_secret_is_not_changed(text: str) -> None:
     redacted = redact(text)
 
     assert redacted == RedactionResult(text, ())
@@ -296,7 +296,7 @@ def test_several_secrets_are_each_replaced_in_order() -> None:
 
     redacted = redact(text)
 
-    assert [one.kind for one in redacted.redactions] == [
+    assert [redaction.kind for redaction in redacted.redactions] == [
         "github-token",
         "url-password",
         "stripe-key",
@@ -352,17 +352,19 @@ def test_a_token_used_as_a_url_user_is_marked_once_and_for_all() -> None:
         ("a <private>token=abcd1234efgh</private> b", "a  b"),
     ],
 )
-def test_a_private_part_goes_with_everything_in_it(text: str, left: str) -> None:
+def test_a_private_part_is_removed_with_its_content(text: str, left: str) -> None:
     redacted = redact(text)
 
     assert redacted.text == left
-    assert {one.kind for one in redacted.redactions} == {"private"}
+    assert {redaction.kind for redaction in redacted.redactions} == {"private"}
 
 
 def test_a_private_part_leaves_an_empty_span_where_it_stood() -> None:
     redacted = redact("keep <private>this out</private> this; token=abcd1234efgh")
 
-    assert [(one.kind, one.start, one.end) for one in redacted.redactions] == [
+    assert [
+        (redaction.kind, redaction.start, redaction.end) for redaction in redacted.redactions
+    ] == [
         ("private", 5, 5),
         ("assigned-secret", 18, 44),
     ]
@@ -415,14 +417,14 @@ def test_a_redacted_text_does_not_change_when_redacted_again(text: str) -> None:
 def test_every_span_points_at_its_mark(text: str) -> None:
     redacted = redact(text)
 
-    for one in redacted.redactions:
-        expected = "" if one.kind == "private" else mark(one.kind)
-        assert redacted.text[one.start : one.end] == expected
+    for redaction in redacted.redactions:
+        expected = "" if redaction.kind == "private" else mark(redaction.kind)
+        assert redacted.text[redaction.start : redaction.end] == expected
 
 
 @given(texts)
 @settings(max_examples=100)
-def test_the_text_between_the_marks_is_the_text_that_was_given_in_order(text: str) -> None:
+def test_the_text_between_the_marks_is_the_original_text_in_order(text: str) -> None:
     pieces = text_between_marks(redact(text))
 
     assert text.startswith(pieces[0])
@@ -475,10 +477,10 @@ HOSTILE: dict[str, tuple[str, set[str]]] = {
 def test_a_long_hostile_text_is_read_in_time(text: str, kinds: set[str]) -> None:
     redacted = redact(text)
 
-    assert {one.kind for one in redacted.redactions} == kinds
+    assert {redaction.kind for redaction in redacted.redactions} == kinds
 
 
-def test_lines_keep_their_numbers_where_that_is_asked_for() -> None:
+def test_lines_keep_their_numbers_if_requested() -> None:
     key = "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----"
     text = f"one\n{key}\nfive <private>a\nb</private> six\nseven"
 
@@ -487,12 +489,12 @@ def test_lines_keep_their_numbers_where_that_is_asked_for() -> None:
     assert remove_multiline_secrets(text) == expected
 
 
-def test_long_secrets_go_and_short_ones_stay_for_later() -> None:
+def test_multiline_secrets_are_removed_and_short_ones_are_not() -> None:
     assert remove_multiline_secrets("password = 'hunter22x'") == "password = 'hunter22x'"
     assert remove_multiline_secrets("a <private>b\nc") == "a \n"
 
 
-def test_private_parts_made_to_appear_again_and_again_go_in_the_end() -> None:
+def test_private_parts_that_appear_repeatedly_are_removed_in_the_end() -> None:
     nested = "secret"
     for _ in range(8):
         nested = f"<<private>x</private>private>\n{nested}"

@@ -1,37 +1,39 @@
-"""What a sentence says took the place of what."""
+"""Sentences that say that one thing replaced another."""
 
 import pytest
 
 from recollect.text.replacements import find_replacement, replaces
 
-KNOWN = "We decided to use PostgreSQL for the orders service because we need row-level locking."
+ORDERS = "We decided to use PostgreSQL for the orders service because we need row-level locking."
 
 
 @pytest.mark.parametrize(
-    ("said", "known"),
+    ("sentence", "existing"),
     [
-        ("We switched from PostgreSQL to SQLite for the orders service.", KNOWN),
-        ("We've switched from PostgreSQL to SQLite for the orders service, it is enough.", KNOWN),
-        ("We moved from PostgreSQL to SQLite in the orders service because it is small.", KNOWN),
-        ("We replaced PostgreSQL with SQLite for the orders service.", KNOWN),
-        ("We replaced PostgreSQL by C++ for the orders service.", KNOWN),
+        ("We switched from PostgreSQL to SQLite for the orders service.", ORDERS),
+        ("We've switched from PostgreSQL to SQLite for the orders service, it is enough.", ORDERS),
+        ("We moved from PostgreSQL to SQLite in the orders service because it is small.", ORDERS),
+        ("We replaced PostgreSQL with SQLite for the orders service.", ORDERS),
+        ("We replaced PostgreSQL by C++ for the orders service.", ORDERS),
         ("We migrated over from SQLite to MySQL for orders.",
          "We switched from PostgreSQL to SQLite for orders."),
         ("We switched from GitHub Actions to Jenkins for releases.",
          "Releases are built by GitHub Actions."),
     ],
 )  # fmt: skip
-def test_who_names_what_was_given_up_and_for_what_speaks_against_it(said: str, known: str) -> None:
-    assert replaces(said, known)
+def test_a_sentence_that_names_the_old_thing_and_its_purpose_replaces_the_statement(
+    sentence: str, existing: str
+) -> None:
+    assert replaces(sentence, existing)
 
 
 @pytest.mark.parametrize(
-    ("said", "known"),
+    ("sentence", "existing"),
     [
-        ("We switched from PostgreSQL to SQLite for the billing service.", KNOWN),  # elsewhere
-        ("We switched from PostgreSQL to SQLite.", KNOWN),  # perhaps elsewhere
-        ("We switched from MySQL to SQLite for the orders service.", KNOWN),  # something else
-        ("We use SQLite for the orders service.", KNOWN),  # nothing was given up
+        ("We switched from PostgreSQL to SQLite for the billing service.", ORDERS),  # elsewhere
+        ("We switched from PostgreSQL to SQLite.", ORDERS),  # perhaps elsewhere
+        ("We switched from MySQL to SQLite for the orders service.", ORDERS),  # something else
+        ("We use SQLite for the orders service.", ORDERS),  # nothing was given up
         ("We switched from PostgreSQL to SQLite for orders.",
          "We use SQLite for orders, it replaced PostgreSQL."),  # known already
         ("We switched from PostgreSQL to SQLite for orders.",
@@ -42,10 +44,10 @@ def test_who_names_what_was_given_up_and_for_what_speaks_against_it(said: str, k
          "We switched from PostgreSQL to MySQL for orders."),
     ],
 )  # fmt: skip
-def test_whatever_may_be_true_beside_it_is_left_alone(said: str, known: str) -> None:
-    assert not replaces(said, known)
+def test_a_statement_that_may_still_be_true_is_not_replaced(sentence: str, existing: str) -> None:
+    assert not replaces(sentence, existing)
 
 
 @pytest.mark.parametrize("text", ["", "from to", "We moved from to.", "x" * 2_000, "from a " * 300])
-def test_what_names_no_two_things_switches_nothing(text: str) -> None:
+def test_a_sentence_without_an_old_and_a_new_thing_is_not_a_replacement(text: str) -> None:
     assert find_replacement(text) is None

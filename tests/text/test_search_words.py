@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recollect.text.search_words import STOP_WORDS, searchable_text
 
 
-def added(text: str) -> list[str]:
+def added_words(text: str) -> list[str]:
     """Return the words that `searchable` put behind *text*."""
     result = searchable_text(text)
     assert result.startswith(text)
@@ -34,8 +34,8 @@ def added(text: str) -> list[str]:
         ("writeBoolean and readInt", ["write", "Boolean", "read", "Int"]),
     ],
 )
-def test_an_identifier_is_opened_and_also_kept_whole(identifier: str, parts: list[str]) -> None:
-    words = added(identifier)
+def test_an_identifier_is_split_and_also_kept_whole(identifier: str, parts: list[str]) -> None:
+    words = added_words(identifier)
 
     assert not Counter(parts) - Counter(words)
 
@@ -53,7 +53,7 @@ def test_an_identifier_is_opened_and_also_kept_whole(identifier: str, parts: lis
         "naïve café",
     ],
 )
-def test_a_text_without_hidden_words_stays_as_it_is(text: str) -> None:
+def test_a_text_without_identifiers_is_not_changed(text: str) -> None:
     assert searchable_text(text) == text
 
 

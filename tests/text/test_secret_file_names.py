@@ -15,7 +15,7 @@ from recollect.text.secret_file_names import secret_path_reason
         ".ENV", ".Git/config", "ID_RSA", ".env.", ".env ", ".env::$DATA", "Server.PEM",
     ],
 )  # fmt: skip
-def test_a_name_that_is_made_for_secrets_says_why(path: str) -> None:
+def test_a_file_name_for_secrets_has_a_reason(path: str) -> None:
     assert secret_path_reason(path.split("/"))
 
 
@@ -27,5 +27,5 @@ def test_a_name_that_is_made_for_secrets_says_why(path: str) -> None:
         "src/credentials.py", "monkey", "", "..",
     ],
 )  # fmt: skip
-def test_a_name_that_only_speaks_of_secrets_is_an_ordinary_one(path: str) -> None:
+def test_a_file_name_that_only_mentions_secrets_has_no_reason(path: str) -> None:
     assert secret_path_reason(path.split("/")) == ""

@@ -1,4 +1,4 @@
-"""Sentences are found as people write them, each with its place."""
+"""Sentences are found as people write them, each with its position."""
 
 import itertools
 import time
@@ -14,13 +14,13 @@ LONG = "This line is long enough that whoever wrote it may have let it wrap some
 prose = st.text("aB1 .!?…;:,\n\r\t-*>#\"')]é", max_size=300)
 
 
-def cut(text: str, start: int = 0, end: int | None = None) -> list[str]:
+def split(text: str, start: int = 0, end: int | None = None) -> list[str]:
     return [text[first:last] for first, last in sentence_spans(text, start, end)]
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", " \t\r\n "])
 def test_a_blank_text_has_no_sentences(text: str) -> None:
-    assert cut(text) == []
+    assert split(text) == []
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_blank_text_has_no_sentences(text: str) -> None:
     ],
 )
 def test_a_sentence_ends_with_its_mark_or_with_its_line(text: str, pieces: list[str]) -> None:
-    assert cut(text) == pieces
+    assert split(text) == pieces
 
 
 @pytest.mark.parametrize(
@@ -57,24 +57,24 @@ def test_a_sentence_ends_with_its_mark_or_with_its_line(text: str, pieces: list[
     ],
 )
 def test_abbreviations_initials_numbers_and_addresses_end_no_sentence(text: str) -> None:
-    assert cut(text) == [text]
+    assert split(text) == [text]
 
 
 @pytest.mark.parametrize("first", ["The limit is 30.", "It costs 3.", "We write it in C."])
 def test_a_sentence_may_end_with_a_number_or_a_letter(first: str) -> None:
-    assert cut(f"{first} Then we left.") == [first, "Then we left."]
+    assert split(f"{first} Then we left.") == [first, "Then we left."]
 
 
 def test_the_marks_of_lists_and_headings_belong_to_no_sentence() -> None:
     text = "- one\n* two\n• three\n1. four\n2) five\n## six\n[ ] seven\n- [x] eight\n  - nine"
 
-    assert cut(text) == ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    assert split(text) == ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
 def test_a_long_line_that_goes_on_in_the_next_is_one_sentence() -> None:
     text = f"{LONG}\nto the next line. Done."
 
-    assert cut(text) == [f"{LONG}\nto the next line.", "Done."]
+    assert split(text) == [f"{LONG}\nto the next line.", "Done."]
 
 
 @pytest.mark.parametrize(
@@ -88,39 +88,41 @@ def test_a_long_line_that_goes_on_in_the_next_is_one_sentence() -> None:
         f"{LONG}\n- and this is a point",
     ],
 )
-def test_other_lines_stand_for_themselves(text: str) -> None:
-    assert len(cut(text)) == 2
+def test_other_lines_are_sentences_of_their_own(text: str) -> None:
+    assert len(split(text)) == 2
 
 
 def test_only_the_given_part_is_read() -> None:
     text = "Before. Inside one. Inside two. After."
 
-    assert cut(text, 8, 31) == ["Inside one.", "Inside two."]
-    assert cut(text, 8, 17) == ["Inside on"]
+    assert split(text, 8, 31) == ["Inside one.", "Inside two."]
+    assert split(text, 8, 17) == ["Inside on"]
 
 
-def test_what_never_ends_is_cut_short() -> None:
-    [piece] = cut("word " * 1_000)
+def test_a_sentence_that_never_ends_is_truncated() -> None:
+    [piece] = split("word " * 1_000)
 
     assert MAX_CHARS - 5 <= len(piece) <= MAX_CHARS
 
 
 @given(prose)
-def test_sentences_stand_in_order_apart_and_without_space_around_them(text: str) -> None:
+def test_sentences_are_in_order_without_overlap_or_surrounding_space(text: str) -> None:
     spans = list(sentence_spans(text))
 
     assert all(first < last for first, last in spans)
     assert all(text[first:last] == text[first:last].strip() for first, last in spans)
-    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
+    assert all(
+        first_span[1] <= second_span[0] for first_span, second_span in itertools.pairwise(spans)
+    )
 
 
 @given(prose)
 def test_no_word_is_lost(text: str) -> None:
     words = [word for word in text.split() if any(letter.isalpha() for letter in word)]
 
-    told = " ".join(cut(text))
+    joined = " ".join(split(text))
 
-    assert all(word.strip("-*>#.!?…;:,\"')]1") in told for word in words)
+    assert all(word.strip("-*>#.!?…;:,\"')]1") in joined for word in words)
 
 
 @given(prose, prose, prose)
@@ -152,6 +154,6 @@ def test_a_long_text_is_cut_in_no_time(piece: str) -> None:
 def test_a_run_of_marks_is_cut_in_no_time(mark: str) -> None:
     began = time.process_time()
 
-    cut(f"{mark * (40_000 // len(mark))}x")
+    split(f"{mark * (40_000 // len(mark))}x")
 
     assert time.process_time() - began < 3

@@ -1,4 +1,4 @@
-"""SKILL.md as people write it: what can be read is read, and what is wrong is said."""
+"""Parsing and rendering SKILL.md: valid parts are parsed, and mistakes are reported."""
 
 from itertools import pairwise
 from typing import Any
@@ -11,7 +11,7 @@ from recollect.domain.skill import Skill, SkillOrigin
 from recollect.errors import InvalidInput, TooLarge
 from recollect.text.skill_file import MAX_DESCRIPTION_CHARS, name_problem, parse_skill, render_skill
 
-SOUND = """\
+VALID = """\
 ---
 name: deploy-site
 description: Deploy the site. Use it when asked to release.
@@ -29,28 +29,28 @@ Run `make deploy`.
 """
 
 
-def read(content: str, folder: str = "deploy-site") -> Skill:
+def parse(content: str, folder: str = "deploy-site") -> Skill:
     path = f"{folder}/SKILL.md"
     return parse_skill(content, folder=folder, origin=SkillOrigin.PROJECT, path=path)
 
 
-def front(*lines: str, body: str = "Do it.") -> str:
+def front_matter(*lines: str, body: str = "Do it.") -> str:
     return "\n".join(["---", *lines, "---", body])
 
 
-def the_problem(skill: Skill) -> str:
+def only_problem(skill: Skill) -> str:
     assert len(skill.problems) == 1, skill.problems
     return skill.problems[0]
 
 
-def test_a_sound_file_is_read_without_problems() -> None:
-    skill = read(SOUND)
+def test_a_valid_file_is_parsed_without_problems() -> None:
+    skill = parse(VALID)
 
     assert skill.problems == ()
     assert skill.name == "deploy-site"
     assert skill.description == "Deploy the site. Use it when asked to release."
     assert skill.body == "# Deploy\n\nRun `make deploy`."
-    assert skill.content == SOUND
+    assert skill.content == VALID
     assert skill.category == "operations"
     assert skill.tags == ("web", "release")
     assert skill.metadata == {
@@ -65,17 +65,17 @@ def test_a_sound_file_is_read_without_problems() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        "\ufeff" + SOUND,
-        SOUND.replace("\n", "\r\n"),
-        SOUND.replace("\n", "\r"),
-        "\n\n" + SOUND,
-        SOUND.replace("---\n\n# Deploy", "...\n\n# Deploy"),
-        SOUND.replace("---\n", "---  \n"),
+        "\ufeff" + VALID,
+        VALID.replace("\n", "\r\n"),
+        VALID.replace("\n", "\r"),
+        "\n\n" + VALID,
+        VALID.replace("---\n\n# Deploy", "...\n\n# Deploy"),
+        VALID.replace("---\n", "---  \n"),
     ],
     ids=["byte order mark", "CRLF", "CR", "blank lines first", "dots", "spaces after the fence"],
 )
-def test_how_lines_end_and_the_file_begins_changes_nothing(changed: str) -> None:
-    skill, sound = read(changed), read(SOUND)
+def test_line_endings_and_a_byte_order_mark_change_nothing(changed: str) -> None:
+    skill, sound = parse(changed), parse(VALID)
 
     assert (skill.name, skill.description, skill.body) == (
         sound.name,
@@ -101,19 +101,21 @@ def test_how_lines_end_and_the_file_begins_changes_nothing(changed: str) -> None
         (["description: 100%", "broken line"], "100% broken line"),
     ],
 )
-def test_what_is_no_yaml_is_read_line_by_line(lines: list[str], description: str | None) -> None:
-    skill = read(front("name: deploy-site", *lines))
+def test_front_matter_that_is_not_yaml_is_parsed_line_by_line(
+    lines: list[str], description: str | None
+) -> None:
+    skill = parse(front_matter("name: deploy-site", *lines))
 
     assert skill.name == "deploy-site"
     assert skill.description == (
         description or "Use when: the site is down and nobody knows why: really"
     )
-    assert "put " in the_problem(skill)
+    assert "put " in only_problem(skill)
 
 
 def test_line_by_line_lists_texts_and_fields_below_a_key_are_kept() -> None:
-    skill = read(
-        front(
+    skill = parse(
+        front_matter(
             "name: deploy-site",
             "description: >",
             "  Deploy: the site,",
@@ -134,8 +136,10 @@ def test_line_by_line_lists_texts_and_fields_below_a_key_are_kept() -> None:
     assert skill.metadata["allowed-tools"] == ["Read", "Grep"]
 
 
-def test_words_that_yaml_takes_for_something_else_stay_words() -> None:
-    skill = read(front("name: on", "description: 2024-99-99", "metadata:", "  a: 1:30"), "on")
+def test_words_that_yaml_converts_stay_text() -> None:
+    skill = parse(
+        front_matter("name: on", "description: 2024-99-99", "metadata:", "  a: 1:30"), "on"
+    )
 
     assert (skill.name, skill.description, skill.metadata) == ("on", "2024-99-99", {"a": "1:30"})
     assert skill.problems == ()
@@ -147,35 +151,49 @@ def test_words_that_yaml_takes_for_something_else_stay_words() -> None:
         ("Just do it.", "no front matter"),
         ("", "no front matter"),
         ("---\nname: deploy-site\ndescription: D\n\nDo it.", "never closed"),
-        (front("name: deploy-site\tx", "description: D"), "tabs"),
-        (front("name: deploy-site", "name: deploy-site", "description: D"), "more than once"),
-        (front("name: deploy-site", "description: D", "colour: red"), "`colour`"),
-        (front("name: Deploy Site", "description: D"), "write deploy-site"),
-        (front("name: " + "a" * 65, "description: D"), "65 characters"),
-        (front("name: release", "description: D"), "not that of the folder"),
-        (front("name: [a, b]", "description: D"), "is not a text"),
-        (front("description: D"), "no name"),
-        (front("name: deploy-site"), "no description"),
-        (front("name: deploy-site", "description: null"), "no description"),
-        (front("name: deploy-site", "description: {a: b}"), "no description"),
-        (front("name: deploy-site", "description: [one, two]"), "is a list"),
-        (front("name: deploy-site", "description: " + "d" * 1_025), "1,025 characters"),
-        (front("name: deploy-site", "description: D", body="  \n"), "no instructions"),
-        (front("name: deploy-site", "description: D", "metadata: [a]"), "has no fields"),
-        (front("name: deploy-site", "description: D", "tags: {a: b}"), "`tags`"),
-        (front("name: deploy-site", "description: D", "category: [a]"), "`category`"),
-        (front("name: deploy-site", "description: D", "allowed-tools: [[a]]"), "allowed-tools"),
-        (front("name: deploy-site", "description: D", "? [a, b]", ": c"), "is not plain text"),
-        (front("name: deploy-site", "description: D", body="a\0b"), "NUL"),
-        (front("name: deploy-site", "description: D\x07"), "does not allow"),
-        (front("- name", "- description"), "no list of `key: value`"),
-        (front(), "is empty"),
-        (front("name: deploy-site", "description: D", body="x" * 1_100_000), "only the first"),
-        (front("name: deploy-site", "description: D", "a: " + "x" * 20_000), "was not read"),
+        (front_matter("name: deploy-site\tx", "description: D"), "tabs"),
+        (
+            front_matter("name: deploy-site", "name: deploy-site", "description: D"),
+            "more than once",
+        ),
+        (front_matter("name: deploy-site", "description: D", "colour: red"), "`colour`"),
+        (front_matter("name: Deploy Site", "description: D"), "write deploy-site"),
+        (front_matter("name: " + "a" * 65, "description: D"), "65 characters"),
+        (front_matter("name: release", "description: D"), "not that of the folder"),
+        (front_matter("name: [a, b]", "description: D"), "is not a text"),
+        (front_matter("description: D"), "no name"),
+        (front_matter("name: deploy-site"), "no description"),
+        (front_matter("name: deploy-site", "description: null"), "no description"),
+        (front_matter("name: deploy-site", "description: {a: b}"), "no description"),
+        (front_matter("name: deploy-site", "description: [one, two]"), "is a list"),
+        (front_matter("name: deploy-site", "description: " + "d" * 1_025), "1,025 characters"),
+        (front_matter("name: deploy-site", "description: D", body="  \n"), "no instructions"),
+        (front_matter("name: deploy-site", "description: D", "metadata: [a]"), "has no fields"),
+        (front_matter("name: deploy-site", "description: D", "tags: {a: b}"), "`tags`"),
+        (front_matter("name: deploy-site", "description: D", "category: [a]"), "`category`"),
+        (
+            front_matter("name: deploy-site", "description: D", "allowed-tools: [[a]]"),
+            "allowed-tools",
+        ),
+        (
+            front_matter("name: deploy-site", "description: D", "? [a, b]", ": c"),
+            "is not plain text",
+        ),
+        (front_matter("name: deploy-site", "description: D", body="a\0b"), "NUL"),
+        (front_matter("name: deploy-site", "description: D\x07"), "does not allow"),
+        (front_matter("- name", "- description"), "is not a list of `key: value`"),
+        (front_matter(), "is empty"),
+        (
+            front_matter("name: deploy-site", "description: D", body="x" * 1_100_000),
+            "only the first",
+        ),
+        (front_matter("name: deploy-site", "description: D", "a: " + "x" * 20_000), "was not read"),
     ],
 )
-def test_every_fault_becomes_a_sentence_and_the_skill_stays_usable(content: str, says: str) -> None:
-    skill = read(content)
+def test_every_mistake_becomes_a_problem_and_the_skill_stays_usable(
+    content: str, says: str
+) -> None:
+    skill = parse(content)
 
     assert any(says in problem for problem in skill.problems), skill.problems
     assert all(problem[0].isupper() or problem[0] == "`" for problem in skill.problems)
@@ -184,34 +202,40 @@ def test_every_fault_becomes_a_sentence_and_the_skill_stays_usable(content: str,
     assert len(skill.description) <= MAX_DESCRIPTION_CHARS
 
 
-def test_the_name_in_the_file_counts_where_it_is_one_and_else_the_folder() -> None:
-    assert read(front("name: release", "description: D")).name == "release"
-    assert read(front("name: Release It!", "description: D")).name == "deploy-site"
-    assert read(front("name: Release It!", "description: D"), "My Folder").name == "release-it"
-    assert read(front("description: D"), "My Folder").name == "my-folder"
-    assert read(front("name: '!'", "description: D"), "ß").name == "unnamed"
+def test_the_name_in_the_file_counts_if_it_is_valid_and_else_the_folder() -> None:
+    assert parse(front_matter("name: release", "description: D")).name == "release"
+    assert parse(front_matter("name: Release It!", "description: D")).name == "deploy-site"
+    assert (
+        parse(front_matter("name: Release It!", "description: D"), "My Folder").name == "release-it"
+    )
+    assert parse(front_matter("description: D"), "My Folder").name == "my-folder"
+    assert parse(front_matter("name: '!'", "description: D"), "ß").name == "unnamed"
 
 
 def test_a_missing_description_is_the_first_paragraph() -> None:
-    skill = read(front("name: deploy-site", body="# Deploy\n\nBuild the site\nand push.\n\nMore."))
+    skill = parse(
+        front_matter("name: deploy-site", body="# Deploy\n\nBuild the site\nand push.\n\nMore.")
+    )
 
     assert skill.description == "Build the site and push."
 
 
-def test_of_a_key_given_twice_the_last_counts() -> None:
-    skill = read(front("name: deploy-site", "description: one", "description: two"))
+def test_the_last_value_of_a_duplicate_key_counts() -> None:
+    skill = parse(front_matter("name: deploy-site", "description: one", "description: two"))
 
     assert skill.description == "two"
 
 
-def test_the_same_fault_a_thousand_times_is_said_once() -> None:
-    skill = read(front("name: deploy-site", "description: D", *["tags: [a]"] * 1_000))
+def test_a_repeated_mistake_is_reported_once() -> None:
+    skill = parse(front_matter("name: deploy-site", "description: D", *["tags: [a]"] * 1_000))
 
-    assert "`tags` more than once" in the_problem(skill)
+    assert "`tags` more than once" in only_problem(skill)
 
 
 def test_category_and_tags_may_stand_beside_metadata() -> None:
-    skill = read(front("name: deploy-site", "description: D", "category: ops", "tags: a, b, a"))
+    skill = parse(
+        front_matter("name: deploy-site", "description: D", "category: ops", "tags: a, b, a")
+    )
 
     assert (skill.category, skill.tags, skill.problems) == ("ops", ("a", "b"), ())
 
@@ -221,7 +245,7 @@ def test_aliases_are_not_followed() -> None:
     names = "abcdefghijklmnop"
     bomb += [f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in pairwise(names)]
 
-    skill = read(front("name: deploy-site", "description: D", *bomb))
+    skill = parse(front_matter("name: deploy-site", "description: D", *bomb))
 
     assert skill.name == "deploy-site"
     assert any("anchor or alias on line 4" in problem for problem in skill.problems)
@@ -229,7 +253,7 @@ def test_aliases_are_not_followed() -> None:
 
 @pytest.mark.parametrize("sign", ["[", "{", "{a: ", "- ", "? ", "[{", "a: &a "])
 def test_depth_without_end_is_refused(sign: str) -> None:
-    skill = read(front("name: deploy-site", "description: D", "x: " + sign * 20_000))
+    skill = parse(front_matter("name: deploy-site", "description: D", "x: " + sign * 20_000))
 
     assert skill.name == "deploy-site"
     assert skill.problems
@@ -237,7 +261,7 @@ def test_depth_without_end_is_refused(sign: str) -> None:
 
 @pytest.mark.parametrize("tool", ["Read, Grep", "Read Grep", "[Read, Grep]", "\n- Read\n- Grep"])
 def test_allowed_tools_may_be_a_text_or_a_list(tool: str) -> None:
-    skill = read(front("name: deploy-site", "description: D", f"allowed-tools: {tool}"))
+    skill = parse(front_matter("name: deploy-site", "description: D", f"allowed-tools: {tool}"))
 
     assert skill.metadata["allowed-tools"] == ["Read", "Grep"]
     assert skill.problems == ()
@@ -250,13 +274,13 @@ values = st.recursive(
 )
 
 
-def _kept(value: Any) -> Any:
+def _as_stored(value: Any) -> Any:
     """Return *value* as it is stored: line ends and what no file can hold."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n")
     if isinstance(value, list):
-        return [_kept(one) for one in value]
-    return {_kept(key): _kept(one) for key, one in value.items()}
+        return [_as_stored(item) for item in value]
+    return {_as_stored(key): _as_stored(item) for key, item in value.items()}
 
 
 @given(
@@ -265,26 +289,26 @@ def _kept(value: Any) -> Any:
     body=st.text(max_size=300).filter(lambda text: text.strip()),
     metadata=st.dictionaries(names, values, max_size=4),
 )
-def test_what_is_written_reads_back(
+def test_a_rendered_skill_parses_back_to_the_same_values(
     name: str, description: str, body: str, metadata: dict[str, Any]
 ) -> None:
-    skill = read(render_skill(name, description, body, metadata), name)
+    skill = parse(render_skill(name, description, body, metadata), name)
 
     assert skill.name == name
-    assert skill.description == _kept(description).strip()
-    assert skill.body == _kept(body).strip()
-    assert skill.metadata == _kept(metadata)
+    assert skill.description == _as_stored(description).strip()
+    assert skill.body == _as_stored(body).strip()
+    assert skill.metadata == _as_stored(metadata)
 
 
 @given(content=st.text(alphabet="-:'\"[]{}&*!|>#%@`\\ \n\t\0\ufeffabname", max_size=200))
-def test_no_text_whatever_makes_reading_fail(content: str) -> None:
+def test_parsing_never_fails(content: str) -> None:
     for text in (content, f"---\n{content}\n---\nDo it."):
-        skill = read(text, "x")
+        skill = parse(text, "x")
 
         assert not name_problem(skill.name)
 
 
-def test_the_fields_of_the_format_are_written_where_it_wants_them() -> None:
+def test_fields_of_the_format_are_written_at_the_top_level() -> None:
     written = render_skill(
         "a", "Do: it", "Body.", {"license": "MIT", "category": "x", "tries": 3, "safe": True}
     )
@@ -307,14 +331,14 @@ def test_the_fields_of_the_format_are_written_where_it_wants_them() -> None:
         ("a", "D", "B", {"x": b"y"}, "not bytes"),
     ],
 )
-def test_what_would_not_read_back_is_not_written(
+def test_values_that_would_not_parse_back_are_rejected(
     name: str, description: str, body: str, metadata: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(InvalidInput, match=says):
         render_skill(name, description, body, metadata)
 
 
-def test_what_is_too_long_is_not_written() -> None:
+def test_a_skill_that_is_too_long_is_rejected() -> None:
     deep: dict[str, Any] = {}
     for _ in range(30):
         deep = {"x": deep}

@@ -17,7 +17,7 @@ from recollect.text.speaker_intent import intended_speaker
         "What did the assistant suggest?",
     ],
 )
-def test_a_question_about_what_the_assistant_said_is_after_its_words(question: str) -> None:
+def test_a_question_about_what_the_assistant_said_asks_for_the_assistant(question: str) -> None:
     assert intended_speaker(question) == "assistant"
 
 
@@ -31,10 +31,10 @@ def test_a_question_about_what_the_assistant_said_is_after_its_words(question: s
         "How many bikes do I own?",
     ],
 )
-def test_a_question_about_oneself_is_after_the_users_words(question: str) -> None:
+def test_a_question_about_oneself_asks_for_the_user(question: str) -> None:
     assert intended_speaker(question) == "user"
 
 
 @pytest.mark.parametrize("question", ["What does Caroline do?", "database for billing", ""])
-def test_any_other_question_is_after_anybodys_words(question: str) -> None:
+def test_any_other_question_asks_for_either(question: str) -> None:
     assert intended_speaker(question) == ""

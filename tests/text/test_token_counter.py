@@ -80,12 +80,12 @@ def test_a_model_is_known_by_its_name(model: str, family: TokenFamily) -> None:
 
 
 @pytest.mark.parametrize("model", ["", " ", "\n\t"])
-def test_who_names_no_model_counts_as_most_people_do(model: str) -> None:
+def test_without_a_model_name_the_o200k_encoding_is_used(model: str) -> None:
     assert counter_for(model) is counter_for("gpt-4o")
 
 
 @pytest.mark.parametrize("model", ["\0", "模型", "\ud800", "x" * 100_000, "gpt-" * 50_000])
-def test_a_name_nobody_knows_is_counted_with_caution(model: str) -> None:
+def test_an_unknown_model_is_counted_high(model: str) -> None:
     assert counter_for(model) is counter_for("nobody knows this")
 
 
@@ -98,7 +98,9 @@ def test_a_name_nobody_knows_is_counted_with_caution(model: str) -> None:
         ("unheard-of", "any model (estimated)", False),
     ],
 )
-def test_a_counter_says_what_it_is(model: str, name: str, exact: bool) -> None:
+def test_a_counter_has_a_name_and_says_whether_it_is_exact(
+    model: str, name: str, exact: bool
+) -> None:
     counter = counter_for(model)
 
     assert (counter.name, counter.exact) == (name, exact)
@@ -123,14 +125,16 @@ def test_a_special_token_is_ordinary_text(text: str) -> None:
 
 
 @given(st.sampled_from(COUNTERS), TEXTS, st.integers(-2, 40))
-def test_fitting_is_counting_no_more_than_the_limit(
+def test_a_text_fits_if_its_count_is_within_the_limit(
     counter: TokenCounter, text: str, limit: int
 ) -> None:
     assert counter.fits(text, limit) == (counter.count(text) <= limit)
 
 
 @given(st.sampled_from(COUNTERS), TEXTS, st.integers(-2, 40))
-def test_a_cut_is_a_beginning_that_fits(counter: TokenCounter, text: str, limit: int) -> None:
+def test_a_truncated_text_is_a_prefix_that_fits(
+    counter: TokenCounter, text: str, limit: int
+) -> None:
     cut = counter.truncate(text, limit)
 
     assert text.startswith(cut)
@@ -139,7 +143,7 @@ def test_a_cut_is_a_beginning_that_fits(counter: TokenCounter, text: str, limit:
 
 
 @given(st.sampled_from(COUNTERS[:2]), TEXTS, st.integers(0, 12))
-def test_an_exact_cut_leaves_out_nothing_that_fits(
+def test_an_exact_counter_keeps_everything_that_fits(
     counter: TokenCounter, text: str, limit: int
 ) -> None:
     ends = (end for end in range(len(text), -1, -1) if counter.count(text[:end]) <= limit)
@@ -156,7 +160,7 @@ def test_a_word_that_is_cheaper_whole_is_not_cut_short() -> None:
 
 @pytest.mark.parametrize("counter", COUNTERS, ids=lambda counter: counter.name)
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb\ud83d\ude00", "\0", "\0" * 99, "\uffff\x85"])
-def test_no_text_is_refused(counter: TokenCounter, text: str) -> None:
+def test_every_text_can_be_counted(counter: TokenCounter, text: str) -> None:
     size = counter.count(text)
 
     assert size > 0
@@ -168,7 +172,9 @@ def test_no_text_is_refused(counter: TokenCounter, text: str) -> None:
 
 @pytest.mark.parametrize("model", ["gpt-4o", ""])
 @pytest.mark.parametrize("text", ["a", " ", "\n", "9", "é", "ab", "a b ", "我", "👩\u200d"])
-def test_megabytes_of_the_same_are_counted_and_cut_in_linear_time(model: str, text: str) -> None:
+def test_megabytes_of_repeated_text_are_counted_and_truncated_in_linear_time(
+    model: str, text: str
+) -> None:
     counter = counter_for(model)
     huge = text * ((10_000_000 if text == "a" else 1_000_000) // len(text.encode()))
     start = process_time()
@@ -203,9 +209,11 @@ def test_threads_that_ask_at_once_get_one_counter_and_one_count() -> None:
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4", "claude", ""])
-def test_without_the_tables_the_rules_count(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_tables_the_estimate_is_used(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "We decided to use Postgres. " * 40
-    known = counter_for(model).count(text)
+    exact_count = counter_for(model).count(text)
     monkeypatch.setattr("recollect.text.bpe_tokenizer.find_spec", lambda name: None)
     token_counter._counter.cache_clear()
     try:
@@ -216,7 +224,7 @@ def test_without_the_tables_the_rules_count(model: str, monkeypatch: pytest.Monk
     assert find_spec("bpe_openai") is not None
     assert not counter.exact
     assert counter.name.endswith("(estimated)")
-    assert known * 0.8 <= counter.count(text) <= known * 1.5
+    assert exact_count * 0.8 <= counter.count(text) <= exact_count * 1.5
     assert counter.count(text) >= estimate_tokens(text)
     assert counter.truncate(text, 50) == text[: len(counter.truncate(text, 50))]
     assert 40 <= counter.count(counter.truncate(text, 50)) <= 50

@@ -43,7 +43,7 @@ def test_every_count_is_the_reference_count(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
-def test_a_cut_is_the_longest_beginning_that_fits(encoding: str) -> None:
+def test_a_truncated_text_is_the_longest_prefix_that_fits(encoding: str) -> None:
     counter = counter_for(encoding)
     short = [text for _, text in TEXTS if len(text) <= 200][::7]
     for text in short:

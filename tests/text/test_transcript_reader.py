@@ -1,4 +1,4 @@
-"""A text is understood by its shape, whatever its state, and nothing in it can break the reader."""
+"""The format of a transcript is detected from its content, and no text breaks the reader."""
 
 import json
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from conftest import DATA
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.errors import InvalidInput
 from recollect.text.transcripts.json_fields import parse_time
 from recollect.text.transcripts.transcript_reader import parse_transcripts, read_transcripts
@@ -50,13 +50,15 @@ def test_each_format_is_recognised_by_its_shape(text: str, form: str) -> None:
     transcript = only(text)
 
     assert transcript.format == form
-    assert transcript.said[0] == Said(Voice.USER, "Use tabs.")
+    assert transcript.messages[0] == TranscriptMessage(Voice.USER, "Use tabs.")
 
 
 @pytest.mark.parametrize("around", ["\ufeff{}", "\n\n  {}\n\n", "\ufeff\r\n{}\r\n"])
 @pytest.mark.parametrize("text", [CLAUDE_CODE, CODEX, GEMINI, CHATGPT, MESSAGES])
 def test_marks_and_space_around_json_do_not_matter(text: str, around: str) -> None:
-    assert only(around.replace("{}", text)).said == (Said(Voice.USER, "Use tabs."),)
+    assert only(around.replace("{}", text)).messages == (
+        TranscriptMessage(Voice.USER, "Use tabs."),
+    )
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\r\n", "\ufeff", "\ufeff \n"])
@@ -84,14 +86,14 @@ def test_an_empty_text_is_refused(text: str) -> None:
     ],
 )
 def test_json_of_an_unknown_shape_is_a_plain_text(text: str) -> None:
-    assert only(text) == Transcript(said=(Said(Voice.USER, text),), format="text")
+    assert only(text) == Transcript(messages=(TranscriptMessage(Voice.USER, text),), format="text")
 
 
 def test_broken_lines_are_skipped_and_counted() -> None:
     cut_off = CLAUDE_CODE[:-20]
     reading = parse_transcripts(f"{CLAUDE_CODE}\nnot json\n\n[1]\n{CLAUDE_CODE}\n{cut_off}")
 
-    assert [len(one.said) for one in reading.transcripts] == [2]
+    assert [len(transcript.messages) for transcript in reading.transcripts] == [2]
     assert reading.skipped == 3
 
 
@@ -112,17 +114,17 @@ def test_a_log_whose_start_is_cut_off_is_still_a_log() -> None:
 def test_prose_that_quotes_a_line_of_a_log_stays_prose() -> None:
     text = f"What does this line mean?\n{CLAUDE_CODE}\nI found it in a file."
 
-    assert only(text) == Transcript(said=(Said(Voice.USER, text),), format="text")
+    assert only(text) == Transcript(messages=(TranscriptMessage(Voice.USER, text),), format="text")
 
 
 def test_a_line_may_hold_the_line_separators_of_unicode() -> None:
     text = "one\u2028two\u2029three\x85four\x0bfive"
 
     line = json.dumps({"type": "user", "message": {"content": text}}, ensure_ascii=False)
-    assert [one.text for one in only(line + "\n" + line).said] == [text, text]
+    assert [message.text for message in only(line + "\n" + line).messages] == [text, text]
 
 
-def test_a_log_in_which_nobody_speaks_holds_no_conversation() -> None:
+def test_a_log_without_messages_has_no_conversation() -> None:
     assert read_transcripts('{"type":"summary","summary":"Nothing yet","leafUuid":"x"}') == []
     assert read_transcripts('{"type":"file-history-snapshot","messageId":"x","snapshot":{}}') == []
 
@@ -138,8 +140,8 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
-def test_json_made_to_break_a_reader_is_a_plain_text(bomb: str) -> None:
-    assert only(bomb).said == (Said(Voice.USER, bomb),)
+def test_hostile_json_is_a_plain_text(bomb: str) -> None:
+    assert only(bomb).messages == (TranscriptMessage(Voice.USER, bomb),)
 
 
 ODD_VALUES = {
@@ -160,11 +162,13 @@ ODD_VALUES = {
 
 @pytest.mark.parametrize("inner", ODD_VALUES.values(), ids=ODD_VALUES)
 @pytest.mark.parametrize("name", ["timestamp", "sessionId", "cwd", "uuid", "leafUuid", "other"])
-def test_an_odd_value_in_one_field_does_not_cost_the_rest(name: str, inner: str) -> None:
+def test_an_invalid_value_in_one_field_does_not_lose_the_rest(name: str, inner: str) -> None:
     odd = CLAUDE_CODE.replace('"sessionId":"s1"', f'"{name}":{inner}')
     transcripts = read_transcripts(f"{odd}\n{CLAUDE_CODE}")
 
-    assert [one.text for found in transcripts for one in found.said] == ["Use tabs."] * 2
+    assert [message.text for transcript in transcripts for message in transcript.messages] == [
+        "Use tabs."
+    ] * 2
 
 
 @pytest.mark.parametrize("inner", ODD_VALUES.values(), ids=ODD_VALUES)
@@ -172,12 +176,12 @@ def test_an_odd_value_in_one_field_does_not_cost_the_rest(name: str, inner: str)
 def test_an_odd_value_for_a_text_is_left_out(text: str, inner: str) -> None:
     odd = text.replace('"Use tabs."', inner)
 
-    said = [one.text for found in read_transcripts(odd) for one in found.said]
-    assert said in ([], ["\ud800\x00"], [odd])
+    texts = [m.text for transcript in read_transcripts(odd) for m in transcript.messages]
+    assert texts in ([], ["\ud800\x00"], [odd])
 
 
 def test_lone_surrogates_are_handed_on_as_written() -> None:
-    assert only('[{"role":"user","content":"a\\ud800b"}]').said[0].text == "a\ud800b"
+    assert only('[{"role":"user","content":"a\\ud800b"}]').messages[0].text == "a\ud800b"
 
 
 @pytest.mark.parametrize(
@@ -238,24 +242,24 @@ def test_real_sessions_are_understood_message_by_message(path: str, form: str, v
     (transcript,) = reading.transcripts
 
     assert transcript.format == form
-    assert "".join(one.voice[0] for one in transcript.said) == voices
-    assert all(one.at for one in transcript.said)
-    assert transcript.started_at == transcript.said[0].at or form == "codex"
+    assert "".join(message.voice[0] for message in transcript.messages) == voices
+    assert all(message.at for message in transcript.messages)
+    assert transcript.started_at == transcript.messages[0].at or form == "codex"
     assert reading.skipped == 0
 
 
 def test_a_real_log_in_json_form_loses_none_of_the_users_words() -> None:
     (transcript,) = read_transcripts((SAMPLES / "claude_code/log_lines.json").read_text())
 
-    assert [one.text for one in transcript.said if one.voice is Voice.USER] == [
+    assert [message.text for message in transcript.messages if message.voice is Voice.USER] == [
         "Write a parser for the tide table",
         "Now skip rows without a height",
         "Find out why the test fails",
         "Commit it, please",
     ]
-    assert [one.text[:20] for one in transcript.said if one.voice is Voice.SYSTEM] == [
-        "This is a session co"
-    ]
+    assert [
+        message.text[:20] for message in transcript.messages if message.voice is Voice.SYSTEM
+    ] == ["This is a session co"]
 
 
 def test_a_real_export_of_chatgpt_holds_its_conversations_in_order() -> None:
@@ -263,5 +267,5 @@ def test_a_real_export_of_chatgpt_holds_its_conversations_in_order() -> None:
 
     assert first.title == "Bread without a mixer"
     assert first.started_at == datetime(2026, 2, 2, 2, 40, tzinfo=UTC)
-    assert [one.voice for one in first.said] == [Voice.USER, Voice.ASSISTANT]
+    assert [message.voice for message in first.messages] == [Voice.USER, Voice.ASSISTANT]
     assert second.title == "Names for a rowing club"

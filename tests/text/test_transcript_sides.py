@@ -6,7 +6,7 @@ from recollect.text.transcript_sides import split_sides
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "answered"),
+    ("text", "user_side", "assistant_side"),
     [
         ("user: I have a cat\nassistant: How nice", "I have a cat", "How nice"),
         ("User: a\nmore\nAssistant: b\nAI: c\nUser: d", "a\nmore\n\nd", "b\n\nc"),
@@ -19,6 +19,6 @@ from recollect.text.transcript_sides import split_sides
     ],
 )
 def test_a_transcript_has_two_sides_and_any_other_text_has_one(
-    text: str, said: str, answered: str
+    text: str, user_side: str, assistant_side: str
 ) -> None:
-    assert split_sides(text) == (said, answered)
+    assert split_sides(text) == (user_side, assistant_side)

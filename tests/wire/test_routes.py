@@ -4,11 +4,11 @@ from inspect import Parameter, isfunction, signature
 from typing import Any, get_origin, get_type_hints
 
 import pytest
-
-from recollect import Recollect, Remote
-from recollect.client.remote import NOT_OVER_HTTP, bound
 from recollect.server.taken import taken_by
 from recollect.wire.routes import EXPORTS, IMPORTS, ROUTES, Route
+
+from recollect import LocalRecollect, RemoteRecollect
+from recollect.client.remote import NOT_OVER_HTTP, bound
 
 EVERY = {**ROUTES, **EXPORTS, **IMPORTS}
 # Done where the caller is, with verbs that are in the table.
@@ -25,16 +25,16 @@ def verbs_of(kind: type[Any]) -> set[str]:
 
 
 def test_every_verb_of_the_door_is_in_the_table_or_has_a_reason_not_to_be() -> None:
-    assert verbs_of(Recollect) == EVERY.keys() | NOT_OVER_HTTP.keys() | HERE
+    assert verbs_of(LocalRecollect) == EVERY.keys() | NOT_OVER_HTTP.keys() | HERE
 
 
 def test_a_memory_behind_a_server_has_every_verb() -> None:
-    assert verbs_of(Recollect) <= verbs_of(Remote)
+    assert verbs_of(LocalRecollect) <= verbs_of(RemoteRecollect)
 
 
 @pytest.mark.parametrize("route", EVERY.values(), ids=EVERY)
 def test_a_route_takes_by_position_what_the_verb_does(route: Route) -> None:
-    parameters = list(signature(getattr(Recollect, route.verb)).parameters.values())[1:]
+    parameters = list(signature(getattr(LocalRecollect, route.verb)).parameters.values())[1:]
 
     assert route.positional == tuple(
         one.name for one in parameters if one.kind is Parameter.POSITIONAL_OR_KEYWORD
@@ -43,7 +43,7 @@ def test_a_route_takes_by_position_what_the_verb_does(route: Route) -> None:
 
 @pytest.mark.parametrize("route", EVERY.values(), ids=EVERY)
 def test_a_route_returns_what_the_verb_does(route: Route) -> None:
-    assert route.returns == get_type_hints(getattr(Recollect, route.verb))["return"]
+    assert route.returns == get_type_hints(getattr(LocalRecollect, route.verb))["return"]
 
 
 @pytest.mark.parametrize("route", EVERY.values(), ids=EVERY)
@@ -53,7 +53,7 @@ def test_what_a_path_names_is_given_by_position(route: Route) -> None:
 
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
 def test_lists_without_a_limit_are_wanted_whole(route: Route) -> None:
-    taken = {one.name for one in taken_by(getattr(Recollect, route.verb))}
+    taken = {one.name for one in taken_by(getattr(LocalRecollect, route.verb))}
     listed = route.method == "GET" and get_origin(route.returns) is list
 
     assert route.whole == (listed and "limit" not in taken)

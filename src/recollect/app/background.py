@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from enum import StrEnum
 
-from recollect.app.root import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.errors import RecollectError, StoreClosed
 
 POLL_S = 1.0
@@ -40,7 +40,7 @@ def rest_s(failures: int) -> float:
 class Background:
     """Works for one memory from `start` to `stop`. Both may be called from any thread."""
 
-    def __init__(self, memory: Recollect, *, poll_s: float = POLL_S) -> None:
+    def __init__(self, memory: LocalRecollect, *, poll_s: float = POLL_S) -> None:
         self._memory = memory
         self._poll_s = poll_s
         self._stop = threading.Event()
@@ -100,17 +100,17 @@ class Background:
             self._doing = BackgroundState.STOPPED
 
     def _warm(self) -> None:
-        self._memory.warm()
+        self._memory.engine.warm_up()
 
     def _turn(self) -> None:
         """Work until nothing is due and nothing waits."""
         busy = True
         while busy and not self._stop.is_set():
-            busy = next(self._memory.work_in_steps(), None) is not None
+            busy = next(self._memory.engine.run_jobs_in_steps(), None) is not None
             if not self._stop.is_set():
-                busy = self._memory.embed_some() > 0 or busy
+                busy = self._memory.engine.embed_batch() > 0 or busy
             if not self._stop.is_set():
-                busy = self._memory.prune_log() > 0 or busy
+                busy = self._memory.engine.prune_retrievals() > 0 or busy
 
     def _tried(self, do: Callable[[], None]) -> bool:
         """Do something; say whether it went well, and remember why not."""

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import creating_store_options, given_filters, store_options
 from recollect.cli.render import print_json, print_receipt, say, shown
 from recollect.domain.agent import Agent
-from recollect.domain.portability import AgentFormat
+from recollect.domain.agent_transfer import AgentFormat
 
 
 @click.group()
@@ -34,13 +34,13 @@ def agent() -> None:
 @click.option("--system-prompt", default="", help="Its instructions.")
 @click.option("--bare", is_flag=True, help="Without the blocks every agent starts with.")
 @creating_store_options
-def create(memory: Recollect, *, as_json: bool, name: str, bare: bool, **given: Any) -> None:
+def create(memory: LocalRecollect, *, as_json: bool, name: str, bare: bool, **given: Any) -> None:
     """Make an agent with the blocks every agent starts with."""
-    made = memory.create_agent(name, default_blocks=not bare, **given)
+    made = memory.agents.create(name, default_blocks=not bare, **given)
     if as_json:
         print_json(made)
     else:
-        labels = ", ".join(block.label for block in memory.blocks(made)) or "no blocks"
+        labels = ", ".join(block.label for block in memory.blocks.list(made)) or "no blocks"
         say(f"Made agent {shown(made.name)} with {labels}: {made.id}")
 
 
@@ -48,9 +48,9 @@ def create(memory: Recollect, *, as_json: bool, name: str, bare: bool, **given: 
 @click.option("--pinned", type=click.Choice(["local", "global"]), help="Only those pinned so.")
 @click.option("--project", help="Leave out those pinned to other projects.")
 @store_options
-def list_(memory: Recollect, *, as_json: bool, **given: Any) -> None:
+def list_(memory: LocalRecollect, *, as_json: bool, **given: Any) -> None:
     """List the agents, pinned ones first."""
-    found = memory.agents(**given_filters(given))
+    found = memory.agents.list(**given_filters(given))
     if as_json:
         print_json(found)
         return
@@ -66,13 +66,13 @@ def list_(memory: Recollect, *, as_json: bool, **given: Any) -> None:
 @click.argument("name", metavar="AGENT")
 @click.option("--project", help="With the blocks and the window in this project.")
 @store_options
-def info(memory: Recollect, *, as_json: bool, name: str, project: str | None) -> None:
+def info(memory: LocalRecollect, *, as_json: bool, name: str, project: str | None) -> None:
     """Print what an agent is, its blocks, and what fills its context window."""
-    found = memory.agent(name)
-    blocks = memory.blocks(found, project=project)
-    window = memory.context_window(found, project=project)
-    skills = [one.skill.name for one in memory.loaded_skills(found)]
-    talks = memory.conversations(agent=found, limit=3)
+    found = memory.agents.get(name)
+    blocks = memory.blocks.list(found, project=project)
+    window = memory.agents.context_window(found, project=project)
+    skills = [one.skill.name for one in memory.skills.loaded(found)]
+    talks = memory.conversations.list(agent=found, limit=3)
     if as_json:
         told = {"agent": found, "blocks": blocks, "window": window, "skills": skills}
         print_json({**told, "conversations": talks})
@@ -99,7 +99,7 @@ def info(memory: Recollect, *, as_json: bool, name: str, project: str | None) ->
 @click.option("--system-prompt", help="Other instructions.")
 @store_options
 def update(
-    memory: Recollect, *, as_json: bool, name: str, new_name: str | None, **given: Any
+    memory: LocalRecollect, *, as_json: bool, name: str, new_name: str | None, **given: Any
 ) -> None:
     """
     Change an agent.
@@ -111,7 +111,7 @@ def update(
     changes = given_filters({"name": new_name, **given})
     if not changes:
         raise click.UsageError("nothing to change: give --name, --model, --description, …")
-    kept = memory.update_agent(name, **changes)
+    kept = memory.agents.update(name, **changes)
     print_json(kept) if as_json else _print_agent(kept)
 
 
@@ -122,7 +122,7 @@ def update(
 @click.option("--project", help="The project of a local pin.")
 @store_options
 def pin(
-    memory: Recollect, *, as_json: bool, name: str, local: bool, off: bool, project: str | None
+    memory: LocalRecollect, *, as_json: bool, name: str, local: bool, off: bool, project: str | None
 ) -> None:
     """
     Keep an agent at hand: everywhere, or in one project.
@@ -131,7 +131,7 @@ def pin(
     Example:
       recollect agent pin coder --local --project site
     """
-    kept = memory.pin_agent(name, "" if off else "local" if local else "global", project=project)
+    kept = memory.agents.pin(name, "" if off else "local" if local else "global", project=project)
     print_json(kept) if as_json else say(f"{shown(kept.name)}: {kept.pinned.value or 'not pinned'}")
 
 
@@ -145,7 +145,7 @@ def pin(
     help="Ours, which carries everything, or Letta's. Default: by the file's ending.",
 )
 @store_options
-def export(memory: Recollect, *, as_json: bool, name: str, output: str, form: str | None) -> None:
+def export(memory: LocalRecollect, *, as_json: bool, name: str, output: str, form: str | None) -> None:
     """
     Write an agent to a file, whole, or as Letta's .af.
 
@@ -154,7 +154,7 @@ def export(memory: Recollect, *, as_json: bool, name: str, output: str, form: st
       recollect agent export coder --output coder.af
     """
     chosen = form or ("af" if output.endswith(".af") else "recollect")
-    done = memory.export_agent(name, output, format=chosen)
+    done = memory.agents.export(name, output, format=chosen)
     if as_json:
         print_json(done)
         return
@@ -167,7 +167,7 @@ def export(memory: Recollect, *, as_json: bool, name: str, output: str, form: st
 @click.argument("file")
 @click.option("--name", help="Another name for it here.")
 @creating_store_options
-def import_(memory: Recollect, *, as_json: bool, file: str, name: str | None) -> None:
+def import_(memory: LocalRecollect, *, as_json: bool, file: str, name: str | None) -> None:
     """
     Make an agent from a file of ours or of Letta (.af), all or nothing.
 
@@ -175,7 +175,7 @@ def import_(memory: Recollect, *, as_json: bool, file: str, name: str | None) ->
     Example:
       recollect agent import coder.af --name coder-3
     """
-    done = memory.import_agent(file, name)
+    done = memory.agents.import_(file, name)
     if as_json:
         print_json(done)
         return
@@ -192,7 +192,7 @@ def import_(memory: Recollect, *, as_json: bool, file: str, name: str | None) ->
 @click.option("--conversations", is_flag=True, help="With everything that was said.")
 @store_options
 def clone(
-    memory: Recollect, *, as_json: bool, name: str, new_name: str, conversations: bool
+    memory: LocalRecollect, *, as_json: bool, name: str, new_name: str, conversations: bool
 ) -> None:
     """
     Make an independent copy of an agent.
@@ -201,7 +201,7 @@ def clone(
     Example:
       recollect agent clone coder --name reviewer
     """
-    made = memory.clone_agent(name, new_name, conversations=conversations)
+    made = memory.agents.clone(name, new_name, conversations=conversations)
     print_json(made) if as_json else _print_agent(made)
 
 
@@ -210,7 +210,7 @@ def clone(
 @click.option("--name", "new_name", required=True, help="The branch's name.")
 @click.option("--at", help="Up to this message, by id. Default: everything.")
 @store_options
-def branch(memory: Recollect, *, as_json: bool, name: str, new_name: str, at: str | None) -> None:
+def branch(memory: LocalRecollect, *, as_json: bool, name: str, new_name: str, at: str | None) -> None:
     """
     Make a copy that remembers where it left, so that it can be merged back.
 
@@ -218,7 +218,7 @@ def branch(memory: Recollect, *, as_json: bool, name: str, new_name: str, at: st
     Example:
       recollect agent branch coder --name experiment
     """
-    made = memory.branch_agent(name, new_name, at=at)
+    made = memory.agents.branch(name, new_name, at=at)
     print_json(made) if as_json else _print_agent(made)
 
 
@@ -230,7 +230,7 @@ def branch(memory: Recollect, *, as_json: bool, name: str, new_name: str, at: st
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 @store_options
 def merge(
-    memory: Recollect,
+    memory: LocalRecollect,
     *,
     as_json: bool,
     into: str,
@@ -247,7 +247,7 @@ def merge(
       recollect agent merge coder experiment --dry-run
     """
     take = dict.fromkeys(ours, "ours") | dict.fromkeys(theirs, "theirs")
-    done = memory.merge_agents(into, other, take=take or None, dry_run=dry_run)
+    done = memory.agents.merge(into, other, take=take or None, dry_run=dry_run)
     if as_json:
         print_json(done)
         return
@@ -266,7 +266,7 @@ def merge(
 @click.argument("name", metavar="AGENT")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_options
-def delete(memory: Recollect, *, as_json: bool, name: str, yes: bool) -> None:
+def delete(memory: LocalRecollect, *, as_json: bool, name: str, yes: bool) -> None:
     """
     Delete an agent with everything of its own, and print a receipt.
 
@@ -274,11 +274,11 @@ def delete(memory: Recollect, *, as_json: bool, name: str, yes: bool) -> None:
     Example:
       recollect agent delete experiment --yes
     """
-    found = memory.agent(name)
+    found = memory.agents.get(name)
     if not yes:
         question = f"Delete agent {found.name!r} with its blocks, conversations and archive?"
         click.confirm(question, abort=True, err=as_json)
-    receipt = memory.delete_agent(found)
+    receipt = memory.agents.delete(found)
     if as_json:
         print_json(receipt)
         return

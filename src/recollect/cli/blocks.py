@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import creating_store_options, store_options
 from recollect.cli.render import print_json, say, shown, standard_input
 from recollect.domain.block import DEFAULT_LIMIT, Block
@@ -70,10 +70,10 @@ def _target(given: dict[str, Any]) -> tuple[str | None, str, dict[str, Any]]:
 )
 @click.option("--project", help="The project, for project scope.")
 @creating_store_options
-def create(recollect: Recollect, *, as_json: bool, label: str, value: str, **given: Any) -> None:
+def create(recollect: LocalRecollect, *, as_json: bool, label: str, value: str, **given: Any) -> None:
     """Make a block of an agent, a project, or everybody."""
     text = standard_input() if value == "-" else value
-    made = recollect.create_block(label, text, **given)
+    made = recollect.blocks.create(label, text, **given)
     if as_json:
         print_json(made)
     else:
@@ -84,9 +84,9 @@ def create(recollect: Recollect, *, as_json: bool, label: str, value: str, **giv
 @click.option("--agent", help="Those this agent sees.")
 @click.option("--project", help="In this project.")
 @store_options
-def list_(recollect: Recollect, *, as_json: bool, agent: str | None, project: str | None) -> None:
+def list_(recollect: LocalRecollect, *, as_json: bool, agent: str | None, project: str | None) -> None:
     """List the blocks an agent sees, or all."""
-    found = recollect.blocks(agent, project=project)
+    found = recollect.blocks.list(agent, project=project)
     if as_json:
         print_json(found)
         return
@@ -99,7 +99,7 @@ def list_(recollect: Recollect, *, as_json: bool, agent: str | None, project: st
 @memory.command()
 @_which
 @store_options
-def show(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
+def show(recollect: LocalRecollect, *, as_json: bool, **given: Any) -> None:
     """
     Print one block.
 
@@ -108,7 +108,7 @@ def show(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
       recollect memory show --agent coder --label persona
     """
     agent, label, where = _target(given)
-    found = recollect.block(agent, label, **where)
+    found = recollect.blocks.get(agent, label, **where)
     print_json(found) if as_json else _print_block(found)
 
 
@@ -123,7 +123,7 @@ def show(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
 @click.option("--reason", default="", help="Why, for the history.")
 @store_options
 def update(
-    recollect: Recollect,
+    recollect: LocalRecollect,
     *,
     as_json: bool,
     content: str | None,
@@ -150,13 +150,13 @@ def update(
         raise click.UsageError("give one of --content, --append, --replace, --insert")
     if content is not None:
         text = standard_input() if content == "-" else content
-        kept = recollect.set_block(agent, label, text, **how)
+        kept = recollect.blocks.set(agent, label, text, **how)
     elif append is not None:
-        kept = recollect.append_block(agent, label, append, **how)
+        kept = recollect.blocks.append(agent, label, append, **how)
     elif replace is not None:
-        kept = recollect.replace_in_block(agent, label, *replace, **how)
+        kept = recollect.blocks.replace(agent, label, *replace, **how)
     else:
-        kept = recollect.insert_in_block(agent, label, insert or "", line, **how)
+        kept = recollect.blocks.insert(agent, label, insert or "", line, **how)
     if as_json:
         print_json(kept)
     else:
@@ -171,7 +171,7 @@ def update(
 @click.option("--read-only/--writable", default=None, help="Whether it can be edited.")
 @click.option("--hidden/--shown", default=None, help="Whether it stays out of prompts.")
 @store_options
-def settings(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
+def settings(recollect: LocalRecollect, *, as_json: bool, **given: Any) -> None:
     """
     Change how a block is called, how long it may be, who may edit it.
 
@@ -181,17 +181,17 @@ def settings(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
     """
     agent, label, where = _target(given)
     changes = {name: value for name, value in given.items() if value is not None}
-    kept = recollect.update_block(agent, label, **changes, **where)
+    kept = recollect.blocks.update(agent, label, **changes, **where)
     print_json(kept) if as_json else _print_block(kept)
 
 
 @memory.command()
 @_which
 @store_options
-def history(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
+def history(recollect: LocalRecollect, *, as_json: bool, **given: Any) -> None:
     """Print every value a block has had: who set it, when, why."""
     agent, label, where = _target(given)
-    found = recollect.block_history(agent, label, **where)
+    found = recollect.blocks.history(agent, label, **where)
     if as_json:
         print_json(found)
         return
@@ -207,7 +207,7 @@ def history(recollect: Recollect, *, as_json: bool, **given: Any) -> None:
 @click.option("--to", "newer", type=int, help="The newer version. Default: today's.")
 @store_options
 def diff(
-    recollect: Recollect, *, as_json: bool, older: int, newer: int | None, **given: Any
+    recollect: LocalRecollect, *, as_json: bool, older: int, newer: int | None, **given: Any
 ) -> None:
     """
     Print what changed between two versions of a block.
@@ -217,7 +217,7 @@ def diff(
       recollect memory diff --agent coder --label persona --from 1
     """
     agent, label, where = _target(given)
-    text = recollect.block_diff(agent, label, older, newer, **where)
+    text = recollect.blocks.diff(agent, label, older, newer, **where)
     print_json({"diff": text}) if as_json else say(shown(text) or "They say the same.")
 
 
@@ -227,7 +227,7 @@ def diff(
 @click.option("--reason", default="", help="Why, for the history.")
 @store_options
 def rollback(
-    recollect: Recollect, *, as_json: bool, version: int, reason: str, **given: Any
+    recollect: LocalRecollect, *, as_json: bool, version: int, reason: str, **given: Any
 ) -> None:
     """
     Give a block the value it had at a version; that is a new version itself.
@@ -237,7 +237,7 @@ def rollback(
       recollect memory rollback --agent coder --label persona --to 2
     """
     agent, label, where = _target(given)
-    kept = recollect.rollback_block(agent, label, version, reason=reason, **where)
+    kept = recollect.blocks.rollback(agent, label, version, reason=reason, **where)
     if as_json:
         print_json(kept)
     else:
@@ -248,9 +248,9 @@ def rollback(
 @click.argument("block_id", metavar="BLOCK")
 @click.option("--agent", required=True, help="The agent that is to have it.")
 @store_options
-def attach(recollect: Recollect, *, as_json: bool, block_id: str, agent: str) -> None:
+def attach(recollect: LocalRecollect, *, as_json: bool, block_id: str, agent: str) -> None:
     """Share a global block with an agent."""
-    kept = recollect.attach_block(agent, block_id)
+    kept = recollect.blocks.attach(agent, block_id)
     print_json(kept) if as_json else say(f"{shown(agent)} has the block {shown(kept.label)} now.")
 
 
@@ -258,7 +258,7 @@ def attach(recollect: Recollect, *, as_json: bool, block_id: str, agent: str) ->
 @click.option("--agent", required=True, help="The agent that has it.")
 @click.option("--label", required=True, help="The block's label.")
 @store_options
-def detach(recollect: Recollect, *, as_json: bool, agent: str, label: str) -> None:
+def detach(recollect: LocalRecollect, *, as_json: bool, agent: str, label: str) -> None:
     """
     Take a shared block from an agent; the block stays.
 
@@ -266,7 +266,7 @@ def detach(recollect: Recollect, *, as_json: bool, agent: str, label: str) -> No
     Example:
       recollect memory detach --agent coder --label style
     """
-    kept = recollect.detach_block(agent, label)
+    kept = recollect.blocks.detach(agent, label)
     print_json(kept) if as_json else say(f"{shown(agent)} no longer has {shown(kept.label)}.")
 
 
@@ -274,7 +274,7 @@ def detach(recollect: Recollect, *, as_json: bool, agent: str, label: str) -> No
 @_which
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_options
-def delete(recollect: Recollect, *, as_json: bool, yes: bool, **given: Any) -> None:
+def delete(recollect: LocalRecollect, *, as_json: bool, yes: bool, **given: Any) -> None:
     """
     Remove a block with its history, for every agent that has it.
 
@@ -283,10 +283,10 @@ def delete(recollect: Recollect, *, as_json: bool, yes: bool, **given: Any) -> N
       recollect memory delete --agent coder --label goals --yes
     """
     agent, label, where = _target(given)
-    found = recollect.block(agent, label, **where)
+    found = recollect.blocks.get(agent, label, **where)
     if not yes:
         click.confirm(f"Delete the block {found.label!r} for good?", abort=True, err=as_json)
-    recollect.delete_block(None, found)
+    recollect.blocks.delete(None, found)
     print_json(found) if as_json else say(f"Deleted the block {shown(found.label)}.")
 
 

@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import (
     creating_store_options,
     given_filters,
@@ -21,7 +21,7 @@ from recollect.cli.options import (
     store_options,
 )
 from recollect.cli.render import print_json, say, shown, standard_input
-from recollect.domain.event import Event, EventState
+from recollect.domain.capture_event import Event, EventState
 from recollect.domain.job import Job, JobState
 from recollect.domain.scope import Scope
 from recollect.service.handed import CaptureMode
@@ -52,7 +52,7 @@ POLL_S = 1.0  # how often an idle worker looks for jobs
 )
 @creating_store_options
 def capture(
-    memory: Recollect,
+    memory: LocalRecollect,
     *,
     as_json: bool,
     files: tuple[str, ...],
@@ -72,10 +72,10 @@ def capture(
     """
     told = given_filters(given)
     materials = [standard_input() if name == "-" else Path(name) for name in files]
-    events = memory.capture_many(materials, mode, **told)
+    events = memory.captures.add_many(materials, mode, **told)
     if work_now:
         work_off(memory)
-        events = [memory.event(event.id) for event in events]
+        events = [memory.captures.get(event.id) for event in events]
     if as_json:
         print_json(events)
         return
@@ -91,7 +91,7 @@ def capture(
 @click.command()
 @click.option("--once", is_flag=True, help="Stop when nothing is due.")
 @store_options
-def work(memory: Recollect, *, as_json: bool, once: bool) -> None:
+def work(memory: LocalRecollect, *, as_json: bool, once: bool) -> None:
     """
     Run a worker: read what was captured, until stopped with Ctrl-C.
 
@@ -111,7 +111,7 @@ def work(memory: Recollect, *, as_json: bool, once: bool) -> None:
     total = sum(done.values())
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(done.items()))
     say(f"{total} jobs done" + (f": {kinds}" if kinds else "") + ".")
-    parked = len(memory.jobs(states=[JobState.PARKED.value]))
+    parked = len(memory.jobs.list(states=[JobState.PARKED.value]))
     if parked:
         say(f"[yellow]{parked} parked after their last try; see: recollect jobs list[/yellow]")
 
@@ -134,9 +134,9 @@ def jobs() -> None:
 )
 @click.option("-n", "--limit", default=50, show_default=True, help="How many at most.")
 @store_options
-def list_jobs(memory: Recollect, *, as_json: bool, states: tuple[str, ...], limit: int) -> None:
+def list_jobs(memory: LocalRecollect, *, as_json: bool, states: tuple[str, ...], limit: int) -> None:
     """List jobs that are not done, those due first first."""
-    found = memory.jobs(states=states or None, limit=limit)
+    found = memory.jobs.list(states=states or None, limit=limit)
     if as_json:
         print_json(found)
         return
@@ -148,10 +148,10 @@ def list_jobs(memory: Recollect, *, as_json: bool, states: tuple[str, ...], limi
 @jobs.command("show")
 @click.argument("job_id", metavar="ID")
 @store_options
-def show_job(memory: Recollect, *, as_json: bool, job_id: str) -> None:
+def show_job(memory: LocalRecollect, *, as_json: bool, job_id: str) -> None:
     """Print one job, and the capture it belongs to."""
-    job = memory.job(job_id)
-    event = memory.event(job.event_id)
+    job = memory.jobs.get(job_id)
+    event = memory.captures.get(job.event_id)
     if as_json:
         print_json({"job": job, "event": event})
         return
@@ -165,14 +165,14 @@ def show_job(memory: Recollect, *, as_json: bool, job_id: str) -> None:
 @click.argument("job_ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "every", is_flag=True, help="Every job that is parked.")
 @store_options
-def retry_jobs(memory: Recollect, *, as_json: bool, job_ids: tuple[str, ...], every: bool) -> None:
+def retry_jobs(memory: LocalRecollect, *, as_json: bool, job_ids: tuple[str, ...], every: bool) -> None:
     """Make parked jobs due now, with all their tries before them."""
     if not job_ids and not every:
         raise click.UsageError("name a job, or use --all for every job that is parked")
     ids = list(job_ids)
     if every:
-        ids += [job.id for job in memory.jobs(states=[JobState.PARKED.value], limit=1_000)]
-    done = [memory.retry(job_id) for job_id in ids]
+        ids += [job.id for job in memory.jobs.list(states=[JobState.PARKED.value], limit=1_000)]
+    done = [memory.jobs.retry(job_id) for job_id in ids]
     if as_json:
         print_json(done)
     else:
@@ -180,7 +180,7 @@ def retry_jobs(memory: Recollect, *, as_json: bool, job_ids: tuple[str, ...], ev
 
 
 def work_off(
-    memory: Recollect,
+    memory: LocalRecollect,
     stop: threading.Event | None = None,
     *,
     counting: Callable[[], str] = lambda: "",
@@ -191,10 +191,10 @@ def work_off(
     *counting* is asked from time to time what else there is to tell.
     """
     kinds = []
-    waiting = len(memory.jobs(limit=1_000))
+    waiting = len(memory.jobs.list(limit=1_000))
     with Progress(console=_errors, transient=True, disable=not _errors.is_terminal) as progress:
         task = progress.add_task("Reading …", total=max(1, waiting))
-        for job in memory.work_in_steps():
+        for job in memory.engine.run_jobs_in_steps():
             kinds.append(job.kind.value)
             waiting = max(waiting, len(kinds))
             progress.update(task, completed=len(kinds), total=waiting + 1)
@@ -202,7 +202,7 @@ def work_off(
                 progress.update(task, description=f"Reading … {counting()}")
             if stop is not None and stop.is_set():
                 break
-    while not (stop is not None and stop.is_set()) and memory.prune_log():
+    while not (stop is not None and stop.is_set()) and memory.engine.prune_retrievals():
         pass
     return kinds
 

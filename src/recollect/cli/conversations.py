@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import creating_store_options, given_filters, store_options
 from recollect.cli.render import (
     print_hits,
@@ -36,12 +36,12 @@ def _agent_option(command: Any) -> Any:
     return click.option("--agent", help="The agent, where CONVERSATION is 'last'.")(command)
 
 
-def _known(memory: Recollect, written: str, agent: str | None) -> Conversation:
+def _known(memory: LocalRecollect, written: str, agent: str | None) -> Conversation:
     if written != "last":
-        return memory.conversation(written)
+        return memory.conversations.get(written)
     if agent is None:
         raise click.UsageError("'last' needs --agent: the last conversation of whom?")
-    found = memory.conversations(agent=agent, limit=1)
+    found = memory.conversations.list(agent=agent, limit=1)
     if not found:
         raise click.UsageError(f"agent {agent} has had no conversation yet")
     return found[0]
@@ -52,9 +52,9 @@ def _known(memory: Recollect, written: str, agent: str | None) -> Conversation:
 @click.option("--project", help="The project, by name, remote or path ('.' is here).")
 @click.option("--title", default="", help="What it is about.")
 @creating_store_options
-def start(memory: Recollect, *, as_json: bool, **given: Any) -> None:
+def start(memory: LocalRecollect, *, as_json: bool, **given: Any) -> None:
     """Begin a conversation."""
-    begun = memory.start_conversation(**given)
+    begun = memory.conversations.start(**given)
     print_json(begun) if as_json else say(f"Begun: {begun.id}")
 
 
@@ -67,7 +67,7 @@ def start(memory: Recollect, *, as_json: bool, **given: Any) -> None:
 @_agent_option
 @store_options
 def append(
-    memory: Recollect,
+    memory: LocalRecollect,
     *,
     as_json: bool,
     which: str,
@@ -78,7 +78,7 @@ def append(
 ) -> None:
     """Add a message ('-' reads standard input)."""
     text = standard_input() if content == "-" else content
-    added = memory.append_message(_known(memory, which, agent), role, text, **given)
+    added = memory.conversations.append(_known(memory, which, agent), role, text, **given)
     print_json(added) if as_json else say(f"Message {added.position}, {added.tokens} tokens.")
 
 
@@ -87,7 +87,7 @@ def append(
 @click.argument("file", type=click.File("rb"))
 @_agent_option
 @store_options
-def import_(memory: Recollect, *, as_json: bool, which: str, file: Any, agent: str | None) -> None:
+def import_(memory: LocalRecollect, *, as_json: bool, which: str, file: Any, agent: str | None) -> None:
     """
     Add messages from a JSON list of {role, content, …}, all or none ('-' is input).
 
@@ -101,7 +101,7 @@ def import_(memory: Recollect, *, as_json: bool, which: str, file: Any, agent: s
         raise click.UsageError(f"this is no JSON that can be read: {error}") from error
     if not isinstance(messages, list):
         raise click.UsageError("a list of messages is expected: [{role, content, …}, …]")
-    added = memory.append_messages(_known(memory, which, agent), messages)
+    added = memory.conversations.append_many(_known(memory, which, agent), messages)
     print_json(added) if as_json else say(f"Added {len(added)} messages.")
 
 
@@ -110,7 +110,7 @@ def import_(memory: Recollect, *, as_json: bool, which: str, file: Any, agent: s
 @click.option("--project", help="In this project.")
 @click.option("-n", "--limit", default=20, show_default=True, help="How many at most.")
 @store_options
-def list_(memory: Recollect, *, as_json: bool, **given: Any) -> None:
+def list_(memory: LocalRecollect, *, as_json: bool, **given: Any) -> None:
     """
     List conversations, the latest first.
 
@@ -118,7 +118,7 @@ def list_(memory: Recollect, *, as_json: bool, **given: Any) -> None:
     Example:
       recollect conversation list --agent coder
     """
-    found = memory.conversations(**given_filters(given))
+    found = memory.conversations.list(**given_filters(given))
     if as_json:
         print_json(found)
         return
@@ -135,10 +135,10 @@ def list_(memory: Recollect, *, as_json: bool, **given: Any) -> None:
 @_agent_option
 @store_options
 def show(
-    memory: Recollect, *, as_json: bool, which: str, agent: str | None, start: int, limit: int
+    memory: LocalRecollect, *, as_json: bool, which: str, agent: str | None, start: int, limit: int
 ) -> None:
     """Print the messages of a conversation, a page at a time."""
-    found = memory.messages(_known(memory, which, agent), start=start, limit=limit)
+    found = memory.conversations.messages(_known(memory, which, agent), start=start, limit=limit)
     if as_json:
         print_json(found)
         return
@@ -152,7 +152,7 @@ def show(
 @click.argument("which", metavar="CONVERSATION")
 @_agent_option
 @store_options
-def end(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
+def end(memory: LocalRecollect, *, as_json: bool, which: str, agent: str | None) -> None:
     """
     End a conversation.
 
@@ -160,7 +160,7 @@ def end(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> N
     Example:
       recollect conversation end last --agent coder
     """
-    ended = memory.end_conversation(_known(memory, which, agent))
+    ended = memory.conversations.end(_known(memory, which, agent))
     print_json(ended) if as_json else say(f"Ended: {ended.id}")
 
 
@@ -168,7 +168,7 @@ def end(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> N
 @click.argument("which", metavar="CONVERSATION")
 @_agent_option
 @store_options
-def resume(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
+def resume(memory: LocalRecollect, *, as_json: bool, which: str, agent: str | None) -> None:
     """
     Open an ended conversation again.
 
@@ -176,7 +176,7 @@ def resume(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -
     Example:
       recollect conversation resume last --agent coder
     """
-    found = memory.resume_conversation(_known(memory, which, agent))
+    found = memory.conversations.resume(_known(memory, which, agent))
     print_json(found) if as_json else say(f"Goes on: {found.id}")
 
 
@@ -185,7 +185,7 @@ def resume(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -
 @click.argument("title")
 @_agent_option
 @store_options
-def rename(memory: Recollect, *, as_json: bool, which: str, title: str, agent: str | None) -> None:
+def rename(memory: LocalRecollect, *, as_json: bool, which: str, title: str, agent: str | None) -> None:
     """
     Give a conversation another title.
 
@@ -193,7 +193,7 @@ def rename(memory: Recollect, *, as_json: bool, which: str, title: str, agent: s
     Example:
       recollect conversation rename last "Billing and invoices" --agent coder
     """
-    found = memory.rename_conversation(_known(memory, which, agent), title)
+    found = memory.conversations.rename(_known(memory, which, agent), title)
     print_json(found) if as_json else say(shown(found.title))
 
 
@@ -201,7 +201,7 @@ def rename(memory: Recollect, *, as_json: bool, which: str, title: str, agent: s
 @click.argument("which", metavar="CONVERSATION")
 @_agent_option
 @store_options
-def summaries(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
+def summaries(memory: LocalRecollect, *, as_json: bool, which: str, agent: str | None) -> None:
     """
     Print the summaries of a conversation, oldest first.
 
@@ -209,7 +209,7 @@ def summaries(memory: Recollect, *, as_json: bool, which: str, agent: str | None
     Example:
       recollect conversation summaries last --agent coder
     """
-    found = memory.summaries(_known(memory, which, agent))
+    found = memory.conversations.summaries(_known(memory, which, agent))
     if as_json:
         print_json(found)
         return
@@ -225,7 +225,7 @@ def summaries(memory: Recollect, *, as_json: bool, which: str, agent: str | None
 @click.argument("which", metavar="CONVERSATION")
 @_agent_option
 @store_options
-def pins(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> None:
+def pins(memory: LocalRecollect, *, as_json: bool, which: str, agent: str | None) -> None:
     """
     List what is pinned to a conversation.
 
@@ -233,7 +233,7 @@ def pins(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> 
     Example:
       recollect conversation pins last --agent coder
     """
-    found = memory.pins(_known(memory, which, agent))
+    found = memory.conversations.pins(_known(memory, which, agent))
     if as_json:
         print_json(found)
         return
@@ -245,9 +245,9 @@ def pins(memory: Recollect, *, as_json: bool, which: str, agent: str | None) -> 
 @conversation.command()
 @click.argument("pin_id", metavar="PIN")
 @store_options
-def unpin(memory: Recollect, *, as_json: bool, pin_id: str) -> None:
+def unpin(memory: LocalRecollect, *, as_json: bool, pin_id: str) -> None:
     """Take a pin out of context, by its id."""
-    gone = memory.unpin(pin_id)
+    gone = memory.conversations.unpin(pin_id)
     print_json(gone) if as_json else say(f"No longer pinned: {shown(gone.content)}")
 
 
@@ -258,7 +258,7 @@ def unpin(memory: Recollect, *, as_json: bool, pin_id: str) -> None:
 @_agent_option
 @store_options
 def pin(
-    memory: Recollect, *, as_json: bool, which: str, content: str, kind: str, agent: str | None
+    memory: LocalRecollect, *, as_json: bool, which: str, content: str, kind: str, agent: str | None
 ) -> None:
     """
     Fix a ticket, a debug note or a decision to a conversation.
@@ -267,7 +267,7 @@ def pin(
     Example:
       recollect conversation pin last "BILL-12: invoices are doubled" --kind ticket --agent coder
     """
-    made = memory.pin(_known(memory, which, agent), content, kind=kind)
+    made = memory.conversations.pin(_known(memory, which, agent), content, kind=kind)
     print_json(made) if as_json else say(f"Pinned: {made.id}")
 
 
@@ -286,7 +286,7 @@ def pin(
 @_agent_option
 @store_options
 def compact(
-    memory: Recollect, *, as_json: bool, which: str, agent: str | None, **given: Any
+    memory: LocalRecollect, *, as_json: bool, which: str, agent: str | None, **given: Any
 ) -> None:
     """
     Let a summary stand for older messages; they stay searchable.
@@ -295,7 +295,7 @@ def compact(
     Example:
       recollect conversation compact last --agent coder --mode all --keep-last 0 --force
     """
-    done = memory.compact(_known(memory, which, agent), **given_filters(given))
+    done = memory.conversations.compact(_known(memory, which, agent), **given_filters(given))
     if as_json:
         print_json(done)
     elif done is None:
@@ -310,7 +310,7 @@ def compact(
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_agent_option
 @store_options
-def delete(memory: Recollect, *, as_json: bool, which: str, yes: bool, agent: str | None) -> None:
+def delete(memory: LocalRecollect, *, as_json: bool, which: str, yes: bool, agent: str | None) -> None:
     """
     Remove a conversation with all that was said in it.
 
@@ -321,7 +321,7 @@ def delete(memory: Recollect, *, as_json: bool, which: str, yes: bool, agent: st
     found = _known(memory, which, agent)
     if not yes:
         click.confirm(f"Delete conversation {found.id} for good?", abort=True, err=as_json)
-    receipt = memory.delete_conversation(found)
+    receipt = memory.conversations.delete(found)
     if as_json:
         print_json(receipt)
     else:
@@ -346,10 +346,10 @@ def archive() -> None:
 @click.option("--tag", "tags", multiple=True, help="A label. May be repeated.")
 @click.option("--title", default="", help="A short title.")
 @store_options
-def insert(memory: Recollect, *, as_json: bool, content: str, agent: str, **given: Any) -> None:
+def insert(memory: LocalRecollect, *, as_json: bool, content: str, agent: str, **given: Any) -> None:
     """Keep a passage ('-' reads standard input)."""
     text = standard_input() if content == "-" else content
-    kept = memory.archival_insert(agent, text, **given)
+    kept = memory.archive.insert(agent, text, **given)
     print_json(kept) if as_json else print_memory(kept)
 
 
@@ -363,11 +363,11 @@ def insert(memory: Recollect, *, as_json: bool, content: str, agent: str, **give
 @click.option("-n", "--limit", default=10, show_default=True, help="How many at most.")
 @store_options
 def search(
-    memory: Recollect, *, as_json: bool, query: str, agent: str, all_tags: bool, **given: Any
+    memory: LocalRecollect, *, as_json: bool, query: str, agent: str, all_tags: bool, **given: Any
 ) -> None:
     """Find passages by words, meaning, tags and time; the newest without a QUERY."""
     how = given_filters(given)
-    hits = memory.archival_search(agent, query, tag_match="all" if all_tags else "any", **how)
+    hits = memory.archive.search(agent, query, tag_match="all" if all_tags else "any", **how)
     print_json(hits) if as_json else print_hits(hits)
 
 

@@ -17,9 +17,9 @@ from recollect import __version__
 from recollect.cli.options import Refused
 from recollect.cli.render import shown, visible
 from recollect.cli.server_files import log_file, open_log, pid_file, state_folder
-from recollect.config import Settings, at_home
+from recollect.config import Settings, expand_home
 from recollect.errors import StoreUnavailable
-from recollect.server.address import NoRecollect, ask_health, listening, url_of
+from recollect.server.listen_address import NotRecollectServer, fetch_health, listen, local_url
 
 READY_WITHIN_S = 60.0
 SHOWN_LOG_LINES = 15
@@ -57,7 +57,7 @@ def start_detached(settings: Settings, *, token_file: str | None, verbose: bool)
     """Start a server with *settings* and wait until it answers."""
     begun = time.monotonic()
     # Whoever has the port is named here and now; a port the system chooses is chosen here too.
-    with listening(settings) as probe:
+    with listen(settings) as probe:
         settings = replace(settings, port=probe.getsockname()[1])
     folder = state_folder(os.environ)
     log = log_file(folder, settings.port)
@@ -74,14 +74,14 @@ def start_detached(settings: Settings, *, token_file: str | None, verbose: bool)
         if child.poll() is not None:
             raise Refused(f"the server ended at once. Its log {log} says:\n{_end(log, read_from)}")
         try:
-            found = ask_health(settings.host, settings.port, settings.token)
-        except NoRecollect:
+            found = fetch_health(settings.host, settings.port, settings.token)
+        except NotRecollectServer:
             found = None  # it listens before it answers
         if found is not None:
             return Started(
                 pid=found["pid"],
                 port=settings.port,
-                url=url_of(settings.host, settings.port),
+                url=local_url(settings.host, settings.port),
                 db=found["database_path"],
                 log=log,
                 pid_file=pid_file(folder, settings.port),
@@ -98,10 +98,10 @@ def _started(
     settings: Settings, output: int, *, token_file: str | None, verbose: bool
 ) -> subprocess.Popen[bytes]:
     command = [*ITSELF, "serve", "--db", settings.db, "--host", settings.host]
-    command += [word for folder in settings.folders for word in ("--files", str(folder))]
+    command += [word for folder in settings.file_root_paths for word in ("--files", str(folder))]
     command += ["--port", str(settings.port)]
     if token_file is not None:  # the token itself would be seen in the list of processes
-        command += ["--token-file", str(at_home(token_file).absolute())]
+        command += ["--token-file", str(expand_home(token_file).absolute())]
     if verbose:
         command.append("--verbose")
     alone: dict[str, Any] = {"start_new_session": True}

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import creating_store_options, store_options
 from recollect.cli.render import print_json, say, shown
 
@@ -37,7 +37,7 @@ def files() -> None:
 @_PROJECT
 @store_options
 def open_(
-    memory: Recollect,
+    memory: LocalRecollect,
     *,
     as_json: bool,
     paths: tuple[str, ...],
@@ -48,7 +48,7 @@ def open_(
 ) -> None:
     """Open files for an agent; the least recently used are closed to make room."""
     requests = [{"path": path, "offset": offset, "length": length} for path in paths]
-    windows = memory.open_files(agent, requests, **given)
+    windows = memory.files.open(agent, requests, **given)
     if as_json:
         print_json(windows)
         return
@@ -61,7 +61,7 @@ def open_(
 @files.command("list")
 @_AGENT
 @store_options
-def list_(memory: Recollect, *, as_json: bool, agent: str) -> None:
+def list_(memory: LocalRecollect, *, as_json: bool, agent: str) -> None:
     """
     List what an agent has open, least recently used first.
 
@@ -69,7 +69,7 @@ def list_(memory: Recollect, *, as_json: bool, agent: str) -> None:
     Example:
       recollect files list --agent coder
     """
-    windows = memory.opened_files(agent)
+    windows = memory.files.list_open(agent)
     if as_json:
         print_json(windows)
         return
@@ -81,7 +81,7 @@ def list_(memory: Recollect, *, as_json: bool, agent: str) -> None:
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @_AGENT
 @store_options
-def close(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], agent: str) -> None:
+def close(memory: LocalRecollect, *, as_json: bool, paths: tuple[str, ...], agent: str) -> None:
     """
     Close files of an agent; all without PATH.
 
@@ -89,7 +89,7 @@ def close(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], agent: st
     Example:
       recollect files close --agent coder
     """
-    closed = memory.close_files(agent, list(paths) or None)
+    closed = memory.files.close(agent, list(paths) or None)
     print_json(closed) if as_json else say(f"Closed {len(closed)} files.")
 
 
@@ -100,9 +100,9 @@ def close(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], agent: st
 @click.option("--offset", default=0, help="Matches to leave out: the next page.")
 @_PROJECT
 @creating_store_options
-def grep(memory: Recollect, *, as_json: bool, pattern: str, **given: Any) -> None:
+def grep(memory: LocalRecollect, *, as_json: bool, pattern: str, **given: Any) -> None:
     """Search files by a regular expression, 20 matches a page."""
-    page = memory.grep_files(pattern, **given)
+    page = memory.files.grep(pattern, **given)
     if as_json:
         print_json(page)
         return
@@ -120,7 +120,7 @@ def grep(memory: Recollect, *, as_json: bool, pattern: str, **given: Any) -> Non
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @_PROJECT
 @store_options
-def forget(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], project: str) -> None:
+def forget(memory: LocalRecollect, *, as_json: bool, paths: tuple[str, ...], project: str) -> None:
     """
     Remove what is kept of a project's files; of all without PATH.
 
@@ -128,7 +128,7 @@ def forget(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], project:
     Example:
       recollect files forget notes.md --project .
     """
-    count = memory.forget_files(list(paths) or None, project=project)
+    count = memory.files.forget(list(paths) or None, project=project)
     print_json({"files": count}) if as_json else say(f"Forgotten: {count} files.")
 
 
@@ -136,7 +136,7 @@ def forget(memory: Recollect, *, as_json: bool, paths: tuple[str, ...], project:
 @click.option("--include", help="Only files of this form (*.py).")
 @_PROJECT
 @creating_store_options
-def index(memory: Recollect, *, as_json: bool, **given: Any) -> None:
+def index(memory: LocalRecollect, *, as_json: bool, **given: Any) -> None:
     """Read a project's files for search by words and meaning."""
-    count = memory.index_files(**given)
+    count = memory.files.index(**given)
     print_json({"files": count}) if as_json else say(f"Read {count} files.")

@@ -16,16 +16,16 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.capturing import work_off
 from recollect.cli.options import creating_store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.cli.searching import DefaultGroup
 from recollect.config import load_settings
-from recollect.domain.importing import FileOutcome, ImportStep
+from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.domain.memory import Status
 from recollect.errors import RecollectError
-from recollect.server.address import NoRecollect, ask_health
+from recollect.server.listen_address import NotRecollectServer, fetch_health
 from recollect.service.imports.past import PastSource
 from recollect.service.imports.sources import SOURCES
 
@@ -77,7 +77,7 @@ def import_() -> None:
 @import_.command("file")
 @click.argument("path", type=click.Path(path_type=Path))
 @creating_store_options
-def from_file(memory: Recollect, *, as_json: bool, path: Path) -> None:
+def from_file(memory: LocalRecollect, *, as_json: bool, path: Path) -> None:
     """Add everything of an exported file, all or none; what is here stays."""
     with _errors.status("Importing …"):
         done = memory.import_(path)
@@ -103,7 +103,7 @@ def _command(source: PastSource) -> click.Command:
     @click.option("--dry-run", is_flag=True, help="Say what would come in; store nothing.")
     @click.option("--no-work", is_flag=True, help="Leave reading it to a worker.")
     @creating_store_options
-    def command(memory: Recollect, **given: Any) -> None:
+    def command(memory: LocalRecollect, **given: Any) -> None:
         _import(memory, source, **given)
 
     return command
@@ -114,7 +114,7 @@ for one in SOURCES.values():
 
 
 def _import(
-    memory: Recollect,
+    memory: LocalRecollect,
     source: PastSource,
     *,
     as_json: bool,
@@ -125,7 +125,7 @@ def _import(
 ) -> None:
     before = _waiting(memory)
     tally = Tally()
-    steps = memory.import_past_in_steps(source.name, paths, dry_run=dry_run, **given)
+    steps = memory.engine.import_history_in_steps(source.name, paths, dry_run=dry_run, **given)
     with _progress() as progress:
         task = progress.add_task("Importing", total=None, told="")
         for step in steps:
@@ -154,26 +154,26 @@ def _progress() -> Progress:
     )
 
 
-def _waiting(memory: Recollect) -> int:
-    return memory.status().memories_by_status.get(Status.INBOX, 0)
+def _waiting(memory: LocalRecollect) -> int:
+    return memory.maintenance.status().memories_by_status.get(Status.INBOX, 0)
 
 
-def _left_to(memory: Recollect, *, no_work: bool) -> str:
+def _left_to(memory: LocalRecollect, *, no_work: bool) -> str:
     """Return who reads what came in, '' where it is to be done here and now."""
     if no_work:
         return "a worker"
     settings = load_settings()
     try:
-        serving = ask_health(settings.host, settings.port, settings.token)
-    except (NoRecollect, RecollectError):
+        serving = fetch_health(settings.host, settings.port, settings.token)
+    except (NotRecollectServer, RecollectError):
         return ""  # whoever listens there does not work for us
-    path = Path(memory.status().path)
+    path = Path(memory.maintenance.status().path)
     same = serving is not None and Path(str(serving.get("database_path", ""))) == path
     return "the server" if same else ""
 
 
 def _tell(
-    memory: Recollect,
+    memory: LocalRecollect,
     source: PastSource,
     tally: Tally,
     *,

@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import creating_store_options, store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.domain.embedding_model import EmbeddingModel, Reembedded
@@ -32,9 +32,9 @@ def models() -> None:
 
 @models.command("list")
 @creating_store_options
-def list_(memory: Recollect, *, as_json: bool) -> None:
+def list_(memory: LocalRecollect, *, as_json: bool) -> None:
     """List the models there are, and how far the store has come with each."""
-    found = memory.models()
+    found = memory.models.list()
     if as_json:
         print_json(found)
         return
@@ -53,10 +53,10 @@ def list_(memory: Recollect, *, as_json: bool) -> None:
 @click.option("--name", help="What to call it here. Default: the name in its manifest.")
 @click.option("--replace", is_flag=True, help="Put it in the place of the one of that name.")
 @creating_store_options
-def add(memory: Recollect, *, as_json: bool, folder: Path, name: str | None, replace: bool) -> None:
+def add(memory: LocalRecollect, *, as_json: bool, folder: Path, name: str | None, replace: bool) -> None:
     """Copy a model folder to those kept on this machine, and prove that it works."""
     with _errors.status("Copying and trying it …"):
-        added = memory.add_model(folder, name=name, replace=replace)
+        added = memory.models.add(folder, name=name, replace=replace)
     if as_json:
         print_json(added)
         return
@@ -67,14 +67,14 @@ def add(memory: Recollect, *, as_json: bool, folder: Path, name: str | None, rep
 @models.command()
 @click.argument("name")
 @creating_store_options
-def remove(memory: Recollect, *, as_json: bool, name: str) -> None:
+def remove(memory: LocalRecollect, *, as_json: bool, name: str) -> None:
     """
     Remove a model that `models add` copied to this machine.
 
     One that this store uses is refused. Other stores are not asked: one that uses it goes by words
     until it is added again, or another one is chosen there.
     """
-    removed = memory.remove_model(name)
+    removed = memory.models.remove(name)
     if as_json:
         print_json(removed)
         return
@@ -84,7 +84,7 @@ def remove(memory: Recollect, *, as_json: bool, name: str) -> None:
 @models.command()
 @click.argument("name")
 @creating_store_options
-def use(memory: Recollect, *, as_json: bool, name: str) -> None:
+def use(memory: LocalRecollect, *, as_json: bool, name: str) -> None:
     """
     Choose the model of this store, by a name of `models list`.
 
@@ -92,7 +92,7 @@ def use(memory: Recollect, *, as_json: bool, name: str) -> None:
     Example:
       recollect models use default
     """
-    chosen = memory.use_model(name)
+    chosen = memory.models.use(name)
     if as_json:
         print_json(chosen)
         return
@@ -108,7 +108,7 @@ def use(memory: Recollect, *, as_json: bool, name: str) -> None:
 
 @models.command()
 @store_options
-def reembed(memory: Recollect, *, as_json: bool) -> None:
+def reembed(memory: LocalRecollect, *, as_json: bool) -> None:
     """
     Embed what waits for the store's model. Stopped half-way, it goes on where it was.
 
@@ -122,7 +122,7 @@ def reembed(memory: Recollect, *, as_json: bool) -> None:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    steps = memory.reembed_in_steps()
+    steps = memory.models.reembed_in_steps()
     last = first = next(steps)
     with Progress(*columns, console=_errors, transient=True) as progress:
         task = progress.add_task("", total=first.done + first.waiting, completed=first.done)

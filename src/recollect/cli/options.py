@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.render import visible
-from recollect.config import at_home, load_settings
+from recollect.config import expand_home, load_settings
 from recollect.errors import RecollectError
 
 Command = Callable[..., Any]
@@ -34,9 +34,9 @@ def store_options(command: Command, *, creates: bool = False) -> Command:
         root = click.get_current_context().find_root()
         try:
             named = db or root.params.get("db")
-            if named and not creates and not at_home(named).exists():
+            if named and not creates and not expand_home(named).exists():
                 raise Refused(f"there is no store at {named}; `recollect add` makes one")
-            with Recollect(load_settings(db=named)) as memory:
+            with LocalRecollect(load_settings(db=named)) as memory:
                 return command(memory, as_json=as_json, **given)
         except RecollectError as error:
             # A message may quote what was stored, and a terminal would obey it.

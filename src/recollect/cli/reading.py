@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import filter_options, given_filters, place_options, store_options
 from recollect.cli.render import (
     print_bundle,
@@ -27,7 +27,7 @@ from recollect.domain.retrieval import Retrieval
 @click.option("--line-numbers", is_flag=True, help="Number the lines of blocks.")
 @click.option("--budget", default=2_000, show_default=True, help="Tokens at most.")
 @store_options
-def context(memory: Recollect, *, as_json: bool, task: str, budget: int, **given: Any) -> None:
+def context(memory: LocalRecollect, *, as_json: bool, task: str, budget: int, **given: Any) -> None:
     """
     Print what an agent should know for TASK: blocks, memories, what was said before.
 
@@ -46,9 +46,9 @@ def context(memory: Recollect, *, as_json: bool, task: str, budget: int, **given
 @click.command()
 @click.argument("memory_id", metavar="ID")
 @store_options
-def show(memory: Recollect, *, as_json: bool, memory_id: str) -> None:
+def show(memory: LocalRecollect, *, as_json: bool, memory_id: str) -> None:
     """Print one memory."""
-    found = memory.get(memory_id)
+    found = memory.memories.get(memory_id)
     if as_json:
         print_json(found)
     else:
@@ -58,7 +58,7 @@ def show(memory: Recollect, *, as_json: bool, memory_id: str) -> None:
 @click.command()
 @click.argument("some_id", metavar="ID")
 @store_options
-def explain(memory: Recollect, *, as_json: bool, some_id: str) -> None:
+def explain(memory: LocalRecollect, *, as_json: bool, some_id: str) -> None:
     """Say everything about a memory, or about a logged retrieval, by its id."""
     found = memory.explain(some_id)
     if as_json:
@@ -76,7 +76,7 @@ def explain(memory: Recollect, *, as_json: bool, some_id: str) -> None:
 @place_options
 @filter_options
 @store_options
-def why_not(memory: Recollect, *, as_json: bool, memory_id: str, query: str, **given: Any) -> None:
+def why_not(memory: LocalRecollect, *, as_json: bool, memory_id: str, query: str, **given: Any) -> None:
     """Say why a memory does not come for QUERY."""
     verdict = memory.why_not(memory_id, query, **given_filters(given))
     if as_json:
@@ -103,9 +103,9 @@ def views(context: click.Context, as_json: bool) -> None:
 
 @views.command("list")
 @store_options
-def list_views(memory: Recollect, *, as_json: bool) -> None:
+def list_views(memory: LocalRecollect, *, as_json: bool) -> None:
     """List saved searches."""
-    saved = memory.views()
+    saved = memory.views.list()
     if as_json:
         print_json(saved)
         return
@@ -122,9 +122,9 @@ def list_views(memory: Recollect, *, as_json: bool) -> None:
 @place_options
 @filter_options
 @store_options
-def save_view(memory: Recollect, *, as_json: bool, name: str, query: str, **given: Any) -> None:
+def save_view(memory: LocalRecollect, *, as_json: bool, name: str, query: str, **given: Any) -> None:
     """Save a search under NAME."""
-    view = memory.save_view(name, query, **given_filters(given))
+    view = memory.views.save(name, query, **given_filters(given))
     if as_json:
         print_json(view)
     else:
@@ -134,9 +134,9 @@ def save_view(memory: Recollect, *, as_json: bool, name: str, query: str, **give
 @views.command("run")
 @click.argument("name")
 @store_options
-def run_view(memory: Recollect, *, as_json: bool, name: str) -> None:
+def run_view(memory: LocalRecollect, *, as_json: bool, name: str) -> None:
     """Run the saved search NAME."""
-    hits = memory.run_view(name)
+    hits = memory.views.run(name)
     if as_json:
         print_json(hits)
     else:
@@ -146,9 +146,9 @@ def run_view(memory: Recollect, *, as_json: bool, name: str) -> None:
 @views.command("delete")
 @click.argument("name")
 @store_options
-def delete_view(memory: Recollect, *, as_json: bool, name: str) -> None:
+def delete_view(memory: LocalRecollect, *, as_json: bool, name: str) -> None:
     """Delete the saved search NAME."""
-    memory.delete_view(name)
+    memory.views.delete(name)
     if as_json:
         print_json({"deleted": name})
     else:

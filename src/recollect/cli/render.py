@@ -17,7 +17,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from recollect.domain.context import Bundle
+from recollect.domain.context_bundle import Bundle
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.retrieval import Hit
 
@@ -85,7 +85,7 @@ def print_memory(memory: Memory) -> None:
     """Print one memory whole."""
     if memory.title:
         say(f"[bold]{shown(memory.title)}[/bold]")
-    say(shown(memory.named))
+    say(shown(memory.labelled_content))
     if memory.rationale:
         say(f"[dim]because[/dim] {shown(memory.rationale)}")
     for other in memory.alternatives:
@@ -126,7 +126,7 @@ def print_bundle(bundle: Bundle) -> None:
 
 
 def _headline(memory: Memory) -> str:
-    said = memory.title or memory.named
+    said = memory.title or memory.labelled_content
     if memory.title and memory.type is MemoryType.EPISODE:
         said = f"{memory.title}: {memory.content}"  # the titles of sessions are all alike
     text = " ".join(said.split())

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import given_filters, place_options, store_options
 from recollect.cli.render import print_json, print_memory, say, shown
 from recollect.cli.reviewing import review
 from recollect.domain.memory import Memory
-from recollect.domain.upkeep import Waiting
+from recollect.domain.maintenance import Waiting
 
 
 @click.command()
@@ -24,7 +24,7 @@ from recollect.domain.upkeep import Waiting
 @click.option("-n", "--limit", default=50, show_default=True, help="How many lines at most.")
 @click.option("--list", "only_list", is_flag=True, help="Print the list, ask nothing.")
 @store_options
-def inbox(memory: Recollect, *, as_json: bool, limit: int, only_list: bool, **given: Any) -> None:
+def inbox(memory: LocalRecollect, *, as_json: bool, limit: int, only_list: bool, **given: Any) -> None:
     """
     Go through the candidates that wait for a decision: keep, reject, skip, undo.
 
@@ -38,7 +38,7 @@ def inbox(memory: Recollect, *, as_json: bool, limit: int, only_list: bool, **gi
     asked = given_filters(given)
     if any(name in asked for name in ("project", "repo", "agent", "session")):
         asked["everywhere"] = False
-    waiting = memory.waiting(limit=limit, **asked)
+    waiting = memory.inbox.list(limit=limit, **asked)
     if as_json:
         print_json(waiting)
     elif only_list or not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -53,10 +53,10 @@ def inbox(memory: Recollect, *, as_json: bool, limit: int, only_list: bool, **gi
 @click.option("--replace", is_flag=True, help="Supersede what it speaks against.")
 @store_options
 def promote(
-    memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...], reason: str, replace: bool
+    memory: LocalRecollect, *, as_json: bool, memory_ids: tuple[str, ...], reason: str, replace: bool
 ) -> None:
     """Make candidates active, all or none."""
-    kept = memory.promote_many(memory_ids, reason=reason, replaces=replace)
+    kept = memory.inbox.promote(memory_ids, reason=reason, replaces=replace)
     _print_all(kept, as_json=as_json)
 
 
@@ -64,23 +64,23 @@ def promote(
 @click.argument("memory_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--reason", default="", help="Why.")
 @store_options
-def reject(memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...], reason: str) -> None:
+def reject(memory: LocalRecollect, *, as_json: bool, memory_ids: tuple[str, ...], reason: str) -> None:
     """Turn candidates down, all or none; they are archived with the reason."""
-    _print_all(memory.reject_many(memory_ids, reason), as_json=as_json)
+    _print_all(memory.inbox.reject(memory_ids, reason), as_json=as_json)
 
 
 @click.command()
 @click.argument("memory_ids", metavar="ID...", nargs=-1, required=True)
 @store_options
-def undo(memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...]) -> None:
+def undo(memory: LocalRecollect, *, as_json: bool, memory_ids: tuple[str, ...]) -> None:
     """Take back the last change of a memory's status, and what it changed along with it."""
-    _print_all(memory.undo_many(memory_ids), as_json=as_json)
+    _print_all(memory.inbox.undo(memory_ids), as_json=as_json)
 
 
 @click.command()
 @click.argument("memory_ids", metavar="[ID]...", nargs=-1)
 @store_options
-def consolidate(memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...]) -> None:
+def consolidate(memory: LocalRecollect, *, as_json: bool, memory_ids: tuple[str, ...]) -> None:
     """Compare candidates with what is known again, all of the inbox where none is named."""
     counts = memory.consolidate(memory_ids or None)
     if as_json:
@@ -92,9 +92,9 @@ def consolidate(memory: Recollect, *, as_json: bool, memory_ids: tuple[str, ...]
 @click.command()
 @click.option("-n", "--limit", default=100, show_default=True, help="How many to look at.")
 @store_options
-def maintain(memory: Recollect, *, as_json: bool, limit: int) -> None:
+def maintain(memory: LocalRecollect, *, as_json: bool, limit: int) -> None:
     """Embed what waits, prune the log, point out twins, and ask about facts gone stale."""
-    done = memory.maintain(limit=limit)
+    done = memory.maintenance.run(limit=limit)
     if as_json:
         print_json(done)
         return
@@ -113,9 +113,9 @@ def maintain(memory: Recollect, *, as_json: bool, limit: int) -> None:
 @click.command()
 @click.argument("memory_id", metavar="ID")
 @store_options
-def confirm(memory: Recollect, *, as_json: bool, memory_id: str) -> None:
+def confirm(memory: LocalRecollect, *, as_json: bool, memory_id: str) -> None:
     """Say that a memory is still true: it counts as fresh again."""
-    _print_all([memory.confirm(memory_id)], as_json=as_json)
+    _print_all([memory.memories.confirm(memory_id)], as_json=as_json)
 
 
 def _print_groups(waiting: list[Waiting]) -> None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.render import say, shown
 from recollect.domain.memory import Status
-from recollect.domain.upkeep import ReviewVerdict, Waiting
+from recollect.domain.maintenance import ReviewVerdict, Waiting
 from recollect.errors import RecollectError
 
 _KEYS = (
@@ -35,7 +35,7 @@ class _Decided:
     verdict: ReviewVerdict
 
 
-def review(memory: Recollect, waiting: list[Waiting]) -> None:
+def review(memory: LocalRecollect, waiting: list[Waiting]) -> None:
     """Go through what waits until the end or until the reviewer quits."""
     decided: list[_Decided] = []
     at = 0
@@ -71,28 +71,28 @@ def review(memory: Recollect, waiting: list[Waiting]) -> None:
     _sum_up(memory, waiting, decided)
 
 
-def _waits(memory: Recollect, one: Waiting) -> bool:
+def _waits(memory: LocalRecollect, one: Waiting) -> bool:
     try:
-        return memory.get(one.memory.id).status is Status.INBOX
+        return memory.memories.get(one.memory.id).status is Status.INBOX
     except RecollectError:  # forgotten meanwhile
         return False
 
 
-def _done(memory: Recollect, ids: tuple[str, ...], verdict: ReviewVerdict) -> bool:
+def _done(memory: LocalRecollect, ids: tuple[str, ...], verdict: ReviewVerdict) -> bool:
     reason = "" if verdict is ReviewVerdict.REJECT else "reviewed"
     try:
-        memory.decide(ids, verdict.value, reason=reason)
+        memory.inbox.decide(ids, verdict.value, reason=reason)
     except RecollectError as error:  # somebody else decided meanwhile: say so and go on
         say(f"[red]{shown(str(error))}[/red]")
         return False
     return True
 
 
-def _taken_back(memory: Recollect, waiting: list[Waiting], last: _Decided) -> int:
+def _taken_back(memory: LocalRecollect, waiting: list[Waiting], last: _Decided) -> int:
     """Undo what one key did; return where the first of it stands."""
     place = next(i for i, one in enumerate(waiting) if one.memory.id == last.ids[0])
     try:
-        back = memory.undo_many(last.ids)
+        back = memory.inbox.undo(last.ids)
     except RecollectError as error:
         say(f"[red]{shown(str(error))}[/red]")
         return place
@@ -101,10 +101,10 @@ def _taken_back(memory: Recollect, waiting: list[Waiting], last: _Decided) -> in
     return place
 
 
-def _sum_up(memory: Recollect, waiting: list[Waiting], decided: list[_Decided]) -> None:
+def _sum_up(memory: LocalRecollect, waiting: list[Waiting], decided: list[_Decided]) -> None:
     rejected = sum(len(one.ids) for one in decided if one.verdict is ReviewVerdict.REJECT)
     kept = sum(len(one.ids) for one in decided) - rejected
-    left = memory.status().memories_by_status.get(Status.INBOX, 0)
+    left = memory.maintenance.status().memories_by_status.get(Status.INBOX, 0)
     say(f"{kept} kept, {rejected} rejected; {left} left in the inbox.")
     if waiting and waiting[0].of > len(waiting):
         say(f"[dim]{waiting[0].of - len(waiting)} more were not shown; see --limit.[/dim]")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import filter_options, given_filters, place_options, store_options
 from recollect.cli.render import print_hits, print_json, say, shown
 
@@ -45,7 +45,7 @@ def search() -> None:
 @place_options
 @filter_options
 @store_options
-def memories(memory: Recollect, *, as_json: bool, query: str, **given: Any) -> None:
+def memories(memory: LocalRecollect, *, as_json: bool, query: str, **given: Any) -> None:
     """Find memories: what `recollect search QUERY` does."""
     asked = given_filters(given)
     hits = memory.search(query, **asked)
@@ -68,7 +68,7 @@ def memories(memory: Recollect, *, as_json: bool, query: str, **given: Any) -> N
 @click.option("-n", "--limit", default=10, show_default=True, help="How many at most.")
 @store_options
 def conversations(
-    memory: Recollect, *, as_json: bool, agent: str, query: str, **given: Any
+    memory: LocalRecollect, *, as_json: bool, agent: str, query: str, **given: Any
 ) -> None:
     """
     Find what was said, by words, by meaning and by time.
@@ -77,7 +77,7 @@ def conversations(
     Example:
       recollect search conversations --agent coder --query "what did we discuss last week?"
     """
-    hits = memory.search_messages(query, agent=agent, **given_filters(given))
+    hits = memory.conversations.search(query, agent=agent, **given_filters(given))
     if as_json:
         print_json(hits)
         return
@@ -97,7 +97,7 @@ def conversations(
 @click.option("-n", "--limit", default=10, show_default=True, help="How many of each at most.")
 @store_options
 def agent_memory(
-    memory: Recollect,
+    memory: LocalRecollect,
     *,
     as_json: bool,
     agent: str,
@@ -106,7 +106,7 @@ def agent_memory(
     limit: int,
 ) -> None:
     """Find an agent's blocks and memories."""
-    blocks = memory.search_blocks(query, agent=agent, project=project, limit=limit)
+    blocks = memory.blocks.search(query, agent=agent, project=project, limit=limit)
     hits = memory.search(query, agent=agent, project=project, limit=limit)
     if as_json:
         print_json({"blocks": blocks, "memories": hits})
@@ -125,9 +125,9 @@ def agent_memory(
 @click.option("--project", required=True, help="The project whose files were read.")
 @click.option("-n", "--limit", default=5, show_default=True, help="How many at most.")
 @store_options
-def files(memory: Recollect, *, as_json: bool, query: str, project: str, limit: int) -> None:
+def files(memory: LocalRecollect, *, as_json: bool, query: str, project: str, limit: int) -> None:
     """Find files that were read before, by words and meaning."""
-    hits = memory.search_files(query, project=project, limit=limit)
+    hits = memory.files.search(query, project=project, limit=limit)
     if as_json:
         print_json(hits)
         return

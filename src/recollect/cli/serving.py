@@ -26,12 +26,12 @@ from recollect.cli.server_files import (
     state_folder,
     write_pid,
 )
-from recollect.config import Settings, at_home, load_settings
+from recollect.config import Settings, expand_home, load_settings
 from recollect.errors import InvalidInput, RecollectError
-from recollect.server.address import NoRecollect, ask_health, url_of
+from recollect.server.listen_address import NotRecollectServer, fetch_health, local_url
 
 if TYPE_CHECKING:
-    from recollect.server.serve import Serving
+    from recollect.server.serve import ServerStarted
 
 STOP_WITHIN_S = 15.0
 
@@ -71,7 +71,7 @@ def serve(
     named = db or click.get_current_context().find_root().params.get("db")
     try:
         token = None if token_file is None else _token_in(token_file)
-        roots = os.pathsep.join(str(at_home(one).absolute()) for one in files) or None
+        roots = os.pathsep.join(str(expand_home(one).absolute()) for one in files) or None
         settings = load_settings(db=named, host=host, port=port, token=token, file_roots=roots)
         if background:
             started = start_detached(settings, token_file=token_file, verbose=verbose)
@@ -109,7 +109,7 @@ def _serve_here(settings: Settings, *, verbose: bool, as_json: bool) -> None:
 
     written: list[Path] = []
 
-    def announce(serving: "Serving") -> None:
+    def announce(serving: "ServerStarted") -> None:
         running = Running(
             pid=os.getpid(),
             host=serving.host,
@@ -129,7 +129,7 @@ def _serve_here(settings: Settings, *, verbose: bool, as_json: bool) -> None:
         sys.stdout.flush()  # whoever waits for the line may read a pipe
 
     try:
-        serve_until_stopped(settings, log=announce, verbose=verbose)
+        serve_until_stopped(settings, on_start=announce, verbose=verbose)
     finally:
         for path in written:
             remove_pid(path, os.getpid())
@@ -141,8 +141,8 @@ def _stopped(settings: Settings) -> tuple[dict[str, object], str]:
     running = read_pid(path)
     host = settings.host if running is None else running.host
     try:
-        found = ask_health(host, settings.port, settings.token)
-    except NoRecollect as error:
+        found = fetch_health(host, settings.port, settings.token)
+    except NotRecollectServer as error:
         if running is None:
             return _nothing(settings.port)
         raise Refused(
@@ -154,7 +154,7 @@ def _stopped(settings: Settings) -> tuple[dict[str, object], str]:
         return _nothing(settings.port)
     if running is None or found["pid"] != running.pid:
         raise Refused(
-            f"the server at {url_of(host, settings.port)} (pid {found['pid']}) was not started "
+            f"the server at {local_url(host, settings.port)} (pid {found['pid']}) was not started "
             "from here; stop it where it was started"
         )
     os.kill(running.pid, signal.SIGTERM)
@@ -186,8 +186,8 @@ def _ends(running: Running, path: Path) -> bool:
 def _is_there(running: Running) -> bool:
     if os.name != "posix":  # there, signal 0 is not a question
         try:
-            return ask_health(running.host, running.port) is not None
-        except (NoRecollect, RecollectError):
+            return fetch_health(running.host, running.port) is not None
+        except (NotRecollectServer, RecollectError):
             return True
     try:
         os.kill(running.pid, 0)
@@ -198,7 +198,7 @@ def _is_there(running: Running) -> bool:
 
 def _token_in(name: str) -> str:
     try:
-        token = at_home(name).read_text(encoding="utf-8").strip()
+        token = expand_home(name).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot read the token file {name}: {error}") from error
     if not token:

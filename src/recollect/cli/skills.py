@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import creating_store_options, given_filters, store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.domain.skill import SkillReport
@@ -29,9 +29,9 @@ def skills() -> None:
 @skills.command()
 @_PROJECT
 @creating_store_options
-def discover(memory: Recollect, *, as_json: bool, project: str | None) -> None:
+def discover(memory: LocalRecollect, *, as_json: bool, project: str | None) -> None:
     """List the bundled, global and project's skills, and what is wrong with any."""
-    report = memory.discover_skills(project=project)
+    report = memory.skills.list(project=project)
     print_json(report) if as_json else _print_report(report)
 
 
@@ -40,9 +40,9 @@ def discover(memory: Recollect, *, as_json: bool, project: str | None) -> None:
 @click.option("--skill", required=True, help="Its name.")
 @_PROJECT
 @store_options
-def load(memory: Recollect, *, as_json: bool, agent: str, skill: str, project: str | None) -> None:
+def load(memory: LocalRecollect, *, as_json: bool, agent: str, skill: str, project: str | None) -> None:
     """Give a skill to an agent."""
-    loaded = memory.load_skill(agent, skill, project=project)
+    loaded = memory.skills.load(agent, skill, project=project)
     print_json(loaded) if as_json else say(f"{shown(agent)} has {shown(loaded.skill.name)} now.")
 
 
@@ -52,7 +52,7 @@ def load(memory: Recollect, *, as_json: bool, agent: str, skill: str, project: s
 @_PROJECT
 @store_options
 def unload(
-    memory: Recollect, *, as_json: bool, agent: str, skill: str, project: str | None
+    memory: LocalRecollect, *, as_json: bool, agent: str, skill: str, project: str | None
 ) -> None:
     """
     Take a skill from an agent.
@@ -61,16 +61,16 @@ def unload(
     Example:
       recollect skills unload --agent coder --skill remember-well
     """
-    gone = memory.unload_skill(agent, skill, project=project)
+    gone = memory.skills.unload(agent, skill, project=project)
     print_json(gone) if as_json else say(f"{shown(agent)} no longer has {shown(gone.skill.name)}.")
 
 
 @skills.command("list")
 @_AGENT
 @store_options
-def list_(memory: Recollect, *, as_json: bool, agent: str) -> None:
+def list_(memory: LocalRecollect, *, as_json: bool, agent: str) -> None:
     """List the skills an agent has loaded."""
-    found = memory.loaded_skills(agent)
+    found = memory.skills.loaded(agent)
     if as_json:
         print_json(found)
         return
@@ -85,7 +85,7 @@ def list_(memory: Recollect, *, as_json: bool, agent: str) -> None:
 @_AGENT
 @_PROJECT
 @store_options
-def refresh(memory: Recollect, *, as_json: bool, agent: str, project: str | None) -> None:
+def refresh(memory: LocalRecollect, *, as_json: bool, agent: str, project: str | None) -> None:
     """
     Write an agent's catalogue of skills anew, and take loaded ones as they stand now.
 
@@ -93,7 +93,7 @@ def refresh(memory: Recollect, *, as_json: bool, agent: str, project: str | None
     Example:
       recollect skills refresh --agent coder --project .
     """
-    report = memory.refresh_skills(agent, project=project)
+    report = memory.skills.refresh(agent, project=project)
     print_json(report) if as_json else _print_report(report)
 
 
@@ -103,7 +103,7 @@ def refresh(memory: Recollect, *, as_json: bool, agent: str, project: str | None
 @click.option("-n", "--limit", default=5, show_default=True, help="How many at most.")
 @creating_store_options
 def search(
-    memory: Recollect, *, as_json: bool, query: str, project: str | None, limit: int
+    memory: LocalRecollect, *, as_json: bool, query: str, project: str | None, limit: int
 ) -> None:
     """
     Find skills by words and by meaning.
@@ -112,7 +112,7 @@ def search(
     Example:
       recollect skills search "go through pending memories"
     """
-    hits = memory.search_skills(query, project=project, limit=limit)
+    hits = memory.skills.search(query, project=project, limit=limit)
     if as_json:
         print_json(hits)
         return
@@ -137,10 +137,10 @@ def search(
 @click.option("--overwrite", is_flag=True, help="In place of a skill of that name.")
 @_PROJECT
 @store_options
-def learn(memory: Recollect, *, as_json: bool, conversation: str, save: str, **given: Any) -> None:
+def learn(memory: LocalRecollect, *, as_json: bool, conversation: str, save: str, **given: Any) -> None:
     """Draft a skill from a conversation: goal, steps, commands, pitfalls."""
     where = "" if save == "no" else save
-    learnt = memory.learn_skill(conversation, save=where, **given_filters(given))
+    learnt = memory.skills.learn(conversation, save=where, **given_filters(given))
     if as_json:
         print_json(learnt)
         return

@@ -11,11 +11,11 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import store_options
 from recollect.cli.render import print_json, say, shown
 from recollect.config import config_path
-from recollect.domain.upkeep import StoreStatus
+from recollect.domain.maintenance import StoreStatus
 from recollect.errors import RecollectError
 
 _errors = Console(stderr=True)
@@ -24,7 +24,7 @@ _errors = Console(stderr=True)
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @store_options
-def export(memory: Recollect, *, as_json: bool, path: Path) -> None:
+def export(memory: LocalRecollect, *, as_json: bool, path: Path) -> None:
     """
     Write everything to one file (.gz compresses).
 
@@ -42,10 +42,10 @@ def export(memory: Recollect, *, as_json: bool, path: Path) -> None:
 
 @click.command()
 @store_options
-def verify(memory: Recollect, *, as_json: bool) -> None:
+def verify(memory: LocalRecollect, *, as_json: bool) -> None:
     """Check the file, the rules and the indexes. Exit code 1 if anything is wrong."""
     with _errors.status("Verifying …"):
-        result = memory.verify()
+        result = memory.maintenance.verify()
     if as_json:
         print_json({"ok": result.ok, "checks": result.checks, "problems": result.problems})
     else:
@@ -61,15 +61,15 @@ def verify(memory: Recollect, *, as_json: bool) -> None:
 @click.command()
 @click.option("--no-embed", is_flag=True, help="Leave embeddings to later searches.")
 @store_options
-def rebuild(memory: Recollect, *, as_json: bool, no_embed: bool) -> None:
+def rebuild(memory: LocalRecollect, *, as_json: bool, no_embed: bool) -> None:
     """Make every index anew from the memories, and embed what waits."""
     with _errors.status("Rebuilding …"):
-        counts = dict(memory.rebuild_indexes())
-    waiting = memory.status().waiting
+        counts = dict(memory.maintenance.rebuild())
+    waiting = memory.maintenance.status().waiting
     if waiting and not no_embed:
         with Progress(console=_errors, transient=True) as progress:
             task = progress.add_task("Embedding …", total=waiting)
-            for done in memory.drain_in_steps():
+            for done in memory.engine.drain_in_steps():
                 progress.advance(task, done)
         counts["embedded"] = waiting
     if as_json:
@@ -80,9 +80,9 @@ def rebuild(memory: Recollect, *, as_json: bool, no_embed: bool) -> None:
 
 @click.command()
 @store_options
-def status(memory: Recollect, *, as_json: bool) -> None:
+def status(memory: LocalRecollect, *, as_json: bool) -> None:
     """Say what is in the store and how far its indexes are."""
-    found = memory.status()
+    found = memory.maintenance.status()
     if as_json:
         print_json(found)
         return
@@ -101,7 +101,7 @@ def status(memory: Recollect, *, as_json: bool) -> None:
 
 @click.command()
 @store_options
-def doctor(memory: Recollect, *, as_json: bool) -> None:
+def doctor(memory: LocalRecollect, *, as_json: bool) -> None:
     """Check this installation: file, permissions, space, indexes, embedder, queue."""
     findings = list(_findings(memory))
     if as_json:
@@ -113,11 +113,11 @@ def doctor(memory: Recollect, *, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _findings(memory: Recollect) -> Iterator[tuple[str, bool, str]]:
+def _findings(memory: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
     config = config_path(os.environ)
     yield "configuration", True, f"{config} ({'found' if config.exists() else 'none, defaults'})"
-    found = memory.status()
+    found = memory.maintenance.status()
     path = Path(found.path)
     yield "store", True, f"{path}, schema {found.schema}, {found.bytes / 1e6:.1f} MB"
     mode = path.stat().st_mode & 0o777
@@ -127,13 +127,13 @@ def _findings(memory: Recollect) -> Iterator[tuple[str, bool, str]]:
     yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
     yield from _health(memory, found)
     try:
-        yield "embedder", True, memory.try_embedder()
+        yield "embedder", True, memory.models.check_embedder()
     except RecollectError as error:
         yield "embedder", False, f"{error} (search by words works without it)"
 
 
-def _health(memory: Recollect, found: StoreStatus) -> Iterator[tuple[str, bool, str]]:
-    result = memory.verify()
+def _health(memory: LocalRecollect, found: StoreStatus) -> Iterator[tuple[str, bool, str]]:
+    result = memory.maintenance.verify()
     broken = "; ".join(f"{one.check}: {one.remedy}" for one in result.problems)
     yield "indexes", result.ok, broken or f"{len(result.checks)} checks passed"
     yield "embeddings", True, f"{found.waiting} items wait to be embedded"

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from recollect.app import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.cli.options import creating_store_options, place_options, store_options
 from recollect.cli.render import (
     print_json,
@@ -41,7 +41,7 @@ from recollect.domain.scope import Scope
 @click.option("--key", help="Set the profile fact of this name; a former value is superseded.")
 @creating_store_options
 def add(
-    memory: Recollect, *, as_json: bool, content: str, inbox: bool, key: str | None, **given: Any
+    memory: LocalRecollect, *, as_json: bool, content: str, inbox: bool, key: str | None, **given: Any
 ) -> None:
     """
     Remember CONTENT ('-' reads standard input).
@@ -74,7 +74,7 @@ def add(
 @click.option("--note", default="", help="Why they are linked.")
 @store_options
 def link(
-    memory: Recollect, *, as_json: bool, memory_id: str, relation: str, other: str, note: str
+    memory: LocalRecollect, *, as_json: bool, memory_id: str, relation: str, other: str, note: str
 ) -> None:
     """
     Link a memory to another memory, or to a project written as project:NAME.
@@ -94,9 +94,9 @@ def link(
 @click.argument("memory_id", metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_options
-def forget(memory: Recollect, *, as_json: bool, memory_id: str, yes: bool) -> None:
+def forget(memory: LocalRecollect, *, as_json: bool, memory_id: str, yes: bool) -> None:
     """Remove a memory from every table and index, and print a receipt."""
-    found = memory.get(memory_id)
+    found = memory.memories.get(memory_id)
     if not yes and not as_json:
         say(shown(found.content))
     if not yes:

@@ -1,8 +1,8 @@
 """
-One connection to a memory server: requests out, answers or our own errors back.
+A connection to a memory server: sends requests, returns responses or raises Recollect's errors.
 
-What is safe to send again is sent again: reads always, writes because each carries a key under
-which the server carries it out once. A server that is down is told apart from one that says no.
+Requests are retried: reads are safe to repeat, and each write has an idempotency key. A server that
+does not respond raises `ServerUnavailable`; an error response raises the error that it describes.
 """
 
 import random
@@ -25,22 +25,21 @@ from recollect.errors import (
     StoreClosed,
     TooManyRequests,
 )
-from recollect.wire.problem import error_of
+from recollect.wire.problem import error_from_problem
 
 ATTEMPTS = 3
-FIRST_PAUSE_S = 0.1
-LONGEST_PAUSE_S = 5.0
+FIRST_DELAY_S = 0.1
+MAX_DELAY_S = 5.0
 CONNECT_S = 2.0
 _CLOCK = SystemClock()
-_PASSING = (ServerUnavailable, StoreBusy, TooManyRequests, AlreadyAccepted)
-
+_RETRIED = (ServerUnavailable, StoreBusy, TooManyRequests, AlreadyAccepted)
 
 _KEY: ContextVar[str] = ContextVar("recollect_request_key", default="")
 
 
 @contextmanager
-def keyed(key: str) -> Iterator[None]:
-    """Send the write in this block under *key*: however often it is sent, it is done once."""
+def use_idempotency_key(key: str) -> Iterator[None]:
+    """Send the write in this block with *key*, so that repeated attempts take effect once."""
     token = _KEY.set(key)
     try:
         yield
@@ -49,27 +48,27 @@ def keyed(key: str) -> Iterator[None]:
 
 
 class Connection:
-    """A server's address and how it is spoken to. Safe to share between threads."""
+    """A connection to one server. Thread-safe."""
 
     def __init__(
         self, url: str, *, token: str = "", timeout_s: float = 60.0, attempts: int = ATTEMPTS
     ) -> None:
-        self.url = _checked(url)
+        self.url = _validate_url(url)
         self._attempts = attempts
-        self._timeout_s: float | None = None  # of the client, unless somebody is in a hurry
+        self._timeout_s: float | None = None  # None: the timeout of the HTTP client
         self._http = httpx2.Client(
             base_url=self.url,
             headers={"authorization": f"Bearer {token}"} if token else {},
             timeout=httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-            trust_env=False,  # no proxy stands between us and our own server
+            trust_env=False,  # no proxy for a server on this machine
         )
 
-    def within(self, timeout_s: float) -> "Connection":
-        """Return the same connection for requests that are sent once and wait no longer."""
-        hurried = copy(self)
-        hurried._attempts = 1
-        hurried._timeout_s = timeout_s
-        return hurried
+    def with_timeout(self, timeout_s: float) -> "Connection":
+        """Return a copy that sends each request once, with that timeout."""
+        limited = copy(self)
+        limited._attempts = 1
+        limited._timeout_s = timeout_s
+        return limited
 
     def send(
         self,
@@ -79,47 +78,48 @@ class Connection:
         body: Any = None,
         query: Mapping[str, Any] | None = None,
     ) -> httpx2.Response:
-        """Send a request, again where that is safe; return the answer or raise what it says."""
-        headers = {} if method == "GET" else self.key()
-        how: dict[str, Any] = {"headers": headers, "params": _query(query)}
+        """Send a request, with retries; return the response or raise the error it describes."""
+        headers = {} if method == "GET" else self.idempotency_header()
+        options: dict[str, Any] = {"headers": headers, "params": _without_none(query)}
         if body is not None:
-            how["json"] = body
+            options["json"] = body
         if self._timeout_s is not None:
-            how["timeout"] = self._timeout_s
+            options["timeout"] = self._timeout_s
         for attempt in range(1, self._attempts + 1):
             try:
-                return self.send_once(method, path, **how)
-            except _PASSING as error:
+                return self.send_once(method, path, **options)
+            except _RETRIED as error:
                 if attempt == self._attempts:
                     raise
-                time.sleep(_pause(attempt, error))
+                time.sleep(_retry_delay_s(attempt, error))
         raise AssertionError  # the last attempt returns or raises
 
-    def key(self) -> dict[str, str]:
-        """Return the header under which a write is carried out once."""
+    def idempotency_header(self) -> dict[str, str]:
+        """Return the header with the idempotency key of a write."""
         return {"idempotency-key": _KEY.get() or _CLOCK.new_id()}
 
-    def send_once(self, method: str, path: str, **how: Any) -> httpx2.Response:
-        """Send a request as httpx takes it; return the answer or raise what it says."""
-        with self._told_apart():
-            response = self._http.request(method, path, **how)
+    def send_once(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """Send a request without retries; *options* are those of `httpx2.Client.request`."""
+        with self._translate_errors():
+            response = self._http.request(method, path, **options)
         if response.is_success:
             return response
-        raise _error(response, self.url)
+        raise _error_from_response(response, self.url)
 
     @contextmanager
-    def streamed(
+    def stream(
         self, method: str, path: str, *, query: Mapping[str, Any]
     ) -> Iterator[httpx2.Response]:
-        """Lend an answer that has not been read yet."""
-        with self._told_apart(), self._http.stream(method, path, params=_query(query)) as response:
+        """Yield a response whose body is not read yet."""
+        params = _without_none(query)
+        with self._translate_errors(), self._http.stream(method, path, params=params) as response:
             if not response.is_success:
                 response.read()
-                raise _error(response, self.url)
+                raise _error_from_response(response, self.url)
             yield response
 
     @contextmanager
-    def _told_apart(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         if self._http.is_closed:
             raise StoreClosed(
                 f"the connection to {self.url} was closed; open it again with recollect.connect(…)"
@@ -128,70 +128,68 @@ class Connection:
             yield
         except httpx2.TimeoutException as error:
             raise ServerUnavailable(
-                f"the memory server at {self.url} did not answer in time; it may be busy, "
-                "its log says with what"
+                f"the memory server at {self.url} did not respond in time; it may be busy, "
+                "see its log"
             ) from error
         except httpx2.InvalidURL as error:
-            raise InvalidInput(
-                f"a name in the request is too long for an address: {error}"
-            ) from error
+            raise InvalidInput(f"a name in the request is too long for a URL: {error}") from error
         except httpx2.HTTPError as error:
             raise ServerUnavailable(
-                f"no memory server answers at {self.url} ({error}); "
+                f"no memory server responds at {self.url} ({error}); "
                 "start it with `recollect serve --background`"
             ) from error
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._http.close()
 
 
-def is_passing(error: RecollectError) -> bool:
-    """Say whether trying again later may help."""
+def is_transient(error: RecollectError) -> bool:
+    """Return whether a later attempt may succeed."""
     return (error.status == 429 or error.status >= 500) and not isinstance(error, StoreClosed)
 
 
-def _checked(url: str) -> str:
+def _validate_url(url: str) -> str:
     try:
         parsed = httpx2.URL(url)
     except (httpx2.InvalidURL, TypeError) as error:
-        raise InvalidInput(f"{url!r} is no address of a server: {error}") from error
+        raise InvalidInput(f"{url!r} is not the URL of a server: {error}") from error
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise InvalidInput(f"{url!r} is no address of a server; write it as http://127.0.0.1:8283")
+        raise InvalidInput(f"{url!r} is not the URL of a server; use e.g. http://127.0.0.1:8283")
     return str(url).rstrip("/")
 
 
-def _query(query: Mapping[str, Any] | None) -> dict[str, Any]:
+def _without_none(query: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in (query or {}).items() if value is not None}
 
 
-def _pause(attempt: int, error: RecollectError) -> float:
-    told: float | None = getattr(error, "retry_after_s", None)
-    if told is not None:
-        return min(told, LONGEST_PAUSE_S)
-    return float(FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.5, 1.5))
+def _retry_delay_s(attempt: int, error: RecollectError) -> float:
+    retry_after_s: float | None = getattr(error, "retry_after_s", None)
+    if retry_after_s is not None:
+        return min(retry_after_s, MAX_DELAY_S)
+    return float(FIRST_DELAY_S * 2 ** (attempt - 1) * random.uniform(0.5, 1.5))
 
 
-def _error(response: httpx2.Response, url: str) -> RecollectError:
+def _error_from_response(response: httpx2.Response, url: str) -> RecollectError:
     try:
         problem = response.json()
     except ValueError:
         problem = None
     if not isinstance(problem, Mapping):
-        return no_memory(url, response.status_code)
-    return error_of(problem, response.status_code)
+        return not_a_memory_server(url, response.status_code)
+    return error_from_problem(problem, response.status_code)
 
 
-def no_memory(url: str, status: int) -> ServerUnavailable:
-    """Return the error for an answer that no memory server gives."""
+def not_a_memory_server(url: str, status: int) -> ServerUnavailable:
+    """Return the error for a response that is not from a memory server."""
     return ServerUnavailable(
-        f"what answers at {url} is no memory server (status {status}); "
-        "check the address, or start one with `recollect serve --background`"
+        f"the server at {url} is not a memory server (status {status}); "
+        "check the URL, or start one with `recollect serve --background`"
     )
 
 
-def next_page(response: httpx2.Response) -> int | None:
-    """Return where the next page of a list begins, None at its end."""
+def next_offset(response: httpx2.Response) -> int | None:
+    """Return the offset of the next page of a list, or None on the last page."""
     link = response.links.get("next")
     offset = httpx2.URL(link["url"]).params.get("offset", "") if link else ""
     return int(offset) if offset.isdecimal() else None

@@ -1,9 +1,9 @@
 """
-`with learning(agent="…")`: calls to OpenAI and Anthropic inside the block have a memory.
+`with learning(agent="…")`: calls to OpenAI and Anthropic inside the block use an agent's memory.
 
-The same object is a context manager, sync and async, and a decorator. Every entry is a session of
-its own: a conversation of the agent, ended with the block. Blocks may be nested (the inner agent
-counts), entered again, and open in several threads and tasks at once.
+The object is a sync and async context manager and a decorator. Each entry opens a session: one
+conversation of the agent, which ends with the block. Blocks can be nested (the innermost agent
+applies), entered again, and open in several threads and tasks at once.
 """
 
 import functools
@@ -15,30 +15,34 @@ from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
 
-from recollect.client import current
-from recollect.client.intercept import patch
-from recollect.client.recall import within
-from recollect.client.remote import Remote
-from recollect.client.session import Session, Wish
-from recollect.client.waiting import seen_through
+from recollect.client.current_session import (
+    current_session,
+    enter_session,
+    leave_session,
+    no_session,
+)
+from recollect.client.intercept import patch_clients
+from recollect.client.recall import with_timeout
+from recollect.client.remote import RemoteRecollect
+from recollect.client.run_blocking import run_to_completion
+from recollect.client.session import LearningOptions, LearningSession
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-ENTER_WITHIN_S = 5.0
+ENTER_TIMEOUT_S = 5.0
 
 
 class Learning:
-    """What `recollect.learning` returns: enter it, or put it above a function."""
+    """The result of `recollect.learning`: a context manager and a decorator."""
 
-    def __init__(self, connect: Callable[[], tuple[Any, bool]], wish: Wish) -> None:
-        self._connect = connect  # gives the memory, and whether it is ours to close
-        self._wish = wish
-        self._entered: list[Session] = []
+    def __init__(self, connect: Callable[[], tuple[Any, bool]], options: LearningOptions) -> None:
+        self._connect = connect  # returns the memory, and whether to close it at the end
+        self._options = options
+        self._sessions: list[LearningSession] = []
 
     def __enter__(self) -> "Learning":
-        self._opened(*self._reached())
+        self._open_session(*self._open_memory())
         return self
 
     def __exit__(
@@ -47,18 +51,19 @@ class Learning:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._left()()
+        close = self._leave_session()
+        close()
 
     async def __aenter__(self) -> "Learning":
-        reached: list[tuple[Any, Callable[[], None]]] = []
+        opened: list[tuple[Any, Callable[[], None]]] = []
         try:
-            await seen_through(lambda: reached.append(self._reached()))
-            await checkpoint()  # where a caller in a cancelled scope is told so
+            await run_to_completion(lambda: opened.append(self._open_memory()))
+            await checkpoint()  # raises here if the caller was cancelled
         except BaseException:
-            for _, close in reached:
+            for _, close in opened:
                 close()
             raise
-        self._opened(*reached[0])
+        self._open_session(*opened[0])
         return self
 
     async def __aexit__(
@@ -67,75 +72,75 @@ class Learning:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await seen_through(self._left())
+        await run_to_completion(self._leave_session())
 
     def __call__(self, function: F) -> F:
-        """Let every call of *function* be a block of its own."""
+        """Return *function* wrapped so that each call runs in a block."""
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise InvalidInput(
-                f"{function.__name__} is a generator, which runs in pieces; "
+                f"{function.__name__} is a generator, which cannot be decorated; "
                 "write `with learning(…):` inside of it"
             )
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def run_async(*args: Any, **named: Any) -> Any:
-                async with Learning(self._connect, self._wish):
-                    return await function(*args, **named)
+            async def run_async(*args: Any, **kwargs: Any) -> Any:
+                async with Learning(self._connect, self._options):
+                    return await function(*args, **kwargs)
 
             return run_async  # type: ignore[return-value]
 
-        async def awaited(result: Awaitable[Any]) -> Any:
-            async with Learning(self._connect, self._wish):
+        async def run_awaitable(result: Awaitable[Any]) -> Any:
+            async with Learning(self._connect, self._options):
                 return await result
 
         @functools.wraps(function)
-        def run(*args: Any, **named: Any) -> Any:
-            with Learning(self._connect, self._wish):
-                result = function(*args, **named)
-            # What is only awaited later runs later, and has its block then.
-            return awaited(result) if inspect.isawaitable(result) else result
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with Learning(self._connect, self._options):
+                result = function(*args, **kwargs)
+            # An awaitable result runs later, so it gets a block when it runs.
+            return run_awaitable(result) if inspect.isawaitable(result) else result
 
         return run  # type: ignore[return-value]
 
-    def _reached(self) -> tuple[Any, Callable[[], None]]:
-        """Return the memory, with the agent in it, or raise why it cannot be used."""
-        memory, ours = self._connect()
-        close: Callable[[], None] = memory.close if ours else _nothing
+    def _open_memory(self) -> tuple[Any, Callable[[], None]]:
+        """Return the memory, with the agent created if needed, and the function that closes it."""
+        memory, close_at_end = self._connect()
+        close: Callable[[], None] = memory.close if close_at_end else _leave_open
         try:
-            with current.outside():
-                _ensure(within(memory, ENTER_WITHIN_S), self._wish.agent)
+            with no_session():
+                _ensure_agent(with_timeout(memory, ENTER_TIMEOUT_S), self._options.agent)
         except BaseException:
             close()
             raise
         return memory, close
 
-    def _opened(self, memory: Any, close: Callable[[], None]) -> None:
-        session = Session(memory, self._wish, current.current(), at_the_end=close)
-        patch.install()
-        current.enter(session)
-        self._entered.append(session)
+    def _open_session(self, memory: Any, close: Callable[[], None]) -> None:
+        session = LearningSession(memory, self._options, current_session(), on_close=close)
+        patch_clients.install()
+        enter_session(session)
+        self._sessions.append(session)
 
-    def _left(self) -> Callable[[], None]:
-        """Leave the innermost block of this context; return what is left to do, which may wait."""
-        here = current.current()
-        session = here if here in self._entered else self._entered[-1]
-        self._entered.remove(session)
+    def _leave_session(self) -> Callable[[], None]:
+        """Leave the innermost session of this context; return its `close`, which may block."""
+        current = current_session()
+        session = current if current in self._sessions else self._sessions[-1]
+        self._sessions.remove(session)
         session.leave()
-        current.leave(session)
-        patch.uninstall()
+        leave_session(session)
+        patch_clients.uninstall()
         return session.close
 
 
-def _ensure(memory: Any, agent: str) -> None:
-    if isinstance(memory, Remote):
+def _ensure_agent(memory: Any, agent: str) -> None:
+    if isinstance(memory, RemoteRecollect):
         memory.health()
     try:
-        memory.agent(agent)
+        memory.agents.get(agent)
     except NotFound:
-        with suppress(AlreadyExists):  # somebody else may just have made it
-            memory.create_agent(agent, default_blocks=False)
+        with suppress(AlreadyExists):  # another process may have created it just now
+            memory.agents.create(agent, default_blocks=False)
 
 
-def _nothing() -> None:
-    """Leave a memory open that is not ours."""
+def _leave_open() -> None:
+    """Do not close a memory that the caller opened."""

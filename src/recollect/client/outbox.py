@@ -1,10 +1,10 @@
 """
-What was said, on its way to memory: a bounded queue with one thread behind it.
+The outbox of a `learning()` session: a bounded queue of exchanges and the thread that stores them.
 
-The caller only ever puts something in, which takes microseconds and never fails. The thread reads
-what passed over the wire, stores it in order and in batches, and tries again while the memory
-cannot be reached. When the outbox closes it stores what is left and ends the conversation, which
-hands it over for learning; a deadline keeps the caller from waiting for a memory that is gone.
+`put` takes microseconds and never fails. The thread parses the recorded bytes, stores the messages
+in order and in batches, and retries while the memory is unavailable. When the outbox closes, the
+thread stores the remaining messages and ends the conversation, which queues it for learning. A
+deadline limits how long the caller waits for that.
 """
 
 import threading
@@ -15,57 +15,57 @@ from functools import partial
 from itertools import chain, repeat
 from typing import Any
 
-from recollect.client import current
-from recollect.client.connection import is_passing, keyed
-from recollect.client.guard import Guarded, log
-from recollect.client.remote import Remote
+from recollect.client.connection import is_transient, use_idempotency_key
+from recollect.client.current_session import no_session
+from recollect.client.remote import RemoteRecollect
+from recollect.client.suppress_errors import SuppressErrors, log
 from recollect.clock import SystemClock
 from recollect.errors import AlreadyAccepted, NotFound, RecollectError
 
-MOST_TURNS = 1_000
-MOST_BYTES = 64_000_000
+MAX_TURNS = 1_000
+MAX_BYTES = 64_000_000
 BATCH_TURNS = 50
 BATCH_BYTES = 4_000_000
 GIVE_UP_S = 30.0  # after the deadline at the end of a block
-BEGINNINGS = 3  # of a conversation that a memory lost
-PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)  # between tries; the last one again and again
+MAX_CONVERSATION_STARTS = 3  # if the conversation is deleted meanwhile
+RETRY_DELAYS_S = (0.2, 0.5, 1.0, 2.0, 5.0)  # the last one repeats
 
-Saying = Mapping[str, Any]
-Turn = Callable[[], Sequence[Saying]]  # read when its turn comes, in the outbox's thread
+StoredMessage = Mapping[str, Any]
+Turn = Callable[[], Sequence[StoredMessage]]  # parses the exchange, in the thread of the outbox
 
 
 class Outbox:
-    """The messages of one session, in order, on their way to one conversation."""
+    """The messages of one session, stored in order in one conversation."""
 
     def __init__(
         self,
         memory: Any,
-        where: Mapping[str, Any],
+        scope: Mapping[str, Any],
         *,
         warn: Callable[[str], None],
-        at_the_end: Callable[[], None],
+        on_close: Callable[[], None],
     ) -> None:
         self._memory = memory
-        self._where = where
+        self._scope = scope
         self._warn = warn
-        self._at_the_end = at_the_end
+        self._on_close = on_close
         self._turns: deque[tuple[Turn, int]] = deque()
         self._bytes = 0
         self._conversation: Any = None
         self._closing = False
         self._changed = threading.Condition()
-        self._hurried = threading.Event()
+        self._hurry = threading.Event()
         self._done = threading.Event()
         self._give_up_at: float | None = None
         self._thread: threading.Thread | None = None
 
     def put(self, turn: Turn, size: int) -> None:
-        """Queue one turn of about *size* bytes; one too many is dropped, with a warning."""
+        """Queue one turn of about *size* bytes; drop it with a warning if the queue is full."""
         with self._changed:
             if self._closing:
                 return
-            if len(self._turns) >= MOST_TURNS or self._bytes + size > MOST_BYTES:
-                self._warn("more is said than memory can store; some of it will not be remembered")
+            if len(self._turns) >= MAX_TURNS or self._bytes + size > MAX_BYTES:
+                self._warn("the queue of messages to store is full; a message was not recorded")
                 return
             self._turns.append((turn, size))
             self._bytes += size
@@ -73,139 +73,139 @@ class Outbox:
                 self._thread = threading.Thread(
                     target=self._run, name="recollect-outbox", daemon=True
                 )
-                with current.outside():
+                with no_session():
                     self._thread.start()
             self._changed.notify()
 
     def close(self, deadline_s: float) -> None:
-        """Store what is left and end the conversation; wait for that until the deadline."""
+        """Store the remaining turns and end the conversation; wait at most until the deadline."""
         with self._changed:
             self._closing = True
             self._give_up_at = time.monotonic() + deadline_s + GIVE_UP_S
             self._changed.notify()
             started = self._thread is not None
-        self._hurried.set()
+        self._hurry.set()
         if not started:
-            self._at_the_end()
+            self._on_close()
         elif not self._done.wait(deadline_s):
             self._warn(
-                f"what was said is not stored yet after {deadline_s:g} s; "
-                "it will be if the memory answers before this program ends"
+                f"the conversation is not stored yet after {deadline_s:g} s; it will be "
+                "stored if the memory becomes available before this program ends"
             )
 
     def _run(self) -> None:
-        # A fault must not hold up the end of the block.
-        with Guarded(self._warn, "what is said is not remembered any more"), current.outside():
-            self._work_off()
-        self._at_the_end()
+        # An error here must not block the end of the `learning()` block.
+        with SuppressErrors(self._warn, "messages are no longer recorded"), no_session():
+            self._store_turns()
+        self._on_close()
         self._done.set()
 
-    def _work_off(self) -> None:
-        while (taken := self._next_turns()) is not None:
-            turns, size = taken
-            batch = [saying for turn in turns for saying in self._read(turn)]
-            if batch:
-                self._store(batch)
+    def _store_turns(self) -> None:
+        while (batch := self._next_batch()) is not None:
+            turns, size = batch
+            messages = [message for turn in turns for message in self._parse(turn)]
+            if messages:
+                self._store(messages)
                 self._embed()
             with self._changed:
-                self._bytes -= size  # held until now
+                self._bytes -= size  # in memory until now
         if self._conversation is not None:
-            self._insist(lambda: self._memory.end_conversation(self._conversation, capture=True))
+            self._retry(lambda: self._memory.end_conversation(self._conversation, capture=True))
 
-    def _next_turns(self) -> tuple[list[Turn], int] | None:
-        """Return turns that wait, and their size; None at the end."""
+    def _next_batch(self) -> tuple[list[Turn], int] | None:
+        """Wait for turns and return a batch of them with its size; None after the last one."""
         with self._changed:
             self._changed.wait_for(lambda: self._turns or self._closing)
             if not self._turns:
                 return None
-            taken: list[Turn] = []
+            batch: list[Turn] = []
             total = 0
-            while self._turns and len(taken) < BATCH_TURNS and total < BATCH_BYTES:
+            while self._turns and len(batch) < BATCH_TURNS and total < BATCH_BYTES:
                 turn, size = self._turns.popleft()
-                taken.append(turn)
+                batch.append(turn)
                 total += size
-        return taken, total
+        return batch, total
 
-    def _read(self, turn: Turn) -> Sequence[Saying]:
-        with Guarded(self._warn, "a turn could not be read and is not remembered"):
+    def _parse(self, turn: Turn) -> Sequence[StoredMessage]:
+        with SuppressErrors(self._warn, "an exchange could not be parsed and is not recorded"):
             return turn()
         return ()
 
-    def _store(self, batch: Sequence[Saying]) -> None:
-        if self._appended(batch) or len(batch) == 1:
+    def _store(self, messages: Sequence[StoredMessage]) -> None:
+        if self._try_append(messages) or len(messages) == 1:
             return
-        for saying in batch:
-            # One of them was refused; the others are not to blame.
-            self._appended([saying])
+        for message in messages:
+            # One of them was refused. Store the others.
+            self._try_append([message])
 
-    def _appended(self, batch: Sequence[Saying]) -> bool:
-        for _ in range(BEGINNINGS):
-            if self._conversation is None and not self._insist(self._start):
+    def _try_append(self, messages: Sequence[StoredMessage]) -> bool:
+        for _ in range(MAX_CONVERSATION_STARTS):
+            if self._conversation is None and not self._retry(self._start):
                 return False
             if self._conversation is None:
-                continue  # it was begun, but nobody knows as which one
-            if self._insist(partial(self._append, self._conversation, batch)):
+                continue  # it was started, but the response with its id was lost
+            if self._retry(partial(self._append, self._conversation, messages)):
                 return True
             if self._conversation is not None:
                 return False
         return False
 
     def _embed(self) -> None:
-        """Let an open memory embed what is new, or the next question would wait for that."""
-        if isinstance(self._memory, Remote):
-            return  # a server does so by itself
+        """Embed new messages in a local store, so that the next search does not wait for it."""
+        if isinstance(self._memory, RemoteRecollect):
+            return  # the server embeds in the background
         try:
-            self._memory.embed_some()
+            self._memory.engine.embed_batch()
         except RecollectError:
-            log.debug("what is new could not be embedded", exc_info=True)
+            log.debug("new messages could not be embedded", exc_info=True)
 
     def _start(self) -> None:
-        self._conversation = self._memory.start_conversation(**self._where)
+        self._conversation = self._memory.start_conversation(**self._scope)
 
-    def _append(self, conversation: Any, batch: Sequence[Saying]) -> None:
+    def _append(self, conversation: Any, messages: Sequence[StoredMessage]) -> None:
         try:
-            self._memory.append_messages(conversation, batch)
+            self._memory.append_messages(conversation, messages)
         except NotFound:
-            self._conversation = None  # the memory lost it; what is said goes on in another
+            self._conversation = None  # it was deleted; continue in a new one
             raise
 
-    def _insist(self, work: Callable[[], Any]) -> bool:
-        """Do *work*, again while the memory cannot be reached; say whether it was done."""
-        key = _CLOCK.new_id()  # one key however often it is sent: it is carried out once
-        pauses = self._pauses()
-        while not self._given_up():
+    def _retry(self, work: Callable[[], Any]) -> bool:
+        """Do *work*, and retry while the memory is unavailable; return whether it was done."""
+        key = _CLOCK.new_id()  # the same for all attempts, so that it is carried out once
+        delays = self._wait_between_attempts()
+        while not self._has_given_up():
             try:
-                with keyed(key):
+                with use_idempotency_key(key):
                     work()
                 return True
             except AlreadyAccepted:
                 return True
             except RecollectError as error:
-                if not is_passing(error):
-                    self._warn(f"something said is not remembered: {error}")
+                if not is_transient(error):
+                    self._warn(f"a message is not recorded: {error}")
                     return False
-                self._warn(f"what is said cannot be stored now: {error}")
-                next(pauses)
-        self._warn("what was said is not stored: the memory did not come back")
+                self._warn(f"messages cannot be stored now, retrying: {error}")
+                next(delays)
+        self._warn("messages are not stored: the memory did not become available")
         return False
 
-    def _pauses(self) -> Iterator[None]:
-        """Wait longer each time; the end of the block is a reason to try at once, then soon."""
-        for pause_s in _growing():
-            if self._hurried.wait(pause_s):
+    def _wait_between_attempts(self) -> Iterator[None]:
+        """Wait longer before each attempt; when the block ends, retry at once and start again."""
+        for delay_s in _growing_delays():
+            if self._hurry.wait(delay_s):
                 break
             yield
         yield
-        for pause_s in _growing():
-            time.sleep(pause_s)
+        for delay_s in _growing_delays():
+            time.sleep(delay_s)
             yield
 
-    def _given_up(self) -> bool:
+    def _has_given_up(self) -> bool:
         return self._give_up_at is not None and time.monotonic() > self._give_up_at
 
 
-def _growing() -> Iterator[float]:
-    return chain(PAUSES_S, repeat(PAUSES_S[-1]))
+def _growing_delays() -> Iterator[float]:
+    return chain(RETRY_DELAYS_S, repeat(RETRY_DELAYS_S[-1]))
 
 
 _CLOCK = SystemClock()

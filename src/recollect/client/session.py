@@ -1,8 +1,9 @@
 """
-One block of `learning()`: whose memory, and what is open in it.
+One open `learning()` block: its options, its open responses and its outbox.
 
-A session recalls before each call, overhears the answer, and hands what was said to its outbox. It
-never raises into a call: whatever goes wrong here is one warning in the log, and no memory.
+A session injects memory before each model call, records the response and passes the exchange to
+its outbox. It never raises into a call: on an error it logs one warning and the call continues
+without memory.
 """
 
 import logging
@@ -13,141 +14,153 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from recollect.client.guard import Guarded, log
-from recollect.client.intercept.call import Outgoing, Overheard, outgoing, rewritten
-from recollect.client.intercept.sight import in_sight
-from recollect.client.intercept.tee import teed
+from recollect.client.intercept.model_call import (
+    ModelRequest,
+    ResponseRecorder,
+    parse_model_request,
+    with_body,
+)
+from recollect.client.intercept.tee import ChunkListener, tee_stream
+from recollect.client.intercept.visible_texts import visible_texts
 from recollect.client.outbox import Outbox
-from recollect.client.recall import Recall
+from recollect.client.recall import MemoryRecall
+from recollect.client.suppress_errors import SuppressErrors, log
 from recollect.errors import InvalidInput
 
-LONGEST_S = 3_600.0
+MAX_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True)
-class Wish:
-    """How a session remembers."""
+class LearningOptions:
+    """The options of a `learning()` block."""
 
     agent: str
     capture_only: bool
     budget_tokens: int
     timeout_s: float
     flush_s: float
-    places: Mapping[str, Any]
+    scope: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        for name, least in (("timeout_s", 0.001), ("flush_s", 0.0)):
+        for name, minimum in (("timeout_s", 0.001), ("flush_s", 0.0)):
             value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise InvalidInput(f"{name} must be a number of seconds, not {value!r}")
-            if not least <= value <= LONGEST_S:
+            if not minimum <= value <= MAX_SECONDS:
                 raise InvalidInput(
-                    f"{name} must be {least:g} to {LONGEST_S:g} seconds, not {value}"
+                    f"{name} must be {minimum:g} to {MAX_SECONDS:g} seconds, not {value}"
                 )
 
 
-class Session:
-    """An open block."""
+class LearningSession:
+    """An open block. Nested blocks know the session around them as `outer`."""
 
     def __init__(
-        self, memory: Any, wish: Wish, outer: "Session | None", *, at_the_end: Callable[[], None]
+        self,
+        memory: Any,
+        options: LearningOptions,
+        outer: "LearningSession | None",
+        *,
+        on_close: Callable[[], None],
     ) -> None:
         self._left = False
         self._pid = os.getpid()
         self.outer = outer
-        self._wish = wish
+        self._options = options
         self._warned = False
         self._lock = threading.Lock()
-        self._open_answers: set[Overheard] = set()
-        where = {"agent": wish.agent, **wish.places}
-        self._outbox = Outbox(memory, where, warn=self.warn, at_the_end=at_the_end)
+        self._open_responses: set[ResponseRecorder] = set()
+        scope = {"agent": options.agent, **options.scope}
+        self._outbox = Outbox(memory, scope, warn=self.warn, on_close=on_close)
         self._recall = (
             None
-            if wish.capture_only
-            else Recall(
+            if options.capture_only
+            else MemoryRecall(
                 memory,
                 {
-                    **where,
-                    "budget_tokens": wish.budget_tokens,
+                    **scope,
+                    "budget_tokens": options.budget_tokens,
                     "form": "markdown",
                     "metadata": False,
                 },
-                timeout_s=wish.timeout_s,
+                timeout_s=options.timeout_s,
                 warn=self.warn,
             )
         )
 
     @property
     def is_open(self) -> bool:
-        """Whether the block goes on. In a forked process it does not: its threads stayed behind."""
+        """Whether the block is open. Never in a forked process: threads do not survive a fork."""
         return not self._left and self._pid == os.getpid()
 
     def leave(self) -> None:
-        """Take no more calls; the block is over."""
+        """Stop accepting calls because the block has ended."""
         self._left = True
 
     @property
-    def recalls(self) -> bool:
-        """Whether calls are given memory, not only overheard."""
+    def injects_memory(self) -> bool:
+        """Whether memory is added to requests; if not, calls are only recorded."""
         return self._recall is not None
 
-    def understood(self, request: Any) -> Outgoing | None:
-        """Return *request* as a call to a language model, or None where it is none."""
-        with self._guarded():
-            return outgoing(request)
+    def parse_request(self, request: Any) -> ModelRequest | None:
+        """Return *request* as a call to a language model, or None if it is something else."""
+        with self._suppress_errors():
+            return parse_model_request(request)
         return None
 
-    def told(self, asked: Outgoing, request: Any) -> Any:
-        """Return *request* with what memory has to say to it."""
+    def inject_memory(self, model_request: ModelRequest, request: Any) -> Any:
+        """Return *request* with relevant memory added to its body."""
         if self._recall is None:
             return request
-        with self._guarded():
-            text = self._recall.text(asked.dialect.asked(asked.body), in_sight(asked.body))
-            return rewritten(request, asked.with_memory(text)) if text else request
+        with self._suppress_errors():
+            query = model_request.dialect.last_user_text(model_request.body)
+            text = self._recall.memory_text(query, visible_texts(model_request.body))
+            return with_body(request, model_request.with_memory(text)) if text else request
         return request
 
-    def overhear(self, asked: Outgoing, http: ModuleType, response: Any) -> None:
-        """Listen to the answer, without touching what the caller gets."""
-        with self._guarded():
+    def tap_response(self, model_request: ModelRequest, http: ModuleType, response: Any) -> None:
+        """Record the response while the caller reads it, without changing what the caller gets."""
+        with self._suppress_errors():
             if not response.is_success:
                 return
-            heard = Overheard(asked, response, self._remember)
+            recorder = ResponseRecorder(model_request, response, self._remember)
             if response.is_stream_consumed:
-                heard.hear_all(response.content)
+                recorder.add_all(response.content)
                 return
             with self._lock:
-                self._open_answers.add(heard)
-            response.stream = teed(http, response.stream, self._listening(heard))
+                self._open_responses.add(recorder)
+            response.stream = tee_stream(http, response.stream, self._listener(recorder))
 
     def close(self) -> None:
-        """Remember what was said, and be done."""
+        """Record unfinished responses, store what is queued and release all resources."""
         if self._pid != os.getpid():
             return
         with self._lock:
-            unfinished = list(self._open_answers)
-        for heard in unfinished:
-            heard.end()  # what was read of it so far was said
+            unfinished = list(self._open_responses)
+        for recorder in unfinished:
+            recorder.finish()  # the part that was read is stored
         if self._recall is not None:
             self._recall.close()
-        self._outbox.close(self._wish.flush_s)
+        self._outbox.close(self._options.flush_s)
 
-    def warn(self, what: str) -> None:
-        """Say once per session what goes wrong; the rest is for whoever debugs."""
+    def warn(self, message: str) -> None:
+        """Log the first problem of this session as a warning, later ones at debug level."""
         with self._lock:
             first, self._warned = not self._warned, True
-        log.log(logging.WARNING if first else logging.DEBUG, "%s: %s", self._wish.agent, what)
+        level = logging.WARNING if first else logging.DEBUG
+        log.log(level, "%s: %s", self._options.agent, message)
 
-    def _listening(self, heard: Overheard) -> Any:
-        def listen(piece: bytes | None) -> None:
-            with self._guarded():
-                heard.end() if piece is None else heard.hear(piece)
+    def _listener(self, recorder: ResponseRecorder) -> ChunkListener:
+        def listen(chunk: bytes | None) -> None:
+            with self._suppress_errors():
+                recorder.finish() if chunk is None else recorder.add_chunk(chunk)
 
         return listen
 
-    def _remember(self, heard: Overheard) -> None:
+    def _remember(self, recorder: ResponseRecorder) -> None:
         with self._lock:
-            self._open_answers.discard(heard)
-        self._outbox.put(heard.sayings, heard.size)
+            self._open_responses.discard(recorder)
+        self._outbox.put(recorder.captured_messages, recorder.size)
 
-    def _guarded(self) -> Guarded:
-        return Guarded(self.warn, "a call goes without memory")
+    def _suppress_errors(self) -> SuppressErrors:
+        return SuppressErrors(self.warn, "a model call continues without memory")

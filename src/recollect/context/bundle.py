@@ -32,7 +32,7 @@ from recollect.context.memory_lines import (
 )
 from recollect.context.token_budget import BudgetShares, TokenCounter, TokenRequest, allocate_tokens
 from recollect.domain.block import Block
-from recollect.domain.context import Bundle, Dropped, Form, Section, SectionName
+from recollect.domain.context_bundle import Bundle, Dropped, Form, Section, SectionName
 from recollect.domain.conversation import Message, MessageHit, Pin, Summary
 from recollect.domain.retrieval import Hit
 from recollect.text.fence import escape_fence_tags, fence_text
@@ -302,8 +302,8 @@ def _smaller_draft(draft: _BundleDraft) -> _BundleDraft | None:
 
 
 def _without_last(draft: _BundleDraft, name: SectionName) -> _BundleDraft:
-    *kept, (item_id, _) = draft.lines[name]
-    lines = {**draft.lines, name: kept}
+    *remaining, (item_id, _) = draft.lines[name]
+    lines = {**draft.lines, name: remaining}
     dropped = Dropped(kind=_KINDS[name], item_id=item_id, reason="budget: the whole did not fit")
     return replace(
         draft,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.context.excerpt import excerpt
 from recollect.context.token_budget import TokenCounter
-from recollect.domain.context import Dropped, Form
+from recollect.domain.context_bundle import Dropped, Form
 from recollect.domain.conversation import Message, MessageHit
 from recollect.text.fence import escape_fence_tags
 

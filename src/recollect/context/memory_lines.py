@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.context.token_budget import TokenCounter
-from recollect.domain.context import Citation, Dropped, SectionName
+from recollect.domain.context_bundle import Citation, Dropped, SectionName
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Hit
 from recollect.text.fence import escape_fence_tags

@@ -85,7 +85,7 @@ class BlockHit:
 Edit = Callable[[str], str]
 
 
-def changed(block: Block, edit: Edit, *, by: By, at: datetime) -> Block:
+def edit_block(block: Block, edit: Edit, *, by: By, at: datetime) -> Block:
     """Return *block* with its value edited and its version grown, or say why that cannot be."""
     if block.read_only and by is not By.SYSTEM:
         raise BlockReadOnly(
@@ -106,7 +106,7 @@ def check_limit(value: str, limit: int | None) -> None:
         )
 
 
-def rethink(new: str) -> Edit:
+def replace_all(new: str) -> Edit:
     """Put *new* in place of the whole value."""
     return lambda _: new
 
@@ -131,7 +131,7 @@ def replace_once(old: str, new: str) -> Edit:
                 f"{shown!r} does not occur in the block; "
                 "give the text exactly as it stands, without line numbers"
             )
-        lines = ", ".join(str(line) for line in _lines_with(value, old))
+        lines = ", ".join(str(line) for line in _lines_containing(value, old))
         raise InvalidInput(
             f"{shown!r} occurs {times} times (lines {lines}); give more of its surroundings"
         )
@@ -162,7 +162,7 @@ def _occurrences(value: str, old: str) -> int:
     return times
 
 
-def _lines_with(value: str, old: str) -> list[int]:
+def _lines_containing(value: str, old: str) -> list[int]:
     lines: list[int] = []
     at = value.find(old)
     while at >= 0 and len(lines) < 10:

@@ -10,14 +10,14 @@ from datetime import datetime
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 
-INSTRUCTION = "instruction-like"  # the flag of a text that seems to command whoever reads it
-CORRECTION = "correction"  # the flag of a text that says something known is wrong
-BY_AGENT = "by-agent"  # the flag of a text that an agent put into memory itself
-UPDATE = "update"  # the flag of a text that says something is so now, or no longer
+INSTRUCTION_FLAG = "instruction-like"  # the flag of a text that seems to command whoever reads it
+CORRECTION_FLAG = "correction"  # the flag of a text that says something known is wrong
+BY_AGENT_FLAG = "by-agent"  # the flag of a text that an agent put into memory itself
+UPDATE_FLAG = "update"  # the flag of a text that says something is so now, or no longer
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class VoicedSpan:
     """Characters *start* to *end* of the source, said in *voice*."""
 
     start: int
@@ -26,7 +26,7 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ExtractedStatement:
     """One thing worth remembering, with the spans of the source that it rests on."""
 
     type: MemoryType
@@ -34,7 +34,7 @@ class Found:
     rule: str
     confidence: float
     observed_at: datetime
-    spans: tuple[Span, ...]
+    spans: tuple[VoicedSpan, ...]
     title: str = ""
     rationale: str = ""
     alternatives: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ class Commit:
     subject: str
 
 
-def to_close(
+def files_to_close(
     open_files: Sequence[OpenFile], opening: Sequence[str], *, most: int
 ) -> tuple[str, ...]:
     """

@@ -17,9 +17,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-MOST_ATTEMPTS = 5
-FIRST_WAIT_S = 5.0
-GROWTH = 4.0  # 5 s, 20 s, 80 s, 320 s: about seven minutes in all
+MAX_ATTEMPTS = 5
+FIRST_RETRY_S = 5.0
+RETRY_FACTOR = 4.0  # 5 s, 20 s, 80 s, 320 s: about seven minutes in all
 JITTER = 0.25  # of the wait, to either side
 LEASE_S = 120.0  # longer than any one step between two renewals may take
 
@@ -59,11 +59,11 @@ class Job:
     updated_at: datetime
 
 
-def next_try(job: Job, now: datetime, *, at_least_s: float = 0.0) -> datetime | None:
+def next_attempt_at(job: Job, now: datetime, *, at_least_s: float = 0.0) -> datetime | None:
     """Return when a job that has just failed is tried again, or None when it is to be parked."""
-    if job.attempts >= MOST_ATTEMPTS:
+    if job.attempts >= MAX_ATTEMPTS:
         return None
-    wait_s = FIRST_WAIT_S * GROWTH ** (job.attempts - 1) * _jitter(job)
+    wait_s = FIRST_RETRY_S * RETRY_FACTOR ** (job.attempts - 1) * _jitter(job)
     return now + timedelta(seconds=max(wait_s, at_least_s))
 
 

@@ -88,7 +88,7 @@ class Memory:
         )
 
     @property
-    def named(self) -> str:
+    def labelled_content(self) -> str:
         """The content, after its name where it has one: `timezone: Europe/Berlin`."""
         return f"{self.key}: {self.content}" if self.key else self.content
 
@@ -102,7 +102,7 @@ class Memory:
         """The ids of the evidence, first one first."""
         return tuple(piece.id for piece in self.evidence)
 
-    def records(self, session: str) -> bool:
+    def is_record_of(self, session: str) -> bool:
         """Say whether this is the record of that session itself."""
         recorded = self.type is MemoryType.EPISODE and self.metadata.get("session")
         return bool(recorded) and recorded == session

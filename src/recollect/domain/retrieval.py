@@ -1,8 +1,8 @@
 """
-Questions and answers: what was asked, what was found, and why.
+Search queries and results.
 
-`Asking` is a question with its walls and filters already resolved; `Hit` is one result with its
-score in parts and a sentence; `Retrieval` is the logged whole.
+`ResolvedQuery` is a query with its owners and filters resolved; `Hit` is one result with the parts
+of its score and an explanation; `Retrieval` is the logged search.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from recollect.domain.memory import Change, Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.domain.source import Evidence, Source
 
-# What a search returns unless told otherwise. A contradicted fact stays visible, marked.
+# A contradicted fact stays visible, marked as such.
 DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
 
 
@@ -25,15 +25,15 @@ class Filters:
 
     types: frozenset[MemoryType] = frozenset(MemoryType)
     statuses: frozenset[Status] = frozenset(DEFAULT_STATUSES)
-    tags: frozenset[str] = frozenset()  # it has all of these
-    any_tags: frozenset[str] = frozenset()  # … and one of these
+    tags: frozenset[str] = frozenset()  # all of these
+    any_tags: frozenset[str] = frozenset()  # and at least one of these
     since: datetime | None = None
     until: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedQuery:
-    """One question, ready to be answered. `owners` None means: everywhere."""
+    """A query ready to be searched for. `owners` None means every owner."""
 
     text: str
     viewer: Viewer
@@ -48,12 +48,12 @@ class ResolvedQuery:
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """
-    The score of a hit, taken apart. Each is between 0 and 1.
+    The parts of a hit's score, each between 0 and 1.
 
-    keyword   how well its words match, as a share of the best match
-    semantic  how near the meanings are, 0 when no embedding was compared
+    keyword   the word score as a share of the best match
+    semantic  the similarity, 0 if no embedding was compared
     relevance the two fused
-    scope, recency, confidence  what lifted it among equally relevant ones
+    scope, recency, confidence  decide between equally relevant memories
     """
 
     keyword: float = 0.0
@@ -79,13 +79,13 @@ class Hit:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """The quotes this memory rests on."""
+        """The quotes that support this memory."""
         return self.memory.evidence
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoggedHit:
-    """A hit as the log keeps it: by id, with its score and what became of it."""
+    """A hit as recorded in the log: its id, score and outcome."""
 
     rank: int
     memory_id: str
@@ -97,7 +97,7 @@ class LoggedHit:
 
 @dataclass(frozen=True, kw_only=True)
 class LoggedItem:
-    """What else an answer was made of, by kind and id: a block, a message, a summary, a pin."""
+    """Another item of a logged result, by kind and id: a block, message, summary or pin."""
 
     kind: str
     item_id: str
@@ -107,7 +107,7 @@ class LoggedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
-    """One logged question."""
+    """One logged search."""
 
     id: str
     verb: str
@@ -121,19 +121,19 @@ class Retrieval:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryExplanation:
-    """Everything known about one memory: where it rests, what it is tied to, how it got here."""
+    """Everything about one memory: its sources, links and history."""
 
     memory: Memory
     sources: tuple[Source, ...]
     links: tuple[Link, ...]
     changes: tuple[Change, ...]
-    shown_in: int  # retrievals that returned it, of those still in the log
+    shown_in: int  # logged retrievals that returned it
     text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhyNot:
-    """Why a memory did not come for a query: the first rule that stopped it, in a sentence."""
+    """Why a memory was not returned for a query: the first rule that excluded it."""
 
     memory_id: str
     query: str

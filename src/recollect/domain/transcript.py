@@ -22,7 +22,7 @@ class Voice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TranscriptMessage:
     """One message: *speaker* is the name as written, '' where there is only a role."""
 
     voice: Voice
@@ -35,9 +35,9 @@ class Said:
 class Transcript:
     """One session or conversation, in order. `place` is the directory it was held in, if told."""
 
-    said: tuple[Said, ...]
+    messages: tuple[TranscriptMessage, ...]
     format: str
     title: str = ""
     session: str = ""
-    place: str = ""
+    folder: str = ""
     started_at: datetime | None = None

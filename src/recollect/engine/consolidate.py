@@ -14,7 +14,7 @@ benchmarks/consolidation measures them.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.domain.candidate import CORRECTION, UPDATE
+from recollect.domain.candidate import CORRECTION_FLAG, UPDATE_FLAG
 from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
@@ -30,17 +30,17 @@ from recollect.text.statement_parser import (
     parse_statement,
 )
 
-SAME = 0.97  # meaning: as near as two wordings of one sentence come
-MORE_OF_THE_SAME = 0.85
-AGAINST = 1.55  # how alike two statements about the same names must be to be rivals
-PUT_RIGHT = 1.75  # how alike, where the candidate says that it corrects something
+MIN_SIMILARITY_DUPLICATE = 0.97  # meaning: as near as two wordings of one sentence come
+MIN_SIMILARITY_MERGE = 0.85
+MIN_LIKENESS_CONFLICT = 1.55  # how alike two statements about the same names must be to be rivals
+MIN_LIKENESS_CORRECTION = 1.75  # how alike, where the candidate says that it corrects something
 SIGNS = LazyPattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
-FLIPPED = "one says what the other denies"
-_STILL_STANDS = frozenset({Status.ACTIVE, Status.INBOX})
+NEGATED = "one says what the other denies"
+_CURRENT = frozenset({Status.ACTIVE, Status.INBOX})
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class NearMemory:
     """
     A memory of the same owner, and how near it is in meaning (None where that is not known).
 
@@ -49,8 +49,8 @@ class Neighbour:
 
     memory: Memory
     similarity: float | None
-    heard: bool = False
-    together: bool = False  # both were said in one breath: in the same source
+    is_same_utterance: bool = False
+    is_same_source: bool = False  # both were said in one breath: in the same source
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Duplicate:
 
 
 @dataclass(frozen=True)
-class Merge:
+class MergeInto:
     """It says what *into* says, and one of the two says more."""
 
     into: Memory
-    says_more: bool  # the candidate does
+    candidate_says_more: bool  # the candidate does
 
 
 @dataclass(frozen=True)
@@ -79,48 +79,48 @@ class Contradicts:
 
     other: Memory
     why: str
-    corrects: bool  # in so many words, and later
-    sure: bool = True  # it was read, not guessed from likeness
+    is_correction: bool  # in so many words, and later
+    is_certain: bool = True  # it was read, not guessed from likeness
     others: tuple[Memory, ...] = ()  # further rivals that are as certain
 
 
-Decision = New | Duplicate | Merge | Contradicts
+Decision = New | Duplicate | MergeInto | Contradicts
 
 
-def consolidate(candidate: Memory, neighbours: Sequence[Neighbour]) -> Decision:
+def consolidate(candidate: Memory, neighbours: Sequence[NearMemory]) -> Decision:
     """Return what *candidate* is beside its *neighbours*, nearest first."""
     others = [one for one in neighbours if one.memory.id != candidate.id]
-    if same := next((one for one in others if _says_the_same(candidate, one)), None):
-        if _tells_more(candidate, same.memory) and same.memory.status in _STILL_STANDS:
-            return Merge(same.memory, says_more=True)
+    if same := next((one for one in others if _is_duplicate(candidate, one)), None):
+        if _has_more_detail(candidate, same.memory) and same.memory.status in _CURRENT:
+            return MergeInto(same.memory, candidate_says_more=True)
         return Duplicate(same.memory)
-    standing = [one for one in others if one.memory.status in _STILL_STANDS]
-    against = _rival(candidate, standing)
-    if against is not None and against.sure:
+    standing = [one for one in others if one.memory.status in _CURRENT]
+    against = _find_conflict(candidate, standing)
+    if against is not None and against.is_certain:
         return against
     for one in standing:
-        if _says_more_of(candidate, one):
+        if _is_mergeable(candidate, one):
             more = content_words(candidate.content) > content_words(one.memory.content)
-            return Merge(one.memory, says_more=more)
+            return MergeInto(one.memory, candidate_says_more=more)
     return against or New()
 
 
-def prepare(text: str) -> None:
+def parse_ahead(text: str) -> None:
     """Read *text* now, so that a decision about it later costs little."""
-    _read(text)
+    _parse(text)
     statement_parts(text[:MAX_CHARS])
 
 
-def about_one(one: Memory, other: Memory) -> bool:
+def may_share_subject(one: Memory, other: Memory) -> bool:
     """Say whether two may be of one thing: "likes tea" of Ann is not "likes tea" of Bob."""
     pairs = ((one.title, other.title), (one.summary, other.summary))
     return all(mine == theirs or not mine or not theirs for mine, theirs in pairs)
 
 
-def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
-    if one.memory.type is not candidate.type or not about_one(candidate, one.memory):
+def _is_duplicate(candidate: Memory, one: NearMemory) -> bool:
+    if one.memory.type is not candidate.type or not may_share_subject(candidate, one.memory):
         return False
-    if one.heard:
+    if one.is_same_utterance:
         return True
     # What was superseded or contradicted and is said again is news; what was turned down is not.
     if one.memory.status in (Status.SUPERSEDED, Status.CONTRADICTED):
@@ -130,10 +130,10 @@ def _says_the_same(candidate: Memory, one: Neighbour) -> bool:
         return True
     alike = words_without_negation(mine) == words_without_negation(theirs) and is_negated(mine) == is_negated(theirs)
     alike = alike and SIGNS.findall(mine) == SIGNS.findall(theirs)
-    return alike and (one.similarity is None or one.similarity >= SAME)
+    return alike and (one.similarity is None or one.similarity >= MIN_SIMILARITY_DUPLICATE)
 
 
-def _tells_more(candidate: Memory, other: Memory) -> bool:
+def _has_more_detail(candidate: Memory, other: Memory) -> bool:
     """Say whether the same words come with what the other lacks: a reason, or the user's voice."""
     unsaid = {Voice.TOOL, Voice.SYSTEM, Voice.OTHER}
     if candidate.metadata.get("voice") == Voice.USER and other.metadata.get("voice") in unsaid:
@@ -144,52 +144,52 @@ def _tells_more(candidate: Memory, other: Memory) -> bool:
     )
 
 
-def _rival(candidate: Memory, standing: Sequence[Neighbour]) -> Contradicts | None:
+def _find_conflict(candidate: Memory, standing: Sequence[NearMemory]) -> Contradicts | None:
     flags = candidate.metadata.get("flags", ())
     found = []
     for one in standing:
-        why, sure = _against(candidate, one, corrects=CORRECTION in flags)
+        why, sure = _conflict_with(candidate, one, corrects=CORRECTION_FLAG in flags)
         if why:
             weight = statement_similarity(candidate.content, one.memory.content, one.similarity)
             found.append((sure, weight, one.memory, why))
     if not found:
         return None
     # What was read before what was guessed, another value before a denial, the likest first.
-    found.sort(key=lambda rival: (-rival[0], rival[3] == FLIPPED, -rival[1], rival[2].id))
+    found.sort(key=lambda rival: (-rival[0], rival[3] == NEGATED, -rival[1], rival[2].id))
     sure, _, best, why = found[0]
     later = candidate.observed_at >= best.observed_at
-    corrects = sure and later and (CORRECTION in flags or UPDATE in flags)
+    corrects = sure and later and (CORRECTION_FLAG in flags or UPDATE_FLAG in flags)
     # Where the likeness of words decides, only the likest is a rival; a reading is sure of each.
     others = tuple(memory for certain, _, memory, _ in found[1:] if certain)
-    return Contradicts(best, why, corrects=corrects, sure=sure, others=others)
+    return Contradicts(best, why, is_correction=corrects, is_certain=sure, others=others)
 
 
-def _against(candidate: Memory, one: Neighbour, *, corrects: bool) -> tuple[str, bool]:
+def _conflict_with(candidate: Memory, one: NearMemory, *, corrects: bool) -> tuple[str, bool]:
     """Return why two speak against each other, or '', and whether that was read, not guessed."""
     mine, theirs = candidate.content, one.memory.content
-    said, known = _read(mine), _read(theirs)
-    if why := _reads_against(said, known):
+    said, known = _parse(mine), _parse(theirs)
+    if why := _value_conflict(said, known):
         return why, True
     if replaces(mine, theirs):
         return "it says what took the place of it", True
-    if _same_attribute_of_another(said, known):
+    if _is_attribute_of_another(said, known):
         return "", False
-    if _flips(mine, theirs):
-        return FLIPPED, True
+    if _is_negation(mine, theirs):
+        return NEGATED, True
     weight = statement_similarity(mine, theirs, one.similarity)
     # Who says two alike things in one breath hardly means the second against the first.
-    if weight >= AGAINST and are_competing(mine, theirs) and not one.together:
+    if weight >= MIN_LIKENESS_CONFLICT and are_competing(mine, theirs) and not one.is_same_source:
         return "both tell the same of the same names, differently", False
-    if corrects and weight >= PUT_RIGHT:
+    if corrects and weight >= MIN_LIKENESS_CORRECTION:
         return "it corrects what was said", False
     return "", False
 
 
-def _read(text: str) -> Statement | None:
+def _parse(text: str) -> Statement | None:
     return parse_statement(text) if len(text) <= MAX_CHARS else None
 
 
-def _reads_against(one: Statement | None, other: Statement | None) -> str:
+def _value_conflict(one: Statement | None, other: Statement | None) -> str:
     if one is None or other is None:
         return ""
     if (one.subject, one.attribute) != (other.subject, other.attribute):
@@ -201,14 +201,14 @@ def _reads_against(one: Statement | None, other: Statement | None) -> str:
     return f"another value for “{one.attribute}” of {whose}"
 
 
-def _same_attribute_of_another(one: Statement | None, other: Statement | None) -> bool:
+def _is_attribute_of_another(one: Statement | None, other: Statement | None) -> bool:
     """Say whether both name the same attribute of different things: alike, and no rivals."""
     if one is None or other is None:
         return False
     return one.attribute == other.attribute and one.subject != other.subject
 
 
-def _flips(one: str, other: str) -> bool:
+def _is_negation(one: str, other: str) -> bool:
     mine, theirs = frozenset(words_without_negation(one)), frozenset(words_without_negation(other))
     if is_negated(one) == is_negated(other) or not mine or not theirs:
         return False
@@ -218,10 +218,10 @@ def _flips(one: str, other: str) -> bool:
     return together >= 3 and together >= 0.75 * max(len(mine), len(theirs))
 
 
-def _says_more_of(candidate: Memory, one: Neighbour) -> bool:
-    if one.memory.type is not candidate.type or not about_one(candidate, one.memory):
+def _is_mergeable(candidate: Memory, one: NearMemory) -> bool:
+    if one.memory.type is not candidate.type or not may_share_subject(candidate, one.memory):
         return False
     mine, theirs = content_words(candidate.content), content_words(one.memory.content)
     nested = (mine <= theirs or theirs <= mine) and min(len(mine), len(theirs)) >= 2
-    near = one.similarity is None or one.similarity >= MORE_OF_THE_SAME
+    near = one.similarity is None or one.similarity >= MIN_SIMILARITY_MERGE
     return nested and near and is_negated(candidate.content) == is_negated(one.memory.content)

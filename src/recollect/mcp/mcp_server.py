@@ -54,7 +54,7 @@ def create_mcp_server(memory: LocalRecollect, resolve_caller: CallerResolver) ->
     server: Server[Any] = Server(
         NAME,
         version=__version__,
-        title="LocalRecollect",
+        title="Recollect",
         instructions=INSTRUCTIONS,
         cache_hints={
             "tools/list": CACHE_FOR_AN_HOUR,

@@ -29,7 +29,7 @@ class EmbedderRegistry:
     @property
     def has_explicit_embedder(self) -> bool:
         """Whether the program names its embedder: then the store's choice is ignored."""
-        return self._explicit is not None or self._settings.names_embedder
+        return self._explicit is not None or self._settings.has_explicit_embedder
 
     def configured_embedder(self) -> Embedder:
         """Return the embedder that the caller or the settings name."""

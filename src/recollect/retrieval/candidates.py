@@ -65,7 +65,7 @@ class Candidate(Generic[S]):
 
 
 @dataclass(frozen=True)
-class CandidateSet(Generic[S]):
+class CandidatePool(Generic[S]):
     """The candidates of a query, and what the indexes say about the query itself."""
 
     candidates: list[Candidate[S]]
@@ -83,7 +83,7 @@ def find_candidates(
     limit: int,
     among: Sequence[int] | None = None,
     preceding: Callable[[Iterable[int]], Mapping[int, int]] | None = None,
-) -> CandidateSet[S]:
+) -> CandidatePool[S]:
     """
     Return what either index finds in *partitions*, enough to rank the best *limit* of them.
 
@@ -111,7 +111,7 @@ def find_candidates(
         )
         for item_id, item in sorted(items.items())
     ]
-    return CandidateSet(candidates, stats, result.unknown_words)
+    return CandidatePool(candidates, stats, result.unknown_words)
 
 
 def vector_matches_of(

@@ -97,7 +97,7 @@ def _rank_messages(
 
     # The speaker counts only in hybrid mode: a search by one index uses nothing else.
     speaker = intended_speaker(query.text) if query.use_words and vector else ""
-    found = find_candidates(
+    pool = find_candidates(
         tables,
         query.text if query.use_words else "",
         partitions,
@@ -109,13 +109,13 @@ def _rank_messages(
         preceding=None if speaker else tables.messages.preceding,
     )
     bonuses = [
-        SPEAKER_BONUS if candidate.item.role == speaker else 0.0 for candidate in found.candidates
+        SPEAKER_BONUS if candidate.item.role == speaker else 0.0 for candidate in pool.candidates
     ]
-    relevances = fuse_scores(found.candidates, found.similarity_stats, bonuses=bonuses)
-    threshold = Threshold.for_candidates(found, query.text, has_documents=False)
+    relevances = fuse_scores(pool.candidates, pool.similarity_stats, bonuses=bonuses)
+    threshold = Threshold.for_candidates(pool, query.text, has_documents=False)
     ranked = [
         (candidate, relevance)
-        for candidate, relevance in zip(found.candidates, relevances, strict=True)
+        for candidate, relevance in zip(pool.candidates, relevances, strict=True)
         # In the requested time range a word in common is enough.
         if threshold.admits(candidate) or (in_time and candidate.word_match is not None)
     ]
@@ -158,9 +158,9 @@ class _IndexRanks:
             if (match := candidate.word_match)
         ]
         by_vectors = [
-            (-match.similarity, candidate.item.item_id)
+            (-vector_match.similarity, candidate.item.item_id)
             for candidate in newest_first
-            if (match := candidate.vector_match)
+            if (vector_match := candidate.vector_match)
         ]
         return cls(_ranks(by_words), _ranks(by_vectors))
 

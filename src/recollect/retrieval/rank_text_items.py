@@ -19,12 +19,12 @@ def rank_text_items(
     limit: int,
 ) -> list[tuple[float, Candidate[S]]]:
     """Return the best *limit* items with their scores, best first; ties go to the newer item."""
-    found = find_candidates(tables, query, partitions, admit, vector, limit=limit)
-    relevances = fuse_scores(found.candidates, found.similarity_stats)
-    threshold = Threshold.for_candidates(found, query, has_documents=True)
+    pool = find_candidates(tables, query, partitions, admit, vector, limit=limit)
+    relevances = fuse_scores(pool.candidates, pool.similarity_stats)
+    threshold = Threshold.for_candidates(pool, query, has_documents=True)
     ranked = [
         (round(relevance.fused, 6), candidate)
-        for candidate, relevance in zip(found.candidates, relevances, strict=True)
+        for candidate, relevance in zip(pool.candidates, relevances, strict=True)
         if threshold.admits(candidate)
     ]
     ranked.sort(key=lambda pair: (-pair[0], -pair[1].item.item_id))

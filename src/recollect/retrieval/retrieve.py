@@ -50,22 +50,22 @@ def retrieve(tables: Tables, query: ResolvedQuery, vector: QueryVector | None) -
     """Return the hits for *query*; without *vector*, by words alone."""
     ranked = rank_candidates(tables, query, vector)
     best = ranked.memories[: query.limit]
-    ids = [one.candidate.item.id for one in best]
+    ids = [result.candidate.item.id for result in best]
     memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
     conflicts = _visible_conflicts(tables, query, ids)
     hits = tuple(
         Hit(
             memory=memories[memory_id],
-            score=one.score,
-            parts=one.parts,
+            score=result.score,
+            parts=result.parts,
             explanation=explain(
-                one, asked_at=query.asked_at, conflicts=len(conflicts.get(memory_id, ()))
+                result, asked_at=query.asked_at, conflicts=len(conflicts.get(memory_id, ()))
             ),
-            matched_words=one.candidate.word_match.words if one.candidate.word_match else (),
-            reached=one.candidate.reached,
+            matched_words=result.candidate.word_match.words if result.candidate.word_match else (),
+            reached=result.candidate.reached,
             conflicts=conflicts.get(memory_id, ()),
         )
-        for memory_id, one in zip(ids, best, strict=True)
+        for memory_id, result in zip(ids, best, strict=True)
     )
     return SearchResult(hits, len(ranked.memories), ranked.closest)
 
@@ -99,7 +99,7 @@ def rank_candidates(
     """Return every memory above the threshold, best first."""
     partitions = visible_partitions(tables, query)
     time_ranking = time_ranking_for(tables, query, partitions)
-    found = find_candidates(
+    pool = find_candidates(
         tables,
         query.text,
         partitions,
@@ -108,7 +108,7 @@ def rank_candidates(
         limit=query.limit,
         preceding=None if _asks_about_own_words(query.text) else tables.memories.preceding,
     )
-    candidates = found.candidates
+    candidates = pool.candidates
     if query.owners is not None:
         known = {candidate.item.item_id for candidate in candidates}
         for candidate in (
@@ -119,8 +119,8 @@ def rank_candidates(
                 known.add(candidate.item.item_id)
                 candidates.append(candidate)
     candidates += time_ranking.extra_candidates(vector, candidates)
-    relevances = fuse_scores(candidates, found.similarity_stats)
-    threshold = Threshold.for_candidates(found, query.text, has_documents=True)
+    relevances = fuse_scores(candidates, pool.similarity_stats)
+    threshold = Threshold.for_candidates(pool, query.text, has_documents=True)
 
     def admits(candidate: Candidate[CandidateRow]) -> bool:
         return threshold.admits(candidate) or time_ranking.admits(candidate)

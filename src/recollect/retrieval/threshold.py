@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.retrieval.candidates import Candidate, CandidateSet
+from recollect.retrieval.candidates import Candidate, CandidatePool
 from recollect.store.values import SimilarityStats, VectorMatch
 from recollect.text.query_names import names_in_query
 
@@ -54,16 +54,16 @@ class Threshold:
 
     @classmethod
     def for_candidates(
-        cls, found: CandidateSet[Any], query: str, *, has_documents: bool
+        cls, pool: CandidatePool[Any], query: str, *, has_documents: bool
     ) -> "Threshold":
-        """Return the threshold for *found*: lowered by SLACK if a candidate passes without it."""
+        """Return the threshold for *pool*: lowered by SLACK if a candidate passes without it."""
         length = (len(query.split()) - SHORT_QUERY_WORDS) / (LONG_QUERY_WORDS - SHORT_QUERY_WORDS)
-        names = names_in_query(query) if found.unknown_words else frozenset()
-        unknown_names = tuple(sorted(names)) if names <= set(found.unknown_words) else ()
+        names = names_in_query(query) if pool.unknown_words else frozenset()
+        unknown_names = tuple(sorted(names)) if names <= set(pool.unknown_words) else ()
         discount = LONG_QUERY_DISCOUNT * min(max(length, 0.0), 1.0)
         minimum = MIN_SCORE - discount + UNKNOWN_NAMES_PENALTY * bool(unknown_names)
-        strict = cls(found.similarity_stats, round(minimum, 6), has_documents, unknown_names)
-        if any(strict.admits(candidate) for candidate in found.candidates):
+        strict = cls(pool.similarity_stats, round(minimum, 6), has_documents, unknown_names)
+        if any(strict.admits(candidate) for candidate in pool.candidates):
             return replace(strict, minimum=round(minimum - SLACK, 6))
         return strict
 
@@ -98,8 +98,8 @@ class Threshold:
     def score_match(self, match: VectorMatch, coverage: float) -> float:
         """Return the score for a similarity and a share of the query's words."""
         stats = self.similarity_stats
-        known = stats.sample_size / (stats.sample_size + MEAN_SMOOTHING)
-        usual = MEAN_SHARE * known * max(stats.mean, 0.0)
+        sample_weight = stats.sample_size / (stats.sample_size + MEAN_SMOOTHING)
+        usual = MEAN_SHARE * sample_weight * max(stats.mean, 0.0)
         long = LONG_DOCUMENT_BONUS if self.has_documents and match.chunk_count > 1 else 0.0
         return match.similarity - usual + COVERAGE_BONUS * coverage + long
 

@@ -49,7 +49,7 @@ class TimeRanking:
             return []
         filters = self.time_range.narrow_memories(self.query.filters)
         moments = _timeline(self.tables, self.partitions, filters, most=RESTRICT_BELOW)
-        found = find_candidates(
+        pool = find_candidates(
             self.tables,
             self.query.text,
             self.partitions,
@@ -59,7 +59,7 @@ class TimeRanking:
             among=None if moments is None else [item_id for _, item_id in moments],
         )
         known_ids = {candidate.item.item_id for candidate in known}
-        return [one for one in found.candidates if one.item.item_id not in known_ids]
+        return [new for new in pool.candidates if new.item.item_id not in known_ids]
 
     def admits(self, candidate: Candidate[CandidateRow]) -> bool:
         """Return whether *candidate* is of that time and shares a word: that is enough."""
@@ -104,7 +104,7 @@ class TimeRanking:
         new = rows.keys() - known
         first += [_unscored_memory(rows[item_id]) for item_id in sample if item_id in new]
         known |= rows.keys()
-        return first + [one for one in ranked if one.candidate.item.item_id not in known]
+        return first + [memory for memory in ranked if memory.candidate.item.item_id not in known]
 
     def _neighbour_range(self, ranked: list[RankedMemory], step: int) -> TimeRange | None:
         if not ranked:

@@ -1,9 +1,9 @@
 """
-`GET /health`: is this server well, and which store does it serve?
+`GET /health`: the state of the server, and which store it serves.
 
-One short read, and no model: asking often must cost nothing. `status` is "degraded", with reasons,
-when the store cannot be read (then the answer is a 503), the embedder failed, jobs are parked, or
-the work in the background does not go on.
+It reads a few rows and calls no model, so it is cheap to poll. `status` is "degraded", with
+reasons, if the store cannot be read (then the HTTP status is 503), the embedder failed, jobs are
+parked, or the background worker does not run.
 """
 
 import os
@@ -15,93 +15,102 @@ from fastapi import APIRouter, Response
 
 from recollect import __version__
 from recollect.app.background import Background, BackgroundState
-from recollect.app.root import Recollect
-from recollect.domain.upkeep import EmbedderSeen, Pulse
+from recollect.app.local import LocalRecollect
+from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.errors import StoreError
-from recollect.wire.health import EmbedderHealth, Health, QueueHealth, StoreHealth, WorkerHealth
+from recollect.wire.health_models import (
+    EmbedderReport,
+    HealthReport,
+    QueueReport,
+    StoreReport,
+    WorkerReport,
+)
 
-NO_PULSE = Pulse(schema=0, jobs={}, waiting=0, dimension=None)
+UNREADABLE_STORE = StoreHealth(schema=0, jobs={}, waiting=0, dimension=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What a look at the memory and the thread in the background showed."""
+class HealthSnapshot:
+    """The state of the store, the embedder and the background worker at one moment."""
 
     path: str
-    embedder: EmbedderSeen
-    pulse: Pulse = field(default=NO_PULSE)
-    failure: str = ""  # why the store cannot be read
+    embedder: EmbedderStatus
+    store: StoreHealth = field(default=UNREADABLE_STORE)
+    store_error: str = ""  # why the store cannot be read
     worker: BackgroundState = BackgroundState.IDLE
     worker_error: str = ""
 
 
 def health_router(
-    memory: Recollect, background: Background, *, clock: Callable[[], float] = time.monotonic
+    memory: LocalRecollect, background: Background, *, clock: Callable[[], float] = time.monotonic
 ) -> APIRouter:
-    """Return the route that tells how *memory* is. *clock* counts seconds."""
+    """Return the router with `GET /health`. *clock* returns seconds."""
     router = APIRouter(tags=["health"])
     started = clock()
 
-    @router.get("/health", responses={503: {"model": Health}})
-    def health(response: Response) -> Health:
-        """Say how the server is, and which store it serves."""
-        seen = look(memory, background)
-        response.status_code = 503 if seen.failure else 200
-        return told(seen, uptime_s=clock() - started)
+    @router.get("/health", responses={503: {"model": HealthReport}})
+    def health(response: Response) -> HealthReport:
+        """Return the state of the server, and which store it serves."""
+        snapshot = take_snapshot(memory, background)
+        response.status_code = 503 if snapshot.store_error else 200
+        return health_response(snapshot, uptime_s=clock() - started)
 
     return router
 
 
-def look(memory: Recollect, background: Background) -> Seen:
-    """Take one short look."""
-    pulse, failure = NO_PULSE, ""
+def take_snapshot(memory: LocalRecollect, background: Background) -> HealthSnapshot:
+    """Read the state of the store, the embedder and the worker."""
+    store, store_error = UNREADABLE_STORE, ""
     try:
-        pulse = memory.pulse()
+        store = memory.engine.pulse()
     except StoreError as error:
-        failure = str(error)
-    return Seen(
+        store_error = str(error)
+    return HealthSnapshot(
         path=str(memory.path.absolute()),
-        embedder=memory.embedder_seen(),
-        pulse=pulse,
-        failure=failure,
+        embedder=memory.engine.embedder_status(),
+        store=store,
+        store_error=store_error,
         worker=background.state,
         worker_error=background.last_error,
     )
 
 
-def told(seen: Seen, *, uptime_s: float) -> Health:
-    """Return what was seen as the server tells it."""
-    why = list(reasons(seen))
-    return Health(
-        status="degraded" if why else "ok",
-        embedding_backend=seen.embedder.backend,
-        embedding_dimension=seen.embedder.dimension or seen.pulse.dimension,
-        database_path=seen.path,
-        reasons=why,
+def health_response(snapshot: HealthSnapshot, *, uptime_s: float) -> HealthReport:
+    """Return the response body for *snapshot*."""
+    reasons = list(degraded_reasons(snapshot))
+    return HealthReport(
+        status="degraded" if reasons else "ok",
+        embedding_backend=snapshot.embedder.backend,
+        embedding_dimension=snapshot.embedder.dimension or snapshot.store.dimension,
+        database_path=snapshot.path,
+        reasons=reasons,
         version=__version__,
         pid=os.getpid(),
         uptime_s=round(uptime_s, 3),
-        store=StoreHealth(ok=not seen.failure, schema=None if seen.failure else seen.pulse.schema),
-        queue=QueueHealth(**seen.pulse.jobs),
-        embedder=EmbedderHealth(
-            name=seen.embedder.name,
-            state=seen.embedder.state.value,
-            trouble=seen.embedder.trouble,
-            waiting=seen.pulse.waiting,
+        store=StoreReport(
+            ok=not snapshot.store_error,
+            schema=None if snapshot.store_error else snapshot.store.schema,
         ),
-        worker=WorkerHealth(state=seen.worker.value, last_error=seen.worker_error),
+        queue=QueueReport(**snapshot.store.jobs),
+        embedder=EmbedderReport(
+            name=snapshot.embedder.name,
+            state=snapshot.embedder.state.value,
+            trouble=snapshot.embedder.trouble,
+            waiting=snapshot.store.waiting,
+        ),
+        worker=WorkerReport(state=snapshot.worker.value, last_error=snapshot.worker_error),
     )
 
 
-def reasons(seen: Seen) -> Iterator[str]:
-    """Yield why the server is not well, in words."""
-    if seen.failure:
-        yield f"the store cannot be read: {seen.failure}"
-    if seen.embedder.trouble:
-        yield f"the embedder failed, search goes by words: {seen.embedder.trouble}"
-    if parked := seen.pulse.jobs.get("parked", 0):
-        yield f"jobs parked after their last try: {parked}; see: recollect jobs list"
-    if seen.worker is BackgroundState.STOPPED:
-        yield "nothing works in the background"
-    elif seen.worker_error:
-        yield f"work in the background failed and is tried again: {seen.worker_error}"
+def degraded_reasons(snapshot: HealthSnapshot) -> Iterator[str]:
+    """Yield a sentence for each reason why the server is degraded."""
+    if snapshot.store_error:
+        yield f"the store cannot be read: {snapshot.store_error}"
+    if snapshot.embedder.trouble:
+        yield f"the embedder failed, search uses keywords only: {snapshot.embedder.trouble}"
+    if parked := snapshot.store.jobs.get("parked", 0):
+        yield f"jobs parked after their last attempt: {parked}; see: recollect jobs list"
+    if snapshot.worker is BackgroundState.STOPPED:
+        yield "the background worker is stopped"
+    elif snapshot.worker_error:
+        yield f"the background worker failed and will retry: {snapshot.worker_error}"

@@ -1,74 +1,83 @@
 """
-Lists over HTTP come a page at a time: `limit` and `offset`, and a `Link` to the next page.
+Lists over HTTP come in pages: `limit` and `offset`, and a `Link` header to the next page.
 
-Verbs that page themselves are left to it; for the others the page is cut from what they return.
+Verbs that take a limit or an offset get it; for the others the page is cut from the whole list.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_origin
+from typing import Any
 
 from fastapi import Request
-from pydantic import Field
 
-from recollect.server.taken import Taken
-from recollect.wire.routes import Route
+from recollect.errors import InvalidInput
+from recollect.wire.request import VerbRequest
 
-MOST = 1_000
-USUAL = 50
-_LIMIT = Taken("limit", Annotated[int, Field(ge=1, le=MOST)], required=False, default=MOST)
-_OFFSET = Taken("offset", Annotated[int, Field(ge=0, le=2**53)], required=False, default=0)
+MAX_LIMIT = 1_000
+MAX_OFFSET = 2**53
+_SCHEMA = {
+    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
+    "offset": {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET, "default": 0},
+}
 
 
 @dataclass(frozen=True)
 class Paging:
-    """How a verb's list is cut: which of the two it takes itself, and its usual limit if known."""
+    """The fields of the verb's request, and which part of its list is the page."""
 
-    takes_limit: bool
-    takes_offset: bool
-    usual: int | None
+    fields: Mapping[str, Any]
+    schema: Mapping[str, Any]  # of the parameters the server adds
+    start: int = 0
+    end: int | None = None  # None: the verb itself returns just the page
+    next_offset: int | None = None  # if the page is full
+    limit: int | None = None
 
-    @property
-    def added(self) -> tuple[Taken, ...]:
-        """What is taken besides what the verb takes."""
-        own = (self.takes_limit, self.takes_offset)
-        return tuple(one for one, has in zip((_LIMIT, _OFFSET), own, strict=True) if not has)
-
-
-def paging_of(route: Route, taken: Sequence[Taken]) -> Paging | None:
-    """Return how the list of a route is cut; None where it is none, or has positions of its own."""
-    by_name = {one.name: one for one in taken}
-    if route.method != "GET" or get_origin(route.returns) is not list or "start" in by_name:
-        return None
-    usual = by_name.get("limit", _LIMIT).default
-    return Paging("limit" in by_name, "offset" in by_name, usual)
+    def page(self, items: list[Any]) -> tuple[list[Any], int | None]:
+        """Return the page and the offset of the next one, None at the end."""
+        if self.end is None:
+            full = self.limit is not None and len(items) == self.limit
+            return items, self.next_offset if full else None
+        more = len(items) > self.end or (self.limit is not None and len(items) == self.end)
+        return items[self.start : self.end], self.next_offset if more else None
 
 
-def page_of(
-    verb: Callable[..., list[Any]], paging: Paging, values: Mapping[str, Any]
-) -> tuple[list[Any], int | None]:
-    """Return one page, and the offset of the next one if there may be one."""
-    given = dict(values)
-    limit: int | None = given.pop("limit", paging.usual)
-    offset: int = given.pop("offset", 0)
-    if limit is None and not offset:
-        return verb(**given), None  # as many as the verb gives by itself
-    limit = USUAL if limit is None else limit
-    if paging.takes_offset:
-        found = verb(**given, limit=limit, offset=offset)
-        return found, offset + limit if len(found) == limit else None
+def paging_of(request_class: type[VerbRequest[Any]], query: Mapping[str, Any]) -> Paging:
+    """Return how the list of a verb is cut into pages."""
+    names = request_class.model_fields
+    if "start" in names:  # positions of its own
+        return Paging(query, {})
+    has_limit, has_offset = "limit" in names, "offset" in names
+    schema = {name: value for name, value in _SCHEMA.items() if name not in names}
+    offset = _whole_number("offset", query.get("offset", 0), least=0, most=MAX_OFFSET)
+    default = names["limit"].default if has_limit else MAX_LIMIT
+    limit = _whole_number("limit", query.get("limit", default), least=1, most=MAX_LIMIT)
+    rest = {name: value for name, value in query.items() if name not in ("limit", "offset")}
+    if has_limit and has_offset:
+        fields = {**rest, "limit": limit, "offset": offset}
+        return Paging(fields, schema, next_offset=offset + limit, limit=limit)
     end = offset + limit
-    if not paging.takes_limit:
-        found = verb(**given)
-        return found[offset:end], end if len(found) > end else None
-    # Such a verb gives so many at most; beyond that its filters lead further.
-    found = verb(**given, limit=min(end, MOST) if 1 <= limit <= MOST else limit)
-    more = len(found) == end and end < MOST
-    return found[offset:end], end if more else None
+    if not has_limit:
+        return Paging(rest, schema, start=offset, end=end, next_offset=end)
+    # Such a verb returns at most MAX_LIMIT items; beyond that its filters lead further.
+    return Paging(
+        {**rest, "limit": min(end, MAX_LIMIT)},
+        schema,
+        start=offset,
+        end=end,
+        next_offset=end if end < MAX_LIMIT else None,
+        limit=limit,
+    )
 
 
-def link_to(request: Request, offset: int, limit: int | None) -> str:
-    """Return the header that leads to the next page."""
+def next_page_link(request: Request, offset: int, limit: Any) -> str:
+    """Return the `Link` header of the next page."""
     query: dict[str, Any] = {"offset": offset} | ({} if limit is None else {"limit": limit})
     url = request.url.include_query_params(**query)
     return f'<{url.path}?{url.query}>; rel="next"'
+
+
+def _whole_number(name: str, value: Any, *, least: int, most: int) -> int:
+    text = str(value)
+    if not text.isascii() or not text.isdecimal() or not least <= int(text[:20]) <= most:
+        raise InvalidInput(f"{name} must be a whole number from {least} to {most}, not {text!r}")
+    return int(text)

@@ -1,8 +1,8 @@
 """
-The server's process: take the address, open the memory, serve until told to stop, close.
+Run the server process: bind the address, open the store, serve until a signal, close.
 
-A polite signal (Ctrl-C, SIGTERM) lets requests that came in finish, then stops the worker in the
-background and closes the memory. Nothing here is loaded before somebody serves.
+Ctrl-C or SIGTERM lets running requests finish, then stops the background worker and closes the
+store. Only the command that serves imports this module.
 """
 
 import logging
@@ -18,20 +18,20 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.server import HANDLED_SIGNALS
 
-from recollect.app.root import Recollect
+from recollect.app.local import LocalRecollect
 from recollect.config import Settings
-from recollect.server.address import listening, url_of
+from recollect.server.listen_address import listen, local_url
 from recollect.server.web_app import web_app
 
 GRACE_S = 10
-KEEP_ALIVE_S = 30  # longer than clients keep one: they must not write into a closing connection
+KEEP_ALIVE_S = 30  # longer than clients keep connections, so that they do not use a closing one
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serving:
-    """What a server that listens has to say of itself."""
+class ServerStarted:
+    """The address and the store of a server that accepts requests."""
 
     url: str
     host: str
@@ -42,18 +42,21 @@ class Serving:
 def serve(
     settings: Settings,
     *,
-    log: Callable[[Serving], None],
+    on_start: Callable[[ServerStarted], None],
     verbose: bool = False,
-    made: Callable[[Recollect, Settings], FastAPI] = web_app,
+    make_app: Callable[[LocalRecollect, Settings], FastAPI] = web_app,
 ) -> None:
     """
-    Serve until a signal says stop. *log* is told once, when requests are taken.
+    Serve until a signal. *on_start* is called once, when requests are accepted.
 
-    *made* makes the application; it is expected to keep its worker as `app.state.background`.
+    *make_app* returns the application, with its worker in `app.state.background`.
     """
-    with listening(settings) as socket, Recollect(settings, reach=settings.folders) as memory:
+    with (
+        listen(settings) as socket,
+        LocalRecollect(settings, reach=settings.file_root_paths) as memory,
+    ):
         port = socket.getsockname()[1]
-        app = made(memory, settings)
+        app = make_app(memory, settings)
         config = uvicorn.Config(
             app,
             http="h11",
@@ -68,10 +71,10 @@ def serve(
             timeout_keep_alive=KEEP_ALIVE_S,
         )
         server = uvicorn.Server(config)
-        with _stopping(server):
-            log(
-                Serving(
-                    url=url_of(settings.host, port),
+        with _stop_on_signal(server):
+            on_start(
+                ServerStarted(
+                    url=local_url(settings.host, port),
                     host=settings.host,
                     port=port,
                     db=str(memory.path.absolute()),
@@ -80,18 +83,18 @@ def serve(
             try:
                 server.run(sockets=[socket])
             finally:
-                app.state.background.stop()  # after a second Ctrl-C nobody else has
+                app.state.background.stop()  # a second Ctrl-C skips the lifespan shutdown
 
 
 def log_config(*, verbose: bool) -> dict[str, Any]:
-    """Return what is logged: warnings to the error output; with *verbose* every request too."""
+    """Return the logging configuration: warnings to stderr; with *verbose* every request too."""
     level = "INFO" if verbose else "WARNING"
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
             "line": {
-                "()": OneLine,
+                "()": SingleLineFormatter,
                 "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s",
             }
         },
@@ -111,29 +114,29 @@ def log_config(*, verbose: bool) -> dict[str, Any]:
     }
 
 
-class OneLine(logging.Formatter):
-    """A message may quote what was stored or asked; it must not forge lines of the log."""
+class SingleLineFormatter(logging.Formatter):
+    """A log formatter that replaces control characters, so that input cannot forge log lines."""
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # logging's name
+    def formatMessage(self, record: logging.LogRecord) -> str:  # overrides logging.Formatter
         """Return the message as one line; a traceback may have more."""
-        return _CONTROL.sub("�", super().formatMessage(record))
+        return _CONTROL_CHARACTER.sub("�", super().formatMessage(record))
 
 
 @contextmanager
-def _stopping(server: uvicorn.Server) -> Iterator[None]:
+def _stop_on_signal(server: uvicorn.Server) -> Iterator[None]:
     """
-    Have a polite signal end *server*, and nothing else.
+    Stop *server* on a signal, without ending the process.
 
-    Uvicorn raises a signal it was stopped by once more when it is done, and that must not end the
-    process before the memory is closed. One that comes before uvicorn listens for it counts too.
+    Uvicorn raises the signal that stopped it again when it is done; that must not end the process
+    before the store is closed. A signal before uvicorn installs its handlers counts too.
     """
 
-    def told(number: int, frame: FrameType | None) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         server.should_exit = True
 
-    before = {number: signal.signal(number, told) for number in HANDLED_SIGNALS}
+    previous = {number: signal.signal(number, stop) for number in HANDLED_SIGNALS}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)

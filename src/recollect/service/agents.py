@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.domain.agent import Agent, AgentReceipt, Pinned
-from recollect.domain.portability import BRANCHED_FROM, LETTA, MERGED
+from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.block_writing import give_default_blocks
-from recollect.service.services import Services
 from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
 from recollect.service.places import Where, find, settle
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 
@@ -85,7 +85,9 @@ def get(services: Services, agent: object) -> Agent:
         return known_agent(tables, agent)
 
 
-def everyone(services: Services, *, pinned: object = None, project: Where | None = None) -> list[Agent]:
+def everyone(
+    services: Services, *, pinned: object = None, project: Where | None = None
+) -> list[Agent]:
     """Return every agent, pinned ones first; or only those pinned, here or everywhere."""
     with services.store.read() as tables:
         found = tables.agents.all()
@@ -153,7 +155,9 @@ def pin(services: Services, agent: object, where: object, place: Where) -> Agent
 
 def delete(services: Services, agent: object) -> AgentReceipt:
     """Delete an agent with everything of its own; say what went and what stayed."""
-    receipt = services.store.write(lambda tables: _delete(tables, known_agent(tables, agent), services))
+    receipt = services.store.write(
+        lambda tables: _delete(tables, known_agent(tables, agent), services)
+    )
     return replace(receipt, kept=(*receipt.kept, *shrunk(services)))
 
 

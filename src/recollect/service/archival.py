@@ -14,8 +14,8 @@ from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, TooLarge
 from recollect.service import inputs, read, write
 from recollect.service.agents import known_agent
-from recollect.service.services import Services
 from recollect.service.places import Where
+from recollect.service.services import Services
 from recollect.text.redact import redact
 from recollect.text.token_counter import counter_for
 from recollect.wire.requests.archive import TOKEN_LIMIT

@@ -2,7 +2,7 @@
 
 import difflib
 
-from recollect.domain.block import Block, BlockChange, BlockVersion, By, rethink
+from recollect.domain.block import Block, BlockChange, BlockVersion, By, replace_all
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.block_target import (
@@ -58,7 +58,7 @@ def rollback(
     return edit(
         services,
         ById(found.id),
-        rethink(former.value),
+        replace_all(former.value),
         expected_version=expected_version,
         by=by,
         reason=reason or f"rolled back to version {former.version}",

@@ -49,7 +49,7 @@ def default_block(default: DefaultBlock, owner: Owner, clock: Clock) -> Block:
 
 def give_default_blocks(tables: Tables, clock: Clock, agent: Agent) -> None:
     """Attach those of agent and global scope it lacks; the others are made when first written."""
-    has = {block.label for block in tables.blocks.attached(agent.id)}
+    has = {block.label for block in tables.blocks.attached_to(agent.id)}
     shared = {block.label: block for block in reversed(tables.blocks.of_owner(EVERYBODY))}
     for default in DEFAULT_BLOCKS:
         if default.label in has or default.scope not in (Scope.AGENT, Scope.GLOBAL):

@@ -15,7 +15,7 @@ from recollect.domain.block import (
     Block,
     By,
     Edit,
-    changed,
+    edit_block,
     check_limit,
 )
 from recollect.domain.scope import Owner, Scope
@@ -40,8 +40,8 @@ from recollect.service.block_writing import (
     give_default_blocks,
     keep_version,
 )
-from recollect.service.deps import Deps
 from recollect.service.places import Where, settle
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 
 BORN_WITH = "persona"  # an agent without it came into being by being named
@@ -49,7 +49,7 @@ SHOWN_CHARS = 500  # of each value, in the message of a conflict; the error hold
 
 
 def create(
-    deps: Deps,
+    services: Services,
     label: object,
     value: object = "",
     *,
@@ -63,9 +63,9 @@ def create(
     by: object = By.USER,
 ) -> Block:
     """Make a block: an agent's own, or one of a project, a conversation, or everybody."""
-    now = deps.clock.now()
+    now = services.clock.now()
     block = Block(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         label=label_of(label),
         value=inputs.plain_text_of("value", value),
         description=inputs.plain_text_of("description", description),
@@ -80,10 +80,12 @@ def create(
     author = inputs.one_of("by", By, by)
 
     def write(tables: Tables) -> Block:
-        agent, owner = _owner(tables, deps, place, scope)
+        agent, owner = _owner(tables, services, place, scope)
         whole = replace(block, scope=owner.scope, owner_id=owner.id)
         if agent is not None:
-            _refuse_second(tables.blocks.attached(agent.id), whole.label, f"agent {agent.name!r}")
+            _refuse_second(
+                tables.blocks.attached_to(agent.id), whole.label, f"agent {agent.name!r}"
+            )
         elif owner.scope is not Scope.GLOBAL:
             _refuse_second(tables.blocks.of_owner(owner), whole.label, f"this {owner.scope}")
         add_block(tables, whole, by=author, reason="made")
@@ -91,14 +93,14 @@ def create(
             tables.blocks.attach(agent.id, whole)
         return whole
 
-    made = deps.store.write(write)
-    deps.listeners.tell(change_of(made, author))
+    made = services.store.write(write)
+    services.listeners.tell(change_of(made, author))
     return made
 
 
-def blocks(deps: Deps, place: Place) -> list[Block]:
+def blocks(services: Services, place: Place) -> list[Block]:
     """Return the blocks that are visible from *place*; every block where it names nobody."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         if place == Place():
             return tables.blocks.all()
         agent, project_id, conversation = found_in(tables, place)
@@ -107,14 +109,14 @@ def blocks(deps: Deps, place: Place) -> list[Block]:
         return visible(tables, agent, project_id, conversation)
 
 
-def block(deps: Deps, target: Target) -> Block:
+def block(services: Services, target: Target) -> Block:
     """Return one block."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         return known_block(tables, target)
 
 
 def edit(
-    deps: Deps,
+    services: Services,
     target: Target,
     how: Edit,
     *,
@@ -126,24 +128,24 @@ def edit(
     author, expected, why = _author(by, expected_version, reason)
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = _known_or_default(tables, deps, target)
+        former = _known_or_default(tables, services, target)
         if expected is not None and expected != former.version:
             raise _conflict(former, how, expected)
-        now = deps.clock.now()
-        kept = changed(former, how, by=author, at=now)
+        now = services.clock.now()
+        kept = edit_block(former, how, by=author, at=now)
         if kept.value == former.value:
             return former, False
         keep_version(tables, kept, by=author, reason=why)
         return kept, True
 
-    kept, is_new = deps.store.write(write)
+    kept, is_new = services.store.write(write)
     if is_new:
-        deps.listeners.tell(change_of(kept, author))
+        services.listeners.tell(change_of(kept, author))
     return kept
 
 
 def update(
-    deps: Deps,
+    services: Services,
     target: Target,
     changes: Mapping[str, Any],
     *,
@@ -178,12 +180,14 @@ def update(
             raise _conflict(former, lambda value: value, expected)
         if replace(former, **checked) == former:
             return former, False
-        now = deps.clock.now()
+        now = services.clock.now()
         kept = replace(former, **checked, version=former.version + 1, updated_at=now)
         check_limit(kept.value, kept.limit)
         if kept.label != former.label:
-            for agent_id in tables.blocks.agents_of(former.id):
-                _refuse_second(tables.blocks.attached(agent_id), kept.label, "an agent that has it")
+            for agent_id in tables.blocks.agent_ids_of(former.id):
+                _refuse_second(
+                    tables.blocks.attached_to(agent_id), kept.label, "an agent that has it"
+                )
             if former.scope in (Scope.PROJECT, Scope.SESSION):
                 others = tables.blocks.of_owner(former.owner)
                 _refuse_second(others, kept.label, f"this {former.scope}")
@@ -192,13 +196,13 @@ def update(
         keep_version(tables, kept, by=author, reason=told)
         return kept, True
 
-    kept, is_new = deps.store.write(write)
+    kept, is_new = services.store.write(write)
     if is_new:
-        deps.listeners.tell(change_of(kept, author))
+        services.listeners.tell(change_of(kept, author))
     return kept
 
 
-def attach(deps: Deps, agent: object, shared: object) -> Block:
+def attach(services: Services, agent: object, shared: object) -> Block:
     """Give a global block to an agent, which from then on sees and edits the same text."""
 
     def write(tables: Tables) -> Block:
@@ -209,17 +213,17 @@ def attach(deps: Deps, agent: object, shared: object) -> Block:
                 f"the block {found.label!r} is of {found.scope} scope; only a global block can be "
                 "shared: make one with scope='global'"
             )
-        attached = tables.blocks.attached(who.id)
+        attached = tables.blocks.attached_to(who.id)
         if any(one.id == found.id for one in attached):
             return found
         _refuse_second(attached, found.label, f"agent {who.name!r}")
         tables.blocks.attach(who.id, found)
         return found
 
-    return _told(deps, deps.store.write(write))
+    return _told(services, services.store.write(write))
 
 
-def detach(deps: Deps, agent: object, label: object) -> Block:
+def detach(services: Services, agent: object, label: object) -> Block:
     """Take a shared block from an agent; the block stays, and so do its other readers."""
 
     def write(tables: Tables) -> Block:
@@ -232,10 +236,10 @@ def detach(deps: Deps, agent: object, label: object) -> Block:
         tables.blocks.detach(who.id, found.id)
         return found
 
-    return _told(deps, deps.store.write(write))
+    return _told(services, services.store.write(write))
 
 
-def delete(deps: Deps, target: Target) -> Block:
+def delete(services: Services, target: Target) -> Block:
     """Remove a block with its history, for every agent that has it."""
 
     def write(tables: Tables) -> Block:
@@ -243,10 +247,10 @@ def delete(deps: Deps, target: Target) -> Block:
         tables.blocks.delete(found)
         return found
 
-    return _told(deps, deps.store.write(write))
+    return _told(services, services.store.write(write))
 
 
-def _known_or_default(tables: Tables, deps: Deps, target: Target) -> Block:
+def _known_or_default(tables: Tables, services: Services, target: Target) -> Block:
     """Return the block that is meant; a default one is made when it is first written."""
     try:
         return known_block(tables, target)
@@ -257,7 +261,7 @@ def _known_or_default(tables: Tables, deps: Deps, target: Target) -> Block:
         if default is None:
             raise
         if default.scope in (Scope.AGENT, Scope.GLOBAL):
-            return _first_of_all(tables, deps, target)
+            return _first_of_all(tables, services, target)
         here = target.place.conversation is not None
         if default.scope is Scope.PROJECT:
             here = here or target.place.project is not None
@@ -266,22 +270,24 @@ def _known_or_default(tables: Tables, deps: Deps, target: Target) -> Block:
             raise InvalidInput(
                 f"the block {default.label!r} belongs to a {default.scope}: pass {needed}=…"
             ) from None
-        _, owner = _owner(tables, deps, target.place, default.scope)
-        made = default_block(default, owner, deps.clock)
+        _, owner = _owner(tables, services, target.place, default.scope)
+        made = default_block(default, owner, services.clock)
         add_block(tables, made, by=By.SYSTEM, reason="made when first written")
         return made
 
 
-def _first_of_all(tables: Tables, deps: Deps, target: ByLabel) -> Block:
+def _first_of_all(tables: Tables, services: Services, target: ByLabel) -> Block:
     """Give an agent that was born bare its default blocks, now that one is written."""
     agent, _, _ = found_in(tables, target.place)
-    has = {block.label for block in tables.blocks.attached(agent.id)} if agent else set()
+    has = {block.label for block in tables.blocks.attached_to(agent.id)} if agent else set()
     if agent is not None and BORN_WITH not in has:
-        give_default_blocks(tables, deps.clock, agent)
+        give_default_blocks(tables, services.clock, agent)
     return known_block(tables, target)  # one that was given away is not found
 
 
-def _owner(tables: Tables, deps: Deps, place: Place, scope: object) -> tuple[Agent | None, Owner]:
+def _owner(
+    tables: Tables, services: Services, place: Place, scope: object
+) -> tuple[Agent | None, Owner]:
     """Return the agent that gets the block, if one does, and whose block it is."""
     agent, project_id, conversation = found_in(tables, place)
     chosen = _default_scope(place) if scope is None else inputs.one_of("scope", Scope, scope)
@@ -291,7 +297,7 @@ def _owner(tables: Tables, deps: Deps, place: Place, scope: object) -> tuple[Age
         case Scope.AGENT if agent is not None:
             return agent, Owner(Scope.AGENT, agent.id)
         case Scope.PROJECT if place.project is not None:
-            places = settle(tables, Where.of(place.project, None, None, None), deps.clock)
+            places = settle(tables, Where.of(place.project, None, None, None), services.clock)
             return None, Owner(Scope.PROJECT, places.project_id or "")
         case Scope.PROJECT if project_id is not None:
             return None, Owner(Scope.PROJECT, project_id)
@@ -344,9 +350,11 @@ def _author(by: object, expected: object, reason: object) -> tuple[By, int | Non
     return inputs.one_of("by", By, by), version, why
 
 
-def _told(deps: Deps, changed_block: Block) -> Block:
+def _told(services: Services, changed_block: Block) -> Block:
     """Tell listeners that a prompt may have gained or lost a block."""
-    deps.listeners.tell(replace(change_of(changed_block, By.USER), changed_at=deps.clock.now()))
+    services.listeners.tell(
+        replace(change_of(changed_block, By.USER), changed_at=services.clock.now())
+    )
     return changed_block
 
 

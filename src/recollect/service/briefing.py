@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, zip_longest
 
-from recollect.context.token_budget import BudgetShares
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
-from recollect.domain.context import Bundle, Form
+from recollect.context.token_budget import BudgetShares
+from recollect.domain.context_bundle import Bundle, Form
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import visible_owners
 from recollect.service import inputs, read
 from recollect.service.block_target import visible
-from recollect.service.services import Services
 from recollect.service.places import Where, find
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.token_counter import counter_for
 
@@ -77,7 +77,9 @@ def briefing(services: Services, wanted: Request) -> Bundle:
         shares=SHARES,
         form=wanted.form,
     )
-    return _logged(services, wanted, assemble_bundle(BundleInput(hits=tuple(hits), blocks=blocks), wish), hits)
+    return _logged(
+        services, wanted, assemble_bundle(BundleInput(hits=tuple(hits), blocks=blocks), wish), hits
+    )
 
 
 def _newest(tables: Tables, wanted: Request) -> list[Hit]:
@@ -87,7 +89,7 @@ def _newest(tables: Tables, wanted: Request) -> list[Hit]:
     for kind, limit in KINDS:
         # One more than is wanted: a session that goes on is not told of itself.
         newest = tables.memories.newest(owners, Filters(types=frozenset({kind})), limit + 1)
-        found.append([one for one in newest if not one.records(session)][:limit])
+        found.append([one for one in newest if not one.is_record_of(session)][:limit])
     in_turn = chain.from_iterable(zip_longest(*found))
     return read.unasked(tables, [one for one in in_turn if one is not None], WHY)
 

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.job import JobKind
 from recollect.domain.scope import Scope, owner_of
 from recollect.domain.source import BLANKS, Source, SourceKind
-from recollect.domain.transcript import Said, Transcript, Voice
-from recollect.engine.desk import Next, new_job
-from recollect.engine.material import Material, lay_out
+from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
+from recollect.engine.leased_job import NextStep, new_job
+from recollect.engine.source_text import TranscriptText, render_transcript
 from recollect.errors import InvalidInput
 from recollect.service import inputs
 from recollect.service.handed import CaptureMode, transcripts_in
@@ -42,7 +42,7 @@ class Capture:
     """What a caller hands over: checked and without secrets, not yet stored."""
 
     transcript: Transcript
-    material: Material
+    material: TranscriptText
     mode: CaptureMode
     trigger: Trigger
     where: Where
@@ -66,7 +66,7 @@ def captures(
     speaker = inputs.text_of("user", request.user, most=inputs.MAX_NAME)
     moment = request.observed_at
     found, uri = transcripts_in(material, chosen)
-    if not any(said.text.strip() for one in found for said in one.said):
+    if not any(said.text.strip() for one in found for said in one.messages):
         raise InvalidInput("there is nothing to capture: nobody says anything in it")
     taken = [
         laid_out(
@@ -102,7 +102,7 @@ def laid_out(
     place = _placed(where, transcript)
     return Capture(
         transcript=transcript,
-        material=lay_out(transcript),
+        material=render_transcript(transcript),
         mode=mode,
         trigger=trigger,
         where=place,
@@ -144,7 +144,7 @@ def take_in(services: Services, tables: Tables, wanted: Capture) -> Event:
     tables.sources.add_event(event)
     explicit = wanted.scope.value if wanted.explicit_scope else None
     payload: dict[str, Any] = {**asdict(places), "scope": explicit}
-    tables.jobs.add(new_job(event.id, Next(JobKind.EXTRACT, payload=payload), services.clock))
+    tables.jobs.add(new_job(event.id, NextStep(JobKind.EXTRACT, payload=payload), services.clock))
     return event
 
 
@@ -199,7 +199,7 @@ def _session(tables: Tables, wanted: Capture) -> str:
     if named:
         return named
     content = wanted.material.content
-    first = wanted.transcript.said[0]
+    first = wanted.transcript.messages[0]
     begun = f"{first.voice} {first.at} {content[: wanted.material.turns[0][1]]}"
     mark = f"begins {short_hash(begun).hex()[:16]}"
     known = tables.sources.with_session_prefix(mark)
@@ -222,14 +222,16 @@ def _clean(transcript: Transcript) -> Transcript:
     """Return *transcript* with storable names; its texts are cleaned as they are laid out."""
     return replace(
         transcript,
-        said=tuple(replace(one, speaker=_speaker(one)) for one in transcript.said),
+        messages=tuple(
+            replace(message, speaker=_speaker(message)) for message in transcript.messages
+        ),
         title=clean(transcript.title),
         session=redact(clean(transcript.session)).text[: inputs.MAX_NAME],
-        place=clean(transcript.place),
+        folder=clean(transcript.folder),
     )
 
 
-def _speaker(said: Said) -> str:
+def _speaker(said: TranscriptMessage) -> str:
     return redact(clean(said.speaker)).text[: inputs.MAX_NAME] if said.speaker else ""
 
 
@@ -237,20 +239,20 @@ def _as_said_by(transcript: Transcript, user: str) -> Transcript:
     """Return *transcript* with what the speaker named *user* says in the user's own voice."""
     if not user:
         return transcript
-    if not any(said.speaker.casefold() == user.casefold() for said in transcript.said):
+    if not any(said.speaker.casefold() == user.casefold() for said in transcript.messages):
         raise InvalidInput(f"nobody named {user!r} speaks in this conversation; check user=…")
     said = tuple(
         replace(one, voice=Voice.USER) if one.speaker.casefold() == user.casefold() else one
-        for one in transcript.said
+        for one in transcript.messages
     )
-    return replace(transcript, said=said)
+    return replace(transcript, messages=said)
 
 
 def _placed(where: Where, transcript: Transcript) -> Where:
     """Return where the material belongs: as told, or else the folder in which it was said."""
-    if where.project or where.repo or not transcript.place:
+    if where.project or where.repo or not transcript.folder:
         return where
-    place = Path(transcript.place)
+    place = Path(transcript.folder)
     if not place.is_absolute() or place in (Path.home(), Path("/"), Path("/tmp")):
         return where  # everything happens there, so it is no project
     try:

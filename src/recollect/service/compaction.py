@@ -11,13 +11,13 @@ from datetime import timedelta
 from functools import partial
 
 from recollect.context.compaction_plan import (
-    CompactionSettings,
     CompactionPlan,
+    CompactionSettings,
     needs_compaction,
     plan_compaction,
 )
-from recollect.context.summary.summary_prompt import parse_summary, summary_request
 from recollect.context.summary.summarize import summarize
+from recollect.context.summary.summary_prompt import parse_summary, summary_request
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import (
     Compacted,
@@ -26,7 +26,7 @@ from recollect.domain.conversation import (
     Message,
     Summary,
 )
-from recollect.engine.paid import ask_model
+from recollect.engine.budgeted_chat import complete_within_budget
 from recollect.service import inputs, window
 from recollect.service.block_target import Place, known_conversation
 from recollect.service.services import Services
@@ -119,24 +119,26 @@ def _summary(
     count = seen.counter.count
     notes: tuple[str, ...] = ()
     text, made_by = None, MADE_BY_EXTRACT
-    if services.desk.asks:
+    if services.engine.uses_chat:
         asked = summary_request(plan.evicted, previous=previous, budget_tokens=budget)
         if asked.omitted:
             # What the model cannot be shown at once it is told as a summary so far.
             hidden, shown = plan.evicted[: asked.omitted], plan.evicted[asked.omitted :]
             so_far = summarize(hidden, previous=previous, budget_tokens=budget, count=count)
             asked = summary_request(shown, previous=so_far, budget_tokens=budget)
-        answer = ask_model(
-            services.desk,
+        answer = complete_within_budget(
+            services.engine,
             purpose="summary",
             system=asked.system,
             prompt=asked.prompt,
             max_tokens=asked.max_tokens,
         )
-        text = parse_summary(answer.text, budget_tokens=budget, count=count) if answer.text else None
+        text = (
+            parse_summary(answer.text, budget_tokens=budget, count=count) if answer.text else None
+        )
         made_by = answer.model if text else MADE_BY_EXTRACT
         if text is None:
-            why = answer.why_not or "its answer was no summary"
+            why = answer.failure or "its answer was no summary"
             notes = (f"written without the language model: {why}",)
     if text is None:
         text = summarize(plan.evicted, previous=previous, budget_tokens=budget, count=count)

@@ -21,7 +21,7 @@ from recollect.context.token_budget import BudgetShares
 from recollect.context.tool_call_groups import answered_call_ids
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
-from recollect.domain.context import Bundle, Form
+from recollect.domain.context_bundle import Bundle, Form
 from recollect.domain.conversation import Conversation, Message, MessageFilters, MessageHit, Role
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
@@ -35,7 +35,7 @@ from recollect.service.block_target import Place, found_in, visible
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git import find_checkout
 from recollect.service.disk.roots import within_reach
-from recollect.service.places import Where, find, where_of
+from recollect.service.places import find, where_of
 from recollect.service.recall import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.context.tool_call_groups import answered_call_ids, tool_calls_of
 from recollect.context.history_window import message_size
+from recollect.context.tool_call_groups import answered_call_ids, tool_calls_of
 from recollect.domain.conversation import (
     Conversation,
     ConversationReceipt,
@@ -24,9 +24,9 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.block_target import known_conversation
-from recollect.service.services import Services
 from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
 from recollect.service.places import Where, find, settle
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.message_text import parts_text
@@ -130,7 +130,12 @@ def get(services: Services, conversation: object) -> Conversation:
 
 
 def latest(
-    services: Services, where: Where, *, before: object = None, limit: object = 50, offset: object = 0
+    services: Services,
+    where: Where,
+    *,
+    before: object = None,
+    limit: object = 50,
+    offset: object = 0,
 ) -> list[Conversation]:
     """Return conversations, the latest first."""
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
@@ -289,7 +294,9 @@ def pin_message(services: Services, message_id: object, *, pinned: bool) -> Mess
     return services.store.write(write)
 
 
-def add_pin(services: Services, conversation: object, content: object, *, kind: object = "note") -> Pin:
+def add_pin(
+    services: Services, conversation: object, content: object, *, kind: object = "note"
+) -> Pin:
     """Fix a piece of context to a conversation: a ticket, a debug note, a decision."""
     said = redact(inputs.text_of("content", content, most=MAX_PIN)).text
     if not said.strip():
@@ -331,7 +338,11 @@ def pins(services: Services, conversation: object) -> list[Pin]:
 
 
 def _message(
-    services: Services, conversation: Conversation, position: int, wanted: Draft, counter: TokenCounter
+    services: Services,
+    conversation: Conversation,
+    position: int,
+    wanted: Draft,
+    counter: TokenCounter,
 ) -> Message:
     message = Message(
         id=services.clock.new_id(),

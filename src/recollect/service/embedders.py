@@ -10,106 +10,110 @@ from dataclasses import replace
 from pathlib import Path
 
 from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
-from recollect.domain.upkeep import EmbedderState
+from recollect.domain.maintenance import EmbedderState
 from recollect.errors import InvalidInput, RecollectError
-from recollect.models.kept import DEFAULT, keep, kept_names, remove
-from recollect.models.manifest import Manifest
-from recollect.models.named import manifest_of
-from recollect.service.deps import Deps
+from recollect.models.model_manifest import Manifest
+from recollect.models.model_names import manifest_by_name
+from recollect.models import models_folder
+from recollect.models.models_folder import DEFAULT_NAME, list_models
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 
 
-def models(deps: Deps) -> list[EmbeddingModel]:
+def models(services: Services) -> list[EmbeddingModel]:
     """Return the default model, those kept on this machine, and any other the store knows."""
-    with deps.store.read() as tables:
-        seen = _Seen(deps, tables)
-    found = [_listed(deps, seen, name) for name in (DEFAULT, *kept_names(deps.models_folder))]
+    with services.store.read() as tables:
+        seen = _Seen(services, tables)
+    found = [
+        _listed(services, seen, name)
+        for name in (DEFAULT_NAME, *list_models(services.models_folder))
+    ]
     listed = {one.identity for one in found}
     others = dict.fromkeys((seen.wanted, *(name for name, _ in seen.vectors), seen.serving))
     return found + [seen.model("", one) for one in others if one and one not in listed]
 
 
 def add_model(
-    deps: Deps, folder: Path, *, name: object = None, in_place: object = False
+    services: Services, folder: Path, *, name: object = None, in_place: object = False
 ) -> EmbeddingModel:
     """Copy a model folder to those kept on this machine, proved to work."""
     if name is not None and not isinstance(name, str):
         raise InvalidInput(f"the name of a model is text, not {type(name).__name__}")
-    kept = keep(folder, deps.models_folder, name=name, replace=bool(in_place))
-    with deps.store.read() as tables:
-        return _listed(deps, _Seen(deps, tables), kept)
+    kept = models_folder.add_model(folder, services.models_folder, name=name, replace=bool(in_place))
+    with services.store.read() as tables:
+        return _listed(services, _Seen(services, tables), kept)
 
 
-def remove_model(deps: Deps, name: object) -> EmbeddingModel:
+def remove_model(services: Services, name: object) -> EmbeddingModel:
     """Remove a model from those kept on this machine, unless this store has need of it."""
     if not isinstance(name, str):
         raise InvalidInput(f"name a model by its name, not by {type(name).__name__}")
-    if name == DEFAULT:
+    if name == DEFAULT_NAME:
         raise InvalidInput("the default model is installed with Recollect and cannot be removed")
-    with deps.store.read() as tables:
-        seen = _Seen(deps, tables)
-    model = _listed(deps, seen, name)
-    others = {DEFAULT, *kept_names(deps.models_folder)} - {name}
-    if model.identity not in {_listed(deps, seen, one).identity for one in others}:
+    with services.store.read() as tables:
+        seen = _Seen(services, tables)
+    model = _listed(services, seen, name)
+    others = {DEFAULT_NAME, *list_models(services.models_folder)} - {name}
+    if model.identity not in {_listed(services, seen, one).identity for one in others}:
         _refuse_needed(seen, model)  # else the same model is there under another name
-    remove(deps.models_folder, name)
+    models_folder.remove_model(services.models_folder, name)
     return model
 
 
-def use_model(deps: Deps, name: object) -> ModelChosen:
+def use_model(services: Services, name: object) -> ModelChosen:
     """Choose the model of a store; every program that opens it follows at its next question."""
     if not isinstance(name, str):
         raise InvalidInput(f"name a model by its name, not by {type(name).__name__}")
-    manifest = manifest_of(deps.settings, name)
-    deps.store.write(lambda tables: _choose(tables, manifest))
-    with deps.store.read() as tables:
-        seen = _Seen(deps, tables)
-    return ModelChosen(model=_listed(deps, seen, name), note=_note(seen, manifest.identity))
+    manifest = manifest_by_name(services.settings, name)
+    services.store.write(lambda tables: _choose(tables, manifest))
+    with services.store.read() as tables:
+        seen = _Seen(services, tables)
+    return ModelChosen(model=_listed(services, seen, name), note=_note(seen, manifest.identity))
 
 
-def reembed(deps: Deps) -> Reembedded:
+def reembed(services: Services) -> Reembedded:
     """Embed everything by the wanted model; return how far that came."""
-    *_, last = reembed_in_steps(deps)
+    *_, last = reembed_in_steps(services)
     return last
 
 
-def reembed_in_steps(deps: Deps) -> Iterator[Reembedded]:
+def reembed_in_steps(services: Services) -> Iterator[Reembedded]:
     """Do the same in steps, yielding how far it has come, for whoever shows progress."""
-    indexer = deps.indexer()
+    indexer = services.indexer()
     if indexer is None:
         raise InvalidInput(
             "embeddings are switched off (embedding_backend = none); name another backend first"
         )
-    identity = indexer.wanted().name
-    yield _progress(deps, identity)
-    while indexer.step():
-        yield _progress(deps, identity)
-    yield _progress(deps, identity)
+    identity = indexer.target_embedder().name
+    yield _progress(services, identity)
+    while indexer.embed_batch():
+        yield _progress(services, identity)
+    yield _progress(services, identity)
 
 
 def _choose(tables: Tables, manifest: Manifest) -> None:
-    vectors = tables.vectors
+    vectors = tables.embeddings
     model_id = vectors.add_model(manifest.identity, manifest.dimension)
-    vectors.want(model_id)
-    serving = vectors.in_use().serving
+    vectors.choose_model(model_id)
+    serving = vectors.models_in_use().serving
     # Back to the one that serves: what was on its way to another is here still.
-    if serving is not None and (serving.id == model_id or not vectors.count_waiting(model_id)):
-        vectors.serve(model_id)
+    if serving is not None and (serving.id == model_id or not vectors.count_pending(model_id)):
+        vectors.set_serving_model(model_id)
 
 
 class _Seen:
     """What a store and this program say of models, read at once."""
 
-    def __init__(self, deps: Deps, tables: Tables) -> None:
-        in_use = tables.vectors.in_use()
-        self.vectors = tables.vectors.count_vectors()
-        self.items = sum(tables.vectors.count_by_model().values())
-        self.embedder = deps.embedder()
+    def __init__(self, services: Services, tables: Tables) -> None:
+        in_use = tables.embeddings.models_in_use()
+        self.vectors = tables.embeddings.count_vectors()
+        self.items = sum(tables.embeddings.count_by_model().values())
+        self.embedder = services.embedder()
         self.wanted = "" if self.embedder.state is EmbedderState.OFF else self.embedder.name
         self.serving = in_use.serving.name if in_use.serving else ""
-        self.chosen = in_use.wanted.name if in_use.wanted else ""
-        latest = tables.vectors.latest_model(self.wanted)
-        self.waiting = tables.vectors.count_waiting(latest[0] if latest else None)
+        self.chosen = in_use.chosen.name if in_use.chosen else ""
+        latest = tables.embeddings.latest_model(self.wanted)
+        self.waiting = tables.embeddings.count_pending(latest[0] if latest else None)
 
     def model(
         self, name: str, identity: str, *, folder: str = "", trouble: str = ""
@@ -130,10 +134,10 @@ class _Seen:
         )
 
 
-def _listed(deps: Deps, seen: _Seen, name: str) -> EmbeddingModel:
-    folder = "" if name == DEFAULT else str(deps.models_folder / name)
+def _listed(services: Services, seen: _Seen, name: str) -> EmbeddingModel:
+    folder = "" if name == DEFAULT_NAME else str(services.models_folder / name)
     try:
-        manifest = manifest_of(deps.settings, name)
+        manifest = manifest_by_name(services.settings, name)
     except RecollectError as error:  # damaged or not installed: it is listed with what is wrong
         return seen.model(name, "", folder=folder, trouble=str(error))
     found = seen.model(name, manifest.identity, folder=folder)
@@ -146,7 +150,7 @@ def _refuse_needed(seen: _Seen, model: EmbeddingModel) -> None:
     if model.identity == seen.chosen:
         raise InvalidInput(
             f"this store uses the model {model.name!r}; choose another one first, for example "
-            f"`recollect models use {DEFAULT}`"
+            f"`recollect models use {DEFAULT_NAME}`"
         )
     if model.wanted:
         raise InvalidInput(
@@ -171,12 +175,12 @@ def _note(seen: _Seen, identity: str) -> str:
     return ""
 
 
-def _progress(deps: Deps, identity: str) -> Reembedded:
-    with deps.store.read() as tables:
-        latest = tables.vectors.latest_model(identity)
-        waiting = tables.vectors.count_waiting(latest[0] if latest else None)
-        items = sum(tables.vectors.count_by_model().values())
-        serving = tables.vectors.in_use().serving
+def _progress(services: Services, identity: str) -> Reembedded:
+    with services.store.read() as tables:
+        latest = tables.embeddings.latest_model(identity)
+        waiting = tables.embeddings.count_pending(latest[0] if latest else None)
+        items = sum(tables.embeddings.count_by_model().values())
+        serving = tables.embeddings.models_in_use().serving
     return Reembedded(
         identity=identity,
         done=items - waiting,

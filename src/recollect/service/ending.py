@@ -7,18 +7,19 @@ which a conversation is over and nobody will learn from it.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from recollect.domain.conversation import Conversation, Message
-from recollect.domain.event import Trigger
+from recollect.domain.capture_event import Trigger
 from recollect.errors import InvalidInput
 from recollect.service import inputs
 from recollect.service.block_target import known_conversation
 from recollect.service.capture import Capture, captures, take_in
-from recollect.service.deps import Deps
 from recollect.service.places import Where
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.wire.requests.shared import CaptureFields
 
 MOST_MESSAGES = 100_000
 
@@ -28,12 +29,12 @@ class _SaidMore(Exception):
 
 
 def end(
-    deps: Deps, conversation: object, *, ended_at: object = None, capture: bool = False
+    services: Services, conversation: object, *, ended_at: object = None, capture: bool = False
 ) -> Conversation:
     """End a conversation; ending it twice is ending it once."""
-    moment = inputs.moment_of("ended_at", ended_at) or deps.clock.now()
+    moment = inputs.moment_of("ended_at", ended_at) or services.clock.now()
     while True:
-        laid_out, count = _laid_out(deps, conversation) if capture else ([], None)
+        laid_out, count = _laid_out(services, conversation) if capture else ([], None)
 
         def write(
             tables: Tables, laid_out: Sequence[Capture] = laid_out, count: int | None = count
@@ -42,7 +43,7 @@ def end(
             if count is not None and tables.messages.count(found.id)[0] != count:
                 raise _SaidMore
             for one in laid_out:
-                take_in(deps, tables, one)
+                take_in(services, tables, one)
             if found.ended_at is not None:
                 return found
             ended = replace(found, ended_at=max(moment, found.started_at))
@@ -50,24 +51,25 @@ def end(
             return ended
 
         try:
-            return deps.store.write(write)
+            return services.store.write(write)
         except _SaidMore:
             continue
 
 
-def _laid_out(deps: Deps, conversation: object) -> tuple[list[Capture], int]:
+def _laid_out(services: Services, conversation: object) -> tuple[list[Capture], int]:
     """Return a conversation ready to be taken in, and how many messages that is."""
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         found = known_conversation(tables, conversation)
         messages = tables.messages.page(found.id, start=0, limit=MOST_MESSAGES)
         count = tables.messages.count(found.id)[0]
-        project = tables.places.project(found.project_id) if found.project_id else None
+        project = tables.projects.project(found.project_id) if found.project_id else None
         where = Where(
             project=project.name if project else None, agent=found.agent_id, session=found.id
         )
     said = [_said(message) for message in messages]
     try:
-        return captures(said, where=where, trigger=Trigger.CONVERSATION, title=found.title), count
+        request = CaptureFields(**asdict(where), title=found.title)
+        return captures(said, request, trigger=Trigger.CONVERSATION), count
     except InvalidInput:
         return [], count  # nothing in it is for the engine: no words, or all of it was private
 

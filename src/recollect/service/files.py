@@ -12,21 +12,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, to_close
+from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, files_to_close
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.retrieval.rank_text_items import rank_text_items
 from recollect.service import inputs
 from recollect.service.agents import known_agent
-from recollect.service.services import Services
 from recollect.service.disk.grep import grep as grep_files
 from recollect.service.disk.reading import FileText, read_real
 from recollect.service.disk.roots import read_text, real_folders, window_of, within_reach
 from recollect.service.disk.walk import Met, walk
 from recollect.service.places import Where, find, project_root, settle
 from recollect.service.read import log_items, meaning_of, still
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.store.values import StoredFile, OpenFileWindow
+from recollect.store.values import OpenFileWindow, StoredFile
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.glob_matcher import glob_matcher
 from recollect.text.redact import redact
@@ -87,7 +87,7 @@ def open_files(
         project_id = settle(tables, place.where, services.clock).project_id
         opened = tables.files.open_windows(agent.id)
         here = {one.path: one.file_id for one in opened}
-        going = set(to_close(_values(opened), [str(text.path) for text in texts], most=most))
+        going = set(files_to_close(_values(opened), [str(text.path) for text in texts], most=most))
         if close_others:
             going = set(here) - {str(text.path) for text in texts}
         for one in opened:
@@ -153,7 +153,9 @@ def grep(services: Services, place: FilePlace, pattern: object, **how: Any) -> G
 
         def touch(tables: Tables) -> None:
             agent = known_agent(tables, place.agent)
-            ids = [one.file_id for one in tables.files.open_windows(agent.id) if one.path in matched]
+            ids = [
+                one.file_id for one in tables.files.open_windows(agent.id) if one.path in matched
+            ]
             tables.files.touch(agent.id, ids, now)
 
         services.store.write(touch)
@@ -164,7 +166,9 @@ def index(services: Services, place: FilePlace, *, include: str | None = None) -
     """Keep the text of a project's files for search by meaning; return how many were read."""
     _refuse_nowhere(place)
     roots = roots_of(services, place)
-    project_id = services.store.write(lambda tables: settle(tables, place.where, services.clock).project_id)
+    project_id = services.store.write(
+        lambda tables: settle(tables, place.where, services.clock).project_id
+    )
     kept = [_kept(services, text, project_id) for text in _walked(roots, include)]
     now = services.clock.now()
     for start in range(0, len(kept), AT_ONCE):  # others may write in between
@@ -216,7 +220,9 @@ def _refuse_nowhere(place: FilePlace) -> None:
         raise InvalidInput("whose files? pass project=…: what is kept of files is its project's")
 
 
-def search(services: Services, place: FilePlace, query: object, *, limit: object = 5) -> list[FileHit]:
+def search(
+    services: Services, place: FilePlace, query: object, *, limit: object = 5
+) -> list[FileHit]:
     """Return the files that answer *query*, by words and meaning, among those read before."""
     asked = inputs.query_of(query)
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
@@ -230,7 +236,10 @@ def search(services: Services, place: FilePlace, query: object, *, limit: object
         partitions = tables.word_index.partitions(ItemKind.FILE, [owner])
 
         def admit(item_ids: Iterable[int]) -> list[_Numbered]:
-            return [_Numbered(item_id, file_id) for item_id, file_id in tables.files.file_ids_of(item_ids).items()]
+            return [
+                _Numbered(item_id, file_id)
+                for item_id, file_id in tables.files.file_ids_of(item_ids).items()
+            ]
 
         ranked = rank_text_items(tables, asked, partitions, admit, meaning, limit=most)
         files = tables.files.get_many([one.item.id for _, one in ranked])
@@ -240,7 +249,9 @@ def search(services: Services, place: FilePlace, query: object, *, limit: object
         FileHit(
             path=file.path,
             score=score,
-            excerpt=_excerpt(file.content, candidate.word_match.words if candidate.word_match else ()),
+            excerpt=_excerpt(
+                file.content, candidate.word_match.words if candidate.word_match else ()
+            ),
         )
         for file, (score, candidate) in zip(files, ranked, strict=True)
     ]
@@ -291,7 +302,9 @@ def _kept(services: Services, text: FileText, project_id: str | None) -> StoredF
         return StoredFile(services.clock.new_id(), None, str(text.path), "", sha256_hex(""))
     # Twice as much is looked at, so that no secret is cut in half before it is known as one.
     content = redact(text.text[: 2 * KEPT_CHARS], keep_lines=True).text[:KEPT_CHARS]
-    return StoredFile(services.clock.new_id(), project_id, str(text.path), content, sha256_hex(content))
+    return StoredFile(
+        services.clock.new_id(), project_id, str(text.path), content, sha256_hex(content)
+    )
 
 
 def _values(opened_now: Sequence[OpenFileWindow]) -> list[OpenFile]:

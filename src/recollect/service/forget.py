@@ -15,7 +15,7 @@ from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
-from recollect.domain.upkeep import Receipt
+from recollect.domain.maintenance import Receipt
 from recollect.service.services import Services
 from recollect.service.write import known
 from recollect.store.protocol import Tables

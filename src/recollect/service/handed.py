@@ -10,9 +10,9 @@ from dataclasses import replace
 from enum import StrEnum
 from os import PathLike
 
-from recollect.wire.material_files import check_size, file_path, read_text_file
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
 from recollect.errors import InvalidInput
+from recollect.wire.material_files import check_size, file_path, read_text_file
 
 
 class CaptureMode(StrEnum):
@@ -47,7 +47,7 @@ def transcripts_in(material: object, mode: CaptureMode) -> tuple[list[Transcript
 def _understood(text: str, mode: CaptureMode) -> list[Transcript]:
     if mode in (CaptureMode.NOTE, CaptureMode.SUMMARY):
         voice = Voice.ASSISTANT if mode is CaptureMode.SUMMARY else Voice.USER
-        return [Transcript(said=(Said(voice, text),), format="text")]
+        return [Transcript(messages=(TranscriptMessage(voice, text),), format="text")]
     # The formats are loaded by those who capture, not by everybody.
     from recollect.text.transcripts.transcript_reader import read_transcripts
 
@@ -59,12 +59,12 @@ def _from_messages(messages: object, told: Mapping[str, object]) -> Transcript:
     from recollect.text.transcripts.message_list import transcript_from_messages
 
     transcript = transcript_from_messages(messages)  # type: ignore[arg-type]  # it says what is wrong
-    check_size("".join(said.text for said in transcript.said))
+    check_size("".join(said.text for said in transcript.messages))
     return replace(
         transcript,
         title=_told(told, "title") or transcript.title,
         session=_told(told, "session_id") or transcript.session,
-        place=_told(told, "cwd") or transcript.place,
+        folder=_told(told, "cwd") or transcript.folder,
     )
 
 

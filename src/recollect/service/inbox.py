@@ -6,7 +6,7 @@ project, what is told of the user): that is what a person decides about in one g
 came from is told with it, but most sessions leave one candidate or two, and a heading over each
 would only double the lines. The group with the most certain candidate comes first, and within a
 group the most certain; records of sessions come last of all. Near twins are folded into one
-(`engine/fold.py`). Nothing here changes anything; `service/review.py` does.
+(`engine/group_duplicates.py`). Nothing here changes anything; `service/review.py` does.
 """
 
 from collections import defaultdict
@@ -16,9 +16,9 @@ from dataclasses import replace
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.domain.upkeep import Waiting
-from recollect.service.services import Services
+from recollect.domain.maintenance import Waiting
 from recollect.service.read import Question, owners_of
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 
@@ -99,13 +99,18 @@ def twins_of(services: Services, memories: Iterable[Memory]) -> Mapping[str, lis
 def _folded(tables: Tables, candidates: Sequence[Memory]) -> list[Waiting]:
     """Return candidates folded, the most certain first."""
     # As in jobs.py: the rules of likeness are loaded by those who review, not by everybody.
-    from recollect.engine.fold import certainty, fold
+    from recollect.engine.group_duplicates import group_duplicates, review_order
 
     sessions = _sessions(tables, candidates)
-    ranked = sorted(candidates, key=lambda one: certainty(one, sessions[one.id]))
+    ranked = sorted(candidates, key=lambda one: review_order(one, sessions[one.id]))
     return [
-        Waiting(memory=one.lead, also=one.also, why="", sessions=sessions[one.lead.id])
-        for one in fold(ranked)
+        Waiting(
+            memory=one.representative,
+            also=one.duplicates,
+            why="",
+            sessions=sessions[one.representative.id],
+        )
+        for one in group_duplicates(ranked)
     ]
 
 
@@ -179,7 +184,7 @@ def _source_of(tables: Tables, memory: Memory) -> str:
 def _known(tables: Tables, memory: Memory) -> Memory | None:
     """Return an active memory, of the same owner or of everybody, that says so already."""
     # As above.
-    from recollect.engine.fold import say_the_same
+    from recollect.engine.group_duplicates import are_duplicates
 
     if memory.type is MemoryType.EPISODE:
         return None
@@ -192,6 +197,6 @@ def _known(tables: Tables, memory: Memory) -> Memory | None:
     active = Filters(statuses=frozenset({Status.ACTIVE}))
     standing = [one.id for one in tables.memories.candidate_rows(item_ids, active)]
     for other in sorted(tables.memories.get_many(standing), key=lambda one: one.id):
-        if other.type is memory.type and say_the_same(memory.content, other.content):
+        if other.type is memory.type and are_duplicates(memory.content, other.content):
             return other
     return None

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from recollect.domain.job import Job, JobState
-from recollect.domain.ledger import ModelCall
-from recollect.engine.desk import note_progress
+from recollect.domain.model_usage import ModelCall
+from recollect.engine.leased_job import update_event
 from recollect.errors import IllegalTransition, NotFound
 from recollect.service import inputs
 from recollect.service.services import Services
@@ -37,7 +37,7 @@ def retry(services: Services, job_id: object) -> Job:
             raise IllegalTransition(
                 f"job {found.id} is {found.state}; only a parked or waiting one can be retried"
             )
-        note_progress(tables, found.event_id, services.clock)
+        update_event(tables, found.event_id, services.clock)
         return _known(tables, job_id)
 
     return services.store.write(write)
@@ -53,9 +53,9 @@ def ledger(services: Services, *, limit: object = 50) -> list[ModelCall]:
 def work_in_steps(services: Services) -> Iterator[Job]:
     """Run every job that is due, yielding each as it was claimed."""
     # The stages bring every rule of the extractor; a program that only writes never needs them.
-    from recollect.engine.worker import Worker
+    from recollect.engine.job_worker import Worker
 
-    worker = Worker(services.desk)
+    worker = Worker(services.engine)
     while (done := worker.step()) is not None:
         yield done
 

@@ -8,14 +8,14 @@ otherwise. Each run leaves an event, since maintenance is one of the four ways t
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
-from recollect.domain.upkeep import Maintenance, Twins
+from recollect.domain.maintenance import MaintenanceReport, Twins
 from recollect.errors import IllegalTransition
 from recollect.service import inputs
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.service.upkeep import embed_in_steps, prune_log
 from recollect.service.write import known
 from recollect.store.protocol import Tables
@@ -24,17 +24,17 @@ FADED = 2  # half-lives without a word: a quarter as fresh as it was
 MAY_FADE = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
 
 
-def maintain(deps: Deps, *, limit: object = 100) -> Maintenance:
+def maintain(services: Services, *, limit: object = 100) -> MaintenanceReport:
     """Do what can be done without a person; return what cannot."""
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
-    now = deps.clock.now()
-    embedded = sum(embed_in_steps(deps))
-    pruned = sum(iter(lambda: prune_log(deps, slack=1), 0))
-    with deps.store.read() as tables:
-        twins = _twins(deps, tables, most)
+    now = services.clock.now()
+    embedded = sum(embed_in_steps(services))
+    pruned = sum(iter(lambda: prune_log(services, slack=1), 0))
+    with services.store.read() as tables:
+        twins = _twins(services, tables, most)
         stale = tables.memories.unconfirmed(_faded_before(now), most)
-        silent = tables.jobs.count_silent(now)
-    done = Maintenance(
+        silent = tables.jobs.count_expired_leases(now)
+    done = MaintenanceReport(
         embedded=embedded, twins=twins, stale=tuple(stale), taken_over=silent, pruned=pruned
     )
     outcome = (
@@ -42,7 +42,7 @@ def maintain(deps: Deps, *, limit: object = 100) -> Maintenance:
         f"{silent} jobs without a worker" + (f", {pruned} old retrievals removed" * bool(pruned))
     )
     event = Event(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         trigger=Trigger.MAINTENANCE,
         source_id=None,
         owner=Owner(Scope.GLOBAL, ""),
@@ -51,11 +51,11 @@ def maintain(deps: Deps, *, limit: object = 100) -> Maintenance:
         created_at=now,
         updated_at=now,
     )
-    deps.store.write(lambda tables: tables.sources.add_event(event))
+    services.store.write(lambda tables: tables.sources.add_event(event))
     return done
 
 
-def confirm(deps: Deps, memory_id: object) -> Memory:
+def confirm(services: Services, memory_id: object) -> Memory:
     """Note that an active memory is still true: it counts as fresh again."""
 
     def write(tables: Tables) -> Memory:
@@ -64,12 +64,12 @@ def confirm(deps: Deps, memory_id: object) -> Memory:
             raise IllegalTransition(
                 f"memory {memory.id} is {memory.status}; only an active one can be confirmed"
             )
-        now = deps.clock.now()
+        now = services.clock.now()
         confirmed = replace(memory, confirmed_at=now, updated_at=now)
-        tables.memories.set_standing(confirmed)
+        tables.memories.update_status(confirmed)
         return confirmed
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
 def _faded_before(now: datetime) -> dict[MemoryType, datetime]:
@@ -77,12 +77,12 @@ def _faded_before(now: datetime) -> dict[MemoryType, datetime]:
     return {kind: now - FADED * HALF_LIFE[kind] for kind in MAY_FADE}
 
 
-def _twins(deps: Deps, tables: Tables, most: int) -> tuple[Twins, ...]:
+def _twins(services: Services, tables: Tables, most: int) -> tuple[Twins, ...]:
     # Loaded by those who maintain, not by everybody.
-    from recollect.engine.consolidate import Duplicate, Merge, consolidate
-    from recollect.engine.settle import neighbours
+    from recollect.engine.consolidate import Duplicate, MergeInto, consolidate
+    from recollect.engine.consolidate_stage import neighbours
 
-    indexer = deps.indexer()
+    indexer = services.indexer()
     model_id = None if indexer is None else indexer.model_id(tables)
     newest = tables.memories.newest(None, Filters(statuses=frozenset({Status.ACTIVE})), most)
     found: dict[frozenset[str], Twins] = {}
@@ -95,6 +95,6 @@ def _twins(deps: Deps, tables: Tables, most: int) -> tuple[Twins, ...]:
             if one.memory.status is Status.ACTIVE
         ]
         match consolidate(memory, near):
-            case Duplicate(other) | Merge(other):
+            case Duplicate(other) | MergeInto(other):
                 found.setdefault(frozenset({memory.id, other.id}), Twins(memory, other))
     return tuple(found.values())

@@ -10,31 +10,31 @@ from datetime import timedelta
 from typing import TypeVar
 
 from recollect.errors import AlreadyAccepted, InvalidInput
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 
 T = TypeVar("T")
 KEPT = timedelta(days=1)
 
 
-def once(deps: Deps, key: str, fingerprint: str, run: Callable[[], T]) -> T:
+def once(services: Services, key: str, fingerprint: str, run: Callable[[], T]) -> T:
     """Return what *run* returns, or raise `AlreadyAccepted` where the key's write was done."""
-    now = deps.clock.now()
+    now = services.clock.now()
 
     def claim(tables: Tables) -> None:
-        tables.requests.prune(before=now - KEPT)
-        if not tables.requests.claim(key, fingerprint, at=now):
+        tables.idempotency_keys.prune(before=now - KEPT)
+        if not tables.idempotency_keys.claim(key, fingerprint, at=now):
             _refuse(tables, key, fingerprint)
 
-    with deps.store.read() as tables:
-        if tables.requests.fingerprint(key) is not None:
+    with services.store.read() as tables:
+        if tables.idempotency_keys.fingerprint(key) is not None:
             _refuse(tables, key, fingerprint)
-    with deps.store.beside(claim):
+    with services.store.in_next_write(claim):
         return run()
 
 
 def _refuse(tables: Tables, key: str, fingerprint: str) -> None:
-    if tables.requests.fingerprint(key) != fingerprint:
+    if tables.idempotency_keys.fingerprint(key) != fingerprint:
         raise InvalidInput(
             f"the key {key!r} was used for another request; make a new one for each request"
         )

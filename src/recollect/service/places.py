@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.clock import Clock
-from recollect.config import at_home
+from recollect.config import expand_home
 from recollect.domain.agent import Agent
 from recollect.domain.project import (
     ByName,
@@ -26,6 +26,7 @@ from recollect.errors import NotFound
 from recollect.service.disk.git import find_checkout
 from recollect.service.inputs import looks_like_an_id, name_of, plain_name, text_of
 from recollect.store.protocol import Store, Tables
+from recollect.wire.requests.shared import PlaceFields
 
 UNKNOWN = "unknown"  # an id nothing has: a place that was never written to
 
@@ -52,6 +53,11 @@ class Where:
         )
 
 
+def where_of(request: PlaceFields) -> Where:
+    """Return the place a request comes from."""
+    return Where.of(request.project, request.repo, request.agent, request.session)
+
+
 @dataclass(frozen=True)
 class Places:
     """Where something is kept: ids that exist."""
@@ -74,7 +80,7 @@ def find(tables: Tables, where: Where) -> Viewer:
     if repo is not None:
         repo_ids: tuple[str, ...] = (repo.id,)
     elif where.repo is None and project_id is not None:
-        repo_ids = tuple(one.id for one in tables.places.repos_of(project_id))
+        repo_ids = tuple(one.id for one in tables.projects.repos_of(project_id))
     else:
         repo_ids = ()
     agent_id = None
@@ -108,16 +114,16 @@ def project_root(store: Store, where: Where) -> Path | None:
     if where.project is None:
         return None
     if isinstance(parse_reference(where.project), ByPath):
-        return at_home(where.project)
+        return expand_home(where.project)
     with store.read() as tables:
         viewer = find(tables, where)
-        roots = [tables.places.repo(repo_id) for repo_id in viewer.repo_ids]
+        roots = [tables.projects.repo(repo_id) for repo_id in viewer.repo_ids]
     return next((Path(repo.root) for repo in roots if repo and repo.root), None)
 
 
 def find_agent(tables: Tables, name: str) -> Agent | None:
     """Return the agent with that id or name; no name looks like an id."""
-    return tables.agents.get(name) or tables.agents.named(name)
+    return tables.agents.get(name) or tables.agents.by_name(name)
 
 
 def settle_agent(tables: Tables, name: str, clock: Clock) -> Agent:
@@ -135,10 +141,10 @@ def settle_agent(tables: Tables, name: str, clock: Clock) -> Agent:
 def _find_project(tables: Tables, written: str) -> Project | None:
     match parse_reference(written):
         case ByName(name):
-            return tables.places.project_named(name)
+            return tables.projects.project_by_name(name)
         case reference:
             repo = _known_repo(tables, reference)
-            return tables.places.project(repo.project_id) if repo else None
+            return tables.projects.project(repo.project_id) if repo else None
 
 
 def _find_repo(tables: Tables, where: Where) -> Repo | None:
@@ -149,19 +155,19 @@ def _find_repo(tables: Tables, where: Where) -> Repo | None:
             project = _find_project(tables, where.project) if where.project else None
             if where.project is not None and project is None:
                 return None  # an unknown project has no repos, whatever others call theirs
-            return tables.places.repo_named(name, project.id if project else None)
+            return tables.projects.repo_by_name(name, project.id if project else None)
         case reference:
             return _known_repo(tables, reference)
 
 
 def _known_repo(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
     if isinstance(reference, ByRemote):
-        return tables.places.repo_with_remote(reference.remote)
-    checkout = find_checkout(at_home(reference.path))
-    by_remote = tables.places.repo_with_remote(checkout.remote) if checkout.remote else None
+        return tables.projects.repo_by_remote(reference.remote)
+    checkout = find_checkout(expand_home(reference.path))
+    by_remote = tables.projects.repo_by_remote(checkout.remote) if checkout.remote else None
     if by_remote is not None:
         return by_remote
-    by_root = tables.places.repo_at(str(checkout.root))
+    by_root = tables.projects.repo_by_root(str(checkout.root))
     if by_root is not None and by_root.remote and checkout.remote:
         return None  # another repository was here before: the folder is reused, not moved
     return by_root
@@ -170,11 +176,11 @@ def _known_repo(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
 def _settle_project(tables: Tables, written: str, clock: Clock) -> Project:
     match parse_reference(written):
         case ByName(name):
-            found = tables.places.project_named(name)
+            found = tables.projects.project_by_name(name)
             return found or _new_project(tables, [name], clock)
         case reference:
             repo = _settle_known(tables, reference, None, clock)
-            project = tables.places.project(repo.project_id)
+            project = tables.projects.project(repo.project_id)
             assert project is not None  # the foreign key holds it
             return project
 
@@ -182,7 +188,7 @@ def _settle_project(tables: Tables, written: str, clock: Clock) -> Project:
 def _settle_repo(tables: Tables, written: str, project: Project | None, clock: Clock) -> Repo:
     match parse_reference(written):
         case ByName(name):
-            found = tables.places.repo_named(name, project.id if project else None)
+            found = tables.projects.repo_by_name(name, project.id if project else None)
             if found is not None:
                 return found
             home = project or _new_project(tables, [name], clock)
@@ -199,7 +205,7 @@ def _settle_known(
     if repo is not None:
         moved = (remote or repo.remote, root or repo.root)
         if moved != (repo.remote, repo.root):
-            tables.places.move_repo(repo.id, remote=moved[0], root=moved[1])
+            tables.projects.move_repo(repo.id, remote=moved[0], root=moved[1])
         return repo
     names = remote_names(remote) if remote else [Path(root).name or root, root]
     home = project or _new_project(tables, names, clock)
@@ -209,16 +215,16 @@ def _settle_known(
 def _identity(reference: ByPath | ByRemote) -> tuple[str, str]:
     if isinstance(reference, ByRemote):
         return reference.remote, ""
-    checkout = find_checkout(at_home(reference.path))
+    checkout = find_checkout(expand_home(reference.path))
     return checkout.remote, str(checkout.root)
 
 
 def _new_project(tables: Tables, names: list[str], clock: Clock) -> Project:
-    free = next((name for name in names if tables.places.project_named(name) is None), None)
+    free = next((name for name in names if tables.projects.project_by_name(name) is None), None)
     project_id = clock.new_id()
     name = free or f"{names[-1]} {project_id[-6:]}"
     project = Project(id=project_id, name=name, created_at=clock.now())
-    tables.places.add_project(project)
+    tables.projects.add_project(project)
     return project
 
 
@@ -226,7 +232,7 @@ def _new_repo(
     tables: Tables, project: Project, *, name: str, remote: str, root: str, clock: Clock
 ) -> Repo:
     repo_id = clock.new_id()
-    if tables.places.repo_named(name, project.id) is not None:
+    if tables.projects.repo_by_name(name, project.id) is not None:
         name = f"{name} {repo_id[-6:]}"
     repo = Repo(
         id=repo_id,
@@ -236,7 +242,7 @@ def _new_repo(
         root=root,
         created_at=clock.now(),
     )
-    tables.places.add_repo(repo)
+    tables.projects.add_repo(repo)
     return repo
 
 
@@ -248,6 +254,6 @@ def _written(field: str, value: object) -> str | None:
         case ByRemote(remote):
             return f"https://{remote}"  # without whatever user or password it was written with
         case ByPath(path):
-            return str(at_home(path).absolute())
+            return str(expand_home(path).absolute())
         case ByName(name):
             return plain_name(field, name)

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.event import Event
+from recollect.domain.capture_event import Event
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import (
     DEFAULT_STATUSES,
-    ResolvedQuery,
     Filters,
     Hit,
     LoggedHit,
     LoggedItem,
     MemoryExplanation,
     Parts,
+    ResolvedQuery,
     Retrieval,
     WhyNot,
 )
@@ -32,8 +32,8 @@ from recollect.retrieval.retrieve import retrieve
 from recollect.retrieval.why_not import why_not as find_why_not
 from recollect.retrieval.why_not import why_nothing as find_why_nothing
 from recollect.service import inputs
-from recollect.service.services import Services
 from recollect.service.places import Where, find, where_of
+from recollect.service.services import Services
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
@@ -65,7 +65,9 @@ class Question:
             "session": self.where.session,
             "scopes": sorted(self.scopes) if self.scopes is not None else None,
             "types": sorted(filters.types) if filters.types != frozenset(MemoryType) else None,
-            "statuses": sorted(filters.statuses) if filters.statuses != frozenset(DEFAULT_STATUSES) else None,
+            "statuses": sorted(filters.statuses)
+            if filters.statuses != frozenset(DEFAULT_STATUSES)
+            else None,
             "tags": sorted(filters.tags) or None,
             "any_tags": sorted(filters.any_tags) or None,
             "since": filters.since.isoformat() if filters.since else None,
@@ -81,7 +83,7 @@ def question_of(request: FilterFields, query: str) -> Question:
     return replace(
         inbox_question_of(request),
         query=query[: inputs.MAX_QUERY],
-        filters=replace(_filters_of(request), statuses=frozenset(request.statuses or SHOWN)),
+        filters=replace(_filters_of(request), statuses=frozenset(request.statuses or DEFAULT_STATUSES)),
     )
 
 
@@ -204,13 +206,15 @@ def meaning_of(services: Services, query: str) -> tuple[QueryVector | None, str]
     indexer = services.indexer()
     if indexer is None or not query.strip():
         return None, "meaning was not compared: embeddings are switched off" if query else ""
-    return indexer.meaning(query)
+    return indexer.embed_query(query)
 
 
-def still(services: Services, tables: Tables, query: str, meaning: QueryVector | None) -> QueryVector | None:
+def still(
+    services: Services, tables: Tables, query: str, meaning: QueryVector | None
+) -> QueryVector | None:
     """Return the meaning of *query* by the model that answers in *tables*."""
     indexer = services.indexer() if meaning is not None else None
-    return None if indexer is None else indexer.still(tables, query, meaning)
+    return None if indexer is None else indexer.refresh_query_vector(tables, query, meaning)
 
 
 def _asking(services: Services, tables: Tables, asked: Question) -> ResolvedQuery:
@@ -300,7 +304,9 @@ def _askers(services: Services, where: Where) -> Mapping[str, str]:
     return found
 
 
-def log_items(services: Services, verb: str, query: str, kind: str, found: Mapping[str, float]) -> None:
+def log_items(
+    services: Services, verb: str, query: str, kind: str, found: Mapping[str, float]
+) -> None:
     """Log a search for other things than memories: which came, by id, with their scores."""
     items = tuple(
         LoggedItem(kind=kind, item_id=item_id, outcome=f"score {score:g}")

@@ -17,12 +17,19 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
 from recollect.retrieval.candidates import QueryVector
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
-from recollect.retrieval.time_query import SessionSpan, TimeRange, TimeQuery, pick_sessions, range_of_sessions, parse_time_query
+from recollect.retrieval.time_query import (
+    SessionSpan,
+    TimeQuery,
+    TimeRange,
+    parse_time_query,
+    pick_sessions,
+    range_of_sessions,
+)
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
-from recollect.service.services import Services
 from recollect.service.read import keep_log, meaning_of, still
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.message_text import send_message_text
 from recollect.text.query_time_range import QueryTimeRange
@@ -82,7 +89,9 @@ def question(
     )
 
 
-def search(services: Services, asked: Question, *, verb: str = "search_messages") -> list[MessageHit]:
+def search(
+    services: Services, asked: Question, *, verb: str = "search_messages"
+) -> list[MessageHit]:
     """Return the messages that answer a question, best first, each with its reasons."""
     asked_at = asked.asked_at or services.clock.now()
     time = parse_time_query(asked.query, asked_at=asked_at)
@@ -103,7 +112,12 @@ def search(services: Services, asked: Question, *, verb: str = "search_messages"
         then, note = _then(tables, time, asking, meaning, present, asked_at)
         if then is not None:
             query = "" if time is not None and time.session_step else query
-            asking = replace(asking, text=query, time_range=then, include_all=time is not None and time.include_all)
+            asking = replace(
+                asking,
+                text=query,
+                time_range=then,
+                include_all=time is not None and time.include_all,
+            )
         else:
             query = asked.query  # a time that means nothing here: its words may still match
         may_list = then is not None or _has_range(filters)
@@ -134,7 +148,12 @@ def conversation_search(services: Services, asked: Question) -> Mapping[str, Any
 
 
 def latest(
-    services: Services, agent: object, *, limit: object = 100, offset: object = 0, roles: object = None
+    services: Services,
+    agent: object,
+    *,
+    limit: object = 100,
+    offset: object = 0,
+    roles: object = None,
 ) -> list[Message]:
     """Return what an agent said and heard, the last first."""
     most = inputs.count_of("limit", limit, most=10_000)
@@ -177,14 +196,21 @@ def _then(
     if when is None:
         best = find_messages(tables, replace(asking, limit=1), meaning)
         then = _beside(tables, best, asking.agent_id, time.session_step, asked_at) if best else None
-        return then, f"{'before' if time.session_step < 0 else 'after'} the session that matches best"
+        return (
+            then,
+            f"{'before' if time.session_step < 0 else 'after'} the session that matches best",
+        )
     meant = _sessions_meant(tables, asking.agent_id, when, present, asked_at)
     if not meant:
         return None, f"{when.text!r}: there are not so many sessions"
     if len(meant) == 1:
-        return TimeRange(conversation_id=meant[0].id), f"{when.text!r} is conversation {meant[0].id}"
+        return TimeRange(
+            conversation_id=meant[0].id
+        ), f"{when.text!r} is conversation {meant[0].id}"
     told = f"{when.text!r} is conversations {meant[0].id} to {meant[-1].id}"
-    return range_of_sessions([SessionSpan(one.started_at, one.ended_at or asked_at) for one in meant]), told
+    return range_of_sessions(
+        [SessionSpan(one.started_at, one.ended_at or asked_at) for one in meant]
+    ), told
 
 
 def _present(tables: Tables, asked: Question, filters: MessageFilters) -> Conversation | None:

@@ -18,12 +18,12 @@ from recollect.domain.link import Relation
 from recollect.domain.memory import Change, ChangeEffects, Memory, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import SourceKind
-from recollect.domain.upkeep import ReviewVerdict
-from recollect.engine.records import ENGINE, Records, in_place_of
+from recollect.domain.maintenance import ReviewVerdict
+from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service import inputs
-from recollect.service.services import Services
 from recollect.service.inbox import twins_of
+from recollect.service.services import Services
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
@@ -32,11 +32,16 @@ BULK = 20  # from here on a snapshot is taken first
 MOST_AT_ONCE = 10_000
 USER = "user"
 
-Review = Callable[[Records, Memory], Memory]
+Review = Callable[[AuditedWriter, Memory], Memory]
 
 
 def decide(
-    services: Services, memory_ids: object, verdict: object, *, reason: object = "", by: object = By.USER
+    services: Services,
+    memory_ids: object,
+    verdict: object,
+    *,
+    reason: object = "",
+    by: object = By.USER,
 ) -> list[Memory]:
     """Keep, replace with, or reject candidates and what is folded into them; all or none."""
     chosen = inputs.one_of("verdict", ReviewVerdict, verdict)
@@ -51,7 +56,7 @@ def decide(
         services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        records = Records(tables, services.clock, writer)
+        records = AuditedWriter(tables, services.clock, writer)
         changed: dict[str, None] = {}
         for memory in (known(tables, one.id) for one in named):
             if memory.id in changed:
@@ -67,7 +72,7 @@ def decide(
     return services.store.write(write)
 
 
-def twins(services: Services, memory_id: object) -> list[Memory]:
+def duplicates(services: Services, memory_id: object) -> list[Memory]:
     """Return what `decide` would settle along with a candidate."""
     with services.store.read() as tables:
         memory = known(tables, memory_id)
@@ -76,15 +81,17 @@ def twins(services: Services, memory_id: object) -> list[Memory]:
         return tables.memories.get_many(ids)
 
 
-def _settled(records: Records, memory: Memory, verdict: ReviewVerdict, why: str) -> list[Memory]:
+def _settled(
+    records: AuditedWriter, memory: Memory, verdict: ReviewVerdict, why: str
+) -> list[Memory]:
     """Do with one candidate as decided; return it, and what it took the place of."""
     if verdict is ReviewVerdict.REJECT:
-        return [records.move(memory, Status.ARCHIVED, why or "rejected")]
+        return [records.change_status(memory, Status.ARCHIVED, why or "rejected")]
     return _promoted(records, memory, why, replaces=verdict is ReviewVerdict.REPLACE)
 
 
 def _filed_away(
-    records: Records, lead: Memory, twin: Memory, verdict: ReviewVerdict, why: str
+    records: AuditedWriter, lead: Memory, twin: Memory, verdict: ReviewVerdict, why: str
 ) -> list[Memory]:
     """File a candidate away that says the same as one that was decided; what it rests on stays."""
     records.link(twin.id, Relation.SUPPORTS, lead.id)
@@ -92,17 +99,17 @@ def _filed_away(
     reason = f"says the same as {lead.id}, which was"
     if verdict is ReviewVerdict.REJECT:
         reason += " rejected" + (f": {why}" if why else "")
-        return [records.move(twin, Status.ARCHIVED, reason, effects=effects)]
+        return [records.change_status(twin, Status.ARCHIVED, reason, effects=effects)]
     # As in `consolidate`.
-    from recollect.engine.settle import with_evidence_of
+    from recollect.engine.consolidate_stage import copy_evidence
 
     before = known(records.tables, lead.id)
-    grown = with_evidence_of(records, before, twin)
+    grown = copy_evidence(records, before, twin)
     if grown.confidence > before.confidence:
         effects = replace(effects, confidence_before=before.confidence)
     # Nobody turned it down, so it does not count as such: the engine files it away.
-    filing = Records(records.tables, records.clock, ENGINE)
-    return [filing.move(twin, Status.ARCHIVED, f"{reason} kept", effects=effects)]
+    filing = AuditedWriter(records.tables, records.clock, ENGINE)
+    return [filing.change_status(twin, Status.ARCHIVED, f"{reason} kept", effects=effects)]
 
 
 def promote(
@@ -124,19 +131,21 @@ def promote(
         raise InvalidInput("a memory can be promoted to scope global only; leave scope out")
     globally = scope is not None
 
-    def one(records: Records, memory: Memory) -> Memory:
+    def one(records: AuditedWriter, memory: Memory) -> Memory:
         return _promoted(records, memory, why, replaces=replaces, globally=globally)[0]
 
     return _each(services, memory_ids, one, by=by)
 
 
-def reject(services: Services, memory_ids: object, *, reason: object = "", by: str = USER) -> list[Memory]:
+def reject(
+    services: Services, memory_ids: object, *, reason: object = "", by: str = USER
+) -> list[Memory]:
     """Turn candidates down: they are archived with the reason, not deleted."""
     why = _reason(reason) or "rejected"
 
-    def one(records: Records, memory: Memory) -> Memory:
+    def one(records: AuditedWriter, memory: Memory) -> Memory:
         _still_waits(memory)
-        return records.move(memory, Status.ARCHIVED, why)
+        return records.change_status(memory, Status.ARCHIVED, why)
 
     return _each(services, memory_ids, one, by=by)
 
@@ -145,7 +154,7 @@ def undo(services: Services, memory_ids: object, *, by: str = USER) -> list[Memo
     """Take back the last change of status of each, and what it changed along with it."""
     back: set[str] = set()  # brought back along with another one that is named
 
-    def one(records: Records, memory: Memory) -> Memory:
+    def one(records: AuditedWriter, memory: Memory) -> Memory:
         if memory.id in back:
             return memory  # to undo that too would file it away again
         moves = _moves(records.tables, memory)
@@ -163,7 +172,9 @@ def undo(services: Services, memory_ids: object, *, by: str = USER) -> list[Memo
         # Read again: the quotes of its twins are no longer among its own.
         stood = _as_sure_as_before(records.tables, known(records.tables, memory.id), twins)
         confirmed_at = _confirmed_before(records.tables, stood, moves)
-        return records.move(stood, last.before, f"undone: was {was}", confirmed_at=confirmed_at)
+        return records.change_status(
+            stood, last.before, f"undone: was {was}", confirmed_at=confirmed_at
+        )
 
     return _each(services, memory_ids, one, by=by)
 
@@ -171,7 +182,7 @@ def undo(services: Services, memory_ids: object, *, by: str = USER) -> list[Memo
 def consolidate(services: Services, memory_ids: object = None) -> Mapping[str, int]:
     """Compare candidates with what is known and apply policy; all of the inbox where None."""
     # As in jobs.py: loaded by those who consolidate, not by everybody.
-    from recollect.engine.settle import embedded, settle
+    from recollect.engine.consolidate_stage import embed_memories, consolidate_memories
 
     with services.store.read() as tables:
         if memory_ids is None:
@@ -181,7 +192,7 @@ def consolidate(services: Services, memory_ids: object = None) -> Mapping[str, i
     counts: dict[str, int] = {}
     for start in range(0, len(ids), BULK):
         batch = ids[start : start + BULK]
-        work = partial(settle, services.clock, batch, embedded(services.desk, batch))
+        work = partial(consolidate_memories, services.clock, batch, embed_memories(services.engine, batch))
         done = services.store.write(work)
         for name, count in done.items():
             counts[name] = counts.get(name, 0) + count
@@ -194,7 +205,7 @@ def _each(services: Services, memory_ids: object, one: Review, *, by: str) -> li
         services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        records = Records(tables, services.clock, by)
+        records = AuditedWriter(tables, services.clock, by)
         return [one(records, known(tables, memory_id)) for memory_id in listed]
 
     return services.store.write(write)
@@ -209,7 +220,7 @@ def _still_waits(memory: Memory) -> None:
 
 
 def _promoted(
-    records: Records, memory: Memory, why: str, *, replaces: bool, globally: bool = False
+    records: AuditedWriter, memory: Memory, why: str, *, replaces: bool, globally: bool = False
 ) -> list[Memory]:
     """Make a candidate, or a global copy of it, active; return it, and what it superseded."""
     rivals = _rivals(records.tables, memory) if replaces else []
@@ -217,16 +228,16 @@ def _promoted(
         rivals.insert(0, memory)
         memory = _add_global_copy(records, memory)
     replaced = tuple(other.id for other in rivals)
-    reason = "; ".join(text for text in (why, in_place_of(replaced)) if text)
+    reason = "; ".join(text for text in (why, describe_replaced(replaced)) if text)
     effects = ChangeEffects(superseded=replaced)
-    changed = [records.move(memory, Status.ACTIVE, reason, effects=effects)]
+    changed = [records.change_status(memory, Status.ACTIVE, reason, effects=effects)]
     for other in rivals:
         records.link(memory.id, Relation.SUPERSEDES, other.id)
-        changed.append(records.move(other, Status.SUPERSEDED, f"replaced by {memory.id}"))
+        changed.append(records.change_status(other, Status.SUPERSEDED, f"replaced by {memory.id}"))
     return changed
 
 
-def _add_global_copy(records: Records, memory: Memory) -> Memory:
+def _add_global_copy(records: AuditedWriter, memory: Memory) -> Memory:
     """Add a candidate of scope global with the content and the evidence of *memory*."""
     now, copy_id = records.clock.now(), records.clock.new_id()
     evidence = tuple(
@@ -246,7 +257,7 @@ def _add_global_copy(records: Records, memory: Memory) -> Memory:
         updated_at=now,
         evidence=evidence,
     )
-    records.born(copy, f"copied from {memory.id}")
+    records.create(copy, f"copied from {memory.id}")
     return copy
 
 
@@ -254,7 +265,7 @@ def _rivals(tables: Tables, memory: Memory) -> list[Memory]:
     return tables.memories.get_many(tables.links.conflicts([memory.id]).get(memory.id, ()))
 
 
-def _restore(records: Records, memory_id: str, replaced_by: str) -> None:
+def _restore(records: AuditedWriter, memory_id: str, replaced_by: str) -> None:
     """Bring back what was superseded by a memory whose promotion is undone."""
     other = records.tables.memories.get(memory_id)
     if other is None or other.status is not Status.SUPERSEDED:
@@ -262,10 +273,10 @@ def _restore(records: Records, memory_id: str, replaced_by: str) -> None:
     moves = _moves(records.tables, other)
     if moves and moves[-1].before is not None:
         why = f"{replaced_by} was undone"
-        records.move(other, moves[-1].before, why, confirmed_at=other.confirmed_at)
+        records.change_status(other, moves[-1].before, why, confirmed_at=other.confirmed_at)
 
 
-def _brought_back(records: Records, memory_id: str, lead: Memory) -> list[Memory]:
+def _brought_back(records: AuditedWriter, memory_id: str, lead: Memory) -> list[Memory]:
     """Return to the inbox what was filed away along with a lead whose decision is undone."""
     twin = records.tables.memories.get(memory_id)
     if twin is None or twin.id == lead.id or twin.status is not Status.ARCHIVED:
@@ -274,10 +285,10 @@ def _brought_back(records: Records, memory_id: str, lead: Memory) -> list[Memory
     if not moves or moves[-1].effects.duplicate_of != lead.id:
         return []
     # As in `consolidate`.
-    from recollect.engine.settle import without_evidence_of
+    from recollect.engine.consolidate_stage import remove_copied_evidence
 
-    without_evidence_of(records, lead, twin)
-    return [records.move(twin, Status.INBOX, f"{lead.id} was undone")]
+    remove_copied_evidence(records, lead, twin)
+    return [records.change_status(twin, Status.INBOX, f"{lead.id} was undone")]
 
 
 def _as_sure_as_before(tables: Tables, lead: Memory, twins: Sequence[Memory]) -> Memory:

@@ -14,27 +14,27 @@ from recollect.domain.agent import Agent
 from recollect.domain.conversation import Conversation, Message
 from recollect.service.agents import known_agent
 from recollect.service.conversations import Draft, add_to
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 
 IDLE = timedelta(hours=4)
 BEGUN_BY = "add_message"  # in the metadata of conversations that began here
 
 
-def add_message(deps: Deps, agent: object, wanted: Draft) -> Message:
+def add_message(services: Services, agent: object, wanted: Draft) -> Message:
     """Add a message to an agent's running conversation, which begins with it if none runs."""
-    moment = wanted.created_at or deps.clock.now()
+    moment = wanted.created_at or services.clock.now()
 
     def write(tables: Tables) -> Message:
         who = known_agent(tables, agent)
-        here = _running(tables, deps, who, moment)
-        return add_to(tables, deps, here, [replace(wanted, created_at=moment)])[0]
+        here = _running(tables, services, who, moment)
+        return add_to(tables, services, here, [replace(wanted, created_at=moment)])[0]
 
-    return deps.store.write(write)
+    return services.store.write(write)
 
 
-def _running(tables: Tables, deps: Deps, agent: Agent, moment: datetime) -> Conversation:
-    found = tables.conversations.running(agent.id, begun_by=BEGUN_BY)
+def _running(tables: Tables, services: Services, agent: Agent, moment: datetime) -> Conversation:
+    found = tables.conversations.latest_open(agent.id, begun_by=BEGUN_BY)
     if found is not None:
         conversation, last_at = found
         if moment - last_at <= IDLE:
@@ -43,7 +43,7 @@ def _running(tables: Tables, deps: Deps, agent: Agent, moment: datetime) -> Conv
         ended_at = max(last_at, conversation.started_at)
         tables.conversations.set(replace(conversation, ended_at=ended_at))
     begun = Conversation(
-        id=deps.clock.new_id(),
+        id=services.clock.new_id(),
         agent_id=agent.id,
         metadata={"begun_by": BEGUN_BY},
         started_at=moment,

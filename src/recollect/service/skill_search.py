@@ -13,7 +13,9 @@ LEAST_SIMILARITY = 0.25
 SHOWN_CHARS = 1_000  # of a skill: its description and how it begins
 
 
-def search(services: Services, query: object, report: SkillReport, *, limit: object = 10) -> list[SkillHit]:
+def search(
+    services: Services, query: object, report: SkillReport, *, limit: object = 10
+) -> list[SkillHit]:
     """Return the skills that answer *query*, best first."""
     wanted = inputs.query_of(query)
     most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
@@ -38,12 +40,12 @@ def _nearness(services: Services, query: str, texts: Sequence[str]) -> Sequence[
     if indexer is None:
         return [None] * len(texts)
     # NumPy is loaded by a question, not with the verbs.
-    from recollect.engine.index import asked
+    from recollect.engine.embed_pending import call_embedder
 
     try:
-        embedder = indexer.answering()
-        vector = asked(embedder.embed_query, query)
-        rows = asked(embedder.embed, list(texts))
+        embedder = indexer.serving_embedder()
+        vector = call_embedder(embedder.embed_query, query)
+        rows = call_embedder(embedder.embed, list(texts))
     except EmbedderUnavailable:
         return [None] * len(texts)
     found: list[float | None] = (rows @ vector).tolist()

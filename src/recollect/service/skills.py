@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import Block, By, changed, rethink
+from recollect.domain.block import Block, By, edit_block, replace_all
 from recollect.domain.conversation import Message
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.skill import (
@@ -31,16 +31,16 @@ from recollect.engine.learn.skill_prompt import (
     draft_from_answer,
     draft_prompt,
 )
-from recollect.engine.paid import ask_model
+from recollect.engine.budgeted_chat import complete_within_budget
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
 from recollect.service.block_writing import add_block, change_of, default_block, keep_version
-from recollect.service.services import Services
 from recollect.service.disk.roots import within_reach
 from recollect.service.disk.skill_folders import discover, save_skill
 from recollect.service.places import Where, project_root, settle
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.values import StoredSkill
 from recollect.text.fingerprint import sha256_hex
@@ -152,7 +152,9 @@ def learn(
     path = ""
     if save:
         where = project if project.project or home is None else Where(project=home.name)
-        path = str(save_skill(_folder(services, str(save), where), content, named, overwrite=overwrite))
+        path = str(
+            save_skill(_folder(services, str(save), where), content, named, overwrite=overwrite)
+        )
     return LearntSkill(draft=draft, content=content, path=path, made_by=made_by, notes=notes)
 
 
@@ -160,9 +162,9 @@ def _draft(
     services: Services, messages: Sequence[Message], name: str, title: str
 ) -> tuple[SkillDraft, str, tuple[str, ...]]:
     notes: tuple[str, ...] = ()
-    if services.desk.asks:
-        answer = ask_model(
-            services.desk,
+    if services.engine.uses_chat:
+        answer = complete_within_budget(
+            services.engine,
             purpose="skill",
             system=SYSTEM,
             prompt=draft_prompt(messages),
@@ -172,7 +174,7 @@ def _draft(
             written = draft_from_answer(answer.text, messages, name=name, title=title)
             if written is not None:
                 return written, answer.model, notes
-        why = answer.why_not or "its answer rested on no message"
+        why = answer.failure or "its answer rested on no message"
         notes = (f"drafted without the language model: {why}",)
     return draft_skill(messages, name=name, title=title), RULES, notes
 
@@ -246,7 +248,9 @@ def _keep_blocks(
     for label, value in ((CATALOGUE, redact(catalogue).text), (LOADED, texts)):
         block = attached.get(label)
         if block is None:
-            block = default_block(DEFAULT_LABELS[label], Owner(Scope.AGENT, agent.id), services.clock)
+            block = default_block(
+                DEFAULT_LABELS[label], Owner(Scope.AGENT, agent.id), services.clock
+            )
             add_block(tables, block, by=By.SYSTEM, reason="made for skills")
             tables.blocks.attach(agent.id, block)
         if block.scope is not Scope.AGENT:
@@ -268,7 +272,7 @@ def _told(services: Services, result: T, written: Sequence[Block]) -> T:
 def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> Block:
     # A skill is as long as it is: the limit is for those who write by hand.
     roomy = block if block.limit is None else replace(block, limit=max(block.limit, len(value)))
-    kept = changed(roomy, rethink(value), by=By.SYSTEM, at=now)
+    kept = edit_block(roomy, replace_all(value), by=By.SYSTEM, at=now)
     keep_version(tables, kept, by=By.SYSTEM, reason="the skills changed")
     return kept
 

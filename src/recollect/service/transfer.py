@@ -14,28 +14,30 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from recollect.client.whole_file import whole_file
-from recollect.domain.upkeep import Imported
+from recollect.client.atomic_file import atomic_file
+from recollect.domain.maintenance import Imported
 from recollect.errors import ImportRefused, InvalidInput
-from recollect.service.deps import Deps
+from recollect.service.services import Services
 
 FORMAT = 1
 
 T = TypeVar("T")
 
 
-def export(deps: Deps, path: Path) -> int:
+def export(services: Services, path: Path) -> int:
     """Write every row to *path*, complete or not at all; return how many there were."""
-    return write_file(deps, path, lambda file: export_to(deps, file))
+    return write_file(services, path, lambda file: export_to(services, file))
 
 
-def write_file(deps: Deps, path: Path, write: Callable[[IO[bytes] | gzip.GzipFile], T]) -> T:
+def write_file(
+    services: Services, path: Path, write: Callable[[IO[bytes] | gzip.GzipFile], T]
+) -> T:
     """Write a file, complete or not at all; one whose name ends in `.gz` is compressed."""
-    if path.name.startswith(deps.store.path.name) and path.resolve().parent == (
-        deps.store.path.resolve().parent
+    if path.name.startswith(services.store.path.name) and path.resolve().parent == (
+        services.store.path.resolve().parent
     ):
         raise InvalidInput(f"{path} belongs to the store itself; export to another name")
-    with whole_file(path) as raw:
+    with atomic_file(path) as raw:
         if path.suffix == ".gz":
             # No time and no name in the head: the same rows give the same file.
             with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
@@ -43,7 +45,7 @@ def write_file(deps: Deps, path: Path, write: Callable[[IO[bytes] | gzip.GzipFil
         return write(raw)
 
 
-def export_to(deps: Deps, file: IO[bytes] | gzip.GzipFile) -> int:
+def export_to(services: Services, file: IO[bytes] | gzip.GzipFile) -> int:
     """Write every row to an open file; return how many there were."""
     digest = hashlib.sha256()
     count = 0
@@ -53,22 +55,22 @@ def export_to(deps: Deps, file: IO[bytes] | gzip.GzipFile) -> int:
         digest.update(line)
         file.write(line)
 
-    put({"recollect": "export", "format": FORMAT, "schema": deps.store.schema()})
-    for row in deps.store.dump():
+    put({"recollect": "export", "format": FORMAT, "schema": services.store.schema_version()})
+    for row in services.store.export_rows():
         put(row)
         count += 1
     put({"end": count, "sha256": digest.hexdigest()})
     return count
 
 
-def import_(deps: Deps, path: Path) -> Imported:
+def import_(services: Services, path: Path) -> Imported:
     """Add the rows of an export, all or none; what is here already stays as it is."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             lines = gzip.GzipFile(fileobj=raw) if packed else raw
-            return deps.store.load(_rows(lines, path))
+            return services.store.import_rows(_rows(lines, path))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error
 

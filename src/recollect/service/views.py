@@ -3,8 +3,8 @@
 from recollect.domain.retrieval import Hit, View
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.services import Services
 from recollect.service.read import Question, question_of, search
+from recollect.service.services import Services
 from recollect.text.clean_text import clean
 from recollect.wire.requests.recollect import SearchRequest
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.context.compaction_plan import message_tokens
 from recollect.context.block_prompt import PromptMetadata, compile_blocks, render_metadata
+from recollect.context.compaction_plan import message_tokens
 from recollect.domain.agent import Agent
-from recollect.domain.context import WindowOverview
+from recollect.domain.context_bundle import WindowOverview
 from recollect.service import inputs
 from recollect.service.block_target import Place, found_in, visible
-from recollect.service.services import Services
 from recollect.service.files import FilePlace, opened
+from recollect.service.services import Services
 from recollect.text.message_text import tool_calls_text
 from recollect.text.token_counter import counter_for
 from recollect.wire.requests.agents import WARN_AT

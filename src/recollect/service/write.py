@@ -4,18 +4,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.block import By
-from recollect.domain.candidate import BY_AGENT
-from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.candidate import BY_AGENT_FLAG
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Redaction, Source, SourceKind
 from recollect.domain.transcript import Voice
-from recollect.engine.records import Records
+from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
-from recollect.service.services import Services
 from recollect.service.places import Where, find, settle, where_of
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
@@ -147,10 +147,14 @@ def ingest(services: Services, wanted: Draft, *, by: str = "") -> Memory:
 
 def ingest_many(services: Services, wanted: list[Draft]) -> list[Memory]:
     """Store several memories in one transaction: all or none."""
-    return services.store.write(lambda tables: [_store(services, tables, one, one.by) for one in wanted])
+    return services.store.write(
+        lambda tables: [_store(services, tables, one, one.by) for one in wanted]
+    )
 
 
-def upsert_profile_fact(services: Services, key: object, value: object, *, by: str = "user") -> Memory:
+def upsert_profile_fact(
+    services: Services, key: object, value: object, *, by: str = "user"
+) -> Memory:
     """Set a named fact about the user; a former value stays readable as superseded."""
     name = inputs.text_of("key", key, most=inputs.MAX_NAME).strip()
     if not name or redact(name).redactions:
@@ -164,9 +168,9 @@ def upsert_profile_fact(services: Services, key: object, value: object, *, by: s
             confirmed = replace(former, confirmed_at=now, updated_at=now)
             tables.memories.update_status(confirmed)
             return confirmed
-        records = Records(tables, services.clock, by)
+        records = AuditedWriter(tables, services.clock, by)
         if former is not None:
-            records.move(former, Status.SUPERSEDED, f"new value of {name}")
+            records.change_status(former, Status.SUPERSEDED, f"new value of {name}")
         memory = _store(services, tables, wanted, by)
         if former is not None:
             records.link(memory.id, Relation.SUPERSEDES, former.id)
@@ -183,19 +187,21 @@ def move(
 
     def write(tables: Tables) -> Memory:
         memory = known(tables, memory_id)
-        return Records(tables, services.clock, by).move(memory, to, why)
+        return AuditedWriter(tables, services.clock, by).change_status(memory, to, why)
 
     return services.store.write(write)
 
 
-def link(services: Services, from_id: object, relation: object, to: object, *, note: object = "") -> Link:
+def link(
+    services: Services, from_id: object, relation: object, to: object, *, note: object = ""
+) -> Link:
     """Link a memory to another, or to a project written as `project:NAME`."""
     kind = inputs.one_of("relation", Relation, relation)
     said = redact(inputs.text_of("note", note, most=inputs.MAX_SUMMARY)).text
 
     def write(tables: Tables) -> Link:
         one = known(tables, from_id)
-        records = Records(tables, services.clock, "user")
+        records = AuditedWriter(tables, services.clock, "user")
         if isinstance(to, str) and to.startswith("project:"):
             viewer = find(tables, Where.of(to.removeprefix("project:"), None, None, None))
             project = tables.projects.project(viewer.project_id or "")
@@ -206,7 +212,7 @@ def link(services: Services, from_id: object, relation: object, to: object, *, n
         if other.id == one.id:
             raise InvalidInput("a memory cannot be linked to itself")
         if kind is Relation.SUPERSEDES and other.status is Status.ACTIVE:
-            records.move(other, Status.SUPERSEDED, "linked so")
+            records.change_status(other, Status.SUPERSEDED, "linked so")
         return records.link(one.id, kind, other.id, note=said)
 
     return services.store.write(write)
@@ -284,11 +290,11 @@ def _store(services: Services, tables: Tables, wanted: Draft, by: str) -> Memory
         rationale=wanted.rationale,
         alternatives=wanted.alternatives,
         # What the policy goes by: an agent's own word is never the user's hand.
-        metadata={"voice": Voice.ASSISTANT.value, "flags": [BY_AGENT]} if by_agent else {},
+        metadata={"voice": Voice.ASSISTANT.value, "flags": [BY_AGENT_FLAG]} if by_agent else {},
         evidence=(evidence,),
         redactions=wanted.redactions,
     )
-    Records(tables, services.clock, by).born(
+    AuditedWriter(tables, services.clock, by).create(
         memory, "written by an agent" if by_agent else "written by hand"
     )
     event = Event(

@@ -25,16 +25,16 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
-from recollect.domain.event import Event, Trigger
+from recollect.domain.capture_event import Event, Trigger
 from recollect.domain.job import Job, JobState
-from recollect.domain.ledger import ModelCall, Spent
+from recollect.domain.model_usage import ModelCall, ModelUsage
 from recollect.domain.link import Link
 from recollect.domain.memory import Change, Memory, MemoryType, Status
 from recollect.domain.project import Project, Repo
 from recollect.domain.retrieval import Filters, Retrieval, View
 from recollect.domain.scope import Owner
 from recollect.domain.source import Evidence, Source, SourceKind
-from recollect.domain.upkeep import Imported, Problem
+from recollect.domain.maintenance import Imported, Problem
 from recollect.store.indexes import EmbeddingIndex, WordIndex
 from recollect.store.values import (
     CandidateRow,
@@ -532,7 +532,7 @@ class JobTable(Protocol):
     def calls(self, limit: int) -> list[ModelCall]:
         """Return the newest model calls of the ledger."""
 
-    def spent_since(self, since: datetime) -> Spent:
+    def spent_since(self, since: datetime) -> ModelUsage:
         """Return the calls and tokens spent since a moment."""
 
 

@@ -1,12 +1,12 @@
 """
-Problems: an error as the JSON of RFC 9457, and back.
+Convert errors to problem JSON (RFC 9457) and back.
 
     {"type": "about:blank", "title": "Conflict", "status": 409, "detail": "the block …",
      "error": "BlockConflict", "yours": "…", "theirs": "…", "version": 3}
 
-`error` is the name of a class in `recollect.errors`; what that class carries besides its message
-stands beside it. So a client raises what the server raised. This file does no I/O and knows no
-framework.
+`error` is the name of a class in `recollect.errors`. The other attributes of that class are
+fields of the same object, so a client raises what the server raised. This file does no I/O and
+does not depend on a web framework.
 """
 
 import json
@@ -18,20 +18,20 @@ from recollect import errors
 from recollect.errors import BlockConflict, ModelUnavailable, RecollectError, TooManyRequests
 
 MEDIA_TYPE = "application/problem+json"
-MOST_WAIT_S = 1e9  # a longer wait is no number a server means
-MOST_DETAIL = 1_500  # characters; a message may quote what was given
-MOST_NAMED = 3  # refused values that are told in `detail`; all of them stand in `errors`
+MAX_WAIT_S = 1e9  # a longer `retry_after_s` is ignored
+MAX_DETAIL_CHARS = 1_500  # a message may quote input of any length
+MAX_LISTED_ERRORS = 3  # invalid values listed in `detail`; `errors` has all of them
 
 _CLASSES: dict[str, type[RecollectError]] = {
-    name: found
-    for name, found in vars(errors).items()
-    if isinstance(found, type) and issubclass(found, RecollectError)
+    name: value
+    for name, value in vars(errors).items()
+    if isinstance(value, type) and issubclass(value, RecollectError)
 }
 
-# For the server's description of itself.
+# For the OpenAPI document of the server.
 SCHEMA: dict[str, Any] = {
     "title": "Problem",
-    "description": "What went wrong (RFC 9457), and as which class of recollect.errors.",
+    "description": "What went wrong (RFC 9457), with the name of a class in recollect.errors.",
     "type": "object",
     "required": ["type", "title", "status", "detail", "error"],
     "properties": {
@@ -59,74 +59,72 @@ SCHEMA: dict[str, Any] = {
 def problem(
     status: int, detail: str, *, error: type[RecollectError] = RecollectError, **more: Any
 ) -> dict[str, Any]:
-    """Return a problem of that status; *more* stands beside its class."""
+    """Return a problem with that status; *more* are additional fields."""
     return {
         "type": "about:blank",
         "title": _title(status),
         "status": status,
-        "detail": detail if len(detail) <= MOST_DETAIL else f"{detail[:MOST_DETAIL]}…",
+        "detail": detail if len(detail) <= MAX_DETAIL_CHARS else f"{detail[:MAX_DETAIL_CHARS]}…",
         "error": error.__name__,
         **{name: value for name, value in more.items() if value is not None},
     }
 
 
-def problem_of(error: RecollectError) -> dict[str, Any]:
+def problem_from_error(error: RecollectError) -> dict[str, Any]:
     """Return *error* as a problem."""
-    known = next(one for one in type(error).__mro__ if _CLASSES.get(one.__name__) is one)
-    carried: dict[str, Any] = {}
+    public = next(base for base in type(error).__mro__ if _CLASSES.get(base.__name__) is base)
+    fields: dict[str, Any] = {}
     if isinstance(error, BlockConflict):
-        carried = {"yours": error.yours, "theirs": error.theirs, "version": error.version}
+        fields = {"yours": error.yours, "theirs": error.theirs, "version": error.version}
     elif isinstance(error, ModelUnavailable | TooManyRequests):
-        carried = {"retry_after_s": error.retry_after_s}
-    return problem(error.status, str(error), error=known, **carried)
+        fields = {"retry_after_s": error.retry_after_s}
+    return problem(error.status, str(error), error=public, **fields)
 
 
-def refused_values(refused: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the problem of a request with values that were *refused*: where, and why."""
-    told = "; ".join(f"{where}: {why}" for where, why in refused[:MOST_NAMED])
-    if len(refused) > MOST_NAMED:
-        told += f"; and {len(refused) - MOST_NAMED} more"
+def validation_problem(invalid: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the problem of a request with *invalid* values, each a location and a message."""
+    detail = "; ".join(f"{where}: {message}" for where, message in invalid[:MAX_LISTED_ERRORS])
+    if len(invalid) > MAX_LISTED_ERRORS:
+        detail += f"; and {len(invalid) - MAX_LISTED_ERRORS} more"
     return problem(
         errors.InvalidInput.status,
-        told,
+        detail,
         error=errors.InvalidInput,
-        errors=[{"where": where, "message": why} for where, why in refused],
+        errors=[{"where": where, "message": message} for where, message in invalid],
     )
 
 
-def error_of(problem: Mapping[str, Any], status: int) -> RecollectError:
-    """Return the error that an answer of *status* with that body stands for."""
-    told = problem.get("detail") or problem.get("title")
-    message = told if isinstance(told, str) else f"the server answered with status {status}"
+def error_from_problem(problem: Mapping[str, Any], status: int) -> RecollectError:
+    """Return the error that a response with *status* and the body *problem* describes."""
+    detail = problem.get("detail") or problem.get("title")
+    message = detail if isinstance(detail, str) else f"the server responded with status {status}"
     name = problem.get("error")
-    known = _CLASSES.get(name, RecollectError) if isinstance(name, str) else RecollectError
-    error = _made(known, message, problem)
-    if error is None:
-        error = RecollectError(message)
+    error_class = _CLASSES.get(name, RecollectError) if isinstance(name, str) else RecollectError
+    error = _build_error(error_class, message, problem)
     if error.status != status:
         error.status = status
     return error
 
 
-def as_json(problem: Mapping[str, Any]) -> bytes:
-    """Return *problem* as bytes, whatever characters it quotes."""
+def problem_json(problem: Mapping[str, Any]) -> bytes:
+    """Return *problem* as ASCII bytes; other characters are escaped."""
     return json.dumps(problem).encode("ascii")
 
 
-def _made(
-    known: type[RecollectError], message: str, given: Mapping[str, Any]
-) -> RecollectError | None:
-    """Return the error with what its class carries, None where the body does not have that."""
-    if issubclass(known, BlockConflict):
-        yours, theirs, version = (given.get(name) for name in ("yours", "theirs", "version"))
+def _build_error(
+    error_class: type[RecollectError], message: str, problem: Mapping[str, Any]
+) -> RecollectError:
+    """Return the error with the fields of its class; a plain one if required fields are missing."""
+    if issubclass(error_class, BlockConflict):
+        yours, theirs, version = (problem.get(name) for name in ("yours", "theirs", "version"))
         if isinstance(yours, str) and isinstance(theirs, str) and type(version) is int:
-            return known(message, yours=yours, theirs=theirs, version=version)
-        return None
-    if issubclass(known, ModelUnavailable | TooManyRequests):
-        wait_s = given.get("retry_after_s")
-        if isinstance(wait_s, int | float) and 0 <= wait_s < MOST_WAIT_S:
-            return known(message, retry_after_s=float(wait_s))
-    return known(message)
+            return error_class(message, yours=yours, theirs=theirs, version=version)
+        return RecollectError(message)
+    if issubclass(error_class, ModelUnavailable | TooManyRequests):
+        wait_s = problem.get("retry_after_s")
+        if isinstance(wait_s, int | float) and 0 <= wait_s < MAX_WAIT_S:
+            return error_class(message, retry_after_s=float(wait_s))
+    return error_class(message)
 
 
 def _title(status: int) -> str:

@@ -1,1 +1,1 @@
-"""How calls to language models are recognised, given memory, and overheard."""
+"""Intercept calls to language models: add memory to requests and record responses."""

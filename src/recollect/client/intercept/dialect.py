@@ -1,36 +1,36 @@
 """
-A dialect: how one vendor's protocol is read and written, as five functions on wire JSON.
+A dialect: how one vendor's protocol is read and written, as five functions on its JSON.
 
-`learning()` picks the dialect of a call (`recognise.py`) and knows nothing else about vendors. The
-functions are pure. They get what others wrote and take any JSON: what cannot be read counts as not
-there, and nothing reachable from an argument is ever changed.
+`learning()` chooses the dialect of a call (`detect_dialect.py`); all other code is independent of
+vendors. The functions are pure and accept any JSON: values of unexpected types are ignored, and
+arguments are never changed.
 
-A *saying* is a message as `append_messages` takes it: a dict with `role`, `content`, and where
-there are any `tool_calls`, `tool_call_id`, `name` and `metadata`.
+A captured message has the format of `append_messages`: a dict with `role`, `content`, and, if
+present, `tool_calls`, `tool_call_id`, `name` and `metadata`.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.client.intercept.sse import Event
+from recollect.client.intercept.sse import SseEvent
 
 Json = dict[str, Any]
-Saying = dict[str, Any]
+CapturedMessage = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """One protocol of language models."""
+    """One vendor protocol."""
 
     name: str
-    asked: Callable[[object], str]
-    """The words of the last user message that has any, '' where none has: what to recall for."""
-    with_memory: Callable[[object, str], Json]
-    """A new request body that tells the model *text* too; the old one where there is no place."""
-    said: Callable[[object], list[Saying]]
-    """What is new in a request: what users and tools said since the model's last answer."""
-    replied: Callable[[object], list[Saying]]
-    """What the model said in a whole answer: one assistant's saying, or none."""
-    assembled: Callable[[Iterable[Event]], Json]
-    """The answer that a stream's events make up, as far as they went."""
+    last_user_text: Callable[[object], str]
+    """Return the text of the last user message that has text, or '': the query for memory."""
+    add_memory: Callable[[object, str], Json]
+    """Return a copy of the request body with *text* added; unchanged if it has no place for it."""
+    new_messages: Callable[[object], list[CapturedMessage]]
+    """Return the messages of users and tools after the model's last reply in a request."""
+    reply_messages: Callable[[object], list[CapturedMessage]]
+    """Return the assistant message of a complete response body, or an empty list."""
+    assemble_stream: Callable[[Iterable[SseEvent]], Json]
+    """Return the response body that the events of a stream add up to; they may be incomplete."""

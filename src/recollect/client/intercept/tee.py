@@ -1,8 +1,8 @@
 """
-Streams that are overheard: the caller reads them as ever, and each piece is copied on its way.
+Response streams that pass a copy of each chunk to a listener while the caller reads them.
 
-They stand in for the byte stream of a response, which HTTPX lets anybody wrap; the response itself
-and everything a vendor's package builds on it stay what they are.
+A tee replaces the byte stream of a response, which HTTPX allows. The response itself and the
+objects that a vendor's package builds on it are not changed.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -10,18 +10,18 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-Listening = Callable[[bytes | None], None]  # a piece, or None for the end
+ChunkListener = Callable[[bytes | None], None]  # called with a chunk, or with None at the end
 
 
 class _Tee:
-    def __init__(self, inner: Any, listen: Listening) -> None:
+    def __init__(self, inner: Any, listen: ChunkListener) -> None:
         self._inner = inner
         self._listen = listen
 
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self._inner:
-            self._listen(piece)
-            yield piece
+        for chunk in self._inner:
+            self._listen(chunk)
+            yield chunk
         self._listen(None)
 
     def close(self) -> None:
@@ -31,18 +31,18 @@ class _Tee:
             self._listen(None)
 
     def __del__(self) -> None:
-        self._listen(None)  # dropped unread: no more will come
+        self._listen(None)  # dropped before it was read to the end
 
 
 class _AsyncTee:
-    def __init__(self, inner: Any, listen: Listening) -> None:
+    def __init__(self, inner: Any, listen: ChunkListener) -> None:
         self._inner = inner
         self._listen = listen
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._inner:
-            self._listen(piece)
-            yield piece
+        async for chunk in self._inner:
+            self._listen(chunk)
+            yield chunk
         self._listen(None)
 
     async def aclose(self) -> None:
@@ -55,15 +55,16 @@ class _AsyncTee:
         self._listen(None)  # as above
 
 
-def teed(http: ModuleType, stream: Any, listen: Listening) -> Any:
-    """Return *stream*, a byte stream of the library *http*, overheard."""
-    return _kinds(http)[isinstance(stream, http.AsyncByteStream)](stream, listen)
+def tee_stream(http: ModuleType, stream: Any, listen: ChunkListener) -> Any:
+    """Return *stream*, a byte stream of the library *http*, with a listener."""
+    sync_tee, async_tee = _tee_classes(http)
+    return (async_tee if isinstance(stream, http.AsyncByteStream) else sync_tee)(stream, listen)
 
 
 @cache
-def _kinds(http: ModuleType) -> dict[bool, type[Any]]:
-    """Return the two kinds of stream; the library asks whether they are of its own."""
-    return {
-        False: type("Tee", (_Tee, http.SyncByteStream), {}),
-        True: type("AsyncTee", (_AsyncTee, http.AsyncByteStream), {}),
-    }
+def _tee_classes(http: ModuleType) -> tuple[type[Any], type[Any]]:
+    """Return the sync and async class; the library requires subclasses of its own streams."""
+    return (
+        type("Tee", (_Tee, http.SyncByteStream), {}),
+        type("AsyncTee", (_AsyncTee, http.AsyncByteStream), {}),
+    )

@@ -145,8 +145,8 @@ def _render_message(message: Message) -> str:
     max_chars = MAX_TOOL_CHARS if message.role is Role.TOOL else MAX_MESSAGE_CHARS
     if len(text) > max_chars:
         text = f"{text[: max_chars * 2 // 3]} […] {text[-max_chars // 3 :]}"
-    made = tool_calls_of(message)
-    calls = [f"{call.name}({str(call.arguments)[:MAX_TOOL_CHARS]})" for call in made]
+    tool_calls = tool_calls_of(message)
+    calls = [f"{call.name}({str(call.arguments)[:MAX_TOOL_CHARS]})" for call in tool_calls]
     if calls:
         text = f"{text} [calls {', '.join(calls)}]".strip()
     when = f"{message.created_at:%Y-%m-%d %H:%M}"

@@ -15,17 +15,18 @@ from itertools import count
 from typing import Any
 
 from recollect.clock import Clock, derived_id
-from recollect.domain.candidate import CORRECTION, UPDATE, Found
-from recollect.domain.event import Event
+from recollect.domain.candidate import CORRECTION_FLAG, UPDATE_FLAG, ExtractedStatement
+from recollect.domain.capture_event import Event
 from recollect.domain.job import JobKind
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Source
-from recollect.engine.desk import Desk, Held, Next, Tally
+from recollect.engine.audited_writer import ENGINE, AuditedWriter
 from recollect.engine.extract.find_statements import ExtractionMode, find_statements
 from recollect.engine.extract.session_episode import session_episode
-from recollect.engine.material import turns_of
-from recollect.engine.records import ENGINE, Records
+from recollect.engine.engine_context import EngineContext
+from recollect.engine.leased_job import LeasedJob, NextStep, Tally
+from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
 from recollect.text.decision_details import upcoming_dates
@@ -38,26 +39,26 @@ MAX_QUOTE_CHARS = 1_000
 OWNER_FIELDS = ("project_id", "repo_id", "agent_id", "session_id", "scope")
 
 
-def extract(desk: Desk, held: Held) -> None:
+def extract(context: EngineContext, leased_job: LeasedJob) -> None:
     """Write the candidates found by rules in the source of the job's event."""
-    event, source = load_event_and_source(desk, held)
-    turns = turns_of(source)
+    event, source = load_event_and_source(context, leased_job)
+    turns = turns_in_source(source)
     mode = extraction_mode(source.metadata, is_scoped=event.owner.scope is not Scope.GLOBAL)
     statements, left_out = _most_confident(find_statements(source.content, turns, mode), mode)
     episode = session_episode(source, turns, title=event.title)
     if episode is not None:
         statements.append(episode)
-    candidates = build_candidates(statements, event, source, held, desk.clock, "rules")
+    candidates = build_candidates(statements, event, source, leased_job, context.clock, "rules")
     # The database checks each quote against its source: a long source needs smaller batches.
     size = BATCH if len(source.content) < LONG_SOURCE_CHARS else LONG_SOURCE_BATCH
     for batch in _batches(candidates, size):
-        held.write(partial(add_candidates, desk, event.id, batch))
-    if left_out and LEFT_OUT not in held.payload:
-        held.write(lambda tables: {LEFT_OUT: left_out})
-    following = [Next(JobKind.CONSOLIDATE)]
-    if desk.asks:
-        following.append(Next(JobKind.ASK, payload=owner_fields(held.payload)))
-    held.finish(following)
+        leased_job.write(partial(add_candidates, context, event.id, batch))
+    if left_out and LEFT_OUT not in leased_job.payload:
+        leased_job.write(lambda tables: {LEFT_OUT: left_out})
+    following = [NextStep(JobKind.CONSOLIDATE)]
+    if context.uses_chat:
+        following.append(NextStep(JobKind.ASK, payload=owner_fields(leased_job.payload)))
+    leased_job.finish(following)
 
 
 def owner_fields(payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -65,14 +66,14 @@ def owner_fields(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: payload.get(name) for name in OWNER_FIELDS}
 
 
-def load_event_and_source(desk: Desk, held: Held) -> tuple[Event, Source]:
+def load_event_and_source(context: EngineContext, leased_job: LeasedJob) -> tuple[Event, Source]:
     """Return the event and the source that a job is about."""
-    with desk.store.read() as tables:
-        event = tables.sources.event(held.job.event_id)
+    with context.store.read() as tables:
+        event = tables.sources.event(leased_job.job.event_id)
         source = tables.sources.get(event.source_id or "") if event else None
     if event is None or source is None:
         raise NotFound(
-            f"the source of event {held.job.event_id} was deleted; there is nothing to extract"
+            f"the source of event {leased_job.job.event_id} was deleted; there is nothing to extract"
         )
     return event, source
 
@@ -87,7 +88,9 @@ def extraction_mode(metadata: Any, *, is_scoped: bool) -> ExtractionMode:
     )
 
 
-def _most_confident(statements: Iterable[Found], mode: ExtractionMode) -> tuple[list[Found], int]:
+def _most_confident(
+    statements: Iterable[ExtractedStatement], mode: ExtractionMode
+) -> tuple[list[ExtractedStatement], int]:
     """Return the most confident statements in order, and the number of the others."""
     if mode.states_everything:
         return list(statements), 0  # a note was written to be remembered
@@ -97,18 +100,23 @@ def _most_confident(statements: Iterable[Found], mode: ExtractionMode) -> tuple[
     return sorted(confident, key=_start_of), next(total) - len(confident)
 
 
-def _confidence_rank(statement: Found) -> tuple[bool, float, int]:
+def _confidence_rank(statement: ExtractedStatement) -> tuple[bool, float, int]:
     """Rank corrections and updates first, then by confidence, then the latest first."""
-    is_correction = not {CORRECTION, UPDATE}.isdisjoint(statement.flags)
+    is_correction = not {CORRECTION_FLAG, UPDATE_FLAG}.isdisjoint(statement.flags)
     return is_correction, statement.confidence, _start_of(statement)
 
 
-def _start_of(statement: Found) -> int:
+def _start_of(statement: ExtractedStatement) -> int:
     return statement.spans[0].start
 
 
 def build_candidates(
-    statements: Iterable[Found], event: Event, source: Source, held: Held, clock: Clock, how: str
+    statements: Iterable[ExtractedStatement],
+    event: Event,
+    source: Source,
+    leased_job: LeasedJob,
+    clock: Clock,
+    how: str,
 ) -> Iterator[Memory]:
     """Yield *statements* as candidates of *event*, with ids that are the same on every run."""
     ties: Counter[tuple[str, int]] = Counter()
@@ -118,7 +126,7 @@ def build_candidates(
         id_seed = f"{how} {statement.rule} {start} {ties[statement.rule, start]}"
         ties[statement.rule, start] += 1
         memory_id = derived_id(event.id, id_seed, start >> 4)
-        yield _memory(statement, memory_id, event, source, held, clock)
+        yield _memory(statement, memory_id, event, source, leased_job, clock)
 
 
 def _batches(candidates: Iterable[Memory], size: int) -> Iterator[list[Memory]]:
@@ -132,68 +140,77 @@ def _batches(candidates: Iterable[Memory], size: int) -> Iterator[list[Memory]]:
         yield batch
 
 
-def add_candidates(desk: Desk, event_id: str, batch: list[Memory], tables: Tables) -> Tally:
+def add_candidates(
+    context: EngineContext, event_id: str, batch: list[Memory], tables: Tables
+) -> Tally:
     """Write the memories of *batch* that are not stored yet, and mark them for consolidation."""
     stored = {memory.id for memory in tables.memories.get_many([memory.id for memory in batch])}
-    records = Records(tables, desk.clock, ENGINE)
+    records = AuditedWriter(tables, context.clock, ENGINE)
     for memory in batch:
         if memory.id in stored:
             continue
-        records.born(memory, f"extracted: {memory.metadata['rule']}")
+        records.create(memory, f"extracted: {memory.metadata['rule']}")
         tables.jobs.add_unconsolidated(event_id, memory.id)
     return {"extracted": len(batch) - len(stored)}
 
 
 def _memory(
-    found: Found, memory_id: str, event: Event, source: Source, held: Held, clock: Clock
+    statement: ExtractedStatement,
+    memory_id: str,
+    event: Event,
+    source: Source,
+    leased_job: LeasedJob,
+    clock: Clock,
 ) -> Memory:
     now = clock.now()
-    payload = held.payload
-    scope = _candidate_scope(found, event, explicit=bool(payload.get("scope")))
+    payload = leased_job.payload
+    scope = _candidate_scope(statement, event, explicit=bool(payload.get("scope")))
     metadata: dict[str, Any] = {
-        "rule": found.rule,
-        "voice": found.voice.value,
+        "rule": statement.rule,
+        "voice": statement.voice.value,
         "event": event.id,
     }
-    if found.flags:
-        metadata["flags"] = list(found.flags)
-    if found.type is MemoryType.EPISODE:
+    if statement.flags:
+        metadata["flags"] = list(statement.flags)
+    if statement.type is MemoryType.EPISODE:
         metadata["session"] = source.session
-    if found.type is MemoryType.TASK_HINT:
-        metadata["dates"] = upcoming_dates(found.content, said_at=found.observed_at)
+    if statement.type is MemoryType.TASK_HINT:
+        metadata["dates"] = upcoming_dates(statement.content, said_at=statement.observed_at)
     return Memory(
         id=memory_id,
-        type=found.type,
+        type=statement.type,
         scope=scope,
         status=Status.INBOX,
-        content=found.content,
-        title=found.title,
+        content=statement.content,
+        title=statement.title,
         project_id=payload.get("project_id") if scope is not Scope.GLOBAL else None,
         repo_id=payload.get("repo_id") if scope is not Scope.GLOBAL else None,
         agent_id=payload.get("agent_id"),
         session_id=payload.get("session_id"),
         source_kind=source.kind,
-        confidence=found.confidence,
-        observed_at=found.observed_at,
-        confirmed_at=found.observed_at,
+        confidence=statement.confidence,
+        observed_at=statement.observed_at,
+        confirmed_at=statement.observed_at,
         created_at=now,
         updated_at=now,
-        rationale=found.rationale,
-        alternatives=found.alternatives,
+        rationale=statement.rationale,
+        alternatives=statement.alternatives,
         metadata=metadata,
-        evidence=tuple(_evidence(found, memory_id, source, clock)),
+        evidence=tuple(_evidence(statement, memory_id, source, clock)),
     )
 
 
-def _candidate_scope(found: Found, event: Event, *, explicit: bool) -> Scope:
+def _candidate_scope(statement: ExtractedStatement, event: Event, *, explicit: bool) -> Scope:
     """Return the scope: global for facts about the user, unless the caller set a scope."""
-    if found.type is MemoryType.PROFILE and not explicit:
+    if statement.type is MemoryType.PROFILE and not explicit:
         return Scope.GLOBAL
     return event.owner.scope
 
 
-def _evidence(found: Found, memory_id: str, source: Source, clock: Clock) -> Iterator[Evidence]:
-    for number, span in enumerate(found.spans):
+def _evidence(
+    statement: ExtractedStatement, memory_id: str, source: Source, clock: Clock
+) -> Iterator[Evidence]:
+    for number, span in enumerate(statement.spans):
         end = min(span.end, span.start + MAX_QUOTE_CHARS)
         yield Evidence(
             id=derived_id(memory_id, "evidence", number),

@@ -8,11 +8,17 @@ same order, so the extract stage can be run again safely.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.domain.candidate import CORRECTION, INSTRUCTION, UPDATE, Found, Span
+from recollect.domain.candidate import (
+    CORRECTION_FLAG,
+    INSTRUCTION_FLAG,
+    UPDATE_FLAG,
+    ExtractedStatement,
+    VoicedSpan,
+)
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.utterances import Utterance, utterances
-from recollect.engine.material import Turn
+from recollect.engine.source_text import SourceTurn
 from recollect.text.decision_details import alternatives_in, observed_at, rationale_in
 from recollect.text.extraction_rules import matching_rule
 from recollect.text.lazy_pattern import LazyPattern
@@ -85,7 +91,9 @@ class ExtractionMode:
     note_type: MemoryType = MemoryType.ARTIFACT  # of a statement that matches no rule
 
 
-def find_statements(content: str, turns: Sequence[Turn], mode: ExtractionMode) -> Iterator[Found]:
+def find_statements(
+    content: str, turns: Sequence[SourceTurn], mode: ExtractionMode
+) -> Iterator[ExtractedStatement]:
     """Yield the statements worth remembering, in the order of the source."""
     for turn in turns:
         if turn.voice is Voice.USER or (mode.reported and turn.voice is Voice.ASSISTANT):
@@ -93,7 +101,9 @@ def find_statements(content: str, turns: Sequence[Turn], mode: ExtractionMode) -
             yield from _statements_in_turn(sentences, mode)
 
 
-def _statements_in_turn(sentences: Sequence[Utterance], mode: ExtractionMode) -> Iterator[Found]:
+def _statements_in_turn(
+    sentences: Sequence[Utterance], mode: ExtractionMode
+) -> Iterator[ExtractedStatement]:
     is_correction = False
     checked = 0
     for number, sentence in enumerate(sentences):
@@ -114,7 +124,7 @@ def _statements_in_turn(sentences: Sequence[Utterance], mode: ExtractionMode) ->
 
 def _statement_in_sentence(
     sentence: Utterance, text: str, mode: ExtractionMode, is_correction: bool
-) -> Found | None:
+) -> ExtractedStatement | None:
     objection = _OBJECTION.match(text)
     rest = objection["rest"] if objection else text
     is_correction = is_correction or bool(objection)
@@ -124,9 +134,9 @@ def _statement_in_sentence(
     rule, memory_type, confidence = kind
     flags = content_flags(text)
     if _UPDATE.search(rest):
-        flags = (UPDATE, *flags)
+        flags = (UPDATE_FLAG, *flags)
     if is_correction:
-        flags = (CORRECTION, *flags)
+        flags = (CORRECTION_FLAG, *flags)
     return _build_statement(sentence, rule, memory_type, confidence, flags)
 
 
@@ -164,18 +174,18 @@ def _classify_specific(written: str, text: str) -> tuple[str, MemoryType, float]
 
 def _build_statement(
     sentence: Utterance, rule: str, memory_type: MemoryType, confidence: float, flags: Flags
-) -> Found:
+) -> ExtractedStatement:
     content = _without_objection(sentence.text[lead_in_length(sentence.text) :])
     if content != sentence.text:
         content = content[:1].upper() + content[1:]  # its first words were removed
     is_decision = memory_type is MemoryType.DECISION
-    return Found(
+    return ExtractedStatement(
         type=memory_type,
         content=content,
         rule=rule,
         confidence=confidence,
         observed_at=observed_at(sentence.text, said_at=sentence.at),
-        spans=(Span(sentence.start, sentence.end, sentence.turn.voice),),
+        spans=(VoicedSpan(sentence.start, sentence.end, sentence.turn.voice),),
         rationale=rationale_in(content) if is_decision else "",
         alternatives=alternatives_in(content) if is_decision else (),
         flags=flags,
@@ -190,7 +200,9 @@ def _without_objection(text: str) -> str:
     return text[objection.start("rest") :] if len(text.lower()) == len(text) else text
 
 
-def _with_reason(statement: Found, following: Sequence[Utterance]) -> Found:
+def _with_reason(
+    statement: ExtractedStatement, following: Sequence[Utterance]
+) -> ExtractedStatement:
     """Add the reason of a decision from the next sentence, if it is given there."""
     if statement.type is not MemoryType.DECISION or statement.rationale or not following:
         return statement
@@ -198,13 +210,13 @@ def _with_reason(statement: Found, following: Sequence[Utterance]) -> Found:
     reason = rationale_in(next_sentence.text, alone=True)
     if not reason:
         return statement
-    span = Span(next_sentence.start, next_sentence.end, next_sentence.turn.voice)
+    span = VoicedSpan(next_sentence.start, next_sentence.end, next_sentence.turn.voice)
     return replace(statement, rationale=reason, spans=(*statement.spans, span))
 
 
 def content_flags(text: str) -> Flags:
     """Return the warning flags of *text*, which must be normalized."""
-    return (INSTRUCTION,) if is_prompt_injection(text) else ()
+    return (INSTRUCTION_FLAG,) if is_prompt_injection(text) else ()
 
 
 def _is_bare_objection(text: str) -> bool:

@@ -8,13 +8,13 @@ evidence like any other memory.
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.domain.candidate import INSTRUCTION, Found, Span
+from recollect.domain.candidate import INSTRUCTION_FLAG, ExtractedStatement, VoicedSpan
 from recollect.domain.memory import MemoryType
 from recollect.domain.source import BLANKS, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find_statements import content_flags
 from recollect.engine.extract.utterances import Utterance, utterances
-from recollect.engine.material import Turn
+from recollect.engine.source_text import SourceTurn
 from recollect.text.fence import fenced_spans
 from recollect.text.sentence_classifier import normalize_sentence
 
@@ -23,7 +23,9 @@ MAX_CHARS = 220
 MIN_WORDS = 3
 
 
-def session_episode(source: Source, turns: Sequence[Turn], *, title: str = "") -> Found | None:
+def session_episode(
+    source: Source, turns: Sequence[SourceTurn], *, title: str = ""
+) -> ExtractedStatement | None:
     """Return the episode of a session, or None if nobody said anything."""
     if source.metadata.get("mode", "transcript") in ("note", "summary"):
         return None  # a note is not a session
@@ -35,8 +37,8 @@ def session_episode(source: Source, turns: Sequence[Turn], *, title: str = "") -
     if answer is not None and answer not in requests:
         lines.append(f"Ended with: {_shorten(answer.text)}")
         requests.append(answer)
-    spans = [Span(u.start, min(u.end, u.start + MAX_CHARS), u.turn.voice) for u in requests]
-    return Found(
+    spans = [VoicedSpan(u.start, min(u.end, u.start + MAX_CHARS), u.turn.voice) for u in requests]
+    return ExtractedStatement(
         type=MemoryType.EPISODE,
         content="\n".join(lines),
         rule="episode",
@@ -48,13 +50,13 @@ def session_episode(source: Source, turns: Sequence[Turn], *, title: str = "") -
     )
 
 
-def _title(source: Source, turns: Sequence[Turn], name: str) -> str:
+def _title(source: Source, turns: Sequence[SourceTurn], name: str) -> str:
     talk = sum(turn.voice in (Voice.USER, Voice.ASSISTANT, Voice.OTHER) for turn in turns)
     day = f"{_start_time(source, turns):%Y-%m-%d}"
     return f"{name[:120] or 'Session'} ({day}, {talk} messages)"
 
 
-def _requests(content: str, turns: Sequence[Turn]) -> list[Utterance]:
+def _requests(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
     """Return the first sentence of the session and the longest first sentences of later turns."""
     people = [turn for turn in turns if turn.voice in (Voice.USER, Voice.OTHER)]
     sentences = (_first_sentence(content, turn) for turn in people)
@@ -68,7 +70,7 @@ def _requests(content: str, turns: Sequence[Turn]) -> list[Utterance]:
     return [first_of_each[0], *rest]
 
 
-def _first_text(content: str, turns: Sequence[Turn]) -> list[Utterance]:
+def _first_text(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
     """Return the beginning of the first message, for a session without usable sentences."""
     order = (Voice.USER, Voice.OTHER, Voice.ASSISTANT)  # commands such as `/clear` are excluded
     talk = [turn for turn in turns if turn.voice in order]
@@ -82,11 +84,11 @@ def _first_text(content: str, turns: Sequence[Turn]) -> list[Utterance]:
     return []
 
 
-def _first_sentence(content: str, turn: Turn) -> Utterance | None:
+def _first_sentence(content: str, turn: SourceTurn) -> Utterance | None:
     return next(filter(_is_representative, utterances(content, turn)), None)
 
 
-def _last_answer(content: str, turns: Sequence[Turn]) -> Utterance | None:
+def _last_answer(content: str, turns: Sequence[SourceTurn]) -> Utterance | None:
     answers = (turn for turn in reversed(turns) if turn.voice is Voice.ASSISTANT)
     sentences = (_first_sentence(content, turn) for turn in answers)
     return next((sentence for sentence in sentences if sentence is not None), None)
@@ -95,7 +97,7 @@ def _last_answer(content: str, turns: Sequence[Turn]) -> Utterance | None:
 def _is_representative(utterance: Utterance) -> bool:
     """Return whether a sentence can represent its message: long enough, no prompt injection."""
     text = normalize_sentence(utterance.text)
-    return len(text.split()) >= MIN_WORDS and INSTRUCTION not in content_flags(text)
+    return len(text.split()) >= MIN_WORDS and INSTRUCTION_FLAG not in content_flags(text)
 
 
 def _word_count(utterance: Utterance) -> int:
@@ -108,5 +110,5 @@ def _shorten(text: str) -> str:
     return line if len(line) <= MAX_CHARS else line[: MAX_CHARS - 1] + "…"
 
 
-def _start_time(source: Source, turns: Sequence[Turn]) -> datetime:
+def _start_time(source: Source, turns: Sequence[SourceTurn]) -> datetime:
     return turns[0].at if turns else source.observed_at

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from recollect.domain.source import BLANKS
 from recollect.domain.transcript import Voice
-from recollect.engine.material import Turn
+from recollect.engine.source_text import SourceTurn
 from recollect.text.sentence_splitter import sentence_spans
 from recollect.text.spoken_parts import spoken_spans
 
@@ -26,7 +26,7 @@ class Utterance:
     text: str
     start: int
     end: int
-    turn: Turn
+    turn: SourceTurn
 
     @property
     def at(self) -> datetime:
@@ -34,7 +34,7 @@ class Utterance:
         return self.turn.at
 
 
-def utterances(content: str, turn: Turn, *, all_of_it: bool = False) -> list[Utterance]:
+def utterances(content: str, turn: SourceTurn, *, all_of_it: bool = False) -> list[Utterance]:
     """Return the spoken sentences of one turn; a long turn is skipped unless *all_of_it*."""
     if turn.voice in (Voice.TOOL, Voice.SYSTEM):
         return []

@@ -12,7 +12,6 @@ from typing import Any
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.skill import DraftLine, SkillDraft
-from recollect.engine.ask_prompt import values_in
 from recollect.engine.learn.shell_commands import MAX_COMMAND_CHARS
 from recollect.engine.learn.skill_draft import MAX_COMMANDS, compose
 from recollect.engine.learn.skill_instructions import clip, key_words
@@ -20,6 +19,7 @@ from recollect.engine.learn.skill_pitfalls import MAX_PITFALLS
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, project_root
 from recollect.engine.learn.skill_steps import MAX_STEPS
 from recollect.engine.learn.tool_actions import extract_actions
+from recollect.engine.model_claims_prompt import json_values
 from recollect.errors import InvalidInput
 from recollect.text.clean_text import clean
 from recollect.text.fence import fenced_spans
@@ -79,7 +79,7 @@ def draft_from_answer(
     """Return the draft in a model's answer that *messages* support, or None if nothing is left."""
     if problem := name_problem(name):
         raise InvalidInput(problem)
-    objects = (value for value in values_in(text) if isinstance(value, dict))
+    objects = (value for value in json_values(text) if isinstance(value, dict))
     answer = next((obj for obj in objects if {"steps", "commands"} & set(obj)), None)
     if answer is None:
         return None

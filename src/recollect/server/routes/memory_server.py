@@ -22,16 +22,16 @@ from recollect.server.idempotency import IdempotencyKey, IdempotentResponses
 from recollect.text.fence import FENCE_OVERHEAD, fence_bundle
 from recollect.wire import path_segment
 from recollect.wire.rest_models import (
-    AgentResponse,
     AgentRequest,
-    BlockResponse,
+    AgentResponse,
     BlockRequest,
+    BlockResponse,
     BlockUpdate,
     CitationResponse,
-    ContextResponse,
     ContextRequest,
-    MessageResponse,
+    ContextResponse,
     MessageRequest,
+    MessageResponse,
     SearchRequest,
 )
 
@@ -74,7 +74,9 @@ def _add_agents(routes: APIRouter, memory: LocalRecollect, once: IdempotentRespo
         return AgentResponse.from_agent(_known(memory, name))
 
 
-def _add_messages(routes: APIRouter, memory: LocalRecollect, settings: Settings, once: IdempotentResponses) -> None:
+def _add_messages(
+    routes: APIRouter, memory: LocalRecollect, settings: Settings, once: IdempotentResponses
+) -> None:
     most = settings.max_search_limit
     usual = min(settings.default_search_limit, most)
 
@@ -83,7 +85,9 @@ def _add_messages(routes: APIRouter, memory: LocalRecollect, settings: Settings,
 
         limit: Annotated[int, Field(ge=1, le=most)] | None = usual
 
-    @routes.post("/messages", tags=["messages"], responses=_NO_AGENT, response_model=MessageResponse)
+    @routes.post(
+        "/messages", tags=["messages"], responses=_NO_AGENT, response_model=MessageResponse
+    )
     def store_message(
         said: MessageRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
@@ -91,7 +95,9 @@ def _add_messages(routes: APIRouter, memory: LocalRecollect, settings: Settings,
 
         def run() -> MessageResponse:
             agent = _known(memory, said.agent_name)
-            kept = memory.conversations.add_message(agent, said.role, said.content, metadata=said.metadata)
+            kept = memory.conversations.add_message(
+                agent, said.role, said.content, metadata=said.metadata
+            )
             return MessageResponse.from_message(kept, agent)
 
         return _answered(once, idempotency_key, request, said, run)
@@ -102,7 +108,10 @@ def _add_messages(routes: APIRouter, memory: LocalRecollect, settings: Settings,
     ) -> list[MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
         agent = _known(memory, agent_name)
-        return [MessageResponse.from_message(one, agent) for one in memory.conversations.agent_messages(agent, limit=limit)]
+        return [
+            MessageResponse.from_message(one, agent)
+            for one in memory.conversations.agent_messages(agent, limit=limit)
+        ]
 
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
     def search_messages(asked: LimitedSearch) -> list[MessageResponse]:
@@ -128,7 +137,7 @@ def _add_blocks(routes: APIRouter, memory: LocalRecollect, once: IdempotentRespo
 
         def run() -> BlockResponse:
             agent = _known(memory, wanted.agent_name)
-            made = memory.blocks.list.create(wanted.label, wanted.value, agent=agent, scope="agent")
+            made = memory.blocks.create(wanted.label, wanted.value, agent=agent, scope="agent")
             return BlockResponse.from_block(made, agent)
 
         return _answered(once, idempotency_key, request, wanted, run)
@@ -187,27 +196,37 @@ def _add_context(routes: APIRouter, memory: LocalRecollect, settings: Settings) 
             conversation=asked.conversation,
             history=False,
             message_limit=settings.max_context_messages,
-            budget_tokens=asked.budget_tokens - memory.models.count_tokens(FENCE_OVERHEAD, model=model),
+            budget_tokens=asked.budget_tokens
+            - memory.models.count_tokens(FENCE_OVERHEAD, model=model),
             model=model,
             form="markdown",
         )
         text, prefix = fence_bundle(bundle.prefix, bundle.text)
         blocks = memory.blocks.list(agent, conversation=asked.conversation)
         return ContextResponse(
-            memory_blocks=[BlockResponse.from_block(one, agent) for one in blocks if _is_shown(one)],
-            relevant_messages=[MessageResponse.from_hit(hit, agent) for hit in bundle.messages_found],
+            memory_blocks=[
+                BlockResponse.from_block(one, agent) for one in blocks if _is_shown(one)
+            ],
+            relevant_messages=[
+                MessageResponse.from_hit(hit, agent) for hit in bundle.messages_found
+            ],
             text=text,
             prefix=prefix,
             tokens=memory.models.count_tokens(text, model=model),
             citations=[
-                CitationResponse.model_validate(one, from_attributes=True) for one in bundle.citations
+                CitationResponse.model_validate(one, from_attributes=True)
+                for one in bundle.citations
             ],
             retrieval_id=bundle.retrieval_id,
         )
 
 
 def _answered(
-    once: IdempotentResponses, key: str | None, request: Request, asked: BaseModel, run: Callable[[], BaseModel]
+    once: IdempotentResponses,
+    key: str | None,
+    request: Request,
+    asked: BaseModel,
+    run: Callable[[], BaseModel],
 ) -> Response:
     """Return what a write gives; one that carries a key is carried out once."""
 
@@ -219,19 +238,19 @@ def _answered(
 
 def _made_or_found(memory: LocalRecollect, wanted: AgentRequest) -> Agent:
     try:
-        return memory.agents.list.get(wanted.name)
+        return memory.agents.get(wanted.name)
     except NotFound:
         pass
     try:
-        return memory.agents.list.create(wanted.name, metadata=wanted.metadata, default_blocks=False)
+        return memory.agents.create(wanted.name, metadata=wanted.metadata, default_blocks=False)
     except AlreadyExists:  # somebody made it between the two
-        return memory.agents.list.get(wanted.name)
+        return memory.agents.get(wanted.name)
 
 
 def _known(memory: LocalRecollect, name: str) -> Agent:
     name = path_segment.decode_segment(name)
     try:
-        return memory.agents.list.get(name)
+        return memory.agents.get(name)
     except NotFound:
         raise NotFound(
             f"there is no agent {name!r} in this store; make it with POST /agents and its name"
@@ -250,7 +269,7 @@ def _refuse_another(memory: LocalRecollect, agent: Agent, named: str | None) -> 
     if named is None or named in (agent.name, agent.id):
         return
     try:
-        same = memory.agents.list.get(named).id == agent.id
+        same = memory.agents.get(named).id == agent.id
     except NotFound:
         same = False
     if not same:

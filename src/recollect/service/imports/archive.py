@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from recollect.wire.material_files import MAX_BYTES, check_size, read_text_file
 from recollect.errors import InvalidInput, TooLarge
 from recollect.text.transcripts.json_fields import JsonRecord, is_record
+from recollect.wire.material_files import MAX_BYTES, check_size, read_text_file
 
 MOST_MEMBERS = 100_000
 _SPACE = " \t\r\n\ufeff"

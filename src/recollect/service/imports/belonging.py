@@ -8,7 +8,7 @@ for.
 
 from pathlib import Path
 
-from recollect.config import at_home
+from recollect.config import expand_home
 from recollect.domain.project import ByName, ByPath, ByRemote, parse_reference, remote_names
 from recollect.service.disk.git import find_checkout
 from recollect.service.imports.past import Item
@@ -21,7 +21,7 @@ def place_for(tables: Tables, item: Item, wanted: str | None) -> Where | None:
     held = Where(project=item.project) if item.project else Where()
     if wanted is None:
         return held
-    told = item.transcript.place or item.project
+    told = item.transcript.folder or item.project
     if not told:
         return Where(project=wanted)
     return held if _same(tables, told, wanted) else None
@@ -30,7 +30,7 @@ def place_for(tables: Tables, item: Item, wanted: str | None) -> Where | None:
 def _same(tables: Tables, told: str, wanted: str) -> bool:
     """Say whether two ways to write a project mean one."""
     ids = [find(tables, Where(project=one)).project_id for one in (told, wanted)]
-    known = [one for one in ids if one and tables.places.project(one)]
+    known = [one for one in ids if one and tables.projects.project(one)]
     if len(known) == 2:
         return known[0] == known[1]
     # One of them was never seen here: what it would be known by decides.
@@ -44,7 +44,7 @@ def _marks(written: str) -> set[str]:
         case ByRemote(remote):
             return {f"remote {remote}", f"name {remote_names(remote)[0].casefold()}"}
         case ByPath(path):
-            checkout = find_checkout(at_home(path))
+            checkout = find_checkout(expand_home(path))
             names = remote_names(checkout.remote) if checkout.remote else [Path(checkout.root).name]
             marks = {f"root {checkout.root}", f"name {names[0].casefold()}"}
             return marks | ({f"remote {checkout.remote}"} if checkout.remote else set())

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
 from recollect.text.transcripts import claude_code_transcript
-from recollect.text.transcripts.json_records import parse_json
 from recollect.text.transcripts.json_fields import is_record, text_at
+from recollect.text.transcripts.json_records import parse_json
 
 HEAD_LINES = 50
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recollect.wire.material_files import read_text_file
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
 from recollect.service.handed import CaptureMode
 from recollect.service.imports.claude_code import config_folder, place_of
 from recollect.service.imports.past import Item, Machine, PastSource, matching, walked
 from recollect.text.front_matter import parse_front_matter
+from recollect.wire.material_files import read_text_file
 
 FORMAT = "claude-memory"
 _OWN = ("CLAUDE.md", "CLAUDE.local.md")
@@ -44,13 +44,13 @@ def _read(path: Path, machine: Machine) -> Iterator[Item]:
         return
     by_user = path.name in _OWN or "rules" in path.parts[-3:-1]
     place, project = _place(path, machine)
-    said = Said(Voice.USER if by_user else Voice.ASSISTANT, body)
+    said = TranscriptMessage(Voice.USER if by_user else Voice.ASSISTANT, body)
     told = Transcript(
-        said=(said,),
+        messages=(said,),
         format=FORMAT,
         title=path.name,
         session=f"claude-memory {path.absolute()}"[-200:],
-        place=place,
+        folder=place,
     )
     yield Item(
         transcript=told,

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.wire.material_files import read_text_file
 from recollect.errors import InvalidInput
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
 from recollect.text.transcripts import cursor_transcript
+from recollect.wire.material_files import read_text_file
 
 _BELOW = "agent-transcripts"
 MOST_LOOKED_AT = 5_000  # folders, to find one by its hyphened name
@@ -43,7 +43,7 @@ def _read(path: Path, machine: Machine) -> Iterator[Item]:
     slug = _slug(path)
     place = "" if not slug else _folder_named(slug)
     for one in found:
-        told = replace(one, session=one.session or path.stem, place=place)
+        told = replace(one, session=one.session or path.stem, folder=place)
         yield Item(transcript=told, project="" if place else slug)
 
 

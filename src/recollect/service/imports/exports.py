@@ -10,8 +10,7 @@ from pathlib import Path
 from recollect.errors import InvalidInput
 from recollect.service.imports.archive import objects_in, texts_of
 from recollect.service.imports.past import Form, Item, Machine, PastSource, matching
-from recollect.text.transcripts import claude_ai_export
-from recollect.text.transcripts import chatgpt_export
+from recollect.text.transcripts import chatgpt_export, claude_ai_export
 
 _NAME = "conversations"
 
@@ -34,7 +33,7 @@ def _read(path: Path, form: Form, what: str) -> Iterator[Item]:
                 continue
             found += 1
             for one in form.parse([record]):
-                if one.said:
+                if one.messages:
                     yield Item(transcript=one)
     if seen and not found:
         raise InvalidInput(f"{path} is no export of {what}")

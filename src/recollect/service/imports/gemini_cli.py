@@ -13,8 +13,8 @@ from pathlib import Path
 
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
 from recollect.text.transcripts import gemini_transcript
-from recollect.text.transcripts.json_records import parse_json
 from recollect.text.transcripts.json_fields import is_record, record_at
+from recollect.text.transcripts.json_records import parse_json
 
 MOST_LIST_BYTES = 4_000_000
 
@@ -33,7 +33,7 @@ def _read(path: Path, machine: Machine) -> Iterator[Item]:
     place = _place(folder, machine)
     named = "" if place or path.parent.name != "chats" else f"gemini {folder.name[:40]}"
     for one in conversations(path, gemini_transcript, "session of Gemini CLI"):
-        yield Item(transcript=replace(one, place=one.place or place), project=named)
+        yield Item(transcript=replace(one, folder=one.folder or place), project=named)
 
 
 def _place(folder: Path, machine: Machine) -> str:

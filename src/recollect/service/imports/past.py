@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from recollect.wire.material_files import MAX_BYTES, read_text_file
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, TooLarge
 from recollect.service.handed import CaptureMode
-from recollect.text.transcripts.json_records import decode_records
 from recollect.text.transcripts.json_fields import JsonRecord
+from recollect.text.transcripts.json_records import decode_records
+from recollect.wire.material_files import MAX_BYTES, read_text_file
 
 MOST_FILES = 200_000
 MOST_DEPTH = 8
@@ -76,7 +76,7 @@ def conversations(path: Path, form: Form, what: str) -> list[Transcript]:
     decoded = decode_records(text)
     if not form.recognises(decoded.records):
         raise InvalidInput(f"{path} is no {what}")
-    return [one for one in form.parse(decoded.records) if one.said]
+    return [one for one in form.parse(decoded.records) if one.messages]
 
 
 def matching(folder: Path, *patterns: str) -> Iterator[Path]:

@@ -6,7 +6,7 @@ transaction, as any capture is. When all of a file is in, a mark is left: an eve
 `uri` names the file with its size and time. So a file that was taken in and not touched since is
 passed over without being opened; one that was cut short by a kill, a limit or a day is read again,
 and what of it is in the store already is recognised; one that has grown is taken in as the longer.
-Nothing becomes active here: `domain/promotion.py` holds what was imported.
+Nothing becomes active here: `domain/promotion_policy.py` holds what was imported.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,19 +16,19 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
-from recollect.domain.event import Event, EventState, Trigger
-from recollect.domain.importing import FileOutcome, ImportStep
+from recollect.domain.capture_event import Event, EventState, Trigger
+from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.service import inputs
 from recollect.service.capture import Capture, goes_on, laid_out, take_in
-from recollect.service.services import Services
 from recollect.service.imports.belonging import place_for
 from recollect.service.imports.past import Item, Machine, PastSource, checked_size
 from recollect.service.imports.sources import SOURCES
 from recollect.service.places import Where, settle
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
@@ -159,7 +159,12 @@ def _file(
 
 
 def _taken(
-    services: Services, wanted: Wish, batch: Sequence[Item], step: ImportStep, at: datetime, room: int
+    services: Services,
+    wanted: Wish,
+    batch: Sequence[Item],
+    step: ImportStep,
+    at: datetime,
+    room: int,
 ) -> ImportStep:
     """Store a batch, or for a dry run count it; return how far the file is then."""
     with services.store.read() as tables:
@@ -184,7 +189,9 @@ def _taken(
         with services.store.read() as tables:
             new, known, through = _counted(tables, kept, left)
     else:
-        new, known, through = services.store.write(lambda tables: _stored(services, tables, kept, left))
+        new, known, through = services.store.write(
+            lambda tables: _stored(services, tables, kept, left)
+        )
     step = replace(step, conversations=step.conversations + new, known=step.known + known)
     return step if through else replace(step, outcome=FileOutcome.PARTLY)
 
@@ -266,7 +273,7 @@ def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
     try:
         for item in items:
             batch.append(item)
-            chars += sum(len(said.text) for said in item.transcript.said)
+            chars += sum(len(said.text) for said in item.transcript.messages)
             if len(batch) == BATCH_ITEMS or chars >= BATCH_CHARS:
                 yield batch
                 batch, chars = [], 0
@@ -286,5 +293,5 @@ def _dated(told: Transcript, touched_at: datetime) -> Transcript:
 def _too_old(told: Transcript, since: datetime | None, touched_at: datetime) -> bool:
     if since is None:
         return False
-    times = chain((said.at for said in told.said), [told.started_at])
+    times = chain((said.at for said in told.messages), [told.started_at])
     return max((at for at in times if at), default=touched_at) < since

@@ -16,14 +16,13 @@ from recollect.domain.block import By
 from recollect.domain.conversation import Conversation, Message
 from recollect.domain.link import Relation
 from recollect.domain.memory import Change
-from recollect.domain.portability import BRANCHED_FROM, MERGED
+from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED
 from recollect.domain.scope import Scope
-from recollect.engine.records import Records
+from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_target import known_conversation
-from recollect.service.services import Services
 from recollect.service.moving.parts import (
     AgentParts,
     BlockParts,
@@ -32,6 +31,7 @@ from recollect.service.moving.parts import (
     gather,
 )
 from recollect.service.moving.placing import Placed, place
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 
@@ -104,7 +104,7 @@ def link_to_originals(
     tables: Tables, services: Services, memories: Sequence[MemoryParts], placed: Placed
 ) -> None:
     """Note of each copied memory which one it was copied from."""
-    records = Records(tables, services.clock, "user")
+    records = AuditedWriter(tables, services.clock, "user")
     for kept in memories:
         records.link(placed.ids[kept.memory.id], Relation.DERIVED_FROM, kept.memory.id)
 

@@ -16,7 +16,7 @@ from recollect.context.history_window import message_size
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockVersion, By
 from recollect.domain.conversation import Conversation, Message, Role
-from recollect.domain.portability import LETTA
+from recollect.domain.agent_transfer import LETTA
 from recollect.service import inputs
 from recollect.service.agents import MAX_PROMPT
 from recollect.service.block_target import MAX_LABEL

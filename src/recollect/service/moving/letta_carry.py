@@ -10,7 +10,7 @@ somebody changed it. Pure functions on JSON; secrets' values never get this far.
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.domain.portability import LETTA
+from recollect.domain.agent_transfer import LETTA
 
 # Values that are secrets whatever they look like: an agent's variables; anywhere, what is called a
 # key or a password; in the record of a server, tokens, headers and variables too.

@@ -17,18 +17,17 @@ from recollect.domain.block import (
     Block,
     BlockChange,
     By,
-    changed,
+    edit_block,
     check_limit,
-    rethink,
+    replace_all,
 )
 from recollect.domain.memory import Status
-from recollect.domain.portability import BRANCHED_FROM, MERGED, BlockMergeConflict, Merge
+from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED, BlockMergeConflict, Merge
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
 from recollect.service import inputs
 from recollect.service.agents import known_agent
 from recollect.service.block_writing import add_block, change_of, keep_version
-from recollect.service.services import Services
 from recollect.service.moving.copies import (
     born_anew,
     branched_from,
@@ -38,6 +37,7 @@ from recollect.service.moving.copies import (
 )
 from recollect.service.moving.parts import AgentParts, gather
 from recollect.service.moving.placing import place_archive
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 from recollect.text.redact import redact
@@ -309,7 +309,7 @@ def _write_block(
         add_block(tables, kept, by=By.USER, reason=reason)
         tables.blocks.attach(agent.id, kept)
     else:
-        kept = changed(wanted.ours, rethink(wanted.value), by=By.USER, at=now)
+        kept = edit_block(wanted.ours, replace_all(wanted.value), by=By.USER, at=now)
         keep_version(tables, kept, by=By.USER, reason=reason)
     return change_of(kept, By.USER)
 

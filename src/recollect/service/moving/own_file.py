@@ -40,7 +40,7 @@ _LEFT_OUT: Mapping[str, frozenset[str]] = {
     "Change": frozenset({"id", "memory_id"}),
     "Link": frozenset({"id", "to_kind"}),
     "Source": frozenset({"sha256"}),
-    "KeptSkill": frozenset({"id", "path", "sha256"}),
+    "StoredSkill": frozenset({"id", "path", "sha256"}),
 }
 
 

@@ -19,7 +19,7 @@ from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
 from recollect.service.agents import PINNED_IN
 from recollect.store.protocol import Tables
-from recollect.store.values import KeptSkill
+from recollect.store.values import StoredSkill
 
 ALL = 2**53  # more than there can be
 
@@ -55,7 +55,7 @@ class MemoryParts:
 class SkillParts:
     """A skill in use, and since when."""
 
-    skill: KeptSkill
+    skill: StoredSkill
     loaded_at: datetime
 
 
@@ -81,24 +81,24 @@ def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> Agent
     Without conversations it is without what was remembered of single sessions, too.
     """
     said = tables.conversations.latest(agent.id, limit=ALL)[::-1] if conversations else []
-    memories = tables.memories.get_many(sorted(tables.agents.own_memories(agent.id)))
+    memories = tables.memories.get_many(sorted(tables.agents.own_memory_ids(agent.id)))
     if not conversations:
         memories = [memory for memory in memories if memory.scope is Scope.AGENT]
-    skills = tuple(SkillParts(skill, at) for skill, at in tables.skills.loaded(agent.id))
+    skills = tuple(SkillParts(skill, at) for skill, at in tables.skills.loaded_by(agent.id))
     source_ids = {piece.source_id for memory in memories for piece in memory.evidence}
     sources = (tables.sources.get(source_id) for source_id in sorted(source_ids))
     placed: list[Conversation | Memory] = [*said, *memories]
     repo_ids = {one.repo_id for one in placed}
-    repos = [repo for id in sorted(filter(None, repo_ids)) if (repo := tables.places.repo(id))]
+    repos = [repo for id in sorted(filter(None, repo_ids)) if (repo := tables.projects.repo(id))]
     project_ids = {one.project_id for one in placed}
     project_ids |= {one.skill.project_id for one in skills} | {repo.project_id for repo in repos}
-    projects = (tables.places.project(id) for id in sorted(filter(None, project_ids)))
+    projects = (tables.projects.project(id) for id in sorted(filter(None, project_ids)))
     metadata = {name: value for name, value in agent.metadata.items() if name != PINNED_IN}
     return AgentParts(
         agent=replace(agent, pinned=Pinned.NOT, metadata=metadata),
         projects=tuple(project for project in projects if project),
         repos=tuple(replace(repo, root="") for repo in repos),
-        blocks=_blocks(tables, tables.blocks.attached(agent.id)),
+        blocks=_blocks(tables, tables.blocks.attached_to(agent.id)),
         conversations=tuple(_conversation(tables, one) for one in said),
         sources=tuple(source for source in sources if source),
         memories=tuple(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from recollect.clock import Clock
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
-from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.link import Link
 from recollect.domain.project import Repo
 from recollect.domain.scope import Owner, Scope

@@ -9,27 +9,27 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.domain.portability import AgentExport, AgentFormat, AgentImport
+from recollect.domain.agent_transfer import AgentExport, AgentFormat, AgentImport
 from recollect.errors import EvidenceMissing, ImportRefused, InvalidInput, TooLarge
 from recollect.service import inputs
 from recollect.service.agents import known_agent
-from recollect.service.deps import Deps
 from recollect.service.moving import letta, letta_written, own_file
 from recollect.service.moving.given_json import MAX_BYTES, read_json
 from recollect.service.moving.parts import AgentParts, gather, links_outside
 from recollect.service.moving.placing import Placed, place, refuse_taken
+from recollect.service.services import Services
 from recollect.service.transfer import write_file
 from recollect.store.protocol import Tables
 
 
-def export_agent(deps: Deps, agent: object, path: Path, *, format: object) -> AgentExport:
+def export_agent(services: Services, agent: object, path: Path, *, format: object) -> AgentExport:
     """Write one agent to *path*, complete or not at all."""
     kind = inputs.one_of("format", AgentFormat, format)
-    with deps.store.read() as tables:
+    with services.store.read() as tables:
         who = known_agent(tables, agent)
         parts = gather(tables, who)
         stayed = {
-            "open files (paths of this machine)": len(tables.files.opened(who.id)),
+            "open files (paths of this machine)": len(tables.files.open_windows(who.id)),
             "links to what is not the agent's own": links_outside(tables, parts),
         }
     if kind is AgentFormat.AF:
@@ -42,14 +42,14 @@ def export_agent(deps: Deps, agent: object, path: Path, *, format: object) -> Ag
             f"agent {who.name!r} has {len(data):,} bytes; a file of one agent holds {MAX_BYTES:,}. "
             "Export the whole store instead"
         )
-    write_file(deps, path, lambda file: file.write(data))
+    write_file(services, path, lambda file: file.write(data))
     return AgentExport(agent=who, path=str(path), format=kind, counts=_counts(parts), notes=notes)
 
 
-def import_agent(deps: Deps, path: Path, *, name: object = None) -> AgentImport:
+def import_agent(services: Services, path: Path, *, name: object = None) -> AgentImport:
     """Make the agents of a file, all or none; *name* is for a file that holds one."""
     wanted = None if name is None else inputs.new_name_of("agent", name)
-    found, notes = _read(deps, path)
+    found, notes = _read(services, path)
     if wanted is not None and len(found) > 1:
         raise InvalidInput(
             f"{path} holds {len(found)} agents; one name does not do for all. Import it without "
@@ -64,10 +64,10 @@ def import_agent(deps: Deps, path: Path, *, name: object = None) -> AgentImport:
     def write(tables: Tables) -> list[Placed]:
         for one in names:
             refuse_taken(tables, one)
-        return [place(tables, deps.clock, one, came="imported with the agent") for one in found]
+        return [place(tables, services.clock, one, came="imported with the agent") for one in found]
 
     try:
-        placed = deps.store.write(write)
+        placed = services.store.write(write)
     except (InvalidInput, EvidenceMissing) as error:
         raise ImportRefused(f"{path} cannot be stored: {error}; nothing was changed") from error
     counts: Counter[str] = Counter(agents=len(placed))
@@ -82,12 +82,12 @@ def import_agent(deps: Deps, path: Path, *, name: object = None) -> AgentImport:
     )
 
 
-def _read(deps: Deps, path: Path) -> tuple[list[AgentParts], tuple[str, ...]]:
+def _read(services: Services, path: Path) -> tuple[list[AgentParts], tuple[str, ...]]:
     value = read_json(path)
     if own_file.is_ours(value):
         return [own_file.parts_of(value, path.name)], ()
     if letta.is_af(value):
-        return letta.parts_of(value, path.name, deps.clock.now())
+        return letta.parts_of(value, path.name, services.clock.now())
     raise ImportRefused(
         f"{path} holds no agent, neither as Recollect nor as Letta writes one; nothing was "
         "changed. A whole store is read by `recollect import`"

@@ -10,7 +10,7 @@ from itertools import islice
 
 import apsw
 
-from recollect.domain.upkeep import Problem
+from recollect.domain.maintenance import Problem
 from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex

@@ -9,7 +9,7 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.job import Job, JobKind, JobState
-from recollect.domain.ledger import ModelCall, Spent
+from recollect.domain.model_usage import ModelCall, ModelUsage
 from recollect.store.sqlite import queries
 from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 
@@ -116,9 +116,9 @@ class SqliteJobTable:
     def calls(self, limit: int) -> list[ModelCall]:
         return [_call(row) for row in self._db.execute(_SQL["calls"], {"limit": limit})]
 
-    def spent_since(self, since: datetime) -> Spent:
+    def spent_since(self, since: datetime) -> ModelUsage:
         rows = fetch_all(self._db.execute(_SQL["spent"], {"since": to_micros(since)}))
-        return Spent(*rows[0])
+        return ModelUsage(*rows[0])
 
 
 def _lease_values(job: Job) -> dict[str, Any]:

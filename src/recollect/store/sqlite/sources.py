@@ -5,7 +5,7 @@ import json
 import apsw
 
 from recollect.clock import from_micros, to_micros
-from recollect.domain.event import Event, EventState, Trigger
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.sqlite import queries

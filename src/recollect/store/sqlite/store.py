@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from recollect.clock import Clock
-from recollect.domain.upkeep import Imported, Problem
+from recollect.domain.maintenance import Imported, Problem
 from recollect.errors import StoreBusy, StoreClosed
 from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.agents import SqliteAgentTable

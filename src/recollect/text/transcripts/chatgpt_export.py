@@ -8,7 +8,7 @@ are left out.
 
 from collections.abc import Callable, Sequence
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import (
     JsonRecord,
     is_record,
@@ -48,7 +48,7 @@ def _transcript(conversation: JsonRecord) -> Transcript:
     path = _read_path(record_at(conversation, "mapping"), text_at(conversation, "current_node"))
     messages = tuple(message for node in path for message in _node_messages(node))
     return Transcript(
-        said=messages,
+        messages=messages,
         format=FORMAT,
         title=text_at(conversation, "title"),
         session=text_at(conversation, "conversation_id", "id"),
@@ -77,13 +77,13 @@ def _walk(
     return list(seen.values())
 
 
-def _node_messages(node: JsonRecord) -> list[Said]:
+def _node_messages(node: JsonRecord) -> list[TranscriptMessage]:
     message = record_at(node, "message")
     text = _content_text(record_at(message, "content"))
     if not text.strip():
         return []
     voice, speaker = _voice_and_speaker(message)
-    return [Said(voice, text, speaker, time_at(message, "create_time"))]
+    return [TranscriptMessage(voice, text, speaker, time_at(message, "create_time"))]
 
 
 def _voice_and_speaker(message: JsonRecord) -> tuple[Voice, str]:

@@ -8,7 +8,7 @@ the order written; all of them are read.
 
 from collections.abc import Sequence
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import JsonRecord, records_at, text_at, time_at
 from recollect.text.transcripts.message_parts import content_messages, first_timestamp
 from recollect.text.transcripts.speaker_labels import voice_of_role
@@ -34,7 +34,7 @@ def _transcript(conversation: JsonRecord) -> Transcript:
     records = records_at(conversation, "chat_messages")
     messages = tuple(message for record in records for message in _parse_message(record))
     return Transcript(
-        said=messages,
+        messages=messages,
         format=FORMAT,
         title=text_at(conversation, "name", "title"),
         session=text_at(conversation, "uuid"),
@@ -42,7 +42,7 @@ def _transcript(conversation: JsonRecord) -> Transcript:
     )
 
 
-def _parse_message(record: JsonRecord) -> list[Said]:
+def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
     at = time_at(record, "created_at")
     voice, speaker = voice_of_role(text_at(record, "sender"))
     messages = content_messages(record.get("content"), voice=voice, speaker=speaker, at=at)

@@ -9,7 +9,7 @@ Lines are read in the order written, without following parents, so abandoned bra
 import re
 from collections.abc import Sequence
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import (
     JsonRecord,
     is_record,
@@ -102,16 +102,16 @@ def _titles(lines: Sequence[JsonRecord], sessions: dict[str, list[JsonRecord]]) 
 def _transcript(session: str, lines: Sequence[JsonRecord], *, title: str) -> Transcript:
     messages = tuple(message for line in lines for message in _line_messages(line))
     return Transcript(
-        said=messages,
+        messages=messages,
         format=FORMAT,
         title=title,
         session=session,
-        place=next(filter(None, (text_at(line, "cwd") for line in lines)), ""),
+        folder=next(filter(None, (text_at(line, "cwd") for line in lines)), ""),
         started_at=first_timestamp(messages),
     )
 
 
-def _line_messages(line: JsonRecord) -> list[Said]:
+def _line_messages(line: JsonRecord) -> list[TranscriptMessage]:
     voice = _voice(line)
     if voice is None:
         return []
@@ -145,12 +145,12 @@ def _content(line: JsonRecord) -> object:
             return record_at(line, "message").get("content")
 
 
-def _split_program_text(message: Said) -> list[Said]:
+def _split_program_text(message: TranscriptMessage) -> list[TranscriptMessage]:
     """Return what the user typed in *message*, then what the program added, with their voices."""
     if message.voice is not Voice.USER:
         return [message]
     text, notices = _extract_blocks(_NOTICE_TAG, message.text)
-    added = [Said(Voice.SYSTEM, notice, at=message.at) for notice in notices]
+    added = [TranscriptMessage(Voice.SYSTEM, notice, at=message.at) for notice in notices]
     text = text.strip() if notices else text
     if text.startswith(_MEMORY_TAGS[0]) and text.endswith(_MEMORY_TAGS[1]):
         text = text.removeprefix(_MEMORY_TAGS[0]).removesuffix(_MEMORY_TAGS[1])
@@ -158,7 +158,7 @@ def _split_program_text(message: Said) -> list[Said]:
         return added
     is_command = not _extract_blocks(_COMMAND_TAG, text)[0].strip()
     voice = Voice.SYSTEM if is_command or text.startswith(_PROGRAM_TEXTS) else Voice.USER
-    return [Said(voice, text, at=message.at), *added]
+    return [TranscriptMessage(voice, text, at=message.at), *added]
 
 
 def _extract_blocks(tags: re.Pattern[str], text: str) -> tuple[str, list[str]]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import (
     JsonRecord,
     is_record,
@@ -52,7 +52,7 @@ def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
     """Return the one session in *records*."""
     items = [_item_messages(record) for record in records]
     item_counts = Counter(key for item in items for key in _message_keys(item))
-    messages: list[Said] = []
+    messages: list[TranscriptMessage] = []
     for record, item in zip(records, items, strict=True):
         events = _event_messages(record)
         messages += [*item, *(event for event in events if not _is_repeated(item_counts, event))]
@@ -60,16 +60,16 @@ def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
     turns = [record for record in records if text_at(record, "type") == "turn_context"]
     return [
         Transcript(
-            said=tuple(messages),
+            messages=tuple(messages),
             format=FORMAT,
             session=_first_field(headers, "id"),
-            place=_first_field(headers, "cwd") or _first_field(turns, "cwd"),
+            folder=_first_field(headers, "cwd") or _first_field(turns, "cwd"),
             started_at=_start_time(headers) or first_timestamp(messages),
         )
     ]
 
 
-def _item_messages(record: JsonRecord) -> list[Said]:
+def _item_messages(record: JsonRecord) -> list[TranscriptMessage]:
     at = time_at(record, "timestamp")
     payload = record_at(record, "payload")
     match text_at(record, "type"):
@@ -85,7 +85,7 @@ def _item_messages(record: JsonRecord) -> list[Said]:
             return []
 
 
-def _event_messages(record: JsonRecord) -> list[Said]:
+def _event_messages(record: JsonRecord) -> list[TranscriptMessage]:
     payload = record_at(record, "payload")
     voice = _EVENT_VOICES.get(text_at(payload, "type"))
     if voice is None or text_at(record, "type") != "event_msg":
@@ -95,7 +95,7 @@ def _event_messages(record: JsonRecord) -> list[Said]:
     return [part for message in messages for part in _split_program_text(message)]
 
 
-def _split_program_text(message: Said) -> list[Said]:
+def _split_program_text(message: TranscriptMessage) -> list[TranscriptMessage]:
     """Split *message* into the user's own text and program text with the system's voice."""
     if message.voice is not Voice.USER:
         return [message]
@@ -111,14 +111,14 @@ def _split_program_text(message: Said) -> list[Said]:
     return [replace(message, voice=Voice.SYSTEM, text=editor.strip()), *typed]
 
 
-def _message_keys(messages: Sequence[Said]) -> set[tuple[Voice, str]]:
+def _message_keys(messages: Sequence[TranscriptMessage]) -> set[tuple[Voice, str]]:
     """Return the texts in which an event may repeat *messages*: each part, or all joined."""
     texts = [message.text for message in messages if message.voice is Voice.USER]
     joined = {(Voice.USER, separator.join(texts).strip()) for separator in ("", "\n")}
     return {(message.voice, message.text.strip()) for message in messages} | joined
 
 
-def _is_repeated(item_counts: Counter[tuple[Voice, str]], message: Said) -> bool:
+def _is_repeated(item_counts: Counter[tuple[Voice, str]], message: TranscriptMessage) -> bool:
     key = (message.voice, message.text.strip())
     item_counts[key] -= 1
     return item_counts[key] >= 0

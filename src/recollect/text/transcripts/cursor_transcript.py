@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts import plain_text
 from recollect.text.transcripts.json_fields import (
     JsonRecord,
@@ -39,7 +39,7 @@ def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
     messages = tuple(
         message for record in records if _is_line(record) for message in _line_messages(record)
     )
-    return [Transcript(said=messages, format=FORMAT, started_at=first_timestamp(messages))]
+    return [Transcript(messages=messages, format=FORMAT, started_at=first_timestamp(messages))]
 
 
 def parse_text(text: str) -> list[Transcript]:
@@ -47,8 +47,8 @@ def parse_text(text: str) -> list[Transcript]:
     dialogue = plain_text.parse(text)
     if dialogue.format != plain_text.DIALOGUE:
         return []
-    messages = [part for message in dialogue.said for part in _split_program_text(message)]
-    return [Transcript(said=tuple(messages), format=FORMAT)]
+    messages = [part for message in dialogue.messages for part in _split_program_text(message)]
+    return [Transcript(messages=tuple(messages), format=FORMAT)]
 
 
 def _is_line(record: JsonRecord) -> bool:
@@ -56,7 +56,7 @@ def _is_line(record: JsonRecord) -> bool:
     return is_known_role and is_record(record.get("message"))
 
 
-def _line_messages(record: JsonRecord) -> list[Said]:
+def _line_messages(record: JsonRecord) -> list[TranscriptMessage]:
     voice, speaker = voice_of_role(text_at(record, "role"))
     content = record_at(record, "message").get("content")
     at = time_at(record, "timestamp", "created_at")
@@ -64,7 +64,7 @@ def _line_messages(record: JsonRecord) -> list[Said]:
     return [part for message in messages for part in _split_program_text(message)]
 
 
-def _split_program_text(message: Said) -> list[Said]:
+def _split_program_text(message: TranscriptMessage) -> list[TranscriptMessage]:
     """Return what the program added to *message*, then what the user typed."""
     if message.voice is not Voice.USER:
         return [message]
@@ -74,5 +74,5 @@ def _split_program_text(message: Said) -> list[Said]:
     else:
         typed = _REMINDER.sub("", message.text).strip()
         added = "\n".join(match.group() for match in _REMINDER.finditer(message.text))
-    parts = [Said(Voice.SYSTEM, added, at=message.at), replace(message, text=typed)]
+    parts = [TranscriptMessage(Voice.SYSTEM, added, at=message.at), replace(message, text=typed)]
     return [part for part in parts if part.text]

@@ -8,7 +8,7 @@ counts. Messages of the Gemini API are read by message_list.py.
 
 from collections.abc import Sequence
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import (
     JsonRecord,
     is_record,
@@ -68,7 +68,7 @@ def _transcript(session: JsonRecord, records: Sequence[JsonRecord]) -> Transcrip
     by_id = {text_at(record, "id") or id(record): record for record in records}
     messages = tuple(message for record in by_id.values() for message in _parse_message(record))
     return Transcript(
-        said=messages,
+        messages=messages,
         format=FORMAT,
         title=text_at(session, "summary"),
         session=text_at(session, "sessionId"),
@@ -76,18 +76,18 @@ def _transcript(session: JsonRecord, records: Sequence[JsonRecord]) -> Transcrip
     )
 
 
-def _parse_message(record: JsonRecord) -> list[Said]:
+def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
     at = time_at(record, "timestamp")
     text = _content_text(record.get("content"))
     voice = _VOICES.get(text_at(record, "type"), Voice.SYSTEM)
-    messages = [Said(voice, text, at=at)]
+    messages = [TranscriptMessage(voice, text, at=at)]
     if voice is Voice.USER:
         typed, heading, files = text.partition(_FILES_HEADING)
         is_by_program = typed.lstrip().startswith(_SETUP_PREFIXES)
-        messages = [Said(Voice.SYSTEM if is_by_program else voice, typed, at=at)]
-        messages.append(Said(Voice.TOOL, (heading + files).strip(), at=at))
+        messages = [TranscriptMessage(Voice.SYSTEM if is_by_program else voice, typed, at=at)]
+        messages.append(TranscriptMessage(Voice.TOOL, (heading + files).strip(), at=at))
     for call in records_at(record, "toolCalls"):
-        output = Said(Voice.TOOL, _tool_output(call), text_at(call, "name"), at)
+        output = TranscriptMessage(Voice.TOOL, _tool_output(call), text_at(call, "name"), at)
         messages += [tool_call_message(call, at=at), output]
     return [message for message in messages if message.text.strip()]
 

@@ -7,7 +7,7 @@ its entity. An agent wrote the file, so all messages have the assistant's voice.
 
 from collections.abc import Sequence
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import JsonRecord, list_at, text_at
 
 FORMAT = "mcp-memory"
@@ -24,8 +24,10 @@ def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
     """Return the graph as one transcript: a message per entity, and one for all relations."""
     entities = [_entity_text(record) for record in records if _is_entity(record)]
     relations = "\n".join(_relation_text(record) for record in records if _is_relation(record))
-    messages = tuple(Said(Voice.ASSISTANT, text) for text in [*entities, relations] if text)
-    return [Transcript(said=messages, format=FORMAT, title="MCP memory")]
+    messages = tuple(
+        TranscriptMessage(Voice.ASSISTANT, text) for text in [*entities, relations] if text
+    )
+    return [Transcript(messages=messages, format=FORMAT, title="MCP memory")]
 
 
 def _is_entity(record: JsonRecord) -> bool:

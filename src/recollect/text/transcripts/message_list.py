@@ -7,7 +7,7 @@ skipped.
 
 from collections.abc import Iterable, Sequence
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.errors import InvalidInput
 from recollect.text.transcripts.json_fields import (
     JsonRecord,
@@ -85,16 +85,16 @@ def _transcript(
 ) -> Transcript:
     messages = tuple(message for record in records for message in _parse_message(record))
     return Transcript(
-        said=messages,
+        messages=messages,
         format=FORMAT,
         title=title,
         session=session,
-        place=place,
+        folder=place,
         started_at=first_timestamp(messages),
     )
 
 
-def _parse_message(record: JsonRecord) -> list[Said]:
+def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
     at = time_at(record, *_TIME_FIELDS)
     if _is_tool_item(record):
         return content_messages([record], voice=Voice.TOOL, at=at)

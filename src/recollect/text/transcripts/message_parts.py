@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 
-from recollect.domain.transcript import Said, Voice
+from recollect.domain.transcript import TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import JsonRecord, is_record, record_at, text_at
 from recollect.text.transcripts.json_records import parse_json
 
@@ -34,7 +34,7 @@ _OUTPUT_FIELDS = ("output", "content", "text", "result", "error")
 
 def content_messages(
     content: object, *, voice: Voice, speaker: str = "", at: datetime | None = None
-) -> list[Said]:
+) -> list[TranscriptMessage]:
     """Return a message for each part of *content*, without blank ones."""
     parts = content if isinstance(content, list | tuple) else [content]
     messages = [_part_message(part, voice, speaker, at) for part in parts]
@@ -61,14 +61,14 @@ def part_text(part: JsonRecord) -> str:
     return text_at(part, "text") or text_at(record_at(part, "text"), "value")
 
 
-def tool_call_message(call: JsonRecord, *, at: datetime | None = None) -> Said:
+def tool_call_message(call: JsonRecord, *, at: datetime | None = None) -> TranscriptMessage:
     """Return a tool call as a message with the tool's voice: its name and arguments."""
     function = record_at(call, "function") or call
     name = text_at(function, "name") or text_at(call, "type").removesuffix("_call")
     arguments = next(
         (function[key] for key in _ARGUMENT_FIELDS if function.get(key) is not None), None
     )
-    return Said(Voice.TOOL, _call_text(name, arguments), name, at)
+    return TranscriptMessage(Voice.TOOL, _call_text(name, arguments), name, at)
 
 
 def tool_output_text(value: object) -> str:
@@ -82,22 +82,24 @@ def tool_output_text(value: object) -> str:
     return _output_line(value)
 
 
-def first_timestamp(messages: Iterable[Said]) -> datetime | None:
+def first_timestamp(messages: Iterable[TranscriptMessage]) -> datetime | None:
     """Return the first time in *messages*, or None."""
     return next((message.at for message in messages if message.at), None)
 
 
-def _part_message(part: object, voice: Voice, speaker: str, at: datetime | None) -> Said:
+def _part_message(
+    part: object, voice: Voice, speaker: str, at: datetime | None
+) -> TranscriptMessage:
     if isinstance(part, str):
-        return Said(voice, part, speaker, at)
+        return TranscriptMessage(voice, part, speaker, at)
     if not is_record(part):
-        return Said(voice, "", speaker, at)
+        return TranscriptMessage(voice, "", speaker, at)
     kind = text_at(part, "type")
     if is_tool_call(kind):
         return tool_call_message(part, at=at)
     if is_tool_result(kind):
-        return Said(Voice.TOOL, _result_text(part), text_at(part, "name"), at)
-    return Said(voice, part_text(part), speaker, at)
+        return TranscriptMessage(Voice.TOOL, _result_text(part), text_at(part, "name"), at)
+    return TranscriptMessage(voice, part_text(part), speaker, at)
 
 
 def _result_text(part: JsonRecord) -> str:

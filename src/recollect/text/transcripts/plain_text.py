@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.domain.transcript import Said, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import parse_time
 from recollect.text.transcripts.message_parts import first_timestamp
 from recollect.text.transcripts.speaker_labels import NOT_SPEAKERS, voice_of_label
@@ -83,8 +83,8 @@ def parse(text: str) -> Transcript:
         before = [line for line in lines[: same_style[0].line] if line.strip()]
         if _is_dialogue(same_style, messages, before):
             said = (*_preamble(before), *(message for message in messages if message.text))
-            return Transcript(said=said, format=DIALOGUE, started_at=first_timestamp(said))
-    return Transcript(said=(Said(Voice.USER, text),), format=TEXT)
+            return Transcript(messages=said, format=DIALOGUE, started_at=first_timestamp(said))
+    return Transcript(messages=(TranscriptMessage(Voice.USER, text),), format=TEXT)
 
 
 def _role_labels(labels: list[_SpeakerLabel]) -> list[_SpeakerLabel]:
@@ -144,11 +144,13 @@ def _is_speaker_name(name: str, style: str) -> bool:
     return not any(word[0].islower() or word.casefold() in NOT_SPEAKERS for word in name.split(" "))
 
 
-def _messages_at_labels(lines: Sequence[str], labels: Sequence[_SpeakerLabel]) -> list[Said]:
+def _messages_at_labels(
+    lines: Sequence[str], labels: Sequence[_SpeakerLabel]
+) -> list[TranscriptMessage]:
     """Return the message after each of *labels*, up to the next label, including blank ones."""
     ends = [*(label.line for label in labels[1:]), len(lines)]
     return [
-        Said(label.voice, _message_text(lines, label, end), label.speaker, label.at)
+        TranscriptMessage(label.voice, _message_text(lines, label, end), label.speaker, label.at)
         for label, end in zip(labels, ends, strict=True)
     ]
 
@@ -158,13 +160,13 @@ def _message_text(lines: Sequence[str], label: _SpeakerLabel, end: int) -> str:
     return "\n".join([lines[label.line][label.end :], *rest]).strip()
 
 
-def _preamble(before: Sequence[str]) -> list[Said]:
+def _preamble(before: Sequence[str]) -> list[TranscriptMessage]:
     # A title, or words of the person who passed the dialogue on, who may not be the user.
-    return [Said(Voice.OTHER, "\n".join(before).strip())] if before else []
+    return [TranscriptMessage(Voice.OTHER, "\n".join(before).strip())] if before else []
 
 
 def _is_dialogue(
-    labels: Sequence[_SpeakerLabel], messages: Sequence[Said], before: Sequence[str]
+    labels: Sequence[_SpeakerLabel], messages: Sequence[TranscriptMessage], before: Sequence[str]
 ) -> bool:
     if len(labels) < 2 or not any(message.text for message in messages):
         return False

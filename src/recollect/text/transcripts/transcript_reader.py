@@ -66,6 +66,7 @@ def parse_transcripts(text: str) -> ParsedTranscripts:
         if transcript_format.recognises(decoded.records):
             transcripts = transcript_format.parse(decoded.records)
             return ParsedTranscripts(
-                tuple(transcript for transcript in transcripts if transcript.said), decoded.skipped
+                tuple(transcript for transcript in transcripts if transcript.messages),
+                decoded.skipped,
             )
     return ParsedTranscripts((plain_text.parse(text),))

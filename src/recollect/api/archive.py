@@ -1,0 +1,39 @@
+"""An agent's archive of passages."""
+
+from recollect.api.arguments import AgentLike, Moment, Texts
+from recollect.api.noun import Noun
+from recollect.domain.memory import Memory
+from recollect.domain.retrieval import Hit
+from recollect.wire.requests.archive import TOKEN_LIMIT, InsertPassageRequest, SearchPassagesRequest
+
+
+class Archive(Noun):
+    """An agent's archive of passages."""
+
+    def insert(
+        self,
+        agent: AgentLike,
+        content: str,
+        *,
+        tags: Texts = (),
+        title: str = "",
+        observed_at: Moment = None,
+        token_limit: int = TOKEN_LIMIT,
+    ) -> Memory:
+        """Store a passage in an agent's archive: a memory of agent scope."""
+        return self._send(InsertPassageRequest, locals())
+
+    def search(
+        self,
+        agent: AgentLike,
+        query: str = "",
+        *,
+        tags: Texts = (),
+        tag_match: str = "any",
+        since: Moment = None,
+        until: Moment = None,
+        asked_at: Moment = None,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Return the passages that answer *query*, best first; the newest if it is empty."""
+        return self._send(SearchPassagesRequest, locals())

@@ -1,0 +1,252 @@
+"""Blocks: labelled text that is always in an agent's context."""
+
+from collections.abc import Mapping
+from types import EllipsisType
+from typing import Any
+
+from recollect.api.arguments import AgentLike, BlockLike, ConversationLike, Moment, Place
+from recollect.api.noun import Noun
+from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion
+from recollect.wire.requests.blocks import (
+    AppendBlockRequest,
+    AttachBlockRequest,
+    CreateBlockRequest,
+    DeleteBlockRequest,
+    DetachBlockRequest,
+    GetBlockDiffRequest,
+    GetBlockHistoryRequest,
+    GetBlockRequest,
+    GetBlocksFingerprintRequest,
+    InsertInBlockRequest,
+    ListBlockChangesRequest,
+    ListBlocksRequest,
+    ReplaceInBlockRequest,
+    RollbackBlockRequest,
+    SearchBlocksRequest,
+    SetBlockRequest,
+    UpdateBlockRequest,
+)
+
+
+class Blocks(Noun):
+    """
+    Edit blocks: labelled text that is always in an agent's context.
+
+    A block is named by an agent and a label, plus the project or conversation it belongs to. With
+    no agent, project or conversation, *label* is a `Block` or its id. Edits take
+    `expected_version` (`BlockConflict` if someone else was faster), `by` (user, agent or system)
+    and `reason`.
+    """
+
+    def create(
+        self,
+        label: str,
+        value: str = "",
+        *,
+        agent: AgentLike | None = None,
+        scope: str | None = None,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        description: str = "",
+        limit: int | None = DEFAULT_LIMIT,
+        read_only: bool = False,
+        hidden: bool = False,
+        metadata: Mapping[str, Any] | None = None,
+        by: str = "user",
+    ) -> Block:
+        """Create a block of an agent, a project, a conversation, or (scope global) a shared one."""
+        return self._send(CreateBlockRequest, locals())
+
+    def get(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> Block:
+        """Return one block."""
+        return self._send(GetBlockRequest, locals())
+
+    def set(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        value: str,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        by: str = "user",
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Block:
+        """Replace the value of a block."""
+        return self._send(SetBlockRequest, locals())
+
+    def append(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        text: str,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        by: str = "user",
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Block:
+        """Append *text* to a block as new lines."""
+        return self._send(AppendBlockRequest, locals())
+
+    def replace(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        old: str,
+        new: str,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        by: str = "user",
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Block:
+        """Replace *old*, which must occur exactly once, by *new*."""
+        return self._send(ReplaceInBlockRequest, locals())
+
+    def insert(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        text: str,
+        line: int = -1,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        by: str = "user",
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Block:
+        """Insert *text* after *line* lines of a block: 0 is the beginning, -1 the end."""
+        return self._send(InsertInBlockRequest, locals())
+
+    def update(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        by: str = "user",
+        expected_version: int | None = None,
+        reason: str = "",
+        new_label: str | EllipsisType = ...,
+        description: str | EllipsisType = ...,
+        limit: int | EllipsisType | None = ...,
+        read_only: bool | EllipsisType = ...,
+        hidden: bool | EllipsisType = ...,
+        metadata: Mapping[str, Any] | EllipsisType | None = ...,
+    ) -> Block:
+        """Change the given settings of a block; its value stays."""
+        return self._send(UpdateBlockRequest, locals())
+
+    def history(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> list[BlockVersion]:
+        """Return every version of a block, oldest first, with author, time and reason."""
+        return self._send(GetBlockHistoryRequest, locals())
+
+    def diff(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        older: int,
+        newer: int | None = None,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> str:
+        """Return a unified diff of two versions; *newer* defaults to the current one."""
+        return self._send(GetBlockDiffRequest, locals())
+
+    def rollback(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        version: int,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        by: str = "user",
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Block:
+        """Restore the value of an earlier version as a new version."""
+        return self._send(RollbackBlockRequest, locals())
+
+    def attach(self, agent: AgentLike, block: BlockLike) -> Block:
+        """Attach a shared (global) block to an agent."""
+        return self._send(AttachBlockRequest, locals())
+
+    def detach(self, agent: AgentLike, label: str) -> Block:
+        """Detach a shared block from an agent; the block itself stays."""
+        return self._send(DetachBlockRequest, locals())
+
+    def delete(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> Block:
+        """Delete a block and its history, for every agent that has it."""
+        return self._send(DeleteBlockRequest, locals())
+
+    def changes(
+        self,
+        agent: AgentLike | None,
+        since: Moment,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> list[BlockChange]:
+        """Return the changes since a moment to the blocks an agent sees, by any process."""
+        return self._send(ListBlockChangesRequest, locals())
+
+    def fingerprint(
+        self,
+        agent: AgentLike | None,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> str:
+        """Return a text that changes whenever the blocks an agent sees change."""
+        return self._send(GetBlocksFingerprintRequest, locals())
+
+    def search(
+        self,
+        query: str,
+        *,
+        agent: AgentLike,
+        limit: int = 10,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> list[BlockHit]:
+        """Return the blocks an agent sees that match *query*, best first."""
+        return self._send(SearchBlocksRequest, locals())
+
+    def list(
+        self,
+        agent: AgentLike | None = None,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> list[Block]:
+        """Return the blocks an agent sees, in prompt order; without an agent, every block."""
+        return self._send(ListBlocksRequest, locals())

@@ -1,0 +1,64 @@
+"""Captures and their progress."""
+
+from collections.abc import Sequence
+
+from recollect.api.arguments import AgentLike, FilePath, Material, Moment, Place
+from recollect.api.noun import Noun, given
+from recollect.domain.capture_event import Event
+from recollect.wire.material_files import file_material, material_of
+from recollect.wire.requests.captures import (
+    CaptureManyRequest,
+    GetCaptureRequest,
+    ListCapturesRequest,
+)
+
+
+class Captures(Noun):
+    """Capture files, and follow the progress of captures."""
+
+    def add_many(
+        self,
+        materials: Sequence[Material],
+        capture_mode: str = "transcript",
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        scope: str | None = None,
+        title: str = "",
+        user: str = "",
+        observed_at: Moment = None,
+    ) -> list[Event]:
+        """Store every conversation in several texts or files, all or none."""
+        arguments = {
+            **given(locals()),
+            "materials": [material_of(material) for material in materials],
+        }
+        return self._send(CaptureManyRequest, arguments)
+
+    def add_file(
+        self,
+        path: FilePath,
+        capture_mode: str = "transcript",
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        scope: str | None = None,
+        title: str = "",
+        user: str = "",
+        observed_at: Moment = None,
+    ) -> list[Event]:
+        """Store every conversation in one file of this machine."""
+        arguments = {name: value for name, value in locals().items() if name != "path"}
+        return self._send(CaptureManyRequest, {**arguments, "materials": [file_material(path)]})
+
+    def get(self, event_id: str) -> Event:
+        """Return the progress of one capture."""
+        return self._send(GetCaptureRequest, locals())
+
+    def list(self) -> list[Event]:
+        """Return every capture and write, oldest first."""
+        return self._send(ListCapturesRequest, locals())

@@ -1,0 +1,240 @@
+"""Conversations, their messages, pins and summaries."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.api.arguments import (
+    AgentLike,
+    Content,
+    ConversationLike,
+    MessageLike,
+    Moment,
+    Place,
+    Texts,
+)
+from recollect.api.noun import Noun
+from recollect.domain.conversation import (
+    Compacted,
+    Conversation,
+    ConversationReceipt,
+    Message,
+    MessageHit,
+    Pin,
+    Summary,
+)
+from recollect.wire.requests.conversations import (
+    AddMessageRequest,
+    AddPinRequest,
+    AppendMessageRequest,
+    AppendMessagesRequest,
+    CompactConversationRequest,
+    DeleteConversationRequest,
+    EndConversationRequest,
+    GetConversationRequest,
+    ListAgentMessagesRequest,
+    ListConversationsRequest,
+    ListMessagesInContextRequest,
+    ListMessagesRequest,
+    ListPinsRequest,
+    ListSummariesRequest,
+    PinMessageRequest,
+    RemovePinRequest,
+    RenameConversationRequest,
+    ResumeConversationRequest,
+    SearchForLettaRequest,
+    SearchMessagesRequest,
+    StartConversationRequest,
+)
+
+
+class Conversations(Noun):
+    """Record, search and compact conversations."""
+
+    def start(
+        self,
+        *,
+        agent: AgentLike | None = None,
+        project: Place = None,
+        repo: Place = None,
+        title: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        started_at: Moment = None,
+    ) -> Conversation:
+        """Start a conversation; an agent with a new name is created."""
+        return self._send(StartConversationRequest, locals())
+
+    def get(self, conversation: ConversationLike) -> Conversation:
+        """Return one conversation."""
+        return self._send(GetConversationRequest, locals())
+
+    def end(
+        self, conversation: ConversationLike, *, ended_at: Moment = None, capture: bool = False
+    ) -> Conversation:
+        """End a conversation; ending it twice is the same as ending it once.
+
+        *capture* also captures its messages, so that the engine extracts candidates from them.
+        """
+        return self._send(EndConversationRequest, locals())
+
+    def resume(self, conversation: ConversationLike) -> Conversation:
+        """Reopen an ended conversation."""
+        return self._send(ResumeConversationRequest, locals())
+
+    def rename(self, conversation: ConversationLike, title: str) -> Conversation:
+        """Change the title of a conversation."""
+        return self._send(RenameConversationRequest, locals())
+
+    def delete(self, conversation: ConversationLike) -> ConversationReceipt:
+        """Delete a conversation and its messages; return a receipt."""
+        return self._send(DeleteConversationRequest, locals())
+
+    def append(
+        self,
+        conversation: ConversationLike,
+        role: str,
+        content: Content = "",
+        *,
+        created_at: Moment = None,
+        metadata: Mapping[str, Any] | None = None,
+        tool_calls: Sequence[Any] | None = None,
+        tool_call_id: str = "",
+        name: str = "",
+        tokens: int | None = None,
+        pinned: bool = False,
+    ) -> Message:
+        """Append a message; full text finds it at once."""
+        return self._send(AppendMessageRequest, locals())
+
+    def append_many(
+        self, conversation: ConversationLike, messages: Sequence[Mapping[str, Any]]
+    ) -> list[Message]:
+        """Append several messages, all or none; each a dict of `append`'s arguments."""
+        return self._send(AppendMessagesRequest, locals())
+
+    def add_message(
+        self,
+        agent: AgentLike,
+        role: str,
+        content: Content,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        created_at: Moment = None,
+    ) -> Message:
+        """Append a message to the agent's current conversation.
+
+        After four hours without a message the next one starts a new conversation.
+        """
+        return self._send(AddMessageRequest, locals())
+
+    def messages(
+        self,
+        conversation: ConversationLike,
+        *,
+        start: int = 0,
+        limit: int = 100,
+        newest_first: bool = False,
+        before: int | None = None,
+    ) -> list[Message]:
+        """Return a page of messages, in order from position *start*, or newest first.
+
+        *before* returns the messages before that position, newest first, and ignores *start*.
+        """
+        return self._send(ListMessagesRequest, locals())
+
+    def agent_messages(
+        self, agent: AgentLike, *, limit: int = 100, offset: int = 0, roles: Texts | None = None
+    ) -> list[Message]:
+        """Return the messages of all conversations of an agent, newest first."""
+        return self._send(ListAgentMessagesRequest, locals())
+
+    def messages_in_context(self, conversation: ConversationLike) -> list[Message]:
+        """Return the messages that no summary has replaced, in order."""
+        return self._send(ListMessagesInContextRequest, locals())
+
+    def summaries(self, conversation: ConversationLike) -> list[Summary]:
+        """Return the summaries of a conversation, oldest first."""
+        return self._send(ListSummariesRequest, locals())
+
+    def pin_message(self, message: MessageLike, *, pinned: bool = True) -> Message:
+        """Pin a message so that compaction keeps it in context, or unpin it."""
+        return self._send(PinMessageRequest, locals())
+
+    def pin(self, conversation: ConversationLike, content: str, *, kind: str = "note") -> Pin:
+        """Pin a ticket, a debug note or a decision to a conversation."""
+        return self._send(AddPinRequest, locals())
+
+    def unpin(self, pin: Pin | str) -> Pin:
+        """Remove a pin."""
+        return self._send(RemovePinRequest, locals())
+
+    def pins(self, conversation: ConversationLike) -> list[Pin]:
+        """Return the pins of a conversation, oldest first."""
+        return self._send(ListPinsRequest, locals())
+
+    def search(
+        self,
+        query: str,
+        *,
+        agent: AgentLike | None = None,
+        conversation: ConversationLike | None = None,
+        asked_in: ConversationLike | None = None,
+        roles: Texts | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        asked_at: Moment = None,
+        mode: str = "hybrid",
+        limit: int = 10,
+    ) -> list[MessageHit]:
+        """Return the messages that answer *query*, best first, each with its explanation.
+
+        Times in the query ("last Friday", "three sessions ago") are resolved relative to *asked_at*
+        and to *asked_in*, the current conversation. *mode* is hybrid, fts or vector.
+        """
+        return self._send(SearchMessagesRequest, locals())
+
+    def letta_search(
+        self,
+        agent: AgentLike,
+        query: str = "",
+        *,
+        roles: Texts | None = None,
+        limit: int = 10,
+        start_date: Moment = None,
+        end_date: Moment = None,
+        asked_at: Moment = None,
+        asked_in: ConversationLike | None = None,
+    ) -> Mapping[str, Any]:
+        """Search messages and return the result in the shape of Letta's `conversation_search` tool."""
+        return self._send(SearchForLettaRequest, locals())
+
+    def compact(
+        self,
+        conversation: ConversationLike,
+        *,
+        window_tokens: int | None = None,
+        mode: str = "sliding_window",
+        keep_last: int = 10,
+        threshold: float = 0.8,
+        target: float = 0.5,
+        summary_tokens: int | None = None,
+        force: bool = False,
+    ) -> Compacted | None:
+        """Replace older messages by a summary once *threshold* of the context window is used.
+
+        *mode* `all` replaces every message that may go, `sliding_window` the oldest until *target*
+        is reached. The last messages, pinned ones and decisions stay; a tool call stays with its
+        result. Return None if nothing was replaced; *force* ignores the threshold.
+        """
+        return self._send(CompactConversationRequest, locals())
+
+    def list(
+        self,
+        *,
+        agent: AgentLike | None = None,
+        project: Place = None,
+        before: Moment = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[Conversation]:
+        """Return conversations, newest first."""
+        return self._send(ListConversationsRequest, locals())

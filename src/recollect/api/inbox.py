@@ -1,0 +1,74 @@
+"""The inbox: candidates that wait for a decision."""
+
+from recollect.api.arguments import AgentLike, Moment, Place, Texts
+from recollect.api.noun import Noun
+from recollect.domain.memory import Memory
+from recollect.domain.maintenance import Waiting
+from recollect.wire.requests.inbox import (
+    DecideRequest,
+    ListInboxRequest,
+    PromoteManyRequest,
+    RejectManyRequest,
+    UndoManyRequest,
+)
+
+
+class Inbox(Noun):
+    """Review candidates that wait for a decision."""
+
+    def decide(
+        self, memory_id: Texts, verdict: str, *, reason: str = "", by: str = "user"
+    ) -> list[Memory]:
+        """
+        Decide about candidates and the duplicates grouped with them, all or none.
+
+        *verdict* is `keep` (active), `replace` (active, and the memory it contradicts becomes
+        superseded) or `reject` (archived). Return every memory that changed, the named one first;
+        `undo` of that one reverts all of them. *by* is user or agent, for the history.
+        """
+        return self._send(DecideRequest, locals())
+
+    def promote(
+        self,
+        memory_ids: Texts,
+        *,
+        reason: str = "",
+        replaces: bool = False,
+        scope: str | None = None,
+    ) -> list[Memory]:
+        """Make candidates active, all or none; `scope="global"` shows them to all agents."""
+        return self._send(PromoteManyRequest, locals())
+
+    def reject(self, memory_ids: Texts, reason: str = "") -> list[Memory]:
+        """Archive candidates with the reason, all or none."""
+        return self._send(RejectManyRequest, locals())
+
+    def undo(self, memory_ids: Texts) -> list[Memory]:
+        """Undo the last change of each memory, all or none."""
+        return self._send(UndoManyRequest, locals())
+
+    def list(
+        self,
+        *,
+        grouped: bool = True,
+        limit: int = 50,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        scopes: Texts | None = None,
+        types: Texts | None = None,
+        tags: Texts = (),
+        since: Moment = None,
+        until: Moment = None,
+        asked_at: Moment = None,
+        everywhere: bool = True,
+    ) -> list[Waiting]:
+        """
+        Return the candidates in review order: grouped, the most certain first, without duplicates.
+
+        Each item says why it waits, which memories it contradicts, who said it, and which other
+        candidates say the same. *limit* counts items without their duplicates; `number` and `of`
+        say how many there are. With `grouped=False` each candidate is an item, newest first.
+        """
+        return self._send(ListInboxRequest, locals())

@@ -1,0 +1,57 @@
+"""Single memories: read, list, change their status."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.api.arguments import AgentLike, Moment, Place, Texts
+from recollect.api.noun import Noun
+from recollect.domain.memory import Memory
+from recollect.wire.requests.memories import (
+    ConfirmMemoryRequest,
+    GetMemoryRequest,
+    IngestManyRequest,
+    ListMemoriesRequest,
+    SetStatusRequest,
+)
+
+
+class Memories(Noun):
+    """Read, list and change single memories."""
+
+    def ingest_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:
+        """Store several memories in one transaction, all or none; each a dict of `ingest`'s arguments."""
+        return self._send(IngestManyRequest, locals())
+
+    def get(self, memory_id: str) -> Memory:
+        """Return one memory."""
+        return self._send(GetMemoryRequest, locals())
+
+    def set_status(
+        self, memory_id: str, status: str, *, reason: str = "", by: str = "user"
+    ) -> Memory:
+        """Change a memory's status to inbox, active, superseded, contradicted or archived."""
+        return self._send(SetStatusRequest, locals())
+
+    def confirm(self, memory_id: str) -> Memory:
+        """Record that a memory is still true, which makes it fresh again."""
+        return self._send(ConfirmMemoryRequest, locals())
+
+    def list(
+        self,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        scopes: Texts | None = None,
+        types: Texts | None = None,
+        statuses: Texts | None = None,
+        tags: Texts = (),
+        since: Moment = None,
+        until: Moment = None,
+        asked_at: Moment = None,
+        everywhere: bool = False,
+        limit: int = 10,
+    ) -> list[Memory]:
+        """Return the newest memories that pass the filters of `search`."""
+        return self._send(ListMemoriesRequest, locals())

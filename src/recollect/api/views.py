@@ -1,0 +1,49 @@
+"""Saved searches."""
+
+from recollect.api.arguments import AgentLike, Moment, Place, Texts
+from recollect.api.noun import Noun
+from recollect.domain.retrieval import Hit, View
+from recollect.wire.requests.views import (
+    DeleteViewRequest,
+    ListViewsRequest,
+    RunViewRequest,
+    SaveViewRequest,
+)
+
+
+class Views(Noun):
+    """Save searches and run them again."""
+
+    def save(
+        self,
+        name: str,
+        query: str,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        scopes: Texts | None = None,
+        types: Texts | None = None,
+        statuses: Texts | None = None,
+        tags: Texts = (),
+        since: Moment = None,
+        until: Moment = None,
+        asked_at: Moment = None,
+        everywhere: bool = False,
+        limit: int = 10,
+    ) -> View:
+        """Save a search with its filters under a name; an existing one is replaced."""
+        return self._send(SaveViewRequest, locals())
+
+    def delete(self, name: str) -> None:
+        """Delete a saved search."""
+        return self._send(DeleteViewRequest, locals())
+
+    def run(self, name: str) -> list[Hit]:
+        """Run a saved search."""
+        return self._send(RunViewRequest, locals())
+
+    def list(self) -> list[View]:
+        """Return every saved search."""
+        return self._send(ListViewsRequest, locals())

@@ -1,0 +1,113 @@
+"""
+Run the engine of a local store step by step.
+
+Programs that only remember and search use `drain`. A server, a command that shows progress, and
+tests need single steps, callbacks and the state of the embedder.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from recollect.api.arguments import AgentLike, FilePath, Moment, Place
+from recollect.config import expand_home
+from recollect.domain.block import BlockChange
+from recollect.domain.import_progress import ImportStep
+from recollect.domain.job import Job
+from recollect.domain.memory import Memory
+from recollect.domain.scope import Viewer
+from recollect.domain.maintenance import EmbedderStatus, StoreHealth
+from recollect.service import jobs, read, review, upkeep
+from recollect.service.once import once
+from recollect.service.places import Where
+from recollect.service.services import Services
+
+Result = TypeVar("Result")
+
+
+class EngineControl:
+    """Single steps of the engine, and the state of its parts."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def run_jobs_in_steps(self) -> Iterator[Job]:
+        """Run every job that is due, yielding each one that was claimed."""
+        return jobs.work_in_steps(self._services)
+
+    def drain_in_steps(self) -> Iterator[int]:
+        """Do what `drain` does, yielding how much each step did."""
+        return upkeep.drain_in_steps(self._services)
+
+    def embed_batch(self) -> int:
+        """Embed one batch of pending items; return how many, 0 if the embedder is unavailable."""
+        return upkeep.embed_some(self._services)
+
+    def prune_retrievals(self) -> int:
+        """Remove one batch of old logged retrievals if there are too many; return how many."""
+        return upkeep.prune_log(self._services)
+
+    def warm_up(self) -> bool:
+        """Load the embedder if it runs on this machine; return whether it does."""
+        return upkeep.warm(self._services)
+
+    def pulse(self) -> StoreHealth:
+        """Return a quick health check of the store that does not load the embedder."""
+        return upkeep.pulse(self._services)
+
+    def embedder_status(self) -> EmbedderStatus:
+        """Return what is known of the embedder without calling it."""
+        return self._services.embedder()
+
+    def run_once(self, key: str, fingerprint: str, run: Callable[[], Result]) -> Result:
+        """Return the result of *run* unless a request with the idempotency key *key* ran before."""
+        return once(self._services, key, fingerprint, run)
+
+    def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
+        """Call *listener* on every change of a block in this process; return how to unsubscribe."""
+        return self._services.listeners.subscribe(listener)
+
+    def duplicates_of(self, memory_id: str) -> list[Memory]:
+        """Return the candidates grouped with one: `inbox.decide` decides about all of them."""
+        return review.duplicates(self._services, memory_id)
+
+    def viewer(self, *, project: Place = None, agent: AgentLike | None = None) -> Viewer:
+        """Return which project and agent a request sees, by id."""
+        place = project if project is None or isinstance(project, str) else Path(project)
+        return read.viewer(self._services, Where.of(place, None, agent, None))
+
+    def import_history_in_steps(
+        self,
+        source: str,
+        paths: Sequence[FilePath] = (),
+        *,
+        since: Moment = None,
+        project: Place = None,
+        limit: int | None = None,
+        dry_run: bool = False,
+    ) -> Iterator[ImportStep]:
+        """
+        Capture the earlier sessions that another program stored, yielding the progress.
+
+        *source* is `claude-code`, `codex`, `gemini-cli`, `cursor`, `chatgpt`, `claude-ai`,
+        `mcp-memory` or `claude-memory`; *paths* are files or folders other than the usual ones.
+        It can be stopped and run again: each session is captured once. All candidates wait in the
+        inbox when the queue is drained.
+        """
+        # The readers of every format load only if something is imported.
+        from recollect.service.imports import run
+        from recollect.service.imports.past import Machine
+
+        place = project if project is None or isinstance(project, str) else Path(project)
+        options = run.wish(
+            source,
+            [expand_home(str(Path(path))) for path in paths],
+            since=since,
+            project=place,
+            limit=limit,
+            dry_run=dry_run,
+        )
+        machine = Machine(Path.home(), os.environ)
+        run.roots_of(options, machine)  # refuse wrong options before the first step
+        return run.import_in_steps(self._services, options, machine)

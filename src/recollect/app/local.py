@@ -1,0 +1,107 @@
+"""
+The composition root: settings in, a `LocalRecollect` out.
+
+This is the only place that knows which store, which models and which transport a local memory has.
+"""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.api.noun import Transport
+from recollect.api.recollect import Recollect
+from recollect.app.lazy_models import LazyModels
+from recollect.app.local_transport import LocalTransport
+from recollect.clock import Clock, SystemClock
+from recollect.config import Settings
+from recollect.domain.model_usage import ModelBudget
+from recollect.engine.engine_context import EngineContext
+from recollect.service.services import Services
+from recollect.store.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    # For the type checker only: embedders bring NumPy, which a write never needs.
+    from recollect.app.engine_control import EngineControl
+    from recollect.app.local_models import LocalModels
+    from recollect.models.chat_model import ChatModel
+    from recollect.models.embedder import Embedder
+
+
+class LocalRecollect(Recollect):
+    """
+    A memory store that this process has open. Made by `recollect.open`.
+
+    Besides the verbs and nouns every `Recollect` has, it offers what only the process with the
+    store can do: run the engine step by step (`engine`) and manage model folders (`models`).
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        embedder: "Embedder | None" = None,
+        chat: "ChatModel | None" = None,
+        reach: Sequence[Path] | None = None,
+    ) -> None:
+        self._pid = os.getpid()
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        path = settings.db_path
+        if settings.db == ":memory:":
+            self._temporary = tempfile.TemporaryDirectory(prefix="recollect-")
+            path = Path(self._temporary.name) / "memory.db"
+        clock = clock or SystemClock()
+        self._store = SqliteStore(path, clock)
+        self._models = LazyModels(settings, self._store, embedder, chat)
+        desk = EngineContext(
+            store=self._store,
+            clock=clock,
+            indexer=self._models.indexer,
+            chat=self._models.chat,
+            uses_chat=chat is not None or settings.chat_backend != "none",
+            budget=ModelBudget(settings.chat_calls_per_day, settings.chat_tokens_per_day),
+        )
+        self._services = Services(
+            store=self._store,
+            clock=clock,
+            indexer=self._models.indexer,
+            engine=desk,
+            embedder=self._models.seen,
+            settings=settings,
+            cross_project=settings.cross_project,
+            reach=None if reach is None else tuple(reach),
+        )
+        super().__init__(LocalTransport(self._services, self._close))
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._services.store.path
+
+    @property
+    def transport(self) -> Transport:
+        """What carries out requests that were not made by a verb: those of the HTTP server."""
+        return self._transport
+
+    @cached_property
+    def engine(self) -> "EngineControl":
+        """Run the engine step by step; for servers, commands and tests."""
+        from recollect.app.engine_control import EngineControl
+
+        return EngineControl(self._services)
+
+    @cached_property
+    def models(self) -> "LocalModels":
+        """List, choose, add and remove embedding models."""
+        from recollect.app.local_models import LocalModels
+
+        return LocalModels(self._transport, self._services)
+
+    def _close(self) -> None:
+        self._models.close()
+        self._store.close()
+        if self._temporary is not None and os.getpid() == self._pid:
+            self._temporary.cleanup()

@@ -1,0 +1,53 @@
+"""Carry requests out in this process: find the handler of each request and call it."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from recollect.service.handlers.table import Handler
+from recollect.service.services import Services
+from recollect.wire.request import VerbRequest
+
+Response = TypeVar("Response")
+
+
+class LocalTransport:
+    """The transport of a store that this process has open."""
+
+    def __init__(self, services: Services, close: Callable[[], None]) -> None:
+        self._services = services
+        self._close = close
+
+    def send(self, request: VerbRequest[Response]) -> Response:
+        """Carry out *request* and return what its verb returns."""
+        response: Response = handler_of(type(request))(self._services, request)
+        return response
+
+    def download(self, request: VerbRequest[Response], path: Path) -> Response:
+        """Carry out *request*, which writes the file *path*."""
+        return self._with_file(request, path)
+
+    def upload(self, request: VerbRequest[Response], path: Path) -> Response:
+        """Carry out *request*, which reads the file *path*."""
+        return self._with_file(request, path)
+
+    def _with_file(self, request: VerbRequest[Response], path: Path) -> Response:
+        from recollect.service.handlers.file_transfers import FILE_HANDLERS
+
+        response: Response = FILE_HANDLERS[type(request)](self._services, request, path)
+        return response
+
+    def close(self) -> None:
+        """Close the store."""
+        self._close()
+
+
+def handler_of(request: type[VerbRequest[Any]]) -> Handler:
+    """Return the function that carries out a kind of request."""
+    # The handlers of a noun are in the file of the same name as its requests, and load on use.
+    noun = request.__module__.rpartition(".")[2]
+    handlers: dict[type[VerbRequest[Any]], Handler] = import_module(
+        f"recollect.service.handlers.{noun}"
+    ).HANDLERS
+    return handlers[request]

@@ -1,0 +1,120 @@
+"""
+The dialect of Anthropic's Messages API, including its beta version.
+
+Tool results are parts of user messages. They are captured as tool messages, followed by a user
+message with the other parts; the API requires that order. Tools that the server runs itself (web
+search, MCP) and thinking are not captured. Streams are in `anthropic_messages_stream.py`.
+"""
+
+from recollect.client.intercept.anthropic_messages_stream import assemble_stream
+from recollect.client.intercept.captured_message import (
+    assistant_message,
+    tool_call,
+    tool_message,
+    user_message,
+)
+from recollect.client.intercept.dialect import CapturedMessage, Dialect, Json
+from recollect.client.intercept.new_messages import messages_after_reply, without_prefill
+from recollect.text.message_text import parts_text
+from recollect.text.transcripts.json_fields import (
+    JsonRecord,
+    is_record,
+    list_at,
+    record_at,
+    records_at,
+    text_at,
+)
+
+
+def last_user_text(body: object) -> str:
+    """Return the text of the last user message that has text; tool results do not count."""
+    for message in reversed(_messages(body)):
+        if message.get("role") == "user":
+            text = text_at(message, "content") or parts_text(list_at(message, "content"))
+            if text.strip():
+                return text
+    return ""
+
+
+def add_memory(body: object, text: str) -> Json:
+    """Return the body with memory at the end of `system`, so that a cached prefix stays valid."""
+    request = dict(body) if is_record(body) else {}
+    if not text.strip() or request.get("thread"):
+        return request  # the server refuses a thread whose turns differ in `system`
+    system = request.get("system")
+    match system:
+        case None | "":
+            return {**request, "system": text}
+        case str():
+            return {**request, "system": f"{system}\n\n{text}"}
+        case list():
+            return {**request, "system": [*system, {"type": "text", "text": text}]}
+        case _:
+            return request
+
+
+def new_messages(body: object) -> list[CapturedMessage]:
+    """Return the messages of users and tools after the last reply."""
+    messages = without_prefill(_messages(body))
+    new = messages_after_reply(messages, is_reply=lambda item: item.get("role") == "assistant")
+    users = [message for message in new if message.get("role") == "user"]
+    return [captured for message in users for captured in _capture(message)]
+
+
+def reply_messages(response: object) -> list[CapturedMessage]:
+    """Return the text and tool calls of the response."""
+    body = response if is_record(response) else {}
+    blocks = records_at(body, "content")
+    calls = [
+        tool_call(block.get("id"), name=block.get("name"), arguments=block.get("input"))
+        for block in blocks
+        if block.get("type") == "tool_use"
+    ]
+    # Optional: why the model refused.
+    refusal = text_at(record_at(body, "stop_details"), "explanation")
+    text = "\n".join(filter(None, (_blocks_text(blocks), refusal)))
+    return assistant_message(text, calls=calls, model=body.get("model"))
+
+
+def _messages(body: object) -> list[JsonRecord]:
+    return records_at(body, "messages") if is_record(body) else []
+
+
+def _capture(message: JsonRecord) -> list[CapturedMessage]:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return user_message(content)
+    results = [part for part in content if _is_result(part)]
+    rest = [part for part in content if not _is_result(part)]
+    return [*(_capture_result(part) for part in results), *user_message(rest)]
+
+
+def _is_result(part: object) -> bool:
+    return is_record(part) and part.get("type") == "tool_result"
+
+
+def _capture_result(part: JsonRecord) -> CapturedMessage:
+    is_error = part.get("is_error")
+    metadata = {"is_error": is_error} if isinstance(is_error, bool) else None
+    return tool_message(part.get("content"), call_id=part.get("tool_use_id"), metadata=metadata)
+
+
+def _blocks_text(blocks: list[JsonRecord]) -> str:
+    """Return the text of *blocks*. Adjacent text blocks are joined: citations split a sentence."""
+    runs = [""]
+    for block in blocks:
+        if block.get("type") == "text":
+            runs[-1] += text_at(block, "text")
+        elif runs[-1]:
+            runs.append("")
+    return "\n".join(filter(None, runs))
+
+
+MESSAGES = Dialect(
+    name="anthropic-messages",
+    last_user_text=last_user_text,
+    add_memory=add_memory,
+    new_messages=new_messages,
+    reply_messages=reply_messages,
+    assemble_stream=assemble_stream,
+)

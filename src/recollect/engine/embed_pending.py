@@ -1,0 +1,149 @@
+"""
+Embed the items that have no vectors of the current model yet.
+
+A memory is found by words at once; vectors follow. `embed_pending` takes the newest items without
+vectors, embeds their chunks (a text that was embedded before is not embedded again) and stores the
+vectors in one transaction. It is idempotent.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from recollect.errors import EmbedderUnavailable
+from recollect.models.embedder import Embedder, Vectors
+from recollect.store.protocol import Store, Tables
+from recollect.store.values import ModelsInUse, UnembeddedItem, ChunkEmbedding, PendingFilter
+from recollect.text.chunks import split_into_chunks
+from recollect.text.fingerprint import short_hash
+
+BATCH_ITEMS = 64
+
+T = TypeVar("T")
+# Whether a model may serve queries, given the models the store uses now.
+MayServeCheck = Callable[[ModelsInUse, int], bool]
+
+
+def embed_pending(
+    store: Store,
+    embedder: Embedder,
+    *,
+    limit: int = BATCH_ITEMS,
+    pending_filter: PendingFilter = PendingFilter.ALL,
+    may_serve: MayServeCheck | None = None,
+) -> int:
+    """
+    Embed up to *limit* pending items; return how many there were.
+
+    Once no item is pending, the model serves queries if *may_serve* allows it.
+    """
+    with store.read() as tables:
+        model_id = tables.embeddings.model_id(embedder.name, embedder.dimension)
+        pending = tables.embeddings.pending(model_id, limit, pending_filter)
+    if pending:
+        may_be_all = len(pending) < limit
+        _embed(store, embedder, model_id, pending, may_serve if may_be_all else None)
+    return len(pending)
+
+
+def embed_items(
+    store: Store, embedder: Embedder, record_ids: Sequence[str], *, pending_filter: PendingFilter = PendingFilter.ALL
+) -> int:
+    """Embed those of some items that are pending; return the id of the model."""
+    with store.read() as tables:
+        vectors = tables.embeddings
+        model_id = vectors.model_id(embedder.name, embedder.dimension)
+        if pending_filter is PendingFilter.NEW:
+            pending = vectors.never_embedded_among(record_ids)
+        else:
+            pending = vectors.pending_among(model_id, record_ids)
+    return _embed(store, embedder, model_id, pending, None)
+
+
+def serve_if_complete(store: Store, embedder: Embedder, may_serve: MayServeCheck) -> bool:
+    """Let *embedder* serve queries if it has embedded every item; return whether it does."""
+    with store.read() as tables:
+        model_id = tables.embeddings.model_id(embedder.name, embedder.dimension)
+        if model_id is None or tables.embeddings.count_pending(model_id):
+            return False
+        if _serves(tables, model_id):
+            return True
+    return store.write(lambda tables: _serve_if_complete(tables, model_id, may_serve))
+
+
+def drop_unused_vectors(store: Store) -> None:
+    """Remove the vectors of models that are no longer used, some in each transaction."""
+    while True:
+        with store.read() as tables:
+            if not tables.embeddings.has_unused_vectors():
+                return
+        store.write(lambda tables: tables.embeddings.drop_unused_vectors())
+
+
+def call_embedder(embed: Callable[[T], Vectors], texts_or_query: T) -> Vectors:
+    """Call an embedder; any failure in it becomes an `EmbedderUnavailable`."""
+    try:
+        return embed(texts_or_query)
+    except EmbedderUnavailable:
+        raise
+    except Exception as error:  # an embedder may be anybody's code; a search must survive it
+        raise EmbedderUnavailable(f"the embedder failed: {error!r}") from error
+
+
+def _embed(
+    store: Store,
+    embedder: Embedder,
+    model_id: int | None,
+    pending: Sequence[UnembeddedItem],
+    may_serve: MayServeCheck | None,
+) -> int:
+    if model_id is None:
+        name, dimension = embedder.name, embedder.dimension
+        model_id = store.write(lambda tables: tables.embeddings.add_model(name, dimension))
+    chosen = model_id
+    vectors = _chunk_embeddings(store, embedder, chosen, pending)
+
+    def save(tables: Tables) -> None:
+        tables.embeddings.save(chosen, [item.item_id for item in pending], vectors)
+        if tables.embeddings.models_in_use().serving is None:
+            tables.embeddings.set_serving_model(chosen)  # the first ever
+        elif may_serve is not None:
+            _serve_if_complete(tables, chosen, may_serve)
+
+    if pending:
+        store.write(save)
+    return chosen
+
+
+def _serve_if_complete(tables: Tables, model_id: int, may_serve: MayServeCheck) -> bool:
+    if _serves(tables, model_id):
+        return True
+    # Checked again inside the write: another model may have been chosen meanwhile.
+    if not may_serve(tables.embeddings.models_in_use(), model_id) or tables.embeddings.count_pending(model_id):
+        return False
+    tables.embeddings.set_serving_model(model_id)
+    return True
+
+
+def _serves(tables: Tables, model_id: int) -> bool:
+    serving = tables.embeddings.models_in_use().serving
+    return serving is not None and serving.id == model_id
+
+
+def _chunk_embeddings(
+    store: Store, embedder: Embedder, model_id: int, pending: Sequence[UnembeddedItem]
+) -> list[ChunkEmbedding]:
+    chunks_of_items = [(item.item_id, split_into_chunks(item.text)) for item in pending]
+    texts = {short_hash(text): text for _, chunks in chunks_of_items for text in chunks}
+    with store.read() as tables:
+        vectors_by_hash = dict(tables.embeddings.vectors_by_hash(model_id, list(texts)))
+    new = {digest: text for digest, text in texts.items() if digest not in vectors_by_hash}
+    if new:
+        rows = call_embedder(embedder.embed, list(new.values())).astype("<f2")
+        vectors_by_hash |= {digest: row.tobytes() for digest, row in zip(new, np.asarray(rows), strict=True)}
+    return [
+        ChunkEmbedding(item_id, number, len(chunks), digest, vectors_by_hash[digest])
+        for item_id, chunks in chunks_of_items
+        for number, digest in enumerate(short_hash(text) for text in chunks)
+    ]

@@ -1,0 +1,274 @@
+"""
+Keep the embeddings of a store up to date, and embed queries.
+
+A query first embeds a few pending items, so that what was just written is found by meaning; a
+background thread embeds the rest. After a failure the embedder is paused, and search uses words
+only and says why. The roles of the models are read from the store each time
+(embedding_migration.py): another process may change them.
+"""
+
+import atexit
+import logging
+import threading
+from collections.abc import Sequence
+
+from recollect.domain.maintenance import EmbedderState
+from recollect.engine.resilient_embedder import ResilientEmbedder
+from recollect.engine.embedding_migration import ModelRoles, ModelRoleChooser
+from recollect.engine.embed_pending import (
+    BATCH_ITEMS,
+    call_embedder,
+    drop_unused_vectors,
+    embed_items,
+    embed_pending,
+    serve_if_complete,
+)
+from recollect.errors import EmbedderUnavailable, StoreError
+from recollect.models.embedder_registry import EmbedderRegistry
+from recollect.models.embedder import Embedder
+from recollect.retrieval.candidates import QueryVector
+from recollect.store.protocol import Store, Tables
+from recollect.store.values import PendingFilter
+
+MAX_ITEMS_PER_QUERY = 32  # that a query waits for
+MIGRATION_DELAY_S = 1.0  # so that a program that ends at once does not wait for a migration
+
+log = logging.getLogger(__name__)
+
+
+class Indexer:
+    """Embeds the items of one store, and queries, with the embedders in use."""
+
+    def __init__(self, store: Store, registry: EmbedderRegistry) -> None:
+        self._store = store
+        self._roles = ModelRoleChooser(registry)
+        self._last_roles: ModelRoles | None = None
+        self._no_embedder_error = ""  # why no embedder can be used
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._pending_lock = threading.Lock()  # held while pending items are embedded
+        self._migration_lock = threading.Lock()  # held while a migration batch is embedded
+
+    @property
+    def state(self) -> EmbedderState:
+        """The state of the embedders; after a failure RESTING until a call succeeds."""
+        if self.failure:
+            return EmbedderState.RESTING
+        is_ready = self._last_roles is not None and self._last_roles.serving.has_succeeded
+        return EmbedderState.READY if is_ready else EmbedderState.NOT_LOADED
+
+    @property
+    def failure(self) -> str:
+        """Why an embedder is paused, or ''."""
+        if self._no_embedder_error or self._last_roles is None:
+            return self._no_embedder_error
+        next_embedder = self._last_roles.next
+        return self._last_roles.serving.failure or (next_embedder.failure if next_embedder else "")
+
+    @property
+    def is_paused(self) -> bool:
+        """True while an embedder is not called after a failure."""
+        if self._last_roles is None:
+            return False
+        embedders = (self._last_roles.serving, self._last_roles.next)
+        return any(embedder is not None and embedder.is_paused for embedder in embedders)
+
+    def serving_embedder(self) -> Embedder:
+        """Return the embedder that serves queries now."""
+        return self._choose_roles().serving.embedder
+
+    def target_embedder(self) -> Embedder:
+        """Return the embedder that all items are to be embedded by."""
+        with self._store.read() as tables:
+            in_use = tables.embeddings.models_in_use()
+        return self._roles.target(in_use).embedder
+
+    def warm_up(self) -> None:
+        """Load the embedder now instead of at the first query."""
+        serving = self._choose_roles().serving
+        with serving.pausing_on_failure():
+            call_embedder(serving.embedder.embed_query, "warm")
+        serving.record_success()
+
+    def embed_batch(self) -> int:
+        """Embed one batch of pending items; return how many."""
+        roles = self._choose_roles()
+        count = self._embed_pending(roles, BATCH_ITEMS)
+        next_embedder = roles.next or (roles.serving if roles.pending is PendingFilter.ALL else None)
+        if not count and next_embedder is not None:
+            count = self._migrate_batch(next_embedder)
+        if count < BATCH_ITEMS:
+            drop_unused_vectors(self._store)
+        return count
+
+    def embed_items(self, item_ids: Sequence[str]) -> int | None:
+        """Embed some items; return the model's id, or None while no embedder can be used."""
+        try:
+            roles = self._choose_roles()
+            if roles.serving.is_paused:
+                return None
+            # Memories written by hand just now are compared with these too.
+            self._embed_pending(roles, MAX_ITEMS_PER_QUERY)
+            with roles.serving.pausing_on_failure():
+                embedder = roles.serving.embedder
+                return embed_items(self._store, embedder, item_ids, pending_filter=roles.pending)
+        except EmbedderUnavailable:
+            return None
+
+    def embed_query(self, query: str) -> tuple[QueryVector | None, str]:
+        """Return the vector of *query* and a note, or None and why there is none."""
+        try:
+            roles = self._choose_roles()
+            if roles.serving.is_paused:
+                return None, _describe_failure(roles.serving.failure)
+            return self._embed_query(roles, query)
+        except EmbedderUnavailable as error:
+            return self._embed_query_again(query, error)
+        except StoreError as error:
+            if self._last_roles is not None:
+                self._last_roles.serving.record_failure(error)
+            return None, _describe_failure(str(error))
+
+    def refresh_query_vector(self, tables: Tables, query: str, query_vector: QueryVector | None) -> QueryVector | None:
+        """
+        Return *query_vector* if its model serves in *tables*, else embed the query again.
+
+        Another process may have completed a migration since the query was embedded; the vectors
+        of the earlier model are being removed then.
+        """
+        if query_vector is None:
+            return None
+        in_use = tables.embeddings.models_in_use()
+        if in_use.serving is None or in_use.serving.id == query_vector.model_id:
+            return query_vector
+        try:
+            serving = self._roles.choose(in_use).serving
+            model_id = serving.model_id(tables)
+            if model_id is None or model_id == query_vector.model_id:
+                return query_vector
+            return QueryVector(model_id, serving.embed_query(query))
+        except EmbedderUnavailable:
+            return None
+
+    def model_id(self, tables: Tables) -> int | None:
+        """Return the id of the model that serves in *tables*, or None if there is none."""
+        try:
+            return self._roles.choose(tables.embeddings.models_in_use()).serving.model_id(tables)
+        except EmbedderUnavailable:
+            return None
+
+    def close(self) -> None:
+        """Stop the thread after its current batch."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            atexit.unregister(self.close)
+
+    def _choose_roles(self) -> ModelRoles:
+        with self._store.read() as tables:
+            in_use = tables.embeddings.models_in_use()
+        try:
+            self._last_roles, self._no_embedder_error = self._roles.choose(in_use), ""
+        except EmbedderUnavailable as error:
+            self._no_embedder_error = str(error)
+            raise
+        return self._last_roles
+
+    def _embed_query(self, roles: ModelRoles, query: str) -> tuple[QueryVector | None, str]:
+        self._embed_few_pending(roles)
+        vector = roles.serving.embed_query(query)
+        model_id = roles.serving.model_id_in_store
+        if model_id is None:
+            with self._store.read() as tables:
+                model_id = roles.serving.model_id(tables)
+        if model_id is None:
+            return None, "nothing is embedded yet"
+        return QueryVector(model_id, vector), roles.note
+
+    def _embed_query_again(
+        self, query: str, error: EmbedderUnavailable
+    ) -> tuple[QueryVector | None, str]:
+        """Choose the roles again after the serving model failed, and embed the query."""
+        try:
+            roles = self._choose_roles()
+            if not roles.serving.is_paused:
+                return self._embed_query(roles, query)
+        except EmbedderUnavailable:
+            pass  # the first error says more
+        return None, _describe_failure(str(error))
+
+    def _embed_few_pending(self, roles: ModelRoles) -> None:
+        """Embed a few pending items, unless another thread is doing so."""
+        count = 0
+        if self._pending_lock.acquire(blocking=False):
+            try:
+                count = self._embed_pending_unlocked(roles, MAX_ITEMS_PER_QUERY)
+            finally:
+                self._pending_lock.release()
+        if count == MAX_ITEMS_PER_QUERY or (roles.next is not None and not roles.next.is_paused):
+            self._start_thread()
+
+    def _start_thread(self) -> None:
+        with self._lock:
+            if self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(
+                target=self._run_thread, name="recollect-indexer", daemon=True
+            )
+            self._thread.start()
+            # If the program does not call close, it must not end while the thread is inside a model.
+            atexit.register(self.close)
+
+    def _run_thread(self) -> None:
+        try:
+            while not self._stop.is_set():
+                roles = self._choose_roles()
+                if self._embed_pending(roles, BATCH_ITEMS):
+                    continue
+                if roles.next is None or self._stop.wait(MIGRATION_DELAY_S):
+                    return
+                while not self._stop.is_set() and self.embed_batch():
+                    pass
+                return
+        except EmbedderUnavailable as error:
+            log.info("the rest is embedded later: %s", error)
+        except StoreError as error:
+            if self._last_roles is not None:
+                self._last_roles.serving.record_failure(error)
+
+    def _embed_pending(self, roles: ModelRoles, limit: int) -> int:
+        with self._pending_lock:
+            return self._embed_pending_unlocked(roles, limit)
+
+    def _embed_pending_unlocked(self, roles: ModelRoles, limit: int) -> int:
+        # A model that is being replaced must not start to serve again.
+        may_serve = self._roles.may_serve if roles.next is None else None
+        with roles.serving.pausing_on_failure():
+            count = embed_pending(
+                self._store,
+                roles.serving.embedder,
+                limit=limit,
+                pending_filter=roles.pending,
+                may_serve=may_serve,
+            )
+        if count:
+            roles.serving.record_success()
+        return count
+
+    def _migrate_batch(self, next_embedder: ResilientEmbedder) -> int:
+        """Embed a batch with the next model; let it serve when no item is left."""
+        may_serve = self._roles.may_serve
+        with self._migration_lock, next_embedder.pausing_on_failure():
+            count = embed_pending(
+                self._store, next_embedder.embedder, pending_filter=PendingFilter.REEMBED, may_serve=may_serve
+            )
+            if not count:
+                serve_if_complete(self._store, next_embedder.embedder, may_serve)
+        if count:
+            next_embedder.record_success()
+        return count
+
+
+def _describe_failure(failure: str) -> str:
+    return f"meaning was not compared: {failure}"

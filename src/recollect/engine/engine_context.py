@@ -1,0 +1,26 @@
+"""The dependencies of the engine: store, clock, models and budget, passed in by the application."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recollect.clock import Clock
+from recollect.domain.model_usage import ModelBudget
+from recollect.store.protocol import Store
+
+if TYPE_CHECKING:
+    # For the type checker only: the indexer imports NumPy, models import an HTTP client.
+    from recollect.engine.embedding_indexer import Indexer
+    from recollect.models.chat_model import ChatModel
+
+
+@dataclass(frozen=True)
+class EngineContext:
+    """What the stages of the engine work with; `indexer` and `chat` return None if there is none."""
+
+    store: Store
+    clock: Clock
+    indexer: "Callable[[], Indexer | None]"
+    chat: "Callable[[], ChatModel | None]"
+    budget: ModelBudget
+    uses_chat: bool = False  # a chat model is configured, whether or not it is available now

@@ -1,0 +1,111 @@
+"""
+The worker: claim a job, run its stage, go on.
+
+One loop for `drain`, `recollect work` and the server. A job that fails is tried again later, and
+after its last try parked with its error, where a person can see it and put it back. Whatever a
+stage raises stops here: one bad transcript must not stop the others.
+"""
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from recollect.domain.job import LEASE_S, MAX_ATTEMPTS, Job, JobKind, JobState, next_attempt_at
+from recollect.engine.model_claims_stage import propose_claims
+from recollect.engine.engine_context import EngineContext
+from recollect.engine.leased_job import LeasedJob, LeaseLost, Postponed, update_event
+from recollect.engine.extract.extract_stage import extract
+from recollect.engine.consolidate_stage import consolidate_event
+from recollect.errors import RecollectError, StoreClosed
+from recollect.store.protocol import Tables
+
+log = logging.getLogger(__name__)
+
+Stage = Callable[[EngineContext, LeasedJob], None]
+STAGES: Mapping[JobKind, Stage] = {
+    JobKind.EXTRACT: extract,
+    JobKind.ASK: propose_claims,
+    JobKind.CONSOLIDATE: consolidate_event,
+}
+MAX_ERROR_CHARS = 1_000
+
+
+class WorkerCrashed(Exception):
+    """A job whose worker never came back: it may be what ends the worker."""
+
+
+class Worker:
+    """Works off the jobs of one store. Any number may, in any number of processes."""
+
+    def __init__(self, desk: EngineContext, *, name: str = "") -> None:
+        self._engine = desk
+        self._name = name or f"{socket.gethostname()}:{os.getpid()}:{desk.clock.new_id()[-6:]}"
+
+    def step(self) -> Job | None:
+        """Run the next due job; return it as it was claimed, or None when nothing is due."""
+        job = self._claim()
+        if job is None:
+            return None
+        held = LeasedJob(self._engine, job)
+        try:
+            if job.attempts > MAX_ATTEMPTS:
+                raise WorkerCrashed(f"its worker ended without a word {MAX_ATTEMPTS} times")
+            STAGES[job.kind](self._engine, held)
+        except LeaseLost:
+            log.warning("job %s took longer than its lease; another worker has it", job.id)
+        except StoreClosed:
+            raise
+        except (KeyboardInterrupt, SystemExit):
+            self._postpone(job, self._engine.clock.now(), "")  # stopped, not failed
+            raise
+        except Postponed as error:
+            self._postpone(job, error.until, str(error))
+        except Exception as error:  # the job boundary: a stage may fail in any way, others go on
+            self._record_failure(job, error)
+        return job
+
+    def _claim(self) -> Job | None:
+        now = self._engine.clock.now()
+        with self._engine.store.read() as tables:
+            if not tables.jobs.count_due(now):
+                return None  # asking costs nothing; claiming takes the write lock
+
+        def claim(tables: Tables) -> Job | None:
+            until = now + timedelta(seconds=LEASE_S)
+            job = tables.jobs.claim(self._name, now=now, lease_until=until)
+            if job is not None:
+                update_event(tables, job.event_id, self._engine.clock)
+            return job
+
+        return self._engine.store.write(claim)
+
+    def _record_failure(self, job: Job, error: Exception) -> None:
+        told = f"{error}" if _is_expected(error) else f"{type(error).__name__}: {error}"
+        told = told[:MAX_ERROR_CHARS]
+        wait_s = getattr(error, "retry_after_s", None) or 0.0
+        again_at = next_attempt_at(job, self._engine.clock.now(), at_least_s=wait_s)
+        log.warning("job %s (%s) failed: %s", job.id, job.kind, told, exc_info=not _is_expected(error))
+        state = JobState.PARKED if again_at is None else JobState.TODO
+        self._release(job, state, again_at or job.run_at, attempts=job.attempts, error=told)
+
+    def _postpone(self, job: Job, until: datetime, why: str) -> None:
+        # Nothing was tried, so no try is used up.
+        self._release(job, JobState.TODO, until, attempts=job.attempts - 1, error=why)
+
+    def _release(
+        self, job: Job, to: JobState, run_at: datetime, *, attempts: int, error: str
+    ) -> None:
+        now = self._engine.clock.now()
+
+        def back(tables: Tables) -> None:
+            if tables.jobs.release(job, to, now=now, run_at=run_at, attempts=attempts, error=error):
+                failed = attempts == job.attempts
+                update_event(tables, job.event_id, self._engine.clock, failed=failed)
+
+        self._engine.store.write(back)
+
+
+def _is_expected(error: Exception) -> bool:
+    return isinstance(error, RecollectError)

@@ -1,0 +1,94 @@
+"""
+One embedder with a circuit breaker and a query cache.
+
+After a failure the embedder is not called for a while. The vectors of the last queries are cached.
+Which of several embedders a store needs is decided in embedding_migration.py.
+"""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from recollect.engine.embed_pending import call_embedder
+from recollect.errors import EmbedderUnavailable
+from recollect.models.embedder import Embedder, Vectors
+from recollect.store.protocol import Tables
+from recollect.store.values import RegisteredModel
+
+PAUSE_AFTER_FAILURE_S = 30.0
+CACHED_QUERIES = 256
+
+log = logging.getLogger(__name__)
+
+
+class ResilientEmbedder:
+    """An embedder with a circuit breaker and a query cache. Safe to share between threads."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.failure = ""
+        self.has_succeeded = False
+        self._paused_until = 0.0
+        self.model_id_in_store: int | None = None  # None until it is looked up
+        self._query_cache: OrderedDict[str, Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def is_paused(self) -> bool:
+        """True while the embedder is not called after a failure."""
+        return time.monotonic() < self._paused_until
+
+    def matches(self, model: RegisteredModel) -> bool:
+        """Return whether this is the embedder the store registered as *model*."""
+        if self.embedder.name != model.name:
+            return False
+        if self.is_paused:
+            return True  # reading the dimension may need a request, which a pause forbids
+        with self.pausing_on_failure():
+            return self.embedder.dimension == model.dimension
+
+    def model_id(self, tables: Tables) -> int | None:
+        """Return the id of the model in the store, or None before it has embedded anything."""
+        if self.model_id_in_store is None:
+            name, dimension = self.embedder.name, self.embedder.dimension
+            self.model_id_in_store = tables.embeddings.model_id(name, dimension)
+        return self.model_id_in_store
+
+    def embed_query(self, query: str) -> Vectors:
+        """Return the vector of *query*, from the cache if possible."""
+        with self._lock:
+            if query in self._query_cache:
+                self._query_cache.move_to_end(query)
+                return self._query_cache[query]
+        with self.pausing_on_failure():
+            vector = call_embedder(self.embedder.embed_query, query)
+        self.record_success()
+        with self._lock:
+            self._query_cache[query] = vector
+            if len(self._query_cache) > CACHED_QUERIES:
+                self._query_cache.popitem(last=False)
+        return vector
+
+    @contextmanager
+    def pausing_on_failure(self) -> Iterator[None]:
+        """Pause the embedder if the block raises `EmbedderUnavailable`."""
+        try:
+            yield
+        except EmbedderUnavailable as error:
+            self.record_failure(error)
+            raise
+
+    def record_success(self) -> None:
+        """Note that a call succeeded, and end any pause."""
+        self.has_succeeded = True
+        self.failure = ""
+        self._paused_until = 0.0
+
+    def record_failure(self, error: Exception) -> None:
+        """Note the failure, and pause the embedder."""
+        self.failure = str(error)
+        self._paused_until = time.monotonic() + PAUSE_AFTER_FAILURE_S
+        log.warning("meaning was not compared: %s", self.failure)

@@ -1,0 +1,158 @@
+"""
+Exports and imports over HTTP: the file is the body, the verb's result is in a header.
+
+The server writes to and reads from a temporary folder that is removed with the response.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from inspect import cleandoc
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from recollect.app.local import LocalRecollect
+from recollect.domain.agent_transfer import AgentExport
+from recollect.errors import RecollectError
+from recollect.server.idempotency import IdempotencyKey, IdempotentResponses, KeyedRequest
+from recollect.wire import path_segment
+from recollect.wire.file_transfer import RESULT_HEADER, UPLOADED_FILE
+from recollect.wire.request import PREFIX, VerbRequest
+from recollect.wire.requests.agents import ExportAgentRequest, ImportAgentRequest
+from recollect.wire.requests.recollect import ExportRequest, ImportRequest
+
+OCTETS = "application/octet-stream"
+CHUNK_BYTES = 1_000_000
+_FILE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+
+
+def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRouter:
+    """Return the routes that download and upload files."""
+    router = APIRouter(prefix=PREFIX, tags=["transfers"])
+
+    def add(
+        request_class: type[VerbRequest[Any]], endpoint: Callable[..., Any], **options: Any
+    ) -> None:
+        router.add_api_route(
+            request_class.route.path,
+            endpoint,
+            methods=[request_class.route.method],
+            operation_id=request_class.verb(),
+            summary=request_class.verb().replace("_", " "),
+            description=cleandoc(request_class.__doc__ or ""),
+            **options,
+        )
+
+    def export(compress: bool = False) -> Response:
+        return _download(ExportRequest, compress, rec.export)
+
+    def export_agent(agent: str, format: str = "recollect", compress: bool = False) -> Response:
+        name = path_segment.decode_segment(agent)
+
+        def write(path: Path) -> AgentExport:
+            # The client knows where it stores the file.
+            return replace(rec.agents.export(name, path, format=format), path="")
+
+        return _download(ExportAgentRequest, compress, write)
+
+    async def import_(request: Request, idempotency_key: IdempotencyKey = None) -> Response:
+        keyed = responses.for_request(idempotency_key, {})
+        return await _upload(ImportRequest, request, rec.import_, keyed)
+
+    async def import_agent(
+        request: Request,
+        name: Annotated[str | None, Query()] = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> Response:
+        keyed = responses.for_request(idempotency_key, {"name": name})
+        return await _upload(
+            ImportAgentRequest, request, lambda path: rec.agents.import_(path, name), keyed
+        )
+
+    result = {"description": "What the verb returns, as JSON.", "schema": {"type": "string"}}
+    file = {200: {"content": {OCTETS: _FILE}, "headers": {RESULT_HEADER: result}}}
+    body = {"requestBody": {"required": True, "content": {OCTETS: _FILE}}}
+    add(ExportRequest, export, response_class=Response, responses=file)
+    add(ExportAgentRequest, export_agent, response_class=Response, responses=file)
+    for request_class, endpoint in ((ImportRequest, import_), (ImportAgentRequest, import_agent)):
+        add(
+            request_class,
+            endpoint,
+            response_model=request_class.response_type(),
+            openapi_extra=body,
+        )
+    return router
+
+
+def _download(
+    request_class: type[VerbRequest[Any]], compress: bool, write: Callable[[Path], Any]
+) -> Response:
+    folder = tempfile.TemporaryDirectory(prefix="recollect-")
+    path = Path(folder.name) / ("export.jsonl.gz" if compress else "export.jsonl")
+    try:
+        adapter = request_class.response_adapter()
+        # Only ASCII: it is the value of a header.
+        result = adapter.dump_json(write(path), ensure_ascii=True).decode("ascii")
+    except BaseException:
+        folder.cleanup()
+        raise
+    headers = {RESULT_HEADER: result, "content-length": str(path.stat().st_size)}
+    return _FileResponse(_chunks(path), folder, media_type=OCTETS, headers=headers)
+
+
+class _FileResponse(StreamingResponse):
+    """A file whose folder is removed when it is sent, or when the client disconnects."""
+
+    def __init__(
+        self, chunks: Iterator[bytes], folder: tempfile.TemporaryDirectory[str], **options: Any
+    ) -> None:
+        super().__init__(chunks, **options)
+        self._folder = folder
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._folder.cleanup()
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
+
+
+async def _upload(
+    request_class: type[VerbRequest[Any]],
+    request: Request,
+    read: Callable[[Path], Any],
+    keyed: KeyedRequest,
+) -> Response:
+    digest = hashlib.sha256()
+    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
+        path = Path(folder) / "import"
+        try:
+            with path.open("wb") as file:
+                async for chunk in request.stream():
+                    digest.update(chunk)
+                    file.write(chunk)
+        except ClientDisconnect:
+            return Response(status_code=499)  # no client is left to read it
+
+        def run() -> Response:
+            try:
+                result = read(path)
+            except RecollectError as error:
+                error.args = (str(error).replace(str(path), UPLOADED_FILE),)
+                raise
+            body = request_class.response_adapter().dump_json(result)
+            return Response(body, media_type="application/json")
+
+        return await run_in_threadpool(keyed.respond, request, digest.hexdigest(), run)

@@ -1,0 +1,196 @@
+"""
+One HTTP route per verb, made from the request models in `wire/requests`.
+
+An endpoint builds the request model from the path, the query and the body, sends it to the store's
+transport and writes the response as JSON. Validation and error messages are those of the Python
+API, because it is the same model.
+"""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from inspect import cleandoc
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from recollect.app.local import LocalRecollect
+from recollect.errors import InvalidInput
+from recollect.server.idempotency import IdempotentResponses
+from recollect.server.paging import next_page_link, paging_of
+from recollect.wire import path_segment, requests
+from recollect.wire.file_transfer import FILE_REQUESTS
+from recollect.wire.request import PREFIX, VerbRequest
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True)
+class ServedStore:
+    """The store an application serves, and its cached responses to writes with a key."""
+
+    rec: LocalRecollect
+    responses: IdempotentResponses
+
+
+@cache
+def verb_routes() -> APIRouter:
+    """Return the routes of every verb; they serve the store in `app.state.served`."""
+    router = APIRouter(prefix=PREFIX)
+    for request_class in request_classes():
+        if request_class.__name__ in FILE_REQUESTS:
+            continue
+        route = request_class.route
+        router.add_api_route(
+            route.path,
+            _endpoint(request_class),
+            methods=[route.method],
+            operation_id=request_class.verb(),
+            summary=request_class.verb().replace("_", " "),
+            description=cleandoc(request_class.__doc__ or ""),
+            tags=[_noun(request_class)],
+            response_model=request_class.response_type(),
+            openapi_extra=_openapi(request_class),
+        )
+    return router
+
+
+def request_classes() -> Iterator[type[VerbRequest[Any]]]:
+    """Yield every request model that has a route."""
+    for module in pkgutil.iter_modules(requests.__path__):
+        names = vars(importlib.import_module(f"{requests.__name__}.{module.name}"))
+        for value in names.values():
+            if (
+                isinstance(value, type)
+                and issubclass(value, VerbRequest)
+                and "route" in vars(value)
+            ):
+                yield value
+
+
+def _noun(request_class: type[VerbRequest[Any]]) -> str:
+    return request_class.__module__.rpartition(".")[2]
+
+
+def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
+    route = request_class.route
+
+    async def respond(
+        request: Request, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
+    ) -> Response:
+        served: ServedStore = request.app.state.served
+        fields = await _body(request) if route.has_body else _query(request)
+        fields |= {
+            name: path_segment.decode_segment(request.path_params[name])
+            for name in route.path_fields
+        }
+        return await run_in_threadpool(_carry_out, served, request, fields, idempotency_key)
+
+    def _carry_out(
+        served: ServedStore, request: Request, fields: dict[str, Any], key: str | None
+    ) -> Response:
+        if request_class.is_list():
+            return _list_page(served, request, fields)
+        verb_request = request_class.of(fields, from_query=not route.has_body)
+        if key is not None and route.method != "GET":
+            return served.responses.respond(
+                key, request, fields, lambda: _response(served, verb_request)
+            )
+        response = _response(served, verb_request)
+        if route.method == "DELETE":
+            served.responses.clear()
+        return response
+
+    def _list_page(served: ServedStore, request: Request, fields: dict[str, Any]) -> Response:
+        paging = paging_of(request_class, fields)
+        verb_request = request_class.of(paging.fields, from_query=True)
+        items, next_offset = paging.page(served.rec.transport.send(verb_request))
+        response = Response(request_class.response_adapter().dump_json(items), media_type=JSON)
+        if next_offset is not None:
+            response.headers["link"] = next_page_link(request, next_offset, fields.get("limit"))
+        return response
+
+    if route.method == "GET":
+
+        async def read(request: Request) -> Response:
+            return await respond(request)
+
+        return read
+    return respond
+
+
+def _response(served: ServedStore, request: VerbRequest[Any]) -> Response:
+    body = request.response_adapter().dump_json(served.rec.transport.send(request))
+    return Response(body, media_type=JSON)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """Return the JSON object in the body; no body is an empty one."""
+    body = await request.body()
+    if not body:
+        return {}
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != JSON:
+        raise InvalidInput(f"the body must be {JSON}, not {media_type or 'untyped'}")
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the body is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidInput("the body must be a JSON object")
+    return value
+
+
+def _query(request: Request) -> dict[str, Any]:
+    """Return the query: a name that is repeated has a list of values."""
+    query = request.query_params
+    return {
+        name: values[0] if len(values := query.getlist(name)) == 1 else values for name in query
+    }
+
+
+def _openapi(request_class: type[VerbRequest[Any]]) -> dict[str, Any]:
+    """Return what OpenAPI says about a verb's path, query and body."""
+    schema = request_class.model_json_schema()
+    fields = _inline(schema.get("properties", {}), schema.get("$defs", {}))
+    route, required = request_class.route, set(schema.get("required", ()))
+    in_path = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in route.path_fields
+    ]
+    rest = {name: value for name, value in fields.items() if name not in route.path_fields}
+    if route.has_body:
+        body_schema = {
+            "type": "object",
+            "title": request_class.__name__,
+            "properties": rest,
+            "required": sorted(required & rest.keys()),
+            "additionalProperties": False,
+        }
+        body = {
+            "required": bool(required & rest.keys()),
+            "content": {JSON: {"schema": body_schema}},
+        }
+        return {"parameters": in_path, **({"requestBody": body} if rest else {})}
+    if request_class.is_list():
+        rest = {**paging_of(request_class, {}).schema, **rest}
+    in_query = [
+        {"name": name, "in": "query", "required": name in required, "schema": value}
+        for name, value in rest.items()
+    ]
+    return {"parameters": [*in_path, *in_query]}
+
+
+def _inline(value: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a JSON schema with its references replaced by what they refer to."""
+    if isinstance(value, dict):
+        if "$ref" in value:
+            return _inline(definitions[value["$ref"].rpartition("/")[2]], definitions)
+        return {name: _inline(item, definitions) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_inline(item, definitions) for item in value]
+    return value

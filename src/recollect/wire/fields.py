@@ -1,0 +1,216 @@
+"""
+The field types of request models. Everything a caller gives is hostile until it has passed here.
+
+A validator returns a clean value or raises `InvalidInput` with the field, the problem and what is
+accepted. Python callers may give domain objects (an `Agent`), paths and datetimes; the request
+holds what JSON can carry: ids, absolute paths and times.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, time
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ValidationInfo
+
+from recollect.config import expand_home
+from recollect.domain.agent import Agent
+from recollect.domain.block import Block, By
+from recollect.domain.conversation import Conversation, Message, Pin
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.project import ByPath, Project, parse_reference
+from recollect.domain.scope import Scope
+from recollect.errors import InvalidInput
+from recollect.text.clean_text import clean
+from recollect.wire.to_json import to_json
+
+MAX_LIMIT = 1_000
+_WITH_ID = (Agent, Block, Conversation, Memory, Message, Pin, Project)
+_BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
+_NUMBER = re.compile(r"[+-]?\d+")
+
+
+def _text(value: object, info: ValidationInfo) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{info.field_name} must be text, not {type(value).__name__}")
+    return clean(str(value))
+
+
+def _id(value: object, info: ValidationInfo) -> str:
+    if isinstance(value, _WITH_ID):
+        return value.id
+    if not isinstance(value, str):
+        name = str(info.field_name).removesuffix("_id").replace("_", " ")
+        raise InvalidInput(f"name the {name} by its name or id, not by {type(value).__name__}")
+    return clean(value)
+
+
+def _place(value: object, info: ValidationInfo) -> str:
+    if isinstance(value, PathLike):
+        return absolute_path(value)
+    text = _id(value, info)
+    if not text.strip() or not isinstance(parse_reference(text), ByPath):
+        return text
+    return absolute_path(expand_home(text))
+
+
+def absolute_path(path: str | PathLike[Any]) -> str:
+    """Return *path* from the root on: the server may run in another folder than its caller."""
+    return clean(os.fspath(Path(path).absolute()))
+
+
+def _path(value: object, info: ValidationInfo) -> str:
+    if not isinstance(value, str | PathLike):
+        raise InvalidInput(f"{info.field_name} must be a path, not {type(value).__name__}")
+    return clean(str(os.fspath(value)))
+
+
+def _texts(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (clean(value),)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return tuple(_text(item, info) for item in value)
+    raise InvalidInput(f"{info.field_name} must be a text or a list of texts")
+
+
+def _ids(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    if isinstance(value, str | _WITH_ID):
+        return (_id(value, info),)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return tuple(_id(item, info) for item in value)
+    raise InvalidInput(f"{info.field_name} must be an id or a list of ids")
+
+
+def _paths(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{info.field_name} must be a list of paths")
+    return tuple(_path(item, info) for item in value)
+
+
+def _flag(value: object, info: ValidationInfo) -> bool:
+    if (info.context or {}).get("from_query") and value in ("true", "1", "false", "0"):
+        return value in ("true", "1")
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{info.field_name} must be true or false, not {value!r}")
+    return value
+
+
+def _whole_number(value: object, info: ValidationInfo) -> int:
+    if (info.context or {}).get("from_query") and isinstance(value, str):
+        if not _NUMBER.fullmatch(value):
+            raise InvalidInput(f"{info.field_name} must be a whole number, not {value!r}")
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidInput(f"{info.field_name} must be a whole number, not {value!r}")
+    return value
+
+
+def _number(value: object, info: ValidationInfo) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(f"{info.field_name} must be a number, not {value!r}")
+    return float(value)
+
+
+def _json(value: object, info: ValidationInfo) -> Any:
+    return to_json(value, name=str(info.field_name))
+
+
+def _moment(value: object, info: ValidationInfo) -> datetime:
+    return parse_moment(str(info.field_name), value)
+
+
+def _end_moment(value: object, info: ValidationInfo) -> datetime:
+    return parse_moment(str(info.field_name), value, end_of_day=True)
+
+
+def _zoned_moment(value: object, info: ValidationInfo) -> datetime:
+    moment = parse_moment(str(info.field_name), value)
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value.strip())
+    return value if isinstance(value, datetime) and value.tzinfo is not None else moment
+
+
+def parse_moment(field: str, value: object, *, end_of_day: bool = False) -> datetime:
+    """
+    Return a UTC datetime from a datetime or ISO 8601 text; a time without a zone is UTC.
+
+    A bare date means its first moment, or its last if *end_of_day*.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            value = datetime.fromisoformat(text)
+        except ValueError:
+            raise InvalidInput(
+                f"{field} {value!r} is not a date or time; write it as 2026-05-08 or "
+                "2026-05-08T13:56"
+            ) from None
+        if end_of_day and _BARE_DATE.fullmatch(text):
+            value = datetime.combine(value, time.max)
+    if not isinstance(value, datetime):
+        raise InvalidInput(f"{field} must be a datetime or ISO 8601 text")
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(f"{field} {value} is outside the calendar") from None
+
+
+def _member(kind: type[StrEnum], field: str) -> BeforeValidator:
+    def validate(value: object) -> StrEnum:
+        try:
+            return kind(str(value))
+        except ValueError:
+            allowed = ", ".join(kind)
+            raise InvalidInput(f"{field} {value!r} is not known; use one of {allowed}") from None
+
+    return BeforeValidator(validate)
+
+
+def _members(kind: type[StrEnum], field: str) -> BeforeValidator:
+    validate = _member(kind, field).func
+
+    def validate_all(value: object) -> tuple[StrEnum, ...]:
+        if isinstance(value, str):
+            value = (value,)
+        if not isinstance(value, Iterable):
+            raise InvalidInput(f"{field} must be a text or a list of texts")
+        return tuple(validate(item) for item in value)  # type: ignore[call-arg]
+
+    return BeforeValidator(validate_all)
+
+
+def _limit(value: object, info: ValidationInfo) -> int:
+    limit = _whole_number(value, info)
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInput(
+            f"{info.field_name} must be a whole number from 1 to {MAX_LIMIT}, not {limit}"
+        )
+    return limit
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+Id = Annotated[str, BeforeValidator(_id)]
+Ids = Annotated[tuple[str, ...], BeforeValidator(_ids)]
+Place = Annotated[str, BeforeValidator(_place)]
+PathText = Annotated[str, BeforeValidator(_path)]
+Paths = Annotated[tuple[str, ...], BeforeValidator(_paths)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
+Number = Annotated[float, BeforeValidator(_number)]
+Json = Annotated[Any, BeforeValidator(_json)]
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+EndMoment = Annotated[datetime, BeforeValidator(_end_moment)]
+ZonedMoment = Annotated[datetime, BeforeValidator(_zoned_moment)]
+Limit = Annotated[int, BeforeValidator(_limit)]
+ScopeName = Annotated[Scope, _member(Scope, "scope")]
+Scopes = Annotated[tuple[Scope, ...], _members(Scope, "scope")]
+MemoryTypeName = Annotated[MemoryType, _member(MemoryType, "type")]
+MemoryTypes = Annotated[tuple[MemoryType, ...], _members(MemoryType, "type")]
+StatusName = Annotated[Status, _member(Status, "status")]
+Statuses = Annotated[tuple[Status, ...], _members(Status, "status")]
+Writer = Annotated[By, _member(By, "by")]

@@ -1,0 +1,108 @@
+"""
+The base of all request models: the arguments of one verb, what it returns, its HTTP route.
+
+A verb is validated here and nowhere else. The Python API builds a request from the arguments of a
+call, the server from the path, query and body of an HTTP request; both get the same errors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_origin
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from recollect.errors import InvalidInput
+from recollect.wire.path_segment import placeholder_names
+
+PREFIX = "/api"
+Response = TypeVar("Response")
+
+
+@dataclass(frozen=True)
+class Route:
+    """Method and path of one verb. Names in braces in the path are fields of the request."""
+
+    method: str
+    path: str
+
+    @cached_property
+    def path_fields(self) -> tuple[str, ...]:
+        """The fields that are part of the path."""
+        return placeholder_names(self.path)
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the other fields are sent as a JSON body, not as a query string."""
+        return self.method in ("POST", "PUT", "PATCH")
+
+
+class VerbRequest(BaseModel, Generic[Response]):
+    """Validated arguments of one verb that returns *Response*."""
+
+    # Built on first use: a program that calls one verb does not pay for a hundred models.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    route: ClassVar[Route]
+
+    def __init_subclass__(cls, *, route: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if route:
+            cls.route = Route(*route.split())
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], *, from_query: bool = False) -> Self:
+        """Return the validated request; raise `InvalidInput` that names the field at fault."""
+        try:
+            return cls.model_validate(dict(arguments), context={"from_query": from_query})
+        except ValidationError as error:
+            raise _invalid_input(cls, error) from None
+        except RecursionError:
+            raise InvalidInput("the arguments are nested too deep or contain themselves") from None
+
+    @classmethod
+    def verb(cls) -> str:
+        """Return the name of the verb: `search` for `SearchRequest`."""
+        words = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)
+        return words.removeprefix("_").removesuffix("_request")
+
+    @classmethod
+    def response_type(cls) -> Any:
+        """Return the type the verb returns."""
+        for base in cls.__mro__:
+            metadata = base.__dict__.get("__pydantic_generic_metadata__")
+            if metadata and metadata["origin"] is VerbRequest:
+                return metadata["args"][0]
+        raise TypeError(f"{cls.__name__} does not say what its verb returns")
+
+    @classmethod
+    def response_adapter(cls) -> TypeAdapter[Any]:
+        """Return the adapter that reads and writes the response as JSON."""
+        return _adapter(cls.response_type())
+
+    @classmethod
+    def is_list(cls) -> bool:
+        """Return whether the response is a list that HTTP returns in pages."""
+        return cls.route.method == "GET" and get_origin(cls.response_type()) is list
+
+    def json_fields(self) -> dict[str, Any]:
+        """Return the fields the caller set, as JSON values."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _invalid_input(request: type[VerbRequest[Any]], error: ValidationError) -> InvalidInput:
+    first = error.errors(include_url=False)[0]
+    unknown = sorted(
+        str(detail["loc"][0]) for detail in error.errors() if detail["type"] == "extra_forbidden"
+    )
+    if unknown:
+        names = ", ".join(sorted(request.model_fields))
+        return InvalidInput(f"unknown: {', '.join(unknown)}; use {names}")
+    field = str(first["loc"][0]) if first["loc"] else request.verb()
+    if first["type"] == "missing":
+        return InvalidInput(f"{field} is required")
+    return InvalidInput(f"{field}: {first['msg'][:1].lower()}{first['msg'][1:]}")

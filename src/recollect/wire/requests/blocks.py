@@ -1,0 +1,139 @@
+"""Requests for blocks: labelled text that is always in an agent's context."""
+
+from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion, By
+from recollect.wire.fields import (
+    Flag,
+    Id,
+    Json,
+    Limit,
+    Moment,
+    ScopeName,
+    Text,
+    WholeNumber,
+    Writer,
+)
+from recollect.wire.request import VerbRequest
+from recollect.wire.requests.shared import BlockEditFields, BlockFields, BlockPlaceFields
+
+
+class CreateBlockRequest(BlockPlaceFields, VerbRequest[Block], route="POST /blocks"):
+    """Create a block."""
+
+    label: Text
+    value: Text = ""
+    scope: ScopeName | None = None
+    description: Text = ""
+    limit: WholeNumber | None = DEFAULT_LIMIT
+    read_only: Flag = False
+    hidden: Flag = False
+    metadata: Json = None
+    by: Writer = By.USER
+
+
+class GetBlockRequest(BlockFields, VerbRequest[Block], route="GET /blocks/{label}"):
+    """Return one block."""
+
+
+class SetBlockRequest(BlockEditFields, VerbRequest[Block], route="PUT /blocks/{label}"):
+    """Replace the value of a block."""
+
+    value: Text
+
+
+class AppendBlockRequest(BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/append"):
+    """Append lines to a block."""
+
+    text: Text
+
+
+class ReplaceInBlockRequest(
+    BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/replace"
+):
+    """Replace a text that occurs once in a block."""
+
+    old: Text
+    new: Text
+
+
+class InsertInBlockRequest(
+    BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/insert"
+):
+    """Insert lines into a block."""
+
+    text: Text
+    line: WholeNumber = -1
+
+
+class UpdateBlockRequest(BlockEditFields, VerbRequest[Block], route="PATCH /blocks/{label}"):
+    """Change the settings of a block; fields that are not set stay as they are."""
+
+    new_label: Text | None = None
+    description: Text | None = None
+    limit: WholeNumber | None = None
+    read_only: Flag | None = None
+    hidden: Flag | None = None
+    metadata: Json = None
+
+
+class GetBlockHistoryRequest(
+    BlockFields, VerbRequest[list[BlockVersion]], route="GET /blocks/{label}/history"
+):
+    """Return every version of a block, oldest first."""
+
+
+class GetBlockDiffRequest(BlockFields, VerbRequest[str], route="GET /blocks/{label}/diff"):
+    """Return a unified diff of two versions of a block."""
+
+    older: WholeNumber
+    newer: WholeNumber | None = None
+
+
+class RollbackBlockRequest(
+    BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/rollback"
+):
+    """Restore an earlier value of a block as a new version."""
+
+    version: WholeNumber
+
+
+class AttachBlockRequest(VerbRequest[Block], route="POST /agents/{agent}/blocks"):
+    """Attach a shared block to an agent."""
+
+    agent: Id
+    block: Id
+
+
+class DetachBlockRequest(VerbRequest[Block], route="DELETE /agents/{agent}/blocks/{label}"):
+    """Detach a shared block from an agent."""
+
+    agent: Id
+    label: Text
+
+
+class DeleteBlockRequest(BlockFields, VerbRequest[Block], route="DELETE /blocks/{label}"):
+    """Delete a block and its history."""
+
+
+class ListBlockChangesRequest(
+    BlockPlaceFields, VerbRequest[list[BlockChange]], route="GET /block-changes"
+):
+    """Return the changes made to an agent's blocks since a moment."""
+
+    since: Moment | None
+
+
+class GetBlocksFingerprintRequest(BlockPlaceFields, VerbRequest[str], route="GET /blocks-mark"):
+    """Return a text that changes whenever the blocks an agent sees change."""
+
+
+class SearchBlocksRequest(
+    BlockPlaceFields, VerbRequest[list[BlockHit]], route="POST /blocks/search"
+):
+    """Search the blocks an agent sees."""
+
+    query: Text
+    limit: Limit = 10
+
+
+class ListBlocksRequest(BlockPlaceFields, VerbRequest[list[Block]], route="GET /blocks"):
+    """Return the blocks an agent sees, in prompt order."""

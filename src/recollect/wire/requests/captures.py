@@ -1,0 +1,23 @@
+"""Requests for captures and their progress."""
+
+from recollect.domain.capture_event import Event
+from recollect.wire.fields import Id, Json, Text
+from recollect.wire.request import VerbRequest
+from recollect.wire.requests.shared import CaptureFields
+
+
+class CaptureManyRequest(CaptureFields, VerbRequest[list[Event]], route="POST /captures/batch"):
+    """Capture every conversation in several texts or files, all or none."""
+
+    materials: Json
+    capture_mode: Text = "transcript"
+
+
+class GetCaptureRequest(VerbRequest[Event], route="GET /events/{event_id}"):
+    """Return the progress of one capture."""
+
+    event_id: Id
+
+
+class ListCapturesRequest(VerbRequest[list[Event]], route="GET /events"):
+    """Return every capture and write, oldest first."""

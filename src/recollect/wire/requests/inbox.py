@@ -1,0 +1,50 @@
+"""Requests for the inbox: candidates that wait for a decision."""
+
+from recollect.domain.block import By
+from recollect.domain.maintenance import Waiting
+from recollect.domain.memory import Memory
+from recollect.wire.fields import Flag, Ids, ScopeName, Text, Writer
+from recollect.wire.request import VerbRequest
+from recollect.wire.requests.shared import InboxFilterFields
+
+
+class ListInboxRequest(InboxFilterFields, VerbRequest[list[Waiting]], route="GET /inbox"):
+    """
+    Return the candidates that wait for a decision."""
+
+    grouped: Flag = True
+
+
+class DecideRequest(VerbRequest[list[Memory]], route="POST /inbox/decide"):
+    """
+    Decide about candidates and their duplicates."""
+
+    memory_id: Ids
+    verdict: Text
+    reason: Text = ""
+    by: Writer = By.USER
+
+
+class PromoteManyRequest(VerbRequest[list[Memory]], route="POST /inbox/promote"):
+    """
+    Make candidates active, all or none."""
+
+    memory_ids: Ids
+    reason: Text = ""
+    replaces: Flag = False
+    scope: ScopeName | None = None
+
+
+class RejectManyRequest(VerbRequest[list[Memory]], route="POST /inbox/reject"):
+    """
+    Archive candidates, all or none."""
+
+    memory_ids: Ids
+    reason: Text = ""
+
+
+class UndoManyRequest(VerbRequest[list[Memory]], route="POST /inbox/undo"):
+    """
+    Undo the last change of each memory, all or none."""
+
+    memory_ids: Ids

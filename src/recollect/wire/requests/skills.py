@@ -1,0 +1,59 @@
+"""Requests for skills."""
+
+from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
+from recollect.wire.fields import Flag, Id, Place, Text, WholeNumber
+from recollect.wire.request import VerbRequest
+
+
+class ListSkillsRequest(VerbRequest[SkillReport], route="GET /skills"):
+    """Return the bundled, global and project's skills; later ones override earlier."""
+
+    project: Place | None = None
+
+
+class SearchSkillsRequest(VerbRequest[list[SkillHit]], route="POST /skills/search"):
+    """Return the skills that answer *query*, by words and meaning, best first."""
+
+    query: Text
+    project: Place | None = None
+    limit: WholeNumber = 10
+
+
+class LoadSkillRequest(VerbRequest[LoadedSkill], route="PUT /agents/{agent}/skills/{name}"):
+    """Give a skill to an agent: its text stands in the block `loaded_skills` from now on."""
+
+    agent: Id
+    name: Text
+    project: Place | None = None
+
+
+class UnloadSkillRequest(VerbRequest[LoadedSkill], route="DELETE /agents/{agent}/skills/{name}"):
+    """Take a skill from an agent."""
+
+    agent: Id
+    name: Text
+    project: Place | None = None
+
+
+class ListLoadedSkillsRequest(VerbRequest[list[LoadedSkill]], route="GET /agents/{agent}/skills"):
+    """Return the skills an agent has in use."""
+
+    agent: Id
+
+
+class RefreshSkillsRequest(VerbRequest[SkillReport], route="POST /agents/{agent}/skills/refresh"):
+    """Write an agent's catalogue of skills anew, and take loaded ones as they stand now."""
+
+    agent: Id
+    project: Place | None = None
+
+
+class LearnSkillRequest(VerbRequest[LearntSkill], route="POST /conversations/{conversation}/skill"):
+    """Draft a skill from a conversation and save it: *save* is project, global, or ''."""
+
+    conversation: Id
+    name: Text
+    project: Place | None = None
+    title: Text = ""
+    save: Text = "project"
+    overwrite: Flag = False

@@ -1,0 +1,48 @@
+"""
+The tiers of the tests: a marker each, set for a whole file with `pytestmark`.
+
+A test without a tier is a unit or contract test: it runs by default, starts no process and listens
+on no port. `watch` holds it to that: Python reports every process and every listening socket to an
+audit hook, and the hook refuses them while such a test runs.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from _pytest.mark.expression import Expression
+
+TIERS = frozenset({"door", "kill", "fuzz", "vendor"})
+_REFUSED = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind"})
+_MARK = re.compile(r"^(pytestmark = .*)?.*?pytest\.mark\.(door|kill|fuzz|vendor)\b", re.MULTILINE)
+_running: list[str] = []  # the test without a tier that runs now, if one does
+
+
+def can_hold(path: Path, expression: str) -> bool:
+    """Return whether the test file *path* can hold a test that the marker *expression* selects."""
+    marks = _MARK.findall(path.read_text(encoding="utf-8"))
+    whole = {tier for head, tier in marks if head}
+    if any(not head for head, _ in marks):
+        return True  # some tests have a mark of their own
+    return Expression.compile(expression).evaluate(lambda name, **_: name in whole)
+
+
+def watch() -> None:
+    """Refuse processes and listening sockets to tests without a tier, from now on."""
+    sys.addaudithook(_refuse)
+
+
+def running(test: str) -> None:
+    """Say which test without a tier runs; '' if none does."""
+    _running[:] = [test] if test else []
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _REFUSED and _running:
+        if event == "socket.bind" and not isinstance(arguments[1], tuple):
+            return  # a file, not a port
+        raise RuntimeError(
+            f"{_running[0]} starts a process or a server ({event}) and has no tier. Give its file "
+            "`pytestmark = pytest.mark.door` (or kill, fuzz, vendor; see pyproject.toml)"
+        )
