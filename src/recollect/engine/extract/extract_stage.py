@@ -73,7 +73,7 @@ def load_event_and_source(context: EngineContext, leased_job: LeasedJob) -> tupl
         source = tables.sources.get(event.source_id or "") if event else None
     if event is None or source is None:
         raise NotFound(
-            f"the source of event {leased_job.job.event_id} was deleted; there is nothing to extract"
+            f"the source of event {leased_job.job.event_id} was deleted; nothing can be extracted"
         )
     return event, source
 
