@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockChange, BlockVersion
+from recollect.domain.capture_event import Event, Trigger
 from recollect.domain.conversation import (
     Conversation,
     Message,
@@ -25,16 +26,15 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
-from recollect.domain.capture_event import Event, Trigger
 from recollect.domain.job import Job, JobState
-from recollect.domain.model_usage import ModelCall, ModelUsage
 from recollect.domain.link import Link
+from recollect.domain.maintenance import Imported, Problem
 from recollect.domain.memory import Change, Memory, MemoryType, Status
+from recollect.domain.model_usage import ModelCall, ModelUsage
 from recollect.domain.project import Project, Repo
 from recollect.domain.retrieval import Filters, Retrieval, View
 from recollect.domain.scope import Owner
 from recollect.domain.source import Evidence, Source, SourceKind
-from recollect.domain.maintenance import Imported, Problem
 from recollect.store.indexes import EmbeddingIndex, WordIndex
 from recollect.store.values import (
     CandidateRow,

@@ -15,8 +15,8 @@ import apsw
 
 from recollect.clock import from_micros
 from recollect.domain.job import JobKind
-from recollect.domain.scope import ItemKind
 from recollect.domain.maintenance import Imported
+from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
 from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import parse_effects, to_json
