@@ -1,6 +1,4 @@
-"""
-Word lists used in the patterns of extraction_rules.py, as pieces of regular expressions.
-"""
+"""Word lists used in the patterns of extraction_rules.py, as pieces of regular expressions."""
 
 # Words that refer to the current situation, so that the sentence has no meaning later.
 DEICTIC = r"(?:this|that|it|these|those|them|here|one|him|her|both|either|neither|all of)\b"

@@ -26,9 +26,7 @@ def fence_text(text: str) -> str:
     return f'<memory fingerprint="{fingerprint:016}">\n{text}\n{CLOSING_TAG}'
 
 
-FENCE_OVERHEAD = (
-    f"{fence_text('')}{SEPARATOR}" * 2
-)  # what the fences add to a bundle, to count its tokens
+FENCE_OVERHEAD = f"{fence_text('')}{SEPARATOR}" * 2  # added to a bundle; counts as tokens
 
 
 def escape_fence_tags(text: str) -> str:

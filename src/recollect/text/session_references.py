@@ -57,9 +57,7 @@ def find_session_references(text: str) -> tuple[SessionReference, ...]:
     while words[i].word:
         reading = _read_reference(text, words, i)
         if reading is None:
-            i += (
-                2 if words[i].word in _ARTICLES else 1
-            )  # the word after an article was tried with it
+            i += 2 if words[i].word in _ARTICLES else 1  # an article is read with the next word
             continue
         count, end = reading
         references.append(SessionReference(count, words[i].start, words[end - 1].end))

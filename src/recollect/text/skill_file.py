@@ -28,11 +28,7 @@ MAX_PROBLEMS = 20  # reported for one file
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NOT_NAME_CHARS = re.compile(r"[^a-z0-9]+")
 _TOOL = re.compile(r"[^\s,()]+(?:\([^()]*\))?")  # Read, Bash(git add:*)
-_FORMAT_FIELDS = (
-    "license",
-    "compatibility",
-    "allowed-tools",
-)  # top-level fields of the format, beside `metadata`
+_FORMAT_FIELDS = ("license", "compatibility", "allowed-tools")  # beside `metadata`
 _KNOWN_FIELDS = frozenset(
     {
         *("name", "description", "metadata", "category", "tags", *_FORMAT_FIELDS),

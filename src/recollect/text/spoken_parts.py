@@ -1,7 +1,4 @@
-"""
-Find the parts of a message that its author wrote, without code, quotes, logs, diffs and injected
-memory.
-"""
+"""Find what the author of a message wrote, without code, quotes, logs and injected memory."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -36,9 +36,8 @@ def recognises(records: Sequence[JsonRecord]) -> bool:
 
 def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
     """Return the one session in *records*."""
-    messages = tuple(
-        message for record in records if _is_line(record) for message in _line_messages(record)
-    )
+    lines = [record for record in records if _is_line(record)]
+    messages = tuple(message for line in lines for message in _line_messages(line))
     return [Transcript(messages=messages, format=FORMAT, started_at=first_timestamp(messages))]
 
 

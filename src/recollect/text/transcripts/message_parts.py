@@ -65,9 +65,8 @@ def tool_call_message(call: JsonRecord, *, at: datetime | None = None) -> Transc
     """Return a tool call as a message with the tool's voice: its name and arguments."""
     function = record_at(call, "function") or call
     name = text_at(function, "name") or text_at(call, "type").removesuffix("_call")
-    arguments = next(
-        (function[key] for key in _ARGUMENT_FIELDS if function.get(key) is not None), None
-    )
+    values = (function.get(key) for key in _ARGUMENT_FIELDS)
+    arguments = next((value for value in values if value is not None), None)
     return TranscriptMessage(Voice.TOOL, _call_text(name, arguments), name, at)
 
 

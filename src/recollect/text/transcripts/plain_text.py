@@ -42,13 +42,8 @@ _LABEL_STYLES = {
     "time last": re.compile(rf"{_NAME} ?[(\[]{_TIME}[)\]]:(?=\s|$)"),
 }
 _TIMED_STYLES = ("time first", "time last")
-_LOWER_CASE_ROLES = (
-    "user",
-    "human",
-    "assistant",
-    "system",
-    "tool",
-)  # any other lower-case word is a YAML key
+# Any other lower-case label is a YAML key.
+_LOWER_CASE_ROLES = ("user", "human", "assistant", "system", "tool")
 _ROLE_ONLY_STYLES = ("heading", "said")  # with other names, these are titles and sentences
 
 _SPEECH_CHARS = 500

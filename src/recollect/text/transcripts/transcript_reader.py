@@ -64,9 +64,7 @@ def parse_transcripts(text: str) -> ParsedTranscripts:
     decoded = decode_records(text)
     for transcript_format in _FORMATS:
         if transcript_format.recognises(decoded.records):
-            transcripts = transcript_format.parse(decoded.records)
-            return ParsedTranscripts(
-                tuple(transcript for transcript in transcripts if transcript.messages),
-                decoded.skipped,
-            )
+            parsed = transcript_format.parse(decoded.records)
+            transcripts = tuple(transcript for transcript in parsed if transcript.messages)
+            return ParsedTranscripts(transcripts, decoded.skipped)
     return ParsedTranscripts((plain_text.parse(text),))
