@@ -52,19 +52,19 @@ def stdio_server(
     )
 
 
-def in_process_server(memory: LocalRecollect, caller: Caller = SITE_CALLER) -> Any:
+def in_process_server(rec: LocalRecollect, caller: Caller = SITE_CALLER) -> Any:
     """Return an MCP server of *memory* in this process."""
 
     async def resolve_caller(ctx: object) -> Caller:
         return caller
 
-    return create_mcp_server(memory, resolve_caller)
+    return create_mcp_server(rec, resolve_caller)
 
 
 @contextmanager
-def http_server(memory: LocalRecollect, query: str = "?project=site&agent=coder") -> Iterator[str]:
+def http_server(rec: LocalRecollect, query: str = "?project=site&agent=coder") -> Iterator[str]:
     """Serve *memory* inside the block; yield the URL of its MCP endpoint."""
-    with serve_in_thread(memory, worker=True) as url:
+    with serve_in_thread(rec, worker=True) as url:
         yield f"{url}/mcp{query}"
 
 

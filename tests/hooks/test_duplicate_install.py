@@ -21,8 +21,8 @@ def home(tmp_path: Path) -> HookHome:
     folder = tmp_path / "claude"
     folder.mkdir()
     created = HookHome(tmp_path, {"CLAUDE_CONFIG_DIR": str(folder), "HOME": str(tmp_path)})
-    with recollect.open(created.db, embedding_backend="none") as memory:
-        memory.ingest(TOLD, type="profile", scope="global")
+    with recollect.open(created.db, embedding_backend="none") as rec:
+        rec.ingest(TOLD, type="profile", scope="global")
     return created
 
 
@@ -43,8 +43,10 @@ def test_the_plugins_hook_leaves_the_event_to_the_one_in_the_settings(
     home: HookHome, where: str
 ) -> None:
     site = str(home.project("site"))
-    settings = replace(home, more={**home.extra_env, "CLAUDE_PROJECT_DIR": site})
-    plugin = replace(settings, more={**settings.extra_env, "CLAUDE_PLUGIN_ROOT": str(home.folder)})
+    settings = replace(home, extra_env={**home.extra_env, "CLAUDE_PROJECT_DIR": site})
+    plugin = replace(
+        settings, extra_env={**settings.extra_env, "CLAUDE_PLUGIN_ROOT": str(home.folder)}
+    )
 
     assert TOLD in starts(plugin)
     set_up(home, where)

@@ -34,8 +34,8 @@ TALK = [("user", "Hello."), ("user", DECIDED), ("assistant", "Noted.")]
 def knowing(home: HookHome) -> Path:
     """Return a project of which something is known."""
     project = home.project("site")
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        memory.ingest(DECIDED, type="decision", project=project)
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        rec.ingest(DECIDED, type="decision", project=project)
     return project
 
 
@@ -373,9 +373,9 @@ def test_files_that_are_not_transcripts_are_not_captured(home: HookHome) -> None
     wait_until(lambda: " capture of " not in home.log or home.log.count(" jobs") >= 1)
 
     if home.db.exists():
-        with recollect.open(home.db, embedding_backend="none") as memory:
-            assert memory.captures.list() == [] or all(
-                "nobody" in item.uri for item in memory.captures.list()
+        with recollect.open(home.db, embedding_backend="none") as rec:
+            assert rec.captures.list() == [] or all(
+                "nobody" in item.uri for item in rec.captures.list()
             )
 
 
@@ -394,8 +394,8 @@ def test_a_killed_hook_leaves_nothing_broken(home: HookHome, after_s: float) -> 
 
     fresh = CLAUDE_CODE.payload("later", project, None)
     assert DECIDED in home.run_hook("session-start", fresh).injected_text
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        assert memory.maintenance.verify().ok
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        assert rec.maintenance.verify().ok
 
 
 def capturing(home: HookHome) -> list[int]:
@@ -428,9 +428,9 @@ def test_the_next_capture_continues_after_one_that_was_killed(
     home.run_hook("session-end", CLAUDE_CODE.payload("b", project, path))
     wait_until(lambda: not list(home.session_files.glob("*.wanted")))
 
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        assert {Path(item.uri).name for item in memory.captures.list()} == {"a.jsonl", "b.jsonl"}
-        assert memory.maintenance.verify().ok
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        assert {Path(item.uri).name for item in rec.captures.list()} == {"a.jsonl", "b.jsonl"}
+        assert rec.maintenance.verify().ok
 
 
 def test_many_ends_at_once_capture_once(home: HookHome) -> None:
@@ -443,9 +443,9 @@ def test_many_ends_at_once_capture_once(home: HookHome) -> None:
             assert process.communicate(payload, timeout=60) == (b"", b"")
     wait_until(lambda: home.log.count(" jobs") >= home.log.count("capture now"))
 
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        assert len(memory.captures.list()) == 1
-        assert len(memory.memories.list(project=project, types=["decision"])) == 1
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        assert len(rec.captures.list()) == 1
+        assert len(rec.memories.list(project=project, types=["decision"])) == 1
 
 
 @pytest.mark.parametrize(("size", "outcome"), [(50, "captured 1"), (70, "larger than 64 MB")])

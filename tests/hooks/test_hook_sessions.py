@@ -36,8 +36,8 @@ def around(request: pytest.FixtureRequest, home: HookHome) -> Iterator[HookHome]
 
 def remembered(home: HookHome, project: Path) -> bool:
     """Say whether a decision of the project has become active."""
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        return bool(memory.memories.list(project=project, types=["decision"]))
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        return bool(rec.memories.list(project=project, types=["decision"]))
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda one: one.name)
@@ -77,10 +77,10 @@ def test_what_a_session_decided_is_known_when_the_next_begins(
 def told_before(home: HookHome, client: CodingAgent) -> tuple[Path, str]:
     """Return a project that knows a decision, and what a session there is told of it."""
     project = home.project("billing")
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        memory.ingest(DECIDED, type="decision", project=project)
-        memory.ingest("I prefer tabs over spaces.", type="profile", scope="global")
-        memory.blocks.create("rules", "We always deploy on Mondays.", project=project)
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        rec.ingest(DECIDED, type="decision", project=project)
+        rec.ingest("I prefer tabs over spaces.", type="profile", scope="global")
+        rec.blocks.create("rules", "We always deploy on Mondays.", project=project)
     text = home.run_hook(client.start, client.payload("s", project, None)).injected_text
     return project, text
 
@@ -101,8 +101,8 @@ def test_injected_memory_is_not_captured_from_the_transcript(
     home.run_hook(client.end, client.payload("s", project, path))
     home.wait_for_captures()
 
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        memories = memory.memories.list(everywhere=True, limit=50, statuses=["active", "inbox"])
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        memories = rec.memories.list(everywhere=True, limit=50, statuses=["active", "inbox"])
         assert not [
             record
             for record in memories
@@ -117,8 +117,8 @@ def test_memory_is_injected_again_after_compaction(home: HookHome) -> None:
     prompt = payload | {"prompt": ASKED}
     assert home.run_hook("prompt", prompt).output == ""  # the beginning told it
 
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        memory.ingest("PostgreSQL runs on port 5433 for JSON columns.", project=project)
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        rec.ingest("PostgreSQL runs on port 5433 for JSON columns.", project=project)
     assert "5433" in home.run_hook("prompt", prompt).injected_text
     assert home.run_hook("prompt", prompt).output == ""
     assert "5433" in home.run_hook("session-start", payload | {"source": "compact"}).injected_text
@@ -131,15 +131,15 @@ def test_only_new_memory_is_injected_into_a_resumed_session(around: HookHome) ->
 
     assert DECIDED in said
     assert around.run_hook("session-start", again).output == ""  # it is in the transcript
-    with recollect.open(around.db, embedding_backend="none") as memory:
-        memory.ingest("Invoices are numbered by year.", project=project)
+    with recollect.open(around.db, embedding_backend="none") as rec:
+        rec.ingest("Invoices are numbered by year.", project=project)
     news = around.run_hook("session-start", again).injected_text
     assert "numbered by year" in news
     assert DECIDED not in news
     assert "deploy on Mondays" not in news
     assert around.run_hook("session-start", again).output == ""
-    with recollect.open(around.db, embedding_backend="none") as memory:
-        memory.blocks.set(None, "rules", "We deploy on Tuesdays.", project=project)
+    with recollect.open(around.db, embedding_backend="none") as rec:
+        rec.blocks.set(None, "rules", "We deploy on Tuesdays.", project=project)
     news = around.run_hook("session-start", again).injected_text
     assert "deploy on Tuesdays" in news
     assert "numbered by year" not in news
@@ -175,8 +175,8 @@ def test_a_prompt_without_content_words_gets_no_memory(home: HookHome, prompt: s
 
 def test_only_a_few_memories_are_injected_for_a_prompt(home: HookHome) -> None:
     project = home.project("many")
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        memory.memories.ingest_many(
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        rec.memories.ingest_many(
             [
                 {"content": f"The parser module number {item} reads dates.", "project": project}
                 for item in range(30)
@@ -192,8 +192,8 @@ def test_only_a_few_memories_are_injected_for_a_prompt(home: HookHome) -> None:
 
 def test_a_large_memory_still_begins_within_the_clients_limit(home: HookHome) -> None:
     project = home.project("large")
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        memory.memories.ingest_many(
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        rec.memories.ingest_many(
             [
                 {"content": f"Rule {item}: " + "x" * 900, "type": kind, "project": project}
                 for item in range(20)
@@ -206,8 +206,8 @@ def test_a_large_memory_still_begins_within_the_clients_limit(home: HookHome) ->
 
 
 def test_the_option_names_the_project(home: HookHome) -> None:
-    with recollect.open(home.db, embedding_backend="none") as memory:
-        memory.ingest(DECIDED, type="decision", project="site")
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        rec.ingest(DECIDED, type="decision", project="site")
 
     payload = CLAUDE_CODE.payload("s", home.project("x"), None)
     assert DECIDED in home.run_hook("session-start", payload, "--project", "site").injected_text

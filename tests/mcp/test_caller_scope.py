@@ -43,17 +43,17 @@ class OtherProjectStore:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[OtherProjectStore]:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        stored = memory.ingest(SECRET, type="project", project="bank")
-        waiting = memory.ingest(f"{SECRET} Really.", type="project", status="inbox", project="bank")
-        (hit, *_) = memory.search("vault bank", project="bank")
-        memory.agents.create("teller")
-        memory.agents.create("coder")
-        memory.blocks.create("project", SECRET, project="bank")
-        conversation = memory.conversations.start(agent="coder", project="bank")
-        memory.conversations.append(conversation, "user", SECRET)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        stored = rec.ingest(SECRET, type="project", project="bank")
+        waiting = rec.ingest(f"{SECRET} Really.", type="project", status="inbox", project="bank")
+        (hit, *_) = rec.search("vault bank", project="bank")
+        rec.agents.create("teller")
+        rec.agents.create("coder")
+        rec.blocks.create("project", SECRET, project="bank")
+        conversation = rec.conversations.start(agent="coder", project="bank")
+        rec.conversations.append(conversation, "user", SECRET)
         assert hit.retrieval_id
-        yield OtherProjectStore(memory, stored.id, waiting.id, hit.retrieval_id)
+        yield OtherProjectStore(rec, stored.id, waiting.id, hit.retrieval_id)
 
 
 def test_nothing_of_another_project_is_seen_by_any_tool(other: OtherProjectStore) -> None:
@@ -134,9 +134,9 @@ def test_the_project_is_the_one_of_the_folder_it_is_started_in(tmp_path: Path) -
     for folder in folders:
         folder.mkdir()
     db = tmp_path / "m.db"
-    with open_memory(db, words_only=True) as memory:
-        memory.ingest("The site opens at nine.", project=folders[0])
-        memory.ingest("The bank opens at nine.", project=folders[1])
+    with open_memory(db, words_only=True) as rec:
+        rec.ingest("The site opens at nine.", project=folders[0])
+        rec.ingest("The bank opens at nine.", project=folders[1])
 
     results = [
         call_values(stdio_server(db, cwd=one), "search", query="opens nine")["hits"]

@@ -19,11 +19,9 @@ from support import open_memory
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_what_is_found_can_be_fetched(tmp_path: Path, era: str) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        existing = memory.ingest(
-            "We deploy on Fridays.", project="site", title="Deploys", tags="ops"
-        )
-        server = in_process_server(memory, Caller(project="site", profile="chatgpt"))
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        existing = rec.ingest("We deploy on Fridays.", project="site", title="Deploys", tags="ops")
+        server = in_process_server(rec, Caller(project="site", profile="chatgpt"))
 
         result = json.loads(result_text(call_tool(server, "search", era, query="deploy")))
         fetched = json.loads(
@@ -39,20 +37,20 @@ def test_what_is_found_can_be_fetched(tmp_path: Path, era: str) -> None:
 
 @pytest.mark.door
 def test_it_is_chosen_by_the_address_over_http(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.ingest("We deploy on Fridays.", project="site")
-        with http_server(memory, "?project=site&profile=chatgpt") as url:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.ingest("We deploy on Fridays.", project="site")
+        with http_server(rec, "?project=site&profile=chatgpt") as url:
             result = json.loads(result_text(call_tool(url, "search", query="deploy")))
 
     assert len(result["results"]) == 1
 
 
 def test_a_document_is_cut_and_that_is_said(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        stored = memory.ingest("x" * 50_000, project="site")
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        stored = rec.ingest("x" * 50_000, project="site")
 
         result = call_values(
-            in_process_server(memory, Caller(project="site", profile="chatgpt")),
+            in_process_server(rec, Caller(project="site", profile="chatgpt")),
             "fetch",
             id=stored.id,
         )

@@ -29,8 +29,8 @@ TRUSTED = Caller(project="site", agent="coder", trusted=True)
 @pytest.mark.parametrize("verdict", ["keep", "replace", "reject"])
 def test_a_decision_is_applied_if_the_user_confirms(tmp_path: Path, era: str, verdict: str) -> None:
     user = ScriptedUser()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         stored = call_values(server, "remember", era, content="We use pnpm.")
 
         result = call_values(server, "review", era, user, action=verdict, id=stored["id"])
@@ -43,8 +43,8 @@ def test_a_decision_is_applied_if_the_user_confirms(tmp_path: Path, era: str, ve
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_nothing_changes_if_the_user_declines(tmp_path: Path, era: str) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         memory_id = call_values(server, "remember", era, content="We use pnpm.")["id"]
 
         for tool, arguments in (("review", {"action": "keep"}), ("forget", {})):
@@ -53,7 +53,7 @@ def test_nothing_changes_if_the_user_declines(tmp_path: Path, era: str) -> None:
             )
             assert "said no" in error
 
-        assert memory.memories.get(memory_id).status == "inbox"
+        assert rec.memories.get(memory_id).status == "inbox"
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
@@ -61,8 +61,8 @@ def test_a_dismissed_question_is_not_an_answer_and_the_error_says_what_to_do(
     tmp_path: Path, era: str
 ) -> None:
     """Claude Code puts every question away by itself where it runs without a terminal."""
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         memory_id = call_values(server, "remember", era, content="We use pnpm.")["id"]
 
         keep = call_error(
@@ -73,13 +73,13 @@ def test_a_dismissed_question_is_not_an_answer_and_the_error_says_what_to_do(
         assert "said no" not in keep + forget
         assert "recollect inbox" in keep
         assert f"recollect forget {memory_id}" in forget
-        assert memory.memories.get(memory_id).status == "inbox"
+        assert rec.memories.get(memory_id).status == "inbox"
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_a_form_that_is_sent_without_a_yes_is_a_no(tmp_path: Path, era: str) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         memory_id = call_values(server, "remember", era, content="We use pnpm.")["id"]
 
         for content in ({"confirm": False}, {}):
@@ -87,7 +87,7 @@ def test_a_form_that_is_sent_without_a_yes_is_a_no(tmp_path: Path, era: str) -> 
                 server, "review", era, ScriptedUser(content=content), action="keep", id=memory_id
             )
 
-        assert memory.memories.get(memory_id).status == "inbox"
+        assert rec.memories.get(memory_id).status == "inbox"
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
@@ -95,26 +95,26 @@ def test_a_form_that_is_sent_without_a_yes_is_a_no(tmp_path: Path, era: str) -> 
 def test_a_client_without_elicitation_gets_an_error_that_says_what_to_do(
     tmp_path: Path, era: str, verdict: str
 ) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         memory_id = call_values(server, "remember", era, content="We use pnpm.")["id"]
 
         assert "recollect inbox" in call_error(server, "review", era, action=verdict, id=memory_id)
         assert f"recollect forget {memory_id}" in call_error(server, "forget", era, id=memory_id)
 
-        assert memory.memories.get(memory_id).status == "inbox"
+        assert rec.memories.get(memory_id).status == "inbox"
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_a_trusted_caller_decides_without_a_question(tmp_path: Path, era: str) -> None:
     user = ScriptedUser()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        waiting = memory.ingest("We use pnpm.", project="site", status="inbox")
-        server = in_process_server(memory, TRUSTED)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        waiting = rec.ingest("We use pnpm.", project="site", status="inbox")
+        server = in_process_server(rec, TRUSTED)
 
         call_values(server, "review", era, user, action="keep", id=waiting.id)
 
-        assert memory.memories.get(waiting.id).status == "active"
+        assert rec.memories.get(waiting.id).status == "active"
         assert "an agent decided" in call_values(server, "explain", id=waiting.id)["text"]
         assert call_values(server, "forget", era, user, id=waiting.id)["removed"]["memories"] == 1
         assert user.questions == []
@@ -124,8 +124,8 @@ def test_an_answer_without_our_question_is_ignored(tmp_path: Path) -> None:
     """In the stateless era a client sends the answer along: only a sealed question makes it one."""
     yes = types.ElicitResult(action="accept", content={"confirm": True})
 
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         one = call_values(server, "remember", content="We use pnpm.")["id"]
         other = call_values(server, "remember", content="We use npm.")["id"]
 
@@ -155,14 +155,14 @@ def test_an_answer_without_our_question_is_ignored(tmp_path: Path) -> None:
 
         run_client(server, scene, era="2026-07-28", elicitation_callback=ScriptedUser())
 
-        assert {memory.memories.get(one).status, memory.memories.get(other).status} == {"inbox"}
+        assert {rec.memories.get(one).status, rec.memories.get(other).status} == {"inbox"}
 
 
 def test_only_what_waits_can_be_decided_over(tmp_path: Path) -> None:
     user = ScriptedUser()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        existing = memory.ingest("We use pnpm.", project="site")
-        server = in_process_server(memory, SITE_CALLER)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        existing = rec.ingest("We use pnpm.", project="site")
+        server = in_process_server(rec, SITE_CALLER)
 
         error = call_error(server, "review", user=user, action="reject", id=existing.id)
 
@@ -185,29 +185,29 @@ def test_a_person_is_asked_over_a_pipe_too(tmp_path: Path) -> None:
 
 def test_a_person_is_shown_what_would_be_replaced(tmp_path: Path) -> None:
     user = ScriptedUser()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        existing = memory.ingest("Ann lives in Berlin.", type="profile", scope="global")
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        existing = rec.ingest("Ann lives in Berlin.", type="profile", scope="global")
+        server = in_process_server(rec)
         new = call_values(server, "remember", content="Ann lives in Paris.", type="profile")["id"]
-        memory.link(new, "contradicts", existing.id)
+        rec.link(new, "contradicts", existing.id)
 
         (row,) = call_values(server, "review")["waiting"]
         call_values(server, "review", user=user, action="replace", id=new)
 
         assert row["conflicts"] == [existing.id]
         assert "Replaces: Ann lives in Berlin." in user.questions[0]
-        assert memory.memories.get(existing.id).status == "superseded"
-        assert memory.memories.get(new).status == "active"
+        assert rec.memories.get(existing.id).status == "superseded"
+        assert rec.memories.get(new).status == "active"
 
 
 def test_a_person_is_shown_all_that_is_decided_along(tmp_path: Path) -> None:
     user = ScriptedUser()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
         texts = ("The backup runs on host atlas.", "The nightly backup runs on host atlas.")
-        waiting = [memory.ingest(text, project="site", status="inbox").id for text in texts]
+        waiting = [rec.ingest(text, project="site", status="inbox").id for text in texts]
 
         result = call_values(
-            in_process_server(memory), "review", user=user, action="reject", id=waiting[1]
+            in_process_server(rec), "review", user=user, action="reject", id=waiting[1]
         )
 
         assert len(result["changed"]) == 2
@@ -216,8 +216,8 @@ def test_a_person_is_shown_all_that_is_decided_along(tmp_path: Path) -> None:
 
 def test_a_question_says_how_many_characters_it_leaves_out(tmp_path: Path) -> None:
     user = ScriptedUser("decline")
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         memory_id = call_values(server, "remember", content="x" * 2_000 + " Obey me.")["id"]
 
         call_error(server, "review", user=user, action="keep", id=memory_id)
@@ -230,15 +230,15 @@ def test_a_question_says_how_many_characters_it_leaves_out(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_what_changed_while_the_person_was_asked_is_not_decided(tmp_path: Path, era: str) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        existing = memory.ingest("Ann lives in Berlin.", type="profile", scope="global")
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        existing = rec.ingest("Ann lives in Berlin.", type="profile", scope="global")
+        server = in_process_server(rec)
         new = call_values(server, "remember", content="Ann lives in Paris.", type="profile")["id"]
 
         class ConflictingUser(ScriptedUser):
             async def __call__(self, context: object, params: Any) -> Any:
                 if not self.questions:
-                    memory.link(new, "contradicts", existing.id)
+                    rec.link(new, "contradicts", existing.id)
                 return await super().__call__(context, params)
 
         user = ConflictingUser()
@@ -251,31 +251,31 @@ def test_what_changed_while_the_person_was_asked_is_not_decided(tmp_path: Path, 
 
         if era == "legacy":
             assert "the data changed while the user was asked" in result_text(result)
-            assert memory.memories.get(existing.id).status == "active"
+            assert rec.memories.get(existing.id).status == "active"
         else:  # the question is another one, so it is asked
             assert "Ann lives in Berlin." in user.questions[1]
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_a_decision_made_while_the_user_was_asked_is_not_replaced(tmp_path: Path, era: str) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         memory_id = call_values(server, "remember", content="We use pnpm.")["id"]
 
         class RejectingUser(ScriptedUser):
             async def __call__(self, context: object, params: Any) -> Any:
-                memory.reject(memory_id)
+                rec.reject(memory_id)
                 return await super().__call__(context, params)
 
         error = call_error(server, "review", era, RejectingUser(), action="keep", id=memory_id)
 
         assert "only the inbox can be reviewed" in error
-        assert memory.memories.get(memory_id).status == "archived"
+        assert rec.memories.get(memory_id).status == "archived"
 
 
 def test_the_error_for_an_agent_without_blocks_says_what_to_do_instead(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory, Caller(project="site"))
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec, Caller(project="site"))
 
         error = call_error(server, "edit_block", label="human", how="append", text="Likes tea.")
 

@@ -25,20 +25,20 @@ pytestmark = pytest.mark.door
 @pytest.fixture(params=["stdio", "http"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     db = tmp_path / "memory.db"
-    with open_memory(db, words_only=True) as memory:
-        _furnish(memory)
+    with open_memory(db, words_only=True) as rec:
+        _furnish(rec)
         if request.param == "http":
-            with http_server(memory) as url:
+            with http_server(rec) as url:
                 yield url
             return
     yield stdio_server(db, "--project", "site", "--agent", "coder")
 
 
-def _furnish(memory: LocalRecollect) -> None:
-    memory.agents.create("coder")
-    memory.ingest("We deploy the site on Fridays.", project="site")
-    conversation = memory.conversations.start(agent="coder", project="site")
-    memory.conversations.append(conversation, "user", "The build takes eleven minutes.")
+def _furnish(rec: LocalRecollect) -> None:
+    rec.agents.create("coder")
+    rec.ingest("We deploy the site on Fridays.", project="site")
+    conversation = rec.conversations.start(agent="coder", project="site")
+    rec.conversations.append(conversation, "user", "The build takes eleven minutes.")
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)

@@ -32,14 +32,14 @@ BOTH = {"entities": [ANN, BOB], "relations": [KNOWS]}
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[LocalRecollect]:
+def rec(tmp_path: Path) -> Iterator[LocalRecollect]:
     with open_memory(tmp_path / "m.db", words_only=True) as opened:
         yield opened
 
 
 @pytest.fixture
-def server(memory: LocalRecollect) -> Any:
-    created = in_process_server(memory, GRAPH)
+def server(rec: LocalRecollect) -> Any:
+    created = in_process_server(rec, GRAPH)
     assert call_values(created, "create_entities", entities=[ANN, BOB]) == {"entities": [ANN, BOB]}
     assert call_values(created, "create_relations", relations=[KNOWS]) == {"relations": [KNOWS]}
     return created
@@ -71,8 +71,8 @@ def test_the_nine_tools_have_the_official_names_and_arguments(server: Any) -> No
     }
 
 
-def test_what_is_known_is_not_written_twice(server: Any, memory: LocalRecollect) -> None:
-    before = len(candidates(memory, limit=100))
+def test_what_is_known_is_not_written_twice(server: Any, rec: LocalRecollect) -> None:
+    before = len(candidates(rec, limit=100))
 
     assert call_values(server, "create_entities", entities=[ANN]) == {"entities": []}
     assert call_values(server, "create_relations", relations=[KNOWS, KNOWS]) == {"relations": []}
@@ -80,13 +80,13 @@ def test_what_is_known_is_not_written_twice(server: Any, memory: LocalRecollect)
     added = call_values(server, "add_observations", observations=more)
 
     assert added == {"results": [{"entityName": "Ann", "addedObservations": ["sings"]}]}
-    assert len(candidates(memory, limit=100)) == before + 1
+    assert len(candidates(rec, limit=100)) == before + 1
 
 
 def test_what_is_said_of_the_unknown_is_refused_as_a_whole(
-    server: Any, memory: LocalRecollect
+    server: Any, rec: LocalRecollect
 ) -> None:
-    before = len(candidates(memory, limit=100))
+    before = len(candidates(rec, limit=100))
     some = [
         {"entityName": "Ann", "contents": ["sings"]},
         {"entityName": "Zoe", "contents": ["sings"]},
@@ -96,7 +96,7 @@ def test_what_is_said_of_the_unknown_is_refused_as_a_whole(
 
     assert error == "Entity with name Zoe not found"
     assert "Zoe" in call_error(server, "create_relations", relations=[{**KNOWS, "to": "Zoe"}])
-    assert len(candidates(memory, limit=100)) == before
+    assert len(candidates(rec, limit=100)) == before
 
 
 def test_nodes_are_found_by_any_of_their_texts_with_their_relations(server: Any) -> None:
@@ -115,7 +115,7 @@ def test_a_question_that_stands_nowhere_as_such_finds_what_answers_it(server: An
 
 
 def test_what_is_deleted_is_gone_from_the_graph_and_can_be_brought_back(
-    server: Any, memory: LocalRecollect
+    server: Any, rec: LocalRecollect
 ) -> None:
     gone = [{"entityName": "Ann", "observations": ["likes tea", "flies"]}]
     result = call_values(server, "delete_observations", deletions=gone)
@@ -125,9 +125,9 @@ def test_what_is_deleted_is_gone_from_the_graph_and_can_be_brought_back(
 
     left = {**ANN, "observations": ["lives in Berlin"]}
     assert call_values(server, "read_graph") == {"entities": [left], "relations": []}
-    archived = memory.memories.list(project="site", statuses=["archived"])
+    archived = rec.memories.list(project="site", statuses=["archived"])
     assert {record.content for record in archived} >= {"likes tea", "Ann knows well Bob Q. Smith"}
-    assert "by agent: deleted with a graph tool" in str(memory.explain(archived[0].id))
+    assert "by agent: deleted with a graph tool" in str(rec.explain(archived[0].id))
 
 
 def test_relations_are_deleted_and_what_matched_nothing_is_said(server: Any) -> None:
@@ -142,8 +142,8 @@ def test_relations_are_deleted_and_what_matched_nothing_is_said(server: Any) -> 
 @pytest.mark.parametrize(
     "name", ["a b", "ünï", "x: y", " lead", "new\nline", "{}", "graph", "a" * 400]
 )
-def test_names_and_texts_come_back_byte_for_byte(memory: LocalRecollect, name: str) -> None:
-    server = in_process_server(memory, GRAPH)
+def test_names_and_texts_come_back_byte_for_byte(rec: LocalRecollect, name: str) -> None:
+    server = in_process_server(rec, GRAPH)
     one = {"name": name, "entityType": f" {name} ", "observations": [f"{name} ", name]}
     self_made = {"from": name, "to": name, "relationType": f"is {name} of"}
     call_values(server, "create_entities", entities=[one])
@@ -153,11 +153,11 @@ def test_names_and_texts_come_back_byte_for_byte(memory: LocalRecollect, name: s
 
 
 def test_a_graph_larger_than_one_page_is_read_whole(
-    memory: LocalRecollect, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(knowledge_graph, "PAGE_SIZE", 7)
     many = [{"name": f"n{n}", "entityType": "t", "observations": ["o"]} for n in range(30)]
-    server = in_process_server(memory, GRAPH)
+    server = in_process_server(rec, GRAPH)
     call_values(server, "create_entities", entities=many)
 
     assert call_values(server, "read_graph")["entities"] == many
@@ -169,8 +169,8 @@ def written(server: Any, many: list[dict[str, Any]], relations: list[dict[str, s
     call_values(server, "create_relations", relations=relations)
 
 
-def test_a_graph_too_long_to_read_is_cut_to_the_newest_and_says_so(memory: LocalRecollect) -> None:
-    server = in_process_server(memory, GRAPH)
+def test_a_graph_too_long_to_read_is_cut_to_the_newest_and_says_so(rec: LocalRecollect) -> None:
+    server = in_process_server(rec, GRAPH)
     outcome = "ein längerer Satz über das, was hier »gilt«, Nummer"
     many = [
         {"name": f"n{n}", "entityType": "t", "observations": [f"{outcome} {n}", f"{outcome} -{n}"]}
@@ -186,9 +186,7 @@ def test_a_graph_too_long_to_read_is_cut_to_the_newest_and_says_so(memory: Local
     names = [entity["name"] for entity in found["entities"]]
 
     assert json.loads(result_text(result)) == found
-    assert (
-        MAX_GRAPH_TOKENS * 0.8 < memory.models.count_tokens(result_text(result)) <= MAX_GRAPH_TOKENS
-    )
+    assert MAX_GRAPH_TOKENS * 0.8 < rec.models.count_tokens(result_text(result)) <= MAX_GRAPH_TOKENS
     assert names == ["n7", *(f"n{n}" for n in range(401 - len(names), 400))]
     assert found["entities"][1:] == many[401 - len(names) :]
     assert found["relations"]
@@ -200,8 +198,8 @@ def test_a_graph_too_long_to_read_is_cut_to_the_newest_and_says_so(memory: Local
     assert "note" not in call_values(server, "open_nodes", names=["n1"])
 
 
-def test_of_what_was_asked_for_the_most_wanted_comes_first(memory: LocalRecollect) -> None:
-    server = in_process_server(memory, GRAPH)
+def test_of_what_was_asked_for_the_most_wanted_comes_first(rec: LocalRecollect) -> None:
+    server = in_process_server(rec, GRAPH)
     long = "a needle and " + "much more hay than anybody wants to read, " * 60
     many = [{"name": f"n{n}", "entityType": "t", "observations": [f"{long}{n}"]} for n in range(60)]
     many[3]["name"] = "needle"
@@ -218,9 +216,9 @@ def test_of_what_was_asked_for_the_most_wanted_comes_first(memory: LocalRecollec
 
 
 def test_of_an_entity_that_is_too_long_what_holds_the_words_is_shown(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    server = in_process_server(memory, GRAPH)
+    server = in_process_server(rec, GRAPH)
     texts = [f"{'zebra' if n == 1 else 'horse'} {n} " + "grazes " * 200 for n in range(100)]
     ann = {**ANN, "observations": [texts[0], *texts[1:]]}
     written(server, [ann, BOB], [KNOWS])
@@ -237,7 +235,7 @@ def test_of_an_entity_that_is_too_long_what_holds_the_words_is_shown(
         assert texts[0] not in visible
         assert f"{len(visible)} of 100 observations of “Ann”" in result["note"]
         assert result["relations"] == [KNOWS]
-        assert memory.models.count_tokens(json.dumps(result, indent=2)) <= MAX_GRAPH_TOKENS
+        assert rec.models.count_tokens(json.dumps(result, indent=2)) <= MAX_GRAPH_TOKENS
 
 
 @pytest.mark.door
@@ -254,7 +252,10 @@ def test_it_is_chosen_with_an_option_and_off_without_it(tmp_path: Path) -> None:
         assert (read.structured_content or {})["entities"] == [ANN]
 
     run_client(server, scene)
-    assert "waits" in call_values(stdio_server(tmp_path / "m.db"), "remember", content="x")["note"]
+    assert (
+        "in the inbox"
+        in call_values(stdio_server(tmp_path / "m.db"), "remember", content="x")["note"]
+    )
 
 
 def test_two_of_whom_the_same_is_said_both_keep_it(tmp_path: Path) -> None:
@@ -262,25 +263,25 @@ def test_two_of_whom_the_same_is_said_both_keep_it(tmp_path: Path) -> None:
         {"name": name, "entityType": "person", "observations": ["likes green tea"]}
         for name in ("Ann", "Bob")
     ]
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory, Caller(project="site", profile="memory-graph"))
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec, Caller(project="site", profile="memory-graph"))
         call_values(server, "create_entities", entities=people)
-        memory.consolidate()
-        for item in memory.inbox.list():
-            memory.inbox.decide(item.memory.id, "keep")
+        rec.consolidate()
+        for item in rec.inbox.list():
+            rec.inbox.decide(item.memory.id, "keep")
 
         assert call_values(server, "read_graph")["entities"] == people
 
 
-def test_what_two_clients_created_at_once_is_deleted_whole(memory: LocalRecollect) -> None:
-    server = in_process_server(memory, GRAPH)
+def test_what_two_clients_created_at_once_is_deleted_whole(rec: LocalRecollect) -> None:
+    server = in_process_server(rec, GRAPH)
     for _ in range(2):  # as two who both read before either wrote
         drafts = [
             knowledge_graph.entity_draft("Ann", "person"),
             knowledge_graph.observation_draft("Ann", "likes tea"),
         ]
         knowledge_graph.write(
-            memory,
+            rec,
             GRAPH,
             [
                 *drafts,

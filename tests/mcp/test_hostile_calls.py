@@ -80,17 +80,17 @@ def test_every_wrong_call_is_a_tool_error_in_a_sentence(tmp_path: Path, era: str
             assert "see the server's log" not in text, (tool, str(arguments)[:80], text)
         assert not (await client.call_tool("status", {})).is_error
 
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.agents.create("coder")
-        run_client(in_process_server(memory), scene, era=era)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.agents.create("coder")
+        run_client(in_process_server(rec), scene, era=era)
 
-        assert memory.memories.list(everywhere=True, statuses=["inbox", "active"]) == []
+        assert rec.memories.list(everywhere=True, statuses=["inbox", "active"]) == []
 
 
 @pytest.mark.parametrize("odd", ["\x00", "a\x00b", "\ud800", "‮evil", "<private>x</private> y"])
 def test_odd_text_is_taken_as_text(tmp_path: Path, odd: str) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         result = call_values(server, "remember", content=f"odd {odd}")
 
         assert call_values(server, "explain", id=result["id"])["text"]
@@ -99,22 +99,22 @@ def test_odd_text_is_taken_as_text(tmp_path: Path, odd: str) -> None:
 
 
 def test_secrets_are_taken_out_and_that_is_said(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
         result = call_values(
-            in_process_server(memory),
+            in_process_server(rec),
             "remember",
             content="The key is AKIAIOSFODNN7EXAMPLE.",
             rationale="see AKIAIOSFODNN7EXAMPLE",
         )
 
         assert "secrets were removed" in result["note"]
-        assert "AKIAIOSFODNN7EXAMPLE" not in str(memory.memories.get(result["id"]))
+        assert "AKIAIOSFODNN7EXAMPLE" not in str(rec.memories.get(result["id"]))
 
 
 def test_two_who_edit_one_block_are_shown_both_values(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.agents.create("coder")
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.agents.create("coder")
+        server = in_process_server(rec)
         call_values(server, "edit_block", label="persona", how="set", text="Ann", version=1)
 
         error = call_error(server, "edit_block", label="persona", how="set", text="Bob", version=1)
@@ -130,20 +130,20 @@ def test_an_unexpected_error_is_logged_and_reported_in_one_line(
     def broken(self: Maintenance) -> None:
         raise ZeroDivisionError("a secret path")
 
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
         monkeypatch.setattr(Maintenance, "status", broken)
         with caplog.at_level(logging.ERROR):
-            error = call_error(in_process_server(memory), "status")
+            error = call_error(in_process_server(rec), "status")
 
     assert error == "unexpected ZeroDivisionError; see the server's log"
     assert "a secret path" in caplog.text
 
 
 def test_a_closed_store_is_a_tool_error(tmp_path: Path) -> None:
-    memory = open_memory(tmp_path / "m.db", words_only=True)
-    memory.close()
+    rec = open_memory(tmp_path / "m.db", words_only=True)
+    rec.close()
 
-    assert "closed" in call_error(in_process_server(memory), "search", query="anything")
+    assert "closed" in call_error(in_process_server(rec), "search", query="anything")
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_an_address_of_nothing_is_an_error_of_the_protocol(tmp_path: Path, uri: 
         with pytest.raises(MCPError, match="there is no"):
             await client.read_resource(uri)
 
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
         for era in PROTOCOL_VERSIONS:
-            run_client(in_process_server(memory), scene, era=era)
+            run_client(in_process_server(rec), scene, era=era)
 
 
 def test_a_prompt_without_its_argument_says_what_it_needs(tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_a_prompt_without_its_argument_says_what_it_needs(tmp_path: Path) -> Non
         with pytest.raises(MCPError, match="Unknown prompt"):
             await client.get_prompt("nonsense")
 
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        run_client(in_process_server(memory), scene)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        run_client(in_process_server(rec), scene)
 
 
 @pytest.mark.door
@@ -214,10 +214,10 @@ def test_the_server_survives_invalid_messages_on_its_input(tmp_path: Path) -> No
 
 def test_a_whole_number_with_a_point_is_a_whole_number(tmp_path: Path) -> None:
     """To JSON 2.0 and 2 are one number, and to a schema both are integers."""
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         for number in range(3):
-            memory.ingest(f"The site opens at {number}.", project="site")
+            rec.ingest(f"The site opens at {number}.", project="site")
 
         assert len(call_values(server, "search", query="site opens", limit=2.0)["hits"]) == 2
         call_values(server, "context", task="open", budget_tokens=500.0)

@@ -36,26 +36,26 @@ HELLO = {
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[LocalRecollect]:
+def rec(tmp_path: Path) -> Iterator[LocalRecollect]:
     with open_memory(tmp_path / "m.db", words_only=True) as opened:
         yield opened
 
 
-def test_a_page_of_elsewhere_is_refused(memory: LocalRecollect) -> None:
+def test_a_page_of_elsewhere_is_refused(rec: LocalRecollect) -> None:
     bad = (
         {"origin": "https://evil.example"},
         {"sec-fetch-site": "cross-site"},
         {"host": "evil.example"},
     )
-    with http_server(memory) as url:
+    with http_server(rec) as url:
         for more in bad:
             answer = httpx2.post(url, json=HELLO, headers={**HEADERS, **more}, timeout=60)
             assert answer.status_code == 403
         assert httpx2.post(url, json=HELLO, headers=HEADERS, timeout=60).status_code == 200
 
 
-def test_the_token_is_asked_for(memory: LocalRecollect) -> None:
-    with serve_in_thread(memory, worker=True, token="sesame") as url:
+def test_the_token_is_asked_for(rec: LocalRecollect) -> None:
+    with serve_in_thread(rec, worker=True, token="sesame") as url:
         refused = httpx2.post(f"{url}/mcp", json=HELLO, headers=HEADERS, timeout=60)
         headers = {**HEADERS, "authorization": "Bearer sesame"}
         let_in = httpx2.post(f"{url}/mcp", json=HELLO, headers=headers, timeout=60)
@@ -63,23 +63,23 @@ def test_the_token_is_asked_for(memory: LocalRecollect) -> None:
     assert (refused.status_code, let_in.status_code) == (401, 200)
 
 
-def test_a_body_over_the_limit_is_refused(memory: LocalRecollect) -> None:
+def test_a_body_over_the_limit_is_refused(rec: LocalRecollect) -> None:
     def chunks() -> Iterator[bytes]:
         for _ in range(3):
             yield b" " * 500_000
 
-    with serve_in_thread(memory, worker=True, max_body_mb=1) as url:
+    with serve_in_thread(rec, worker=True, max_body_mb=1) as url:
         announced = httpx2.post(f"{url}/mcp", content=b" " * 1_500_000, headers=HEADERS, timeout=60)
         streamed = httpx2.post(f"{url}/mcp", content=chunks(), headers=HEADERS, timeout=60)
 
     assert (announced.status_code, streamed.status_code) == (413, 413)
 
 
-def test_requests_beyond_the_rate_are_refused(memory: LocalRecollect) -> None:
+def test_requests_beyond_the_rate_are_refused(rec: LocalRecollect) -> None:
     settings = Settings(requests_per_second=1, embedding_backend="none")
     local = "http://localhost"
 
-    with TestClient(web_app(memory, settings), base_url=local) as client:
+    with TestClient(web_app(rec, settings), base_url=local) as client:
         answers = [client.post("/mcp", json=HELLO, headers=HEADERS) for _ in range(3)]
 
     assert [answer.status_code for answer in answers].count(429) >= 1
@@ -87,11 +87,11 @@ def test_requests_beyond_the_rate_are_refused(memory: LocalRecollect) -> None:
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-def test_many_clients_are_answered_at_once(memory: LocalRecollect, era: str) -> None:
+def test_many_clients_are_answered_at_once(rec: LocalRecollect, era: str) -> None:
     for n in range(6):
-        memory.ingest(f"Project {n} has pump {n}.", project=f"p{n}")
+        rec.ingest(f"Project {n} has pump {n}.", project=f"p{n}")
 
-    with http_server(memory, "") as url, ThreadPoolExecutor(6) as pool:
+    with http_server(rec, "") as url, ThreadPoolExecutor(6) as pool:
         jobs = [
             pool.submit(call_values, f"{url}?project=p{n}", "search", era, query="pump")
             for n in range(6)
@@ -101,9 +101,9 @@ def test_many_clients_are_answered_at_once(memory: LocalRecollect, era: str) -> 
     assert results == [[f"Project {n} has pump {n}."] for n in range(6)]
 
 
-def test_an_invalid_request_gets_an_error_and_the_server_continues(memory: LocalRecollect) -> None:
+def test_an_invalid_request_gets_an_error_and_the_server_continues(rec: LocalRecollect) -> None:
     bodies: tuple[Any, ...] = (b"", b"{", b"[]", b"null", b"\x00", json.dumps({"a": 1}).encode())
-    with http_server(memory) as url:
+    with http_server(rec) as url:
         for body in bodies:
             answer = httpx2.post(url, content=body, headers=HEADERS, timeout=60)
             assert 400 <= answer.status_code < 500, body
@@ -114,17 +114,17 @@ def test_an_invalid_request_gets_an_error_and_the_server_continues(memory: Local
         assert call_values(url, "status")["project"] == "site"
 
 
-def test_a_profile_that_does_not_exist_is_said(memory: LocalRecollect) -> None:
+def test_a_profile_that_does_not_exist_is_said(rec: LocalRecollect) -> None:
     async def scene(client: Client) -> None:
         with pytest.raises(Exception, match="no profile 'nonsense'"):
             await client.list_tools()
 
-    with http_server(memory, "?profile=nonsense") as url:
+    with http_server(rec, "?profile=nonsense") as url:
         run_client(url, scene)
 
 
-def test_nobody_over_http_is_trusted(memory: LocalRecollect) -> None:
-    with http_server(memory, "?project=site&trusted=true&trust=1") as url:
+def test_nobody_over_http_is_trusted(rec: LocalRecollect) -> None:
+    with http_server(rec, "?project=site&trusted=true&trust=1") as url:
         result = call_values(url, "remember", content="We use pnpm.")
 
     assert result["status"] == "inbox"

@@ -32,22 +32,22 @@ LIST_TOKENS = 2_000
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[LocalRecollect]:
+def rec(tmp_path: Path) -> Iterator[LocalRecollect]:
     with open_memory(tmp_path / "m.db", words_only=True) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_the_whole_list_of_tools_takes_at_most_two_thousand_tokens(
-    memory: LocalRecollect, era: str
+    rec: LocalRecollect, era: str
 ) -> None:
     async def scene(client: Client) -> str:
         listed = await client.list_tools()
         return listed.model_dump_json(by_alias=True, exclude_none=True)
 
-    listed = run_client(in_process_server(memory), scene, era=era)
+    listed = run_client(in_process_server(rec), scene, era=era)
 
-    assert memory.models.count_tokens(listed) <= LIST_TOKENS
+    assert rec.models.count_tokens(listed) <= LIST_TOKENS
 
 
 def test_there_are_at_most_eight_tools_of_our_own() -> None:
@@ -83,9 +83,9 @@ def test_what_reads_is_marked_so_and_what_destroys_too() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50])
-def test_the_pages_of_a_search_walk_everything_once(memory: LocalRecollect, limit: int) -> None:
-    memory_ids = [memory.ingest(f"Pump {n} runs at night.", project="site").id for n in range(60)]
-    server = in_process_server(memory)
+def test_the_pages_of_a_search_walk_everything_once(rec: LocalRecollect, limit: int) -> None:
+    memory_ids = [rec.ingest(f"Pump {n} runs at night.", project="site").id for n in range(60)]
+    server = in_process_server(rec)
 
     walked = _walked(server, "search", "hits", query="pump night", limit=limit)
 
@@ -93,57 +93,57 @@ def test_the_pages_of_a_search_walk_everything_once(memory: LocalRecollect, limi
     assert walked == _walked(server, "search", "hits", query="pump night", limit=50)
 
 
-def test_the_pages_of_the_inbox_walk_everything_once(memory: LocalRecollect) -> None:
-    server = in_process_server(memory)
+def test_the_pages_of_the_inbox_walk_everything_once(rec: LocalRecollect) -> None:
+    server = in_process_server(rec)
     memory_ids = [
-        memory.ingest(f"Pump {n} runs.", project="site", status="inbox").id for n in range(25)
+        rec.ingest(f"Pump {n} runs.", project="site", status="inbox").id for n in range(25)
     ]
 
     assert sorted(_walked(server, "review", "waiting", limit=4)) == sorted(memory_ids)
 
 
-def test_the_pages_of_messages_walk_everything_once(memory: LocalRecollect) -> None:
-    memory.agents.create("coder")
-    conversation = memory.conversations.start(agent="coder", project="site")
+def test_the_pages_of_messages_walk_everything_once(rec: LocalRecollect) -> None:
+    rec.agents.create("coder")
+    conversation = rec.conversations.start(agent="coder", project="site")
     message_ids = [
-        memory.conversations.append(conversation, "user", f"Pump {n} runs.").id for n in range(12)
+        rec.conversations.append(conversation, "user", f"Pump {n} runs.").id for n in range(12)
     ]
 
     walked = _walked(
-        in_process_server(memory), "search", "hits", query="pump", kind="messages", limit=5
+        in_process_server(rec), "search", "hits", query="pump", kind="messages", limit=5
     )
 
     assert sorted(walked) == sorted(message_ids)
 
 
-def test_more_than_the_deepest_page_is_said_not_hidden(memory: LocalRecollect) -> None:
-    memory.memories.ingest_many(
+def test_more_than_the_deepest_page_is_said_not_hidden(rec: LocalRecollect) -> None:
+    rec.memories.ingest_many(
         [{"content": f"Pump {n} runs.", "project": "site"} for n in range(120)]
     )
-    server = in_process_server(memory)
+    server = in_process_server(rec)
     pages = list(_pages(server, "search", query="pump", limit=50))
 
     assert sum(len(page["hits"]) for page in pages) == 100
     assert "a more precise query" in pages[-1]["note"]
 
 
-def test_a_page_of_long_memories_is_capped_and_goes_on(memory: LocalRecollect) -> None:
+def test_a_page_of_long_memories_is_capped_and_goes_on(rec: LocalRecollect) -> None:
     for n in range(40):
-        memory.ingest(f"Pump {n}: " + "漢字と仮名 " * 400, project="site")
-    server = in_process_server(memory)
+        rec.ingest(f"Pump {n}: " + "漢字と仮名 " * 400, project="site")
+    server = in_process_server(rec)
 
     pages = list(_pages(server, "search", query="pump", limit=50))
 
     assert len(pages) > 1
     assert sum(len(page["hits"]) for page in pages) == 40
     for page in pages:
-        assert memory.models.count_tokens(str(page["hits"])) <= MAX_PAGE_TOKENS * 1.2
+        assert rec.models.count_tokens(str(page["hits"])) <= MAX_PAGE_TOKENS * 1.2
 
 
-def test_explanations_and_inboxes_are_capped_too(memory: LocalRecollect) -> None:
+def test_explanations_and_inboxes_are_capped_too(rec: LocalRecollect) -> None:
     long = "The pump hums. " * 20_000
-    existing = memory.ingest(long, project="site", status="inbox")
-    server = in_process_server(memory)
+    existing = rec.ingest(long, project="site", status="inbox")
+    server = in_process_server(rec)
 
     async def scene(client: Client) -> list[str]:
         return [
@@ -152,49 +152,49 @@ def test_explanations_and_inboxes_are_capped_too(memory: LocalRecollect) -> None
         ]
 
     for text in run_client(server, scene):
-        assert memory.models.count_tokens(text) <= MAX_PAGE_TOKENS + 100
+        assert rec.models.count_tokens(text) <= MAX_PAGE_TOKENS + 100
 
 
 @pytest.mark.parametrize("budget", [200, 1_000])
-def test_a_bundle_keeps_to_its_budget(memory: LocalRecollect, budget: int) -> None:
+def test_a_bundle_keeps_to_its_budget(rec: LocalRecollect, budget: int) -> None:
     for n in range(60):
-        memory.ingest(f"Pump {n} runs at night and hums loudly.", project="site")
+        rec.ingest(f"Pump {n} runs at night and hums loudly.", project="site")
 
     result = call_values(
-        in_process_server(memory), "context", task="mend the pump", budget_tokens=budget
+        in_process_server(rec), "context", task="mend the pump", budget_tokens=budget
     )
 
-    assert memory.models.count_tokens(result["text"]) <= budget
+    assert rec.models.count_tokens(result["text"]) <= budget
     assert result["tokens"] <= budget
 
 
-def test_a_search_without_hits_describes_the_closest_memory(memory: LocalRecollect) -> None:
-    memory.ingest("We deploy the site on Fridays.", project="site")
+def test_a_search_without_hits_describes_the_closest_memory(rec: LocalRecollect) -> None:
+    rec.ingest("We deploy the site on Fridays.", project="site")
 
     result = call_values(
-        in_process_server(memory), "search", query="quarterly revenue of the zoo site"
+        in_process_server(rec), "search", query="quarterly revenue of the zoo site"
     )
 
     assert result["hits"] == [] or result["hits"][0]["why"]
-    nothing = call_values(in_process_server(memory), "search", query="xylophone")
+    nothing = call_values(in_process_server(rec), "search", query="xylophone")
     assert nothing["hits"] == []
     assert nothing["note"]
 
 
-def test_a_conflict_is_marked_on_both_sides(memory: LocalRecollect) -> None:
-    one = memory.ingest("Ann lives in Berlin.", type="profile", scope="global")
-    two = memory.ingest("Ann lives in Paris.", type="profile", scope="global")
-    memory.link(two.id, "contradicts", one.id)
+def test_a_conflict_is_marked_on_both_sides(rec: LocalRecollect) -> None:
+    one = rec.ingest("Ann lives in Berlin.", type="profile", scope="global")
+    two = rec.ingest("Ann lives in Paris.", type="profile", scope="global")
+    rec.link(two.id, "contradicts", one.id)
 
-    hits = call_values(in_process_server(memory), "search", query="where does Ann live?")["hits"]
+    hits = call_values(in_process_server(rec), "search", query="where does Ann live?")["hits"]
 
     assert {hit["id"]: hit["conflicts"] for hit in hits} == {one.id: [two.id], two.id: [one.id]}
 
 
-def test_a_cursor_is_good_for_its_own_question_only(memory: LocalRecollect) -> None:
+def test_a_cursor_is_good_for_its_own_question_only(rec: LocalRecollect) -> None:
     for n in range(5):
-        memory.ingest(f"Pump {n} runs.", project="site")
-    server = in_process_server(memory, Caller(project="site"))
+        rec.ingest(f"Pump {n} runs.", project="site")
+    server = in_process_server(rec, Caller(project="site"))
     cursor = call_values(server, "search", query="pump", limit=2)["cursor"]
 
     for request in ({"query": "runs"}, {"query": "pump", "types": ["decision"]}):
@@ -202,10 +202,8 @@ def test_a_cursor_is_good_for_its_own_question_only(memory: LocalRecollect) -> N
 
 
 @pytest.mark.parametrize("cursor", ["x", "a" * 9_999, "W10", "WzEsMl0", "é", "[" * 5_000, "\x00"])
-def test_a_cursor_we_did_not_make_is_refused(memory: LocalRecollect, cursor: str) -> None:
-    assert "first page" in call_error(
-        in_process_server(memory), "search", query="pump", cursor=cursor
-    )
+def test_a_cursor_we_did_not_make_is_refused(rec: LocalRecollect, cursor: str) -> None:
+    assert "first page" in call_error(in_process_server(rec), "search", query="pump", cursor=cursor)
 
 
 def test_a_cursor_points_where_it_was_made_to() -> None:

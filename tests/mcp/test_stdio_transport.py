@@ -39,9 +39,9 @@ def folders(tmp_path: Path) -> list[Path]:
     created = [tmp_path / name for name in ("first place", "second")]
     for folder in created:
         folder.mkdir()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
         for folder in created:
-            memory.ingest(f"The pump of {folder.name} hums.", project=folder)
+            rec.ingest(f"The pump of {folder.name} hums.", project=folder)
     return created
 
 

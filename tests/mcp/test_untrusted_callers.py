@@ -25,8 +25,8 @@ from support import candidates, open_memory
 ENTITY = {"name": "Ann", "entityType": "person", "observations": ["likes tea"]}
 
 
-def active(memory: LocalRecollect) -> list[str]:
-    return [item.content for item in memory.memories.list(everywhere=True, statuses=["active"])]
+def active(rec: LocalRecollect) -> list[str]:
+    return [item.content for item in rec.memories.list(everywhere=True, statuses=["active"])]
 
 
 @pytest.mark.parametrize("type", [None, *MemoryType])
@@ -34,77 +34,77 @@ def test_what_an_agent_remembers_waits_whatever_it_calls_it(
     tmp_path: Path, type: str | None
 ) -> None:
     arguments = {} if type is None else {"type": type}
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
 
         result = call_values(
             server, "remember", content="Ann lives in Berlin.", rationale="so", **arguments
         )
 
         assert result["status"] == "inbox"
-        stored = memory.memories.get(result["id"])
+        stored = rec.memories.get(result["id"])
         assert stored.evidence[0].voice == "assistant"
         explained = call_values(server, "explain", id=stored.id)["text"]
         assert "by agent: written by an agent" in explained
-        assert active(memory) == []
+        assert active(rec) == []
 
 
 @pytest.mark.parametrize("type", list(MemoryType))
 def test_no_policy_promotes_what_an_agent_wrote(tmp_path: Path, type: str) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         for output in ("Ann lives in Berlin.", "Ann lives in Berlin.", "Ann lives in Berlin now."):
             call_values(
                 server, "remember", content=output, type=type, rationale="she said so twice"
             )
 
-        memory.consolidate()
-        memory.drain()
-        memory.maintenance.run()
+        rec.consolidate()
+        rec.drain()
+        rec.maintenance.run()
 
-        assert active(memory) == []
+        assert active(rec) == []
 
 
 def test_a_second_telling_by_the_user_does_not_promote_the_agents_words(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
         memory_id = call_values(
-            in_process_server(memory), "remember", content="I prefer tabs.", type="profile"
+            in_process_server(rec), "remember", content="I prefer tabs.", type="profile"
         )["id"]
         for session in ("one", "two"):
-            memory.capture_session("user: I prefer tabs.", session=session)
+            rec.capture_session("user: I prefer tabs.", session=session)
 
-        memory.drain()
+        rec.drain()
 
-        assert memory.memories.get(memory_id).status != "active"
+        assert rec.memories.get(memory_id).status != "active"
 
 
 def test_an_agents_correction_replaces_nothing(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        existing = memory.ingest("Ann lives in Berlin.", type="profile", scope="global")
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        existing = rec.ingest("Ann lives in Berlin.", type="profile", scope="global")
         output = "Actually, Ann does not live in Berlin. Ann lives in Paris."
-        call_values(in_process_server(memory), "remember", content=output, type="profile")
+        call_values(in_process_server(rec), "remember", content=output, type="profile")
 
-        memory.consolidate()
+        rec.consolidate()
 
-        assert memory.memories.get(existing.id).status == "active"
-        assert active(memory) == ["Ann lives in Berlin."]
+        assert rec.memories.get(existing.id).status == "active"
+        assert active(rec) == ["Ann lives in Berlin."]
 
 
 def test_a_trusted_agents_memory_is_active_and_still_the_agents(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory, Caller(project="site", trusted=True))
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec, Caller(project="site", trusted=True))
 
         result = call_values(server, "remember", content="We use pnpm.")
 
         assert result["status"] == "active"
-        assert memory.memories.get(result["id"]).evidence[0].voice == "assistant"
+        assert rec.memories.get(result["id"]).evidence[0].voice == "assistant"
         assert "to active by agent" in call_values(server, "explain", id=result["id"])["text"]
 
 
 def test_a_read_only_block_is_not_edited_however_it_is_tried(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.agents.create("coder")
-        memory.blocks.create("rules", "Be kind.", agent="coder", read_only=True)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.agents.create("coder")
+        rec.blocks.create("rules", "Be kind.", agent="coder", read_only=True)
         tries: tuple[dict[str, Any], ...] = (
             {"how": "append", "text": "Obey."},
             {"how": "set", "text": "Obey."},
@@ -112,27 +112,25 @@ def test_a_read_only_block_is_not_edited_however_it_is_tried(tmp_path: Path) -> 
             {"how": "replace", "old": "kind", "text": "mean"},
         )
         for trusted in (False, True):
-            server = in_process_server(
-                memory, Caller(project="site", agent="coder", trusted=trusted)
-            )
+            server = in_process_server(rec, Caller(project="site", agent="coder", trusted=trusted))
             for arguments in tries:
                 assert "read-only" in call_error(server, "edit_block", label="rules", **arguments)
 
-        assert memory.blocks.get("coder", "rules").value == "Be kind."
+        assert rec.blocks.get("coder", "rules").value == "Be kind."
 
 
 def test_the_graph_tools_write_candidates_only(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory, Caller(project="site", profile="memory-graph"))
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec, Caller(project="site", profile="memory-graph"))
         call_values(server, "create_entities", entities=[ENTITY, {**ENTITY, "name": "Bob"}])
         knows = {"from": "Ann", "to": "Bob", "relationType": "knows"}
         call_values(server, "create_relations", relations=[knows])
         more = [{"entityName": "Ann", "contents": ["likes cake"]}]
         call_values(server, "add_observations", observations=more)
 
-        memory.consolidate()
+        rec.consolidate()
 
-        assert active(memory) == []
+        assert active(rec) == []
 
 
 def test_every_tool_of_every_profile_leaves_an_untrusted_store_without_active_facts(
@@ -154,12 +152,10 @@ def test_every_tool_of_every_profile_leaves_an_untrusted_store_without_active_fa
         "names": ["Ann"],
         "type": "episode",
     }
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        waiting = memory.ingest("We use pnpm.", project="site", status="inbox")
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        waiting = rec.ingest("We use pnpm.", project="site", status="inbox")
         for profile, tools in PROFILES.items():
-            server = in_process_server(
-                memory, Caller(project="site", agent="coder", profile=profile)
-            )
+            server = in_process_server(rec, Caller(project="site", agent="coder", profile=profile))
             for tool in tools:
                 for action in ("keep", "replace", "list"):
                     arguments = {**anything, "id": waiting.id, "action": action}
@@ -168,25 +164,25 @@ def test_every_tool_of_every_profile_leaves_an_untrusted_store_without_active_fa
                     }
                     call_tool(server, tool.name, **accepted)
 
-        assert active(memory) == []
+        assert active(rec) == []
 
 
 def test_what_the_user_kept_is_not_deleted_from_the_graph_without_the_user(
     tmp_path: Path,
 ) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory, Caller(project="site", profile="memory-graph"))
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec, Caller(project="site", profile="memory-graph"))
         call_values(server, "create_entities", entities=[ENTITY])
-        for item in candidates(memory):
-            memory.promote(item.id)
+        for item in candidates(rec):
+            rec.promote(item.id)
 
         assert "cannot ask" in call_error(server, "delete_entities", entityNames=["Ann"])
-        assert len(active(memory)) == 2
+        assert len(active(rec)) == 2
         user = ScriptedUser()
         call_values(server, "delete_entities", user=user, entityNames=["Ann"])
 
         assert "likes tea" in user.questions[0]
-        assert active(memory) == []
+        assert active(rec) == []
 
 
 def test_a_call_for_another_profiles_tool_is_unknown(tmp_path: Path) -> None:
@@ -194,8 +190,8 @@ def test_a_call_for_another_profiles_tool_is_unknown(tmp_path: Path) -> None:
         with pytest.raises(MCPError, match="Unknown tool: read_graph"):
             await client.call_tool("read_graph", {})
 
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        run_client(in_process_server(memory), scene)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        run_client(in_process_server(rec), scene)
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
@@ -203,10 +199,10 @@ def test_a_block_that_every_agent_shares_is_not_edited_without_the_user(
     tmp_path: Path, era: str
 ) -> None:
     user = ScriptedUser()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.agents.create("coder")
-        memory.agents.create("other")
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.agents.create("coder")
+        rec.agents.create("other")
+        server = in_process_server(rec)
         for label in ("human", "style"):
             error = call_error(server, "edit_block", era, label=label, how="set", text="Obey.")
             assert "recollect memory update" in error
@@ -214,20 +210,20 @@ def test_a_block_that_every_agent_shares_is_not_edited_without_the_user(
         assert "said no" in call_error(
             server, "edit_block", era, no, label="human", how="append", text="Obey."
         )
-        assert memory.blocks.get("other", "human").value == ""
+        assert rec.blocks.get("other", "human").value == ""
 
         call_values(server, "edit_block", era, user, label="human", how="append", text="Ann")
 
-        assert memory.blocks.get("other", "human").value == "Ann"
+        assert rec.blocks.get("other", "human").value == "Ann"
         assert user.questions[0].endswith("The new text:\n\nAnn")
 
 
 def test_a_shared_block_is_shared_also_before_it_is_first_written(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.conversations.start(agent="coder")  # an agent that came into being by being named
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.conversations.start(agent="coder")  # an agent that came into being by being named
 
         assert "cannot ask" in call_error(
-            in_process_server(memory), "edit_block", label="human", how="set", text="Obey."
+            in_process_server(rec), "edit_block", label="human", how="set", text="Obey."
         )
 
 
@@ -235,29 +231,29 @@ def test_the_blocks_of_the_agent_and_the_project_are_edited_without_a_question(
     tmp_path: Path,
 ) -> None:
     user = ScriptedUser()
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
         for label in ("persona", "project"):
             arguments = {"label": label, "how": "append", "text": "short"}
             call_values(server, "edit_block", user=user, **arguments)
-        trusted = in_process_server(memory, Caller(project="site", agent="coder", trusted=True))
+        trusted = in_process_server(rec, Caller(project="site", agent="coder", trusted=True))
         call_values(trusted, "edit_block", user=user, label="human", how="set", text="Ann")
 
         assert user.questions == []
-        assert memory.blocks.get("coder", "human").value == "Ann"
+        assert rec.blocks.get("coder", "human").value == "Ann"
 
 
 def test_a_shared_block_that_changed_while_the_user_was_asked_stays(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.agents.create("coder")
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.agents.create("coder")
 
         class EditingUser(ScriptedUser):
             async def __call__(self, context: object, params: Any) -> Any:
-                memory.blocks.set("coder", "human", "Bob")
+                rec.blocks.set("coder", "human", "Bob")
                 return await super().__call__(context, params)
 
         error = call_error(
-            in_process_server(memory),
+            in_process_server(rec),
             "edit_block",
             user=EditingUser(),
             label="human",
@@ -266,14 +262,14 @@ def test_a_shared_block_that_changed_while_the_user_was_asked_stays(tmp_path: Pa
         )
 
         assert "the data changed while the user was asked" in error
-        assert memory.blocks.get("coder", "human").value == "Bob"
+        assert rec.blocks.get("coder", "human").value == "Bob"
 
 
 def test_a_hidden_block_is_neither_edited_nor_mentioned(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "m.db", words_only=True) as memory:
-        memory.agents.create("coder")
-        memory.blocks.create("vault", "nine", agent="coder", hidden=True)
-        server = in_process_server(memory)
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        rec.agents.create("coder")
+        rec.blocks.create("vault", "nine", agent="coder", hidden=True)
+        server = in_process_server(rec)
 
         for label in ("vault", " vault ", "absent"):
             for version in (1, 9):
@@ -282,4 +278,4 @@ def test_a_hidden_block_is_neither_edited_nor_mentioned(tmp_path: Path) -> None:
                 assert "nine" not in error
                 assert "vault" not in error.partition("there is persona")[2]
 
-        assert memory.blocks.get("coder", "vault").value == "nine"
+        assert rec.blocks.get("coder", "vault").value == "nine"

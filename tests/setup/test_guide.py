@@ -8,7 +8,7 @@ import pytest
 from recollect.setup.supported_clients import CLIENTS, SupportedClient
 
 ROOT = Path(__file__).parent.parent.parent
-GUIDE = (ROOT / "docs" / "guide" / "README.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "guides" / "coding-agents.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -81,8 +81,8 @@ def _open_memory(target: TargetStore) -> Iterator[Any]:
         with recollect.connect(target.server_url, token=target.token or None) as remote:
             yield remote
     else:
-        with recollect.open(target.db) as memory:
-            yield memory
+        with recollect.open(target.db) as rec:
+            yield rec
 
 
 def _try_capture(folder: str, files: str, memory: Any, capture: PendingCapture) -> bool:

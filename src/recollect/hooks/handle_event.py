@@ -18,7 +18,7 @@ from recollect.hooks.recall import recall_text
 
 
 def handle_event(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
     payload: Mapping[str, object],
     *,
     client: str,
@@ -33,22 +33,22 @@ def handle_event(
     """
     event = parse_event(payload, client=client, kind=kind, project=project)
     folder = state_files.session_folder(state_files.state_folder(dict(os.environ)))
-    injected = InjectedMemories(folder, event, db=str(memory.path), deadline=deadline)
-    text = _recall_text_or_anonymous(memory, event, injected)
+    injected = InjectedMemories(folder, event, db=str(rec.path), deadline=deadline)
+    text = _recall_text_or_anonymous(rec, event, injected)
     if event.kind == event_names.SESSION_START:
         state_files.remove_old(folder, time.time())
     return render_response(event, text)
 
 
 def _recall_text_or_anonymous(
-    memory: LocalRecollect, event: HookEvent, injected: InjectedMemories
+    rec: LocalRecollect, event: HookEvent, injected: InjectedMemories
 ) -> str:
     """Return the text to inject, without the session or project if its name is not valid."""
     try:
-        return recall_text(memory, event, injected)
+        return recall_text(rec, event, injected)
     except InvalidInput:
         anonymous = event._replace(session="")
     try:
-        return recall_text(memory, anonymous, injected)
+        return recall_text(rec, anonymous, injected)
     except InvalidInput:
-        return recall_text(memory, anonymous._replace(cwd="", project=""), injected)
+        return recall_text(rec, anonymous._replace(cwd="", project=""), injected)

@@ -28,20 +28,18 @@ SEARCH_LIMIT = 12
 MAX_INBOX_COUNT = 20
 
 
-def recall_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+def recall_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
     """Return the text to inject into the session of *event*, '' if there is none."""
     if event.kind == event_names.SESSION_START:
-        return _session_start_text(memory, event, injected)
-    return _prompt_text(memory, event, injected) if event.kind == event_names.PROMPT else ""
+        return _session_start_text(rec, event, injected)
+    return _prompt_text(rec, event, injected) if event.kind == event_names.PROMPT else ""
 
 
-def _session_start_text(
-    memory: LocalRecollect, event: HookEvent, injected: InjectedMemories
-) -> str:
-    inbox_notice = _inbox_notice(memory, event)
+def _session_start_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+    inbox_notice = _inbox_notice(rec, event)
     budget = START_TOKENS
     while True:
-        bundle = memory.briefing(
+        bundle = rec.briefing(
             project=event.project_or_cwd or None,
             session=event.session or None,
             budget_tokens=budget,
@@ -80,8 +78,8 @@ def _block_markers(prefix: str) -> list[str]:
     return [f"blocks {short_hash(prefix).hex()}"] if prefix else []
 
 
-def _inbox_notice(memory: LocalRecollect, event: HookEvent) -> str:
-    candidates = memory.memories.list(
+def _inbox_notice(rec: LocalRecollect, event: HookEvent) -> str:
+    candidates = rec.memories.list(
         statuses=["inbox"],
         limit=MAX_INBOX_COUNT + 1,
         everywhere=False,
@@ -96,10 +94,10 @@ def _inbox_notice(memory: LocalRecollect, event: HookEvent) -> str:
     return f"{count} memories wait for the user's review: `recollect inbox`"
 
 
-def _prompt_text(memory: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
     if not is_searchable(event.prompt):
         return ""
-    hits = memory.search(
+    hits = rec.search(
         _shorten_prompt(event.prompt),
         project=event.project_or_cwd or None,
         session=event.session or None,

@@ -16,5 +16,5 @@ def answer_from_file(
     db: str, payload: Mapping[str, object], *, client: str, kind: str, project: str
 ) -> bytes:
     """Return what to print for *payload*, from the store *db*."""
-    with LocalRecollect(load_settings(db=db, embedding_backend="none")) as memory:
-        return handle_event(memory, payload, client=client, kind=kind, project=project)
+    with LocalRecollect(load_settings(db=db, embedding_backend="none")) as rec:
+        return handle_event(rec, payload, client=client, kind=kind, project=project)

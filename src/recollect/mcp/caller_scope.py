@@ -49,24 +49,24 @@ class Caller:
         return {"scope": "global"}
 
 
-def owners_visible_to(memory: LocalRecollect, caller: Caller) -> tuple[Owner, ...]:
+def owners_visible_to(rec: LocalRecollect, caller: Caller) -> tuple[Owner, ...]:
     """Return the owners whose memories *caller* may see."""
-    return visible_owners(memory.engine.viewer(**caller.read_scope))
+    return visible_owners(rec.engine.viewer(**caller.read_scope))
 
 
-def get_visible_memory(memory: LocalRecollect, caller: Caller, memory_id: str) -> Memory:
+def get_visible_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Memory:
     """Return a memory that *caller* may see, or raise `NotFound`."""
     try:
-        candidate = memory.memories.get(memory_id)
+        candidate = rec.memories.get(memory_id)
     except NotFound:
         candidate = None
-    if candidate is None or candidate.owner not in owners_visible_to(memory, caller):
+    if candidate is None or candidate.owner not in owners_visible_to(rec, caller):
         raise NotFound(f"there is no memory {memory_id[:80]!r} here; `search` returns ids")
     return candidate
 
 
 def get_explainable_memory(
-    memory: LocalRecollect, caller: Caller, memory_id: str, query: str = ""
+    rec: LocalRecollect, caller: Caller, memory_id: str, query: str = ""
 ) -> Memory:
     """
     Return a memory that *caller* may see or that a search returns, or raise `NotFound`.
@@ -75,16 +75,16 @@ def get_explainable_memory(
     finds it.
     """
     try:
-        return get_visible_memory(memory, caller, memory_id)
+        return get_visible_memory(rec, caller, memory_id)
     except NotFound:
         try:
-            candidate = memory.memories.get(memory_id)
+            candidate = rec.memories.get(memory_id)
         except NotFound:
             candidate = None
         if (
             candidate is not None
             and candidate.scope in SHAREABLE_SCOPES
-            and _is_reachable(memory, caller, candidate, query)
+            and _is_reachable(rec, caller, candidate, query)
         ):
             return candidate
         raise NotFound(
@@ -93,58 +93,58 @@ def get_explainable_memory(
         ) from None
 
 
-def _is_reachable(memory: LocalRecollect, caller: Caller, candidate: Memory, query: str) -> bool:
+def _is_reachable(rec: LocalRecollect, caller: Caller, candidate: Memory, query: str) -> bool:
     """Return whether a memory of another project is linked or found by *query*."""
     if query:
-        verdict = memory.why_not(candidate.id, query, **caller.read_scope, limit=MAX_SEARCH_RESULTS)
+        verdict = rec.why_not(candidate.id, query, **caller.read_scope, limit=MAX_SEARCH_RESULTS)
         if verdict.rule == "returned":
             return True
-    explanation = memory.explain(candidate.id)
-    project_id = memory.engine.viewer(**caller.read_scope).project_id
+    explanation = rec.explain(candidate.id)
+    project_id = rec.engine.viewer(**caller.read_scope).project_id
     if project_id is None or candidate.status not in DEFAULT_STATUSES:
         return False
     links = explanation.links if isinstance(explanation, MemoryExplanation) else ()
     ends = {end for link in links for end in (link.from_id, link.to_id)} - {candidate.id}
-    return any(end == project_id or _belongs_to_project(memory, project_id, end) for end in ends)
+    return any(end == project_id or _belongs_to_project(rec, project_id, end) for end in ends)
 
 
-def _belongs_to_project(memory: LocalRecollect, project_id: str, some_id: str) -> bool:
+def _belongs_to_project(rec: LocalRecollect, project_id: str, some_id: str) -> bool:
     try:
-        return memory.memories.get(some_id).project_id == project_id
+        return rec.memories.get(some_id).project_id == project_id
     except NotFound:
         return False  # a link may end at something other than a memory
 
 
-def is_retrieval_visible(memory: LocalRecollect, caller: Caller, candidate: Retrieval) -> bool:
+def is_retrieval_visible(rec: LocalRecollect, caller: Caller, candidate: Retrieval) -> bool:
     """Return whether a logged retrieval was made from a scope that *caller* may see."""
     origin = candidate.asking
     if any(origin.get(name) for name in ("everywhere", "repo", "session")):
         return False  # MCP callers never use these
-    asker = memory.engine.viewer(project=origin.get("project"), agent=origin.get("agent"))
-    return set(visible_owners(asker)) <= set(owners_visible_to(memory, caller))
+    asker = rec.engine.viewer(project=origin.get("project"), agent=origin.get("agent"))
+    return set(visible_owners(asker)) <= set(owners_visible_to(rec, caller))
 
 
-def caller_agent(memory: LocalRecollect, caller: Caller) -> Agent | None:
+def caller_agent(rec: LocalRecollect, caller: Caller) -> Agent | None:
     """Return the caller's agent, None if it has none or the agent does not exist."""
     if caller.agent is None:
         return None
     try:
-        return memory.agents.get(caller.agent)
+        return rec.agents.get(caller.agent)
     except NotFound:
         return None
 
 
-def visible_blocks(memory: LocalRecollect, caller: Caller) -> list[Block]:
+def visible_blocks(rec: LocalRecollect, caller: Caller) -> list[Block]:
     """Return the blocks of the caller's agent and project, in prompt order."""
-    agent = caller_agent(memory, caller)
+    agent = caller_agent(rec, caller)
     if agent is None and caller.project is None:
         return []  # without a filter all blocks would be returned
-    candidate = memory.blocks.list(agent, project=caller.project)
+    candidate = rec.blocks.list(agent, project=caller.project)
     return [block for block in candidate if not block.hidden]
 
 
-def project_name(memory: LocalRecollect, caller: Caller) -> str:
+def project_name(rec: LocalRecollect, caller: Caller) -> str:
     """Return the name of the caller's project: as stored, else as the caller named it."""
-    project_id = memory.engine.viewer(project=caller.project).project_id
-    names = {project.id: project.name for project in memory.projects.list()}
+    project_id = rec.engine.viewer(project=caller.project).project_id
+    names = {project.id: project.name for project in rec.projects.list()}
     return names.get(project_id or "", caller.project or "")

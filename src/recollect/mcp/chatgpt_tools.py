@@ -22,21 +22,21 @@ MAX_CONTENT_CHARS = 500
 MAX_FETCH_CHARS = 40_000  # a longer memory is a document and would fill the context window
 
 
-def search(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def search(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """Return the hits of a query as links."""
-    hits = memory.search(arguments["query"], **caller.read_scope, limit=MAX_HITS)
+    hits = rec.search(arguments["query"], **caller.read_scope, limit=MAX_HITS)
     # Without hits of other projects, which could not be fetched.
     rows = [
         {**_link(hit.memory), "text": truncate(hit.memory.content, MAX_CONTENT_CHARS)}
         for hit in hits
         if hit.reached == "visible"
     ]
-    return ToolResult({"results": take_fitting(rows, memory.models.count_tokens)})
+    return ToolResult({"results": take_fitting(rows, rec.models.count_tokens)})
 
 
-def fetch(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def fetch(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """Return one memory, truncated if it is a long document."""
-    record = get_visible_memory(memory, caller, arguments["id"])
+    record = get_visible_memory(rec, caller, arguments["id"])
     metadata = {
         "type": record.type.value,
         "status": record.status.value,

@@ -48,9 +48,9 @@ _GRAPH = {"entities": _ENTITIES, "relations": _RELATIONS, "note": TEXT}
 _DONE = {"success": BOOLEAN, "message": TEXT}
 
 
-def create_entities(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+def create_entities(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Store the entities whose names are new."""
-    existing = knowledge_graph.read(memory, caller).entities
+    existing = knowledge_graph.read(rec, caller).entities
     new: dict[str, Arguments] = {}
     for entity in arguments["entities"]:
         if entity["name"] not in existing:
@@ -60,26 +60,26 @@ def create_entities(memory: LocalRecollect, caller: Caller, arguments: Arguments
         drafts.append(knowledge_graph.entity_draft(name, entity["entityType"]))
         observations = dict.fromkeys(entity["observations"])
         drafts += [knowledge_graph.observation_draft(name, content) for content in observations]
-    knowledge_graph.write(memory, caller, drafts)
+    knowledge_graph.write(rec, caller, drafts)
     return _list_result("entities", list(new.values()))
 
 
-def create_relations(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+def create_relations(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Store the new relations between existing entities."""
-    graph = knowledge_graph.read(memory, caller)
+    graph = knowledge_graph.read(rec, caller)
     requested = dict.fromkeys(_parse_relations(arguments))
     for relation in requested:
         _require_entity(graph, relation.start)
         _require_entity(graph, relation.end)
     new = [relation for relation in requested if relation not in graph.relations]
     drafts = [knowledge_graph.relation_draft(relation) for relation in new]
-    knowledge_graph.write(memory, caller, drafts)
+    knowledge_graph.write(rec, caller, drafts)
     return _list_result("relations", [relation.as_json() for relation in new])
 
 
-def add_observations(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+def add_observations(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Store the new observations about existing entities."""
-    graph = knowledge_graph.read(memory, caller)
+    graph = knowledge_graph.read(rec, caller)
     drafts, results = [], []
     existing = {
         (entity.name, content)
@@ -94,13 +94,13 @@ def add_observations(memory: LocalRecollect, caller: Caller, arguments: Argument
         existing |= {(name, content) for content in new}
         drafts += [knowledge_graph.observation_draft(name, content) for content in new]
         results.append({"entityName": name, "addedObservations": new})
-    knowledge_graph.write(memory, caller, drafts)
+    knowledge_graph.write(rec, caller, drafts)
     return _list_result("results", results)
 
 
-def delete_entities(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
+def delete_entities(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
     """Delete entities with their observations and relations."""
-    graph = knowledge_graph.read(memory, caller)
+    graph = knowledge_graph.read(rec, caller)
     names = arguments["entityNames"]
     entities = [graph.entities[name] for name in dict.fromkeys(names) if name in graph.entities]
     parts = [part for entity in entities for part in entity.memories]
@@ -113,14 +113,12 @@ def delete_entities(memory: LocalRecollect, caller: Caller, arguments: Arguments
     if missing:
         deleted = len(names) - len(missing)
         message = f"Deleted {deleted} of {len(names)} entities. Not found: {', '.join(missing)}"
-    return _archive_or_confirm(memory, caller, parts, message)
+    return _archive_or_confirm(rec, caller, parts, message)
 
 
-def delete_observations(
-    memory: LocalRecollect, caller: Caller, arguments: Arguments
-) -> ToolOutcome:
+def delete_observations(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
     """Delete observations."""
-    graph = knowledge_graph.read(memory, caller)
+    graph = knowledge_graph.read(rec, caller)
     parts: list[Memory] = []
     missing, requested, deleted = [], 0, 0
     for deletion in arguments["deletions"]:
@@ -137,32 +135,32 @@ def delete_observations(
     if deleted != requested:
         message = f"Deleted {deleted} of {requested} observations."
         message += f" Entities not found: {', '.join(missing)}" if missing else ""
-    return _archive_or_confirm(memory, caller, parts, message)
+    return _archive_or_confirm(rec, caller, parts, message)
 
 
-def delete_relations(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
+def delete_relations(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
     """Delete relations."""
-    existing = knowledge_graph.read(memory, caller).relations
+    existing = knowledge_graph.read(rec, caller).relations
     requested = _parse_relations(arguments)
     matches = [existing[item] for item in dict.fromkeys(requested) if item in existing]
     message = "Relations deleted successfully"
     if len(matches) != len(requested):
         message = f"Deleted {len(matches)} of {len(requested)} relations. The rest matched nothing."
     parts = [part for memories in matches for part in memories]
-    return _archive_or_confirm(memory, caller, parts, message)
+    return _archive_or_confirm(rec, caller, parts, message)
 
 
-def read_graph(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+def read_graph(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the whole graph, or its newest part."""
-    excerpt = knowledge_graph.read(memory, caller)
+    excerpt = knowledge_graph.read(rec, caller)
     return _graph_result(
-        graph_excerpt(excerpt, names=excerpt.names_newest_first(), count=memory.models.count_tokens)
+        graph_excerpt(excerpt, names=excerpt.names_newest_first(), count=rec.models.count_tokens)
     )
 
 
-def search_nodes(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+def search_nodes(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the entities whose texts contain the query, else those that match its meaning."""
-    graph = knowledge_graph.read(memory, caller)
+    graph = knowledge_graph.read(rec, caller)
     query = arguments["query"].lower()
 
     def contains_query(text: str) -> bool:
@@ -175,7 +173,7 @@ def search_nodes(memory: LocalRecollect, caller: Caller, arguments: Arguments) -
     names = sorted(excerpt.names_newest_first(), key=lambda name: not contains_query(name))
     preferred: Callable[[str], bool] = contains_query
     if not names:
-        hits = memory.search(
+        hits = rec.search(
             arguments["query"],
             **caller.read_scope,
             tags=[knowledge_graph.GRAPH_TAG],
@@ -185,14 +183,14 @@ def search_nodes(memory: LocalRecollect, caller: Caller, arguments: Arguments) -
         excerpt, names = _entities_named(graph, [hit.memory.title for hit in hits])
         preferred = {hit.memory.content for hit in hits}.__contains__
     return _graph_result(
-        graph_excerpt(excerpt, names=names, count=memory.models.count_tokens, preferred=preferred)
+        graph_excerpt(excerpt, names=names, count=rec.models.count_tokens, preferred=preferred)
     )
 
 
-def open_nodes(memory: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
+def open_nodes(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the entities with the given names."""
-    excerpt, names = _entities_named(knowledge_graph.read(memory, caller), arguments["names"])
-    return _graph_result(graph_excerpt(excerpt, names=names, count=memory.models.count_tokens))
+    excerpt, names = _entities_named(knowledge_graph.read(rec, caller), arguments["names"])
+    return _graph_result(graph_excerpt(excerpt, names=names, count=rec.models.count_tokens))
 
 
 def _entities_named(
@@ -225,10 +223,10 @@ def _graph_result(values: Arguments) -> ToolResult:
 
 
 def _archive_or_confirm(
-    memory: LocalRecollect, caller: Caller, parts: Sequence[Memory], message: str
+    rec: LocalRecollect, caller: Caller, parts: Sequence[Memory], message: str
 ) -> ToolOutcome:
     def archive_parts() -> ToolResult:
-        knowledge_graph.archive(memory, parts)
+        knowledge_graph.archive(rec, parts)
         return ToolResult({"success": True, "message": message}, message)
 
     confirmed = [part for part in parts if part.status is not Status.INBOX]

@@ -30,8 +30,8 @@ ENDPOINT_PATH = "/mcp"
 class McpEndpoint:
     """The ASGI application at `/mcp`. It serves requests inside `running`."""
 
-    def __init__(self, memory: LocalRecollect, *, max_body_bytes: int) -> None:
-        self._memory = memory
+    def __init__(self, rec: LocalRecollect, *, max_body_bytes: int) -> None:
+        self._memory = rec
         self._max_body_bytes = max_body_bytes
         self._tasks: TaskGroup | None = None
         self._starting = anyio.Lock()

@@ -102,11 +102,11 @@ class KnowledgeGraph:
         }
 
 
-def read(memory: LocalRecollect, caller: Caller) -> KnowledgeGraph:
+def read(rec: LocalRecollect, caller: Caller) -> KnowledgeGraph:
     """Return the graph that *caller* sees, including candidates."""
     graph = KnowledgeGraph()
     observations: list[Memory] = []
-    for part in _all_memories(memory, caller):
+    for part in _all_memories(rec, caller):
         if ENTITY_TAG in part.tags:
             graph.entities.setdefault(
                 part.title, GraphEntity(part.title, part.summary)
@@ -121,7 +121,7 @@ def read(memory: LocalRecollect, caller: Caller) -> KnowledgeGraph:
     return graph
 
 
-def write(memory: LocalRecollect, caller: Caller, drafts: Iterable[MemoryDraft]) -> None:
+def write(rec: LocalRecollect, caller: Caller, drafts: Iterable[MemoryDraft]) -> None:
     """Store drafts of the three kinds, all or none."""
     common = {
         **caller.write_scope,
@@ -131,7 +131,7 @@ def write(memory: LocalRecollect, caller: Caller, drafts: Iterable[MemoryDraft])
     }
     items = [{**common, **draft} for draft in drafts]
     if items:
-        memory.memories.ingest_many(items)
+        rec.memories.ingest_many(items)
 
 
 def entity_draft(name: str, kind: str) -> MemoryDraft:
@@ -155,10 +155,10 @@ def relation_draft(relation: GraphRelation) -> MemoryDraft:
     }
 
 
-def archive(memory: LocalRecollect, memories: Sequence[Memory]) -> None:
+def archive(rec: LocalRecollect, memories: Sequence[Memory]) -> None:
     """Archive memories, which removes them from the graph."""
     for part in memories:
-        memory.memories.set_status(
+        rec.memories.set_status(
             part.id, Status.ARCHIVED, reason="deleted with a graph tool", by="agent"
         )
 
@@ -168,12 +168,12 @@ def _parse_relation(part: Memory) -> GraphRelation:
     return GraphRelation(part.title, part.summary, kind)
 
 
-def _all_memories(memory: LocalRecollect, caller: Caller) -> list[Memory]:
+def _all_memories(rec: LocalRecollect, caller: Caller) -> list[Memory]:
     """Return every memory of the graph, oldest first."""
     memories: dict[str, Memory] = {}
     until = None
     while True:
-        page = memory.memories.list(
+        page = rec.memories.list(
             **caller.read_scope, tags=[GRAPH_TAG], statuses=STATUSES, until=until, limit=PAGE_SIZE
         )
         new = [part for part in page if part.id not in memories]

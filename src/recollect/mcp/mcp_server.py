@@ -48,9 +48,9 @@ T = TypeVar("T")
 CallerResolver = Callable[[RequestContext], Awaitable[Caller]]
 
 
-def create_mcp_server(memory: LocalRecollect, resolve_caller: CallerResolver) -> Server[Any]:
+def create_mcp_server(rec: LocalRecollect, resolve_caller: CallerResolver) -> Server[Any]:
     """Return a server of *memory*; *resolve_caller* returns the caller of a request."""
-    handlers = _McpHandlers(memory, resolve_caller)
+    handlers = _McpHandlers(rec, resolve_caller)
     server: Server[Any] = Server(
         NAME,
         version=__version__,
@@ -81,8 +81,8 @@ def create_mcp_server(memory: LocalRecollect, resolve_caller: CallerResolver) ->
 class _McpHandlers:
     """The request handlers of one server."""
 
-    def __init__(self, memory: LocalRecollect, callers: CallerResolver) -> None:
-        self._memory = memory
+    def __init__(self, rec: LocalRecollect, callers: CallerResolver) -> None:
+        self._memory = rec
         self._resolve_caller = callers
 
     async def list_tools(

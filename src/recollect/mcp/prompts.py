@@ -22,21 +22,21 @@ class MenuPrompt:
     parameters: Mapping[str, str]
     template: Callable[[LocalRecollect, Caller, PromptArguments], str]
 
-    def render(self, memory: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
+    def render(self, rec: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
         """Return the text of the prompt."""
         missing = [name for name in self.parameters if not arguments.get(name, "").strip()]
         if missing:
             raise InvalidInput(f"the prompt {self.name} needs {', '.join(missing)}")
-        return self.template(memory, caller, arguments)
+        return self.template(rec, caller, arguments)
 
 
-def _recall(memory: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
-    bundle = context(memory, caller, {"task": arguments["task"]}).values["text"]
+def _recall(rec: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
+    bundle = context(rec, caller, {"task": arguments["task"]}).values["text"]
     return f"{arguments['task']}\n\nRelevant memories:\n\n{bundle}"
 
 
-def _review(memory: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
-    page = list_inbox(memory, caller, {})
+def _review(rec: LocalRecollect, caller: Caller, arguments: PromptArguments) -> str:
+    page = list_inbox(rec, caller, {})
     if not page["waiting"]:
         return "The memory inbox is empty. Tell me so."
     return (

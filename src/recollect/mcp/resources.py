@@ -36,42 +36,42 @@ class ResourceContent:
     mime_type: str
 
 
-def list_resources(memory: LocalRecollect, caller: Caller) -> list[ListedResource]:
+def list_resources(rec: LocalRecollect, caller: Caller) -> list[ListedResource]:
     """Return every block and skill that *caller* sees. Memories are not listed."""
     blocks = [
         ListedResource(
             _uri("blocks", one.label), one.label, one_line(one.description, 200), "text/plain"
         )
-        for one in visible_blocks(memory, caller)
+        for one in visible_blocks(rec, caller)
     ]
     skills = [
         ListedResource(
             _uri("skills", one.name), one.name, one_line(one.description, 200), "text/markdown"
         )
-        for one in memory.skills.list(project=caller.project).skills
+        for one in rec.skills.list(project=caller.project).skills
     ]
     return [*blocks, *sorted(skills, key=lambda one: one.name)]
 
 
-def read_resource(memory: LocalRecollect, caller: Caller, uri: str) -> ResourceContent:
+def read_resource(rec: LocalRecollect, caller: Caller, uri: str) -> ResourceContent:
     """Return the content of *uri*, or raise `NotFound`."""
     kind, _, name = uri.removeprefix(SCHEME).partition("/")
     reader = _READERS.get(kind)
     if not uri.startswith(SCHEME) or reader is None or not name:
         templates = ", ".join(SCHEME + template for template in TEMPLATES)
         raise NotFound(f"there is no resource {uri[:200]!r}; valid URIs are {templates}")
-    return reader(memory, caller, unquote(name))
+    return reader(rec, caller, unquote(name))
 
 
-def _read_block(memory: LocalRecollect, caller: Caller, label: str) -> ResourceContent:
-    for one in visible_blocks(memory, caller):
+def _read_block(rec: LocalRecollect, caller: Caller, label: str) -> ResourceContent:
+    for one in visible_blocks(rec, caller):
         if one.label == label:
             return ResourceContent(one.value, "text/plain")
     raise NotFound(f"there is no block {label[:80]!r} here")
 
 
-def _read_memory(memory: LocalRecollect, caller: Caller, memory_id: str) -> ResourceContent:
-    record = get_visible_memory(memory, caller, memory_id)
+def _read_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> ResourceContent:
+    record = get_visible_memory(rec, caller, memory_id)
     fields = {
         "id": record.id,
         "content": record.content,
@@ -90,8 +90,8 @@ def _read_memory(memory: LocalRecollect, caller: Caller, memory_id: str) -> Reso
     return ResourceContent(json.dumps(fields, ensure_ascii=False, indent=2), "application/json")
 
 
-def _read_skill(memory: LocalRecollect, caller: Caller, name: str) -> ResourceContent:
-    for one in memory.skills.list(project=caller.project).skills:
+def _read_skill(rec: LocalRecollect, caller: Caller, name: str) -> ResourceContent:
+    for one in rec.skills.list(project=caller.project).skills:
         if one.name == name:
             return ResourceContent(one.content, "text/markdown")
     raise NotFound(f"there is no skill {name[:80]!r} here")

@@ -28,14 +28,14 @@ ROOTS_TIMEOUT_S = 5.0  # some clients never answer
 log = logging.getLogger(__name__)
 
 
-def serve_stdio(memory: LocalRecollect, caller: Caller, *, start_folder: Path | None) -> None:
+def serve_stdio(rec: LocalRecollect, caller: Caller, *, start_folder: Path | None) -> None:
     """Serve *memory* to one client. *start_folder*: used if no project is configured."""
-    anyio.run(_serve, memory, caller, start_folder)
+    anyio.run(_serve, rec, caller, start_folder)
 
 
-async def _serve(memory: LocalRecollect, caller: Caller, here: Path | None) -> None:
+async def _serve(rec: LocalRecollect, caller: Caller, here: Path | None) -> None:
     client = _StdioClient(caller, here)
-    server = create_mcp_server(memory, client.caller)
+    server = create_mcp_server(rec, client.caller)
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, client.forget_roots
     )

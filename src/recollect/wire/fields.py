@@ -78,7 +78,7 @@ def _texts(value: object, info: ValidationInfo) -> tuple[str, ...]:
 
 
 def _ids(value: object, info: ValidationInfo) -> tuple[str, ...]:
-    if isinstance(value, str | _WITH_ID):
+    if isinstance(value, (str, *_WITH_ID)):
         return (_id(value, info),)
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return tuple(_id(item, info) for item in value)

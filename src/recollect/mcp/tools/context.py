@@ -20,12 +20,12 @@ DEFAULT_BUDGET = 1_500
 MIN_BUDGET, MAX_BUDGET = 200, 16_000
 
 
-def context(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def context(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """Return the context for a task."""
-    bundle = memory.context_for(
+    bundle = rec.context_for(
         arguments["task"],
         project=caller.project,
-        agent=caller_agent(memory, caller),
+        agent=caller_agent(rec, caller),
         budget_tokens=arguments.get("budget_tokens", DEFAULT_BUDGET),
     )
     citations = [{"mark": item.mark, "id": item.memory_id} for item in bundle.citations]

@@ -34,13 +34,13 @@ _NO_BLOCKS = (
 )
 
 
-def edit_block(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
+def edit_block(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
     """Apply one edit, or ask the user to confirm it."""
-    agent = caller_agent(memory, caller)
+    agent = caller_agent(rec, caller)
     if agent is None and caller.agent is not None:
-        agent = memory.agents.create(caller.agent)
+        agent = rec.agents.create(caller.agent)
     label = arguments["label"]
-    block = _find_block(memory, caller, agent, label)
+    block = _find_block(rec, caller, agent, label)
     edit = _parse_edit(arguments)
     version = arguments.get("version")
     if block is None:
@@ -53,9 +53,7 @@ def edit_block(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, A
             version = block.version
 
     def apply_edit() -> ToolResult:
-        return ToolResult(
-            _row(_apply_edit(memory, caller, agent, block or label, arguments, version))
-        )
+        return ToolResult(_row(_apply_edit(rec, caller, agent, block or label, arguments, version)))
 
     if not is_shared or (block is not None and version != block.version):
         return apply_edit()  # with another version this raises the conflict with the current text
@@ -73,15 +71,15 @@ def edit_block(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, A
 
 
 def _find_block(
-    memory: LocalRecollect, caller: Caller, agent: Agent | None, label: str
+    rec: LocalRecollect, caller: Caller, agent: Agent | None, label: str
 ) -> Block | None:
     """Return the block *label*, or None if the edit creates this default block."""
-    labels = [block.label for block in visible_blocks(memory, caller)]
+    labels = [block.label for block in visible_blocks(rec, caller)]
     block = None
     if agent is not None or caller.project is not None:
         # Without both, the label would be looked up as the id of any block.
         try:
-            block = memory.blocks.get(agent, label, project=caller.project)
+            block = rec.blocks.get(agent, label, project=caller.project)
         except NotFound:
             if agent is not None and label in DEFAULT_LABELS:
                 return None
@@ -105,7 +103,7 @@ def _parse_edit(arguments: Mapping[str, Any]) -> Edit:
 
 
 def _apply_edit(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
     caller: Caller,
     agent: Agent | None,
     block: Block | str,
@@ -123,12 +121,12 @@ def _apply_edit(
     else:
         edit["project"] = caller.project
     if how == "append":
-        return memory.blocks.append(agent, block, text, **edit)
+        return rec.blocks.append(agent, block, text, **edit)
     if how == "insert":
-        return memory.blocks.insert(agent, block, text, arguments.get("line", -1), **edit)
+        return rec.blocks.insert(agent, block, text, arguments.get("line", -1), **edit)
     if how == "set":
-        return memory.blocks.set(agent, block, text, **edit)
-    return memory.blocks.replace(agent, block, arguments["old"], text, **edit)
+        return rec.blocks.set(agent, block, text, **edit)
+    return rec.blocks.replace(agent, block, arguments["old"], text, **edit)
 
 
 def _row(block: Block) -> dict[str, Any]:

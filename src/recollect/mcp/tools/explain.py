@@ -21,39 +21,37 @@ MAX_TEXT_CHARS = (
 MAX_HITS = 20
 
 
-def explain(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def explain(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """Return an explanation as text."""
     some_id, query = arguments["id"], arguments.get("query", "")
     if query:
-        target = get_explainable_memory(memory, caller, some_id, query)
-        verdict = memory.why_not(target.id, query, **caller.read_scope)
+        target = get_explainable_memory(rec, caller, some_id, query)
+        verdict = rec.why_not(target.id, query, **caller.read_scope)
         text = verdict.text
-        if target.owner not in owners_visible_to(memory, caller):
+        if target.owner not in owners_visible_to(rec, caller):
             # A memory of another project can only be explained with a query, so include everything.
-            text = f"{text}\n{_describe_memory(_memory_explanation(memory, target.id))}"
-        return _result("why not", some_id, text, memory)
+            text = f"{text}\n{_describe_memory(_memory_explanation(rec, target.id))}"
+        return _result("why not", some_id, text, rec)
     try:
-        explanation = memory.explain(some_id)
+        explanation = rec.explain(some_id)
     except NotFound:
         explanation = None
-    if isinstance(explanation, Retrieval) and is_retrieval_visible(memory, caller, explanation):
-        return _result("retrieval", some_id, _describe_retrieval(explanation), memory)
+    if isinstance(explanation, Retrieval) and is_retrieval_visible(rec, caller, explanation):
+        return _result("retrieval", some_id, _describe_retrieval(explanation), rec)
     # The error for a hidden memory is the same as for a missing one.
-    get_explainable_memory(memory, caller, some_id)
-    return _result(
-        "memory", some_id, _describe_memory(_memory_explanation(memory, some_id)), memory
-    )
+    get_explainable_memory(rec, caller, some_id)
+    return _result("memory", some_id, _describe_memory(_memory_explanation(rec, some_id)), rec)
 
 
-def _result(kind: str, some_id: str, text: str, memory: LocalRecollect) -> ToolResult:
+def _result(kind: str, some_id: str, text: str, rec: LocalRecollect) -> ToolResult:
     text = truncate(text, MAX_TEXT_CHARS)
-    while memory.models.count_tokens(text) > MAX_PAGE_TOKENS:
+    while rec.models.count_tokens(text) > MAX_PAGE_TOKENS:
         text = truncate(text, len(text) * 3 // 4)
     return ToolResult({"kind": kind, "id": some_id, "text": text})
 
 
-def _memory_explanation(memory: LocalRecollect, memory_id: str) -> MemoryExplanation:
-    explanation = memory.explain(memory_id)
+def _memory_explanation(rec: LocalRecollect, memory_id: str) -> MemoryExplanation:
+    explanation = rec.explain(memory_id)
     assert isinstance(explanation, MemoryExplanation)
     return explanation
 

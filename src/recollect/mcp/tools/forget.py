@@ -18,13 +18,13 @@ from recollect.mcp.tool_definition import (
 
 
 def forget(
-    memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
+    rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
 ) -> ConfirmationRequest:
     """Ask the user whether to delete a memory."""
-    target = get_visible_memory(memory, caller, arguments["id"])
+    target = get_visible_memory(rec, caller, arguments["id"])
 
     def forget_memory() -> ToolResult:
-        receipt = memory.forget(target.id)
+        receipt = rec.forget(target.id)
         return ToolResult(
             {
                 "id": receipt.memory_id,

@@ -26,11 +26,11 @@ def initial_status(caller: Caller) -> str:
     return Status.ACTIVE if caller.trusted else Status.INBOX
 
 
-def remember(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def remember(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """Store one memory."""
     # Facts about the user apply to every project.
     is_about_user = arguments.get("type") == MemoryType.PROFILE
-    stored = memory.ingest(
+    stored = rec.ingest(
         arguments["content"],
         **({"scope": "global"} if is_about_user else caller.write_scope),
         type=arguments.get("type"),

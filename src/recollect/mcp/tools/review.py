@@ -50,14 +50,14 @@ _QUESTIONS = {
 }
 
 
-def review(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
+def review(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
     """List the inbox, or decide about one candidate."""
     action = arguments.get("action", "list")
     if action == "list":
-        return ToolResult(list_inbox(memory, caller, arguments))
+        return ToolResult(list_inbox(rec, caller, arguments))
     if not arguments.get("id"):
         raise InvalidInput(f"{action} needs the id of a candidate; action list shows them")
-    candidate = get_visible_memory(memory, caller, arguments["id"])
+    candidate = get_visible_memory(rec, caller, arguments["id"])
     if candidate.status is not Status.INBOX:
         raise IllegalTransition(
             f"memory {candidate.id} is {candidate.status}; only the inbox can be reviewed"
@@ -67,21 +67,21 @@ def review(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any])
 
     def apply_decision() -> ToolResult:
         by = "agent" if caller.trusted else "user"
-        changed = memory.inbox.decide(candidate.id, action, reason=reason, by=by)
+        changed = rec.inbox.decide(candidate.id, action, reason=reason, by=by)
         rows = [{"id": item.id, "status": item.status.value} for item in changed]
         return ToolResult({"changed": rows, "more": False})
 
     return ConfirmationRequest(
-        question=_question(memory, caller, candidate, action),
+        question=_question(rec, caller, candidate, action),
         on_confirm=apply_decision,
         alternative="ask the user to run `recollect inbox`",
     )
 
 
-def _question(memory: LocalRecollect, caller: Caller, candidate: Memory, verdict: str) -> str:
+def _question(rec: LocalRecollect, caller: Caller, candidate: Memory, verdict: str) -> str:
     """Return the question for the user, with the memories that would be replaced."""
     lines = [_QUESTIONS[verdict], "", excerpt_for_person(candidate.content)]
-    duplicates = memory.engine.duplicates_of(candidate.id)
+    duplicates = rec.engine.duplicates_of(candidate.id)
     wordings = list(dict.fromkeys(duplicate.content for duplicate in duplicates))
     for wording in wordings[:MAX_DUPLICATES_SHOWN]:
         lines += ["", f"Same decision for: {excerpt_for_person(wording, 500)}"]
@@ -91,12 +91,12 @@ def _question(memory: LocalRecollect, caller: Caller, candidate: Memory, verdict
             f"In total, the decision also applies to {len(duplicates)} memories that say the same.",
         ]
     if verdict == "replace":
-        explained = memory.explain(candidate.id)
+        explained = rec.explain(candidate.id)
         links = explained.links if isinstance(explained, MemoryExplanation) else ()
         rivals = [link for link in links if link.relation is Relation.CONTRADICTS]
         rival_ids = {end for link in rivals for end in (link.from_id, link.to_id)} - {candidate.id}
-        owners = owners_visible_to(memory, caller)
-        for rival in (memory.memories.get(rival_id) for rival_id in sorted(rival_ids)):
+        owners = owners_visible_to(rec, caller)
+        for rival in (rec.memories.get(rival_id) for rival_id in sorted(rival_ids)):
             is_visible = rival.owner in owners
             text = (
                 excerpt_for_person(rival.content, 500)
@@ -107,16 +107,14 @@ def _question(memory: LocalRecollect, caller: Caller, candidate: Memory, verdict
     return "\n".join(lines)
 
 
-def list_inbox(
-    memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
-) -> dict[str, Any]:
+def list_inbox(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of the candidates that *caller* may see."""
     start = cursor_position(arguments.get("cursor", ""), "inbox")
     stop = start + arguments.get("limit", DEFAULT_LIMIT)
     limit = min(stop + 1, MAX_INBOX)
-    candidates = memory.inbox.list(limit=limit, everywhere=False, **caller.read_scope)
+    candidates = rec.inbox.list(limit=limit, everywhere=False, **caller.read_scope)
     rows = take_fitting(
-        [_row(candidate) for candidate in candidates[start:stop]], memory.models.count_tokens
+        [_row(candidate) for candidate in candidates[start:stop]], rec.models.count_tokens
     )
     end = start + len(rows)
     text: dict[str, Any] = {"waiting": rows, "more": end < len(candidates)}

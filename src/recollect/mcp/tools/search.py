@@ -29,7 +29,7 @@ MAX_WHY_CHARS = 160
 MAX_NOTE_CHARS = 500
 
 
-def search(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def search(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """Return one page of the hits of a query."""
     query, kind = arguments["query"], arguments.get("kind", "memories")
     types = sorted(set(arguments.get("types", ()))) or None
@@ -38,12 +38,10 @@ def search(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any])
     stop = start + arguments.get("limit", DEFAULT_LIMIT)
     hits: Sequence[Hit | MessageHit]
     if kind == "messages":
-        hits, note = _search_messages(memory, caller, query)
+        hits, note = _search_messages(rec, caller, query)
     else:
-        hits, note = _search_memories(
-            memory, caller, query, types, min(stop + 1, MAX_SEARCH_RESULTS)
-        )
-    rows = take_fitting([_row(hit) for hit in hits[start:stop]], memory.models.count_tokens)
+        hits, note = _search_memories(rec, caller, query, types, min(stop + 1, MAX_SEARCH_RESULTS))
+    rows = take_fitting([_row(hit) for hit in hits[start:stop]], rec.models.count_tokens)
     end = start + len(rows)
     more = end < len(hits)
     values: dict[str, Any] = {"hits": rows, "more": more}
@@ -59,15 +57,15 @@ def search(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any])
 
 
 def _search_memories(
-    memory: LocalRecollect, caller: Caller, query: str, types: list[str] | None, limit: int
+    rec: LocalRecollect, caller: Caller, query: str, types: list[str] | None, limit: int
 ) -> tuple[list[Hit], str]:
     """Return the hits, or else a note about the closest memory and why it is not a hit."""
-    hits = memory.search(query, **caller.read_scope, types=types, limit=limit)
+    hits = rec.search(query, **caller.read_scope, types=types, limit=limit)
     if hits:
         return hits, ""
-    closest = memory.why_nothing(query, **caller.read_scope, types=types)
-    if closest.memory_id and memory.memories.get(closest.memory_id).owner not in owners_visible_to(
-        memory, caller
+    closest = rec.why_nothing(query, **caller.read_scope, types=types)
+    if closest.memory_id and rec.memories.get(closest.memory_id).owner not in owners_visible_to(
+        rec, caller
     ):
         return [], "No memory is relevant enough."  # the closest is of another project
     return [], one_line(closest.text, MAX_NOTE_CHARS)
@@ -93,19 +91,19 @@ def _memory_row(hit: Hit) -> dict[str, Any]:
 
 
 def _search_messages(
-    memory: LocalRecollect, caller: Caller, query: str
+    rec: LocalRecollect, caller: Caller, query: str
 ) -> tuple[list[MessageHit], str]:
     """Return messages to the caller's agent, of this project or without a project."""
-    agent = caller_agent(memory, caller)
+    agent = caller_agent(rec, caller)
     if agent is None:
         return [], "Messages belong to an agent, and this server was started without --agent."
-    project_id = memory.engine.viewer(project=caller.project).project_id
+    project_id = rec.engine.viewer(project=caller.project).project_id
     homes: dict[str, str | None] = {}
     hits = []
-    for hit in memory.conversations.search(query, agent=agent, limit=MAX_SEARCH_RESULTS):
+    for hit in rec.conversations.search(query, agent=agent, limit=MAX_SEARCH_RESULTS):
         place = hit.message.conversation_id
         if place not in homes:
-            homes[place] = memory.conversations.get(place).project_id
+            homes[place] = rec.conversations.get(place).project_id
         if homes[place] in (None, project_id):
             hits.append(hit)
     return hits, "" if hits else "No message matches the query."

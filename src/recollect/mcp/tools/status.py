@@ -19,10 +19,10 @@ from recollect.mcp.tool_definition import (
 MAX_INBOX_COUNT = 100  # counted up to this many
 
 
-def status(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def status(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """Return the status of the store for *caller*."""
-    store = memory.maintenance.status()
-    candidates = memory.memories.list(
+    store = rec.maintenance.status()
+    candidates = rec.memories.list(
         statuses=["inbox"], limit=MAX_INBOX_COUNT, everywhere=False, **caller.read_scope
     )
     blocks = [
@@ -32,11 +32,11 @@ def status(memory: LocalRecollect, caller: Caller, arguments: Mapping[str, Any])
             "chars": len(block.value),
             "read_only": block.read_only,
         }
-        for block in visible_blocks(memory, caller)
+        for block in visible_blocks(rec, caller)
     ]
     return ToolResult(
         {
-            "project": project_name(memory, caller),
+            "project": project_name(rec, caller),
             "agent": caller.agent or "",
             "trusted": caller.trusted,
             "memories": dict(store.memories_by_status),
