@@ -15,11 +15,11 @@ from recollect.domain.block import (
     By,
     Edit,
     append,
-    edit_block,
     check_limit,
+    edit_block,
     insert_at,
-    replace_once,
     replace_all,
+    replace_once,
 )
 from support import START
 

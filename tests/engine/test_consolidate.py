@@ -18,8 +18,8 @@ from recollect.domain.candidate import CORRECTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.engine.consolidate import (
-    MIN_SIMILARITY_MERGE,
     MIN_SIMILARITY_DUPLICATE,
+    MIN_SIMILARITY_MERGE,
     Contradicts,
     Decision,
     Duplicate,
@@ -283,7 +283,12 @@ def test_without_neighbours_everything_is_new() -> None:
 
 
 @pytest.mark.parametrize(
-    ("similarity", "outcome"), [(MIN_SIMILARITY_DUPLICATE, "duplicate"), (MIN_SIMILARITY_DUPLICATE - 0.01, "says less"), (0.5, "new")]
+    ("similarity", "outcome"),
+    [
+        (MIN_SIMILARITY_DUPLICATE, "duplicate"),
+        (MIN_SIMILARITY_DUPLICATE - 0.01, "says less"),
+        (0.5, "new"),
+    ],
 )
 def test_the_same_words_in_another_form_must_be_near_in_meaning_too(
     similarity: float, outcome: str
@@ -294,7 +299,8 @@ def test_the_same_words_in_another_form_must_be_near_in_meaning_too(
 
 
 @pytest.mark.parametrize(
-    ("similarity", "outcome"), [(MIN_SIMILARITY_MERGE, "says more"), (MIN_SIMILARITY_MERGE - 0.01, "new")]
+    ("similarity", "outcome"),
+    [(MIN_SIMILARITY_MERGE, "says more"), (MIN_SIMILARITY_MERGE - 0.01, "new")],
 )
 def test_more_words_must_be_near_in_meaning_to_be_more_of_the_same(
     similarity: float, outcome: str

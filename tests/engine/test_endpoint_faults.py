@@ -90,27 +90,27 @@ def claims(kind: ChatServerKind, *listed: Any, tokens: int = 0) -> Reply:
 FLICKER = claim("Kiln seven makes lights flicker.", REMARK)
 
 
-def ask_job(memory: LocalRecollect) -> Job:
+def ask_job(rec: LocalRecollect) -> Job:
     every = [state.value for state in JobState]
-    return next(job for job in memory.jobs.list(states=every) if job.kind is JobKind.ASK)
+    return next(job for job in rec.jobs.list(states=every) if job.kind is JobKind.ASK)
 
 
-def known(memory: LocalRecollect) -> dict[str, Status]:
+def known(rec: LocalRecollect) -> dict[str, Status]:
     """Return what is known besides episodes, and how it stands."""
-    found = memory.memories.list(everywhere=True, statuses=list(Status), limit=100)
+    found = rec.memories.list(everywhere=True, statuses=list(Status), limit=100)
     return {one.content: one.status for one in found if one.type != "episode"}
 
 
 BY_RULES = {PREFERENCE: Status.INBOX, DECISION: Status.ACTIVE}
 
 
-def from_model(memory: LocalRecollect) -> list[Memory]:
-    found = memory.memories.list(everywhere=True, statuses=list(Status), limit=100)
+def from_model(rec: LocalRecollect) -> list[Memory]:
+    found = rec.memories.list(everywhere=True, statuses=list(Status), limit=100)
     return [one for one in found if one.metadata.get("rule") == "model"]
 
 
-def reasons(memory: LocalRecollect, one: Memory) -> list[str]:
-    return [change.reason for change in memory.explain(one.id).changes]  # type: ignore[union-attr]
+def reasons(rec: LocalRecollect, one: Memory) -> list[str]:
+    return [change.reason for change in rec.explain(one.id).changes]  # type: ignore[union-attr]
 
 
 # ── a server that fails ─────────────────────────────────────────────────────────────────────────
@@ -131,7 +131,10 @@ FAILURES: dict[str, tuple[Callable[[ChatServerKind], Reply], str]] = {
     "html": (lambda kind: Reply(b"<html>Welcome to the hotel</html>"), "the chat model at"),
     "nothing": (lambda kind: Reply(b""), "the chat model at"),
     "cut off": (lambda kind: Reply(b'{"cho', missing=500), "the chat model at"),
-    "garbage streamed": (lambda kind: sse_reply("data: {]", "\x00\x01", 7, done=False), "the chat m"),
+    "garbage streamed": (
+        lambda kind: sse_reply("data: {]", "\x00\x01", 7, done=False),
+        "the chat m",
+    ),
     "bytes streamed": (lambda kind: Reply(bytes(range(256)) * 40, headers=SSE), "the chat model"),
     "prose": (lambda kind: completion(kind, PROSE), "holds no JSON list of memories"),
     "another list": (lambda kind: completion(kind, '["tea", "milk"]'), "are no memories"),
@@ -139,41 +142,41 @@ FAILURES: dict[str, tuple[Callable[[ChatServerKind], Reply], str]] = {
 }
 
 
-def failing_until_parked(memory: LocalRecollect, clock: FakeClock, told: str) -> Job:
+def failing_until_parked(rec: LocalRecollect, clock: FakeClock, told: str) -> Job:
     """Work until the model's step is parked; check what stands at each try."""
-    event = memory.capture_session(SAID, session="one")
+    event = rec.capture_session(SAID, session="one")
     for attempt in range(1, MAX_ATTEMPTS):
-        memory.drain()
-        job = ask_job(memory)
+        rec.drain()
+        job = ask_job(rec)
         assert (job.state, job.attempts) == ("todo", attempt)
         assert job.run_at > clock.now()
         assert told in job.error
         assert KEY not in job.error
-        assert known(memory) == BY_RULES
-        assert memory.captures.get(event.id).state == "working"
-        assert memory.captures.get(event.id).error == job.error
+        assert known(rec) == BY_RULES
+        assert rec.captures.get(event.id).state == "working"
+        assert rec.captures.get(event.id).error == job.error
         clock.moment = job.run_at
-    memory.drain()
-    job, parked = ask_job(memory), memory.captures.get(event.id)
+    rec.drain()
+    job, parked = ask_job(rec), rec.captures.get(event.id)
     assert (job.state, job.attempts) == ("parked", MAX_ATTEMPTS)
     assert (parked.state, parked.error) == ("failed", job.error)
-    assert known(memory) == BY_RULES
-    ledger = memory.models.calls()
+    assert known(rec) == BY_RULES
+    ledger = rec.models.calls()
     assert len(ledger) == MAX_ATTEMPTS
     assert all(told in call.error and KEY not in call.error for call in ledger)
     return job
 
 
-def recovers(memory: LocalRecollect, job: Job) -> None:
+def recovers(rec: LocalRecollect, job: Job) -> None:
     """Retry a parked step, and check that the event is done and all is there."""
-    memory.jobs.retry(job.id)
-    memory.drain()
-    after = memory.captures.get(job.event_id)
+    rec.jobs.retry(job.id)
+    rec.drain()
+    after = rec.captures.get(job.event_id)
     assert (after.state, after.error) == ("done", "")
-    assert known(memory) == {**BY_RULES, FLICKER["content"]: Status.INBOX}
-    assert memory.models.calls()[0].error == ""
-    assert len(memory.models.calls()) == MAX_ATTEMPTS + 1
-    assert memory.maintenance.verify().ok
+    assert known(rec) == {**BY_RULES, FLICKER["content"]: Status.INBOX}
+    assert rec.models.calls()[0].error == ""
+    assert len(rec.models.calls()) == MAX_ATTEMPTS + 1
+    assert rec.maintenance.verify().ok
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -298,9 +301,9 @@ def test_what_was_read_before_a_failure_is_not_read_again(
 # ── what a day may cost ─────────────────────────────────────────────────────────────────────────
 
 
-def capture_some(memory: LocalRecollect, number: int) -> None:
+def capture_some(rec: LocalRecollect, number: int) -> None:
     for count in range(number):
-        memory.capture_session([{"role": "user", "content": f"Look at ticket {count} please."}])
+        rec.capture_session([{"role": "user", "content": f"Look at ticket {count} please."}])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -82,20 +82,20 @@ def said(*texts: str) -> Messages:
     ]
 
 
-def capture_talk(memory: LocalRecollect) -> None:
+def capture_talk(rec: LocalRecollect) -> None:
     """Preferences, decisions with reasons, corrections, repetitions, contradictions, a note."""
     monday = (
         "I prefer tabs over spaces in Go code.",
         "We decided to use SQLite for the queue because it needs no server.",
         "The staging server runs on port 8080.",
     )
-    memory.capture_session(said(*monday), project="shop", session="monday")
-    memory.capture_session(
+    rec.capture_session(said(*monday), project="shop", session="monday")
+    rec.capture_session(
         said("I prefer tabs over spaces in Go code.", "I live in Lisbon."),
         project="shop",
         session="tuesday",
     )
-    memory.capture_session(
+    rec.capture_session(
         said(
             "No, the staging server runs on port 9090.",
             "Actually, I live in Porto now.",
@@ -106,12 +106,12 @@ def capture_talk(memory: LocalRecollect) -> None:
     )
     # The first session again, longer: its episode takes the place of the first one.
     longer = (*monday, "My favourite editor is Helix.", "My favourite editor is Emacs.")
-    memory.capture_session(said(*longer), project="shop", session="monday")
+    rec.capture_session(said(*longer), project="shop", session="monday")
     note = "Releases are tagged with a v prefix. Public releases are tagged with a v prefix."
-    memory.capture_conversation(note, "note", project="shop")
+    rec.capture_conversation(note, "note", project="shop")
 
 
-def capture_long(memory: LocalRecollect) -> None:
+def capture_long(rec: LocalRecollect) -> None:
     """A few hundred messages: several batches of candidates, repeated and corrected among them."""
     lines = []
     for number in range(95):
@@ -120,15 +120,15 @@ def capture_long(memory: LocalRecollect) -> None:
             lines.append(f"No, the {_word(number - 4)} service listens on port {7000 + number}.")
         if number % 13 == 12:
             lines.append(f"The {_word(number - 7)} service listens on port {8000 + number - 7}.")
-    memory.capture_session(said(*lines), project="fleet", session="long")
+    rec.capture_session(said(*lines), project="fleet", session="long")
 
 
-def capture_for_a_model(memory: LocalRecollect) -> None:
+def capture_for_a_model(rec: LocalRecollect) -> None:
     """Two sessions for a chat model to read too, one of them longer than it reads at once."""
     filler = "and so on, at great length, without saying anything that is worth keeping " * 120
     lines = [f"Remember: the cable in rack {n} is {c}. {filler}" for n, c in enumerate(_COLOURS)]
-    memory.capture_session(said("I prefer tabs over spaces in Go code.", *lines), session="one")
-    memory.capture_session(
+    rec.capture_session(said("I prefer tabs over spaces in Go code.", *lines), session="one")
+    rec.capture_session(
         said("I prefer tabs over spaces in Go code. Remember: the cable in rack 1 is green."),
         session="two",
     )

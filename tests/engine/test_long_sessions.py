@@ -20,16 +20,16 @@ def session_of(count: int) -> list[dict[str, str]]:
 def test_a_long_session_gives_so_many_candidates_and_says_how_many_more_there_were(
     path: Path, clock: FakeClock
 ) -> None:
-    with open_memory(path, clock=clock, words_only=True) as memory:
-        event = memory.capture_session(session_of(MAX_CANDIDATES + MORE), project="site")
-        memory.drain()
+    with open_memory(path, clock=clock, words_only=True) as rec:
+        event = rec.capture_session(session_of(MAX_CANDIDATES + MORE), project="site")
+        rec.drain()
 
         statements = [
             candidate
-            for candidate in candidates(memory, limit=1_000)
+            for candidate in candidates(rec, limit=1_000)
             if candidate.type is not MemoryType.EPISODE
         ]
-        outcome = memory.captures.get(event.id).outcome
+        outcome = rec.captures.get(event.id).outcome
         # Among equals what was said last counts.
         contents = {candidate.content for candidate in statements}
     assert len(statements) == MAX_CANDIDATES
@@ -42,13 +42,13 @@ def test_what_puts_something_right_comes_before_what_is_merely_said(
     path: Path, clock: FakeClock
 ) -> None:
     first = {"role": "user", "content": "No, we use tabs, not spaces, in this project."}
-    with open_memory(path, clock=clock, words_only=True) as memory:
-        memory.capture_session([first, *session_of(MAX_CANDIDATES + MORE)], project="site")
-        memory.drain()
+    with open_memory(path, clock=clock, words_only=True) as rec:
+        rec.capture_session([first, *session_of(MAX_CANDIDATES + MORE)], project="site")
+        rec.drain()
 
         contents = [
             candidate.content
-            for candidate in memory.memories.list(
+            for candidate in rec.memories.list(
                 statuses=["inbox", "active"], limit=1_000, project="site"
             )
         ]
@@ -59,13 +59,13 @@ def test_a_note_is_kept_whole(path: Path, clock: FakeClock) -> None:
     lines = "\n".join(
         f"- Service s{number} runs on port {8_000 + number}." for number in range(340)
     )
-    with open_memory(path, clock=clock, words_only=True) as memory:
-        memory.capture_conversation(lines, "note", project="site")
-        memory.drain()
+    with open_memory(path, clock=clock, words_only=True) as rec:
+        rec.capture_conversation(lines, "note", project="site")
+        rec.drain()
 
         statements = [
             candidate
-            for candidate in candidates(memory, limit=1_000)
+            for candidate in candidates(rec, limit=1_000)
             if candidate.type is not MemoryType.EPISODE
         ]
     assert len(statements) == 340

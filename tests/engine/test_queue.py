@@ -29,8 +29,14 @@ from recollect.domain.job import (
     JobState,
     next_attempt_at,
 )
-from recollect.domain.model_usage import ModelBudget, ModelCall, ModelUsage, start_of_next_day, start_of_day
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.model_usage import (
+    ModelBudget,
+    ModelCall,
+    ModelUsage,
+    start_of_day,
+    start_of_next_day,
+)
 from recollect.domain.scope import Owner, Scope
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.job_worker import Worker
@@ -434,7 +440,9 @@ def test_after_the_last_try_there_is_no_next(attempts: int, at_least_s: float) -
 
 @pytest.mark.parametrize(("at_least_s", "waits_s"), [(3600.0, 3600.0), (6.25, 6.25)])
 def test_a_server_that_wants_more_time_gets_it(at_least_s: float, waits_s: float) -> None:
-    assert next_attempt_at(failed(1), START, at_least_s=at_least_s) == START + timedelta(seconds=waits_s)
+    assert next_attempt_at(failed(1), START, at_least_s=at_least_s) == START + timedelta(
+        seconds=waits_s
+    )
 
 
 def test_a_server_that_wants_less_time_does_not_shorten_the_wait() -> None:
@@ -454,7 +462,10 @@ def test_a_day_begins_at_midnight_utc(moment: str, began: str, next_began: str) 
     def utc(text: str) -> datetime:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
-    assert (start_of_day(utc(moment)), start_of_next_day(utc(moment))) == (utc(began), utc(next_began))
+    assert (start_of_day(utc(moment)), start_of_next_day(utc(moment))) == (
+        utc(began),
+        utc(next_began),
+    )
 
 
 @pytest.mark.parametrize(
@@ -496,8 +507,8 @@ def failing(*errors: Exception) -> ScriptedChatModel:
     return ScriptedChatModel([*errors])
 
 
-def job_of(memory: LocalRecollect, kind: JobKind) -> Job:
-    return next(job for job in memory.jobs.list(states=EVERY_STATE) if job.kind is kind)
+def job_of(rec: LocalRecollect, kind: JobKind) -> Job:
+    return next(job for job in rec.jobs.list(states=EVERY_STATE) if job.kind is kind)
 
 
 def test_a_job_that_fails_waits_longer_each_time_and_is_parked_with_its_error(
@@ -581,37 +592,37 @@ def test_retry_makes_a_parked_job_due_with_all_its_tries(path: Path, clock: Fake
     assert len(chat.prompts) == 2 * MAX_ATTEMPTS
 
 
-def test_only_a_parked_or_waiting_job_can_be_retried(memory: LocalRecollect) -> None:
-    memory.capture_session(SAID)
-    memory.drain()
-    done = job_of(memory, JobKind.EXTRACT)
+def test_only_a_parked_or_waiting_job_can_be_retried(rec: LocalRecollect) -> None:
+    rec.capture_session(SAID)
+    rec.drain()
+    done = job_of(rec, JobKind.EXTRACT)
 
     with pytest.raises(IllegalTransition, match="is done; only a parked or waiting one"):
-        memory.jobs.retry(done.id)
+        rec.jobs.retry(done.id)
     with pytest.raises(NotFound, match="recollect jobs list"):
-        memory.jobs.retry("unknown")
-    assert memory.jobs.get(done.id) == done
+        rec.jobs.retry("unknown")
+    assert rec.jobs.get(done.id) == done
 
 
 def test_a_job_whose_workers_died_is_parked_before_it_kills_another(
     path: Path, clock: FakeClock
 ) -> None:
-    with open_memory(path, clock=clock, words_only=True) as memory:
-        event = memory.capture_session(SAID)
+    with open_memory(path, clock=clock, words_only=True) as rec:
+        event = rec.capture_session(SAID)
         for _ in range(MAX_ATTEMPTS):
             with_a_lease = SqliteStore(path, clock)
             claimed(with_a_lease, now=clock.now())  # and never comes back
             with_a_lease.close()
             clock.advance(seconds=LEASE_S + 1)
-        memory.drain()
-        parked = job_of(memory, JobKind.EXTRACT)
-        told = memory.captures.get(event.id)
-        memory.jobs.retry(parked.id)
-        memory.drain()
-        after = memory.captures.get(event.id)
+        rec.drain()
+        parked = job_of(rec, JobKind.EXTRACT)
+        told = rec.captures.get(event.id)
+        rec.jobs.retry(parked.id)
+        rec.drain()
+        after = rec.captures.get(event.id)
 
     assert parked.state == "parked"
-    assert parked.error == "WorkerDied: its worker ended without a word 5 times"
+    assert parked.error == "WorkerCrashed: its worker ended without a word 5 times"
     assert (told.state, told.error) == ("failed", parked.error)
     assert (after.state, after.error) == ("done", "")
 
@@ -656,12 +667,12 @@ class Interrupted(ScriptedEmbedder):
 
 def changes(path: Path, clock: FakeClock) -> list[tuple[str | None, str]]:
     """Return every change of the profile memories in a store."""
-    with open_memory(path, clock=clock) as memory:
-        found = memory.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
+    with open_memory(path, clock=clock) as rec:
+        found = rec.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
         return [
             (change.before, change.after)
             for one in found
-            for change in memory.explain(one.id).changes  # type: ignore[union-attr]
+            for change in rec.explain(one.id).changes  # type: ignore[union-attr]
         ]
 
 
@@ -672,10 +683,10 @@ def test_a_candidate_that_another_settles_meanwhile_is_settled_once(
         with open_memory(path, clock=clock) as other:
             other.consolidate()
 
-    with open_memory(path, clock=clock, embedder=Interrupted(consolidate)) as memory:
-        event = memory.capture_session(SAID)
-        memory.drain()
-        outcome = memory.captures.get(event.id).outcome
+    with open_memory(path, clock=clock, embedder=Interrupted(consolidate)) as rec:
+        event = rec.capture_session(SAID)
+        rec.drain()
+        outcome = rec.captures.get(event.id).outcome
 
     assert changes(path, clock) == [(None, "inbox"), ("inbox", "inbox")]  # extracted, held
     assert "held" not in outcome  # it was the other who held it
@@ -734,15 +745,17 @@ def interrupted_at(write: int, path: Path, clock: FakeClock) -> None:
             return super().write(work)
 
     opened = Impatient(path, clock)
-    desk = EngineContext(opened, clock, indexer=lambda: None, chat=lambda: None, budget=ModelBudget(0, 0))
+    desk = EngineContext(
+        opened, clock, indexer=lambda: None, chat=lambda: None, budget=ModelBudget(0, 0)
+    )
     worker = Worker(desk)
     with pytest.raises(Killed):
         list(iter(worker.step, None))
     opened.close()
 
 
-def found_by_rules(memory: LocalRecollect) -> list[str]:
-    every = memory.memories.list(everywhere=True, types=["project"], statuses=list(Status), limit=500)
+def found_by_rules(rec: LocalRecollect) -> list[str]:
+    every = rec.memories.list(everywhere=True, types=["project"], statuses=list(Status), limit=500)
     return sorted(one.content for one in every)
 
 
@@ -750,35 +763,35 @@ def found_by_rules(memory: LocalRecollect) -> list[str]:
 def test_a_job_that_was_interrupted_goes_on_after_its_lease(
     path: Path, clock: FakeClock, write: int
 ) -> None:
-    with open_memory(path, clock=clock, words_only=True) as memory:
-        event = memory.capture_session(
+    with open_memory(path, clock=clock, words_only=True) as rec:
+        event = rec.capture_session(
             [{"role": "user", "content": line} for line in SERVICES], project="site"
         )
         interrupted_at(write, path, clock)
-        early = memory.drain()
+        early = rec.drain()
         clock.advance(seconds=LEASE_S + 1)
-        memory.drain()
-        after = memory.captures.get(event.id)
+        rec.drain()
+        after = rec.captures.get(event.id)
 
         assert early == 0
         assert (after.state, after.error) == ("done", "")
         assert "71 extracted" in after.outcome
-        assert found_by_rules(memory) == sorted(SERVICES)
+        assert found_by_rules(rec) == sorted(SERVICES)
 
 
 def test_forgetting_a_candidate_of_an_interrupted_job_costs_no_other_and_doubles_none(
     path: Path, clock: FakeClock
 ) -> None:
-    with open_memory(path, clock=clock, words_only=True) as memory:
+    with open_memory(path, clock=clock, words_only=True) as rec:
         told = [{"role": "user", "content": f"Let us go on. {line}"} for line in SERVICES]
-        memory.capture_session(told, project="site")
+        rec.capture_session(told, project="site")
         interrupted_at(3, path, clock)
-        gone = next(one for one in candidates(memory) if one.content == SERVICES[5])
-        memory.forget(gone.id)
+        gone = next(one for one in candidates(rec) if one.content == SERVICES[5])
+        rec.forget(gone.id)
         clock.advance(seconds=LEASE_S + 1)
-        memory.drain()
+        rec.drain()
 
-        assert found_by_rules(memory) == sorted(set(SERVICES) - {SERVICES[5]})
+        assert found_by_rules(rec) == sorted(set(SERVICES) - {SERVICES[5]})
 
 
 # ── carried to another store ────────────────────────────────────────────────────────────────────
@@ -848,11 +861,11 @@ def test_a_job_carried_to_a_store_that_knows_the_project_goes_on_there(
     path: Path, clock: FakeClock, tmp_path: Path
 ) -> None:
     exported = tmp_path / "e.jsonl"
-    with open_memory(path, clock=clock, words_only=True) as memory:
-        memory.capture_session(
+    with open_memory(path, clock=clock, words_only=True) as rec:
+        rec.capture_session(
             [{"role": "user", "content": "The staging server runs on port 8080."}], project="site"
         )
-        memory.export(exported)
+        rec.export(exported)
     clock.issued = 1_000  # as if it were another machine
     with open_memory(tmp_path / "other.db", clock=clock, words_only=True) as other:
         other.ingest("The production server runs on port 80.", project="site")

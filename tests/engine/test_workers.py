@@ -48,7 +48,9 @@ class LaterClock(SystemClock):
 
 
 def opened(path: Path, *, ahead_s: float = 0.0) -> LocalRecollect:
-    return LocalRecollect(Settings(db=str(path), embedding_backend="none"), clock=LaterClock(ahead_s))
+    return LocalRecollect(
+        Settings(db=str(path), embedding_backend="none"), clock=LaterClock(ahead_s)
+    )
 
 
 # ── a worker, as a program ──────────────────────────────────────────────────────────────────────

@@ -16,153 +16,154 @@ PRIVATE_WORDS = ("Porto", "Elm", "pnpm")
 
 
 @pytest.fixture
-def memory(path: Path) -> Iterator[LocalRecollect]:
+def rec(path: Path) -> Iterator[LocalRecollect]:
     """An empty store with the default settings; what is said at another moment is said again."""
     with open_memory(path) as opened:
         yield opened
 
 
-def hold_conversations(memory: LocalRecollect, agent: str, *texts: str, **place: str) -> None:
+def hold_conversations(rec: LocalRecollect, agent: str, *texts: str, **place: str) -> None:
     """Hold two conversations with *agent* in which the user says *texts*, and work them off."""
     for number in (1, 2):
-        conversation = memory.conversations.start(agent=agent, **place)
-        memory.conversations.append_many(
+        conversation = rec.conversations.start(agent=agent, **place)
+        rec.conversations.append_many(
             conversation,
             [
                 *({"role": "user", "content": text} for text in texts),
                 {"role": "assistant", "content": f"This was conversation {number} of {agent}."},
             ],
         )
-        memory.conversations.end(conversation, capture=True)
-    memory.drain()
+        rec.conversations.end(conversation, capture=True)
+    rec.drain()
 
 
-def capture_sessions(memory: LocalRecollect, agent: str | None, *texts: str, **place: str) -> None:
+def capture_sessions(rec: LocalRecollect, agent: str | None, *texts: str, **place: str) -> None:
     """Capture two sessions in which the user says *texts* to *agent*, and work them off."""
     for number in (1, 2):
         transcript = [{"role": "user", "content": text} for text in texts]
         transcript.append({"role": "assistant", "content": f"Session {number} of {agent}."})
-        memory.capture_session(transcript, agent=agent, session=f"{agent}-{number}", **place)
-    memory.drain()
+        rec.capture_session(transcript, agent=agent, session=f"{agent}-{number}", **place)
+    rec.drain()
 
 
-def everything_shown_to(memory: LocalRecollect, agent: str | None, **place: str) -> str:
+def everything_shown_to(rec: LocalRecollect, agent: str | None, **place: str) -> str:
     """Return all text that *agent* can get out of the memory, candidates included."""
     hits = [
-        *memory.search(TASK, agent=agent, statuses=list(Status), limit=20, **place),
-        *memory.search(ADDRESS, agent=agent, statuses=list(Status), limit=20, **place),
+        *rec.search(TASK, agent=agent, statuses=list(Status), limit=20, **place),
+        *rec.search(ADDRESS, agent=agent, statuses=list(Status), limit=20, **place),
     ]
     return "\n".join(
         [
             *(hit.memory.content for hit in hits),
-            memory.context_for(TASK, agent=agent, **place).text,
-            memory.briefing(agent=agent, **place).text,
+            rec.context_for(TASK, agent=agent, **place).text,
+            rec.briefing(agent=agent, **place).text,
         ]
     )
 
 
-def address_of(memory: LocalRecollect, status: Status) -> list[Memory]:
-    listed = memory.memories.list(everywhere=True, types=["profile"], statuses=[status])
+def address_of(rec: LocalRecollect, status: Status) -> list[Memory]:
+    listed = rec.memories.list(everywhere=True, types=["profile"], statuses=[status])
     return [fact for fact in listed if "Elm" in fact.content]
 
 
 @pytest.mark.parametrize("place", [{}, {"project": "shop"}], ids=["agent", "agent in a project"])
 @pytest.mark.parametrize("tell", [capture_sessions, hold_conversations])
 def test_what_one_agent_is_told_twice_is_not_shown_to_another_agent(
-    memory: LocalRecollect, tell: object, place: dict[str, str]
+    rec: LocalRecollect, tell: object, place: dict[str, str]
 ) -> None:
     assert callable(tell)
     for agent in ("user-1", "user-2"):
-        memory.agents.create(agent, default_blocks=False)
+        rec.agents.create(agent, default_blocks=False)
 
-    tell(memory, "user-1", ADDRESS, "We use pnpm for builds.", **place)
-    tell(memory, "user-2", "I prefer tea.", **place)
+    tell(rec, "user-1", ADDRESS, "We use pnpm for builds.", **place)
+    tell(rec, "user-2", "I prefer tea.", **place)
 
-    [fact] = address_of(memory, Status.ACTIVE)
-    assert (fact.scope, fact.agent_id) == (Scope.AGENT, memory.agents.get("user-1").id)
-    assert "Elm Street" in everything_shown_to(memory, "user-1", **place)
+    [fact] = address_of(rec, Status.ACTIVE)
+    assert (fact.scope, fact.agent_id) == (Scope.AGENT, rec.agents.get("user-1").id)
+    assert "Elm Street" in everything_shown_to(rec, "user-1", **place)
     for stranger in ("user-2", None):
-        shown = everything_shown_to(memory, stranger, **place)
+        shown = everything_shown_to(rec, stranger, **place)
         assert not [word for word in PRIVATE_WORDS if word in shown]
 
 
+@pytest.mark.vendor
 def test_what_one_user_says_within_learning_is_not_sent_with_another_users_calls(
-    memory: LocalRecollect, vendor: VendorServer
+    rec: LocalRecollect, vendor: VendorServer
 ) -> None:
     calls = [("user-1", ADDRESS), ("user-1", f"{ADDRESS} What is near?"), ("user-2", TASK)]
     for agent, text in calls:
-        with openai_client(vendor) as client, learning(agent=agent, memory=memory):
+        with openai_client(vendor) as client, learning(agent=agent, memory=rec):
             client.chat.completions.create(**question("chat", text))
-        memory.drain()
+        rec.drain()
 
-    assert [fact.scope for fact in address_of(memory, Status.ACTIVE)] == [Scope.AGENT]
+    assert [fact.scope for fact in address_of(rec, Status.ACTIVE)] == [Scope.AGENT]
     assert "Elm" not in str(vendor.requests[-1].body)
 
 
-def test_a_promoted_candidate_of_an_agent_stays_with_the_agent(memory: LocalRecollect) -> None:
-    memory.capture_session(ADDRESS, agent="user-1")
-    memory.agents.create("user-2")
-    memory.drain()
-    [candidate] = address_of(memory, Status.INBOX)
+def test_a_promoted_candidate_of_an_agent_stays_with_the_agent(rec: LocalRecollect) -> None:
+    rec.capture_session(ADDRESS, agent="user-1")
+    rec.agents.create("user-2")
+    rec.drain()
+    [candidate] = address_of(rec, Status.INBOX)
 
-    promoted = memory.promote(candidate.id)
+    promoted = rec.promote(candidate.id)
 
-    assert (promoted.scope, promoted.agent_id) == (Scope.AGENT, memory.agents.get("user-1").id)
-    assert "Elm Street" in everything_shown_to(memory, "user-1")
-    assert "Elm" not in everything_shown_to(memory, "user-2")
-
-
-def test_a_correction_told_to_an_agent_leaves_the_global_fact_as_it_is(memory: LocalRecollect) -> None:
-    known = memory.ingest("I live in Lisbon.", type="profile", scope="global")
-
-    capture_sessions(memory, "user-1", "Correction: I live in Porto, not in Lisbon.")
-
-    assert memory.memories.get(known.id).status is Status.ACTIVE
+    assert (promoted.scope, promoted.agent_id) == (Scope.AGENT, rec.agents.get("user-1").id)
+    assert "Elm Street" in everything_shown_to(rec, "user-1")
+    assert "Elm" not in everything_shown_to(rec, "user-2")
 
 
-def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(memory: LocalRecollect) -> None:
-    capture_sessions(memory, None, ADDRESS, project="shop")
+def test_a_correction_told_to_an_agent_leaves_the_global_fact_as_it_is(rec: LocalRecollect) -> None:
+    known = rec.ingest("I live in Lisbon.", type="profile", scope="global")
 
-    [fact] = address_of(memory, Status.ACTIVE)
+    capture_sessions(rec, "user-1", "Correction: I live in Porto, not in Lisbon.")
+
+    assert rec.memories.get(known.id).status is Status.ACTIVE
+
+
+def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(rec: LocalRecollect) -> None:
+    capture_sessions(rec, None, ADDRESS, project="shop")
+
+    [fact] = address_of(rec, Status.ACTIVE)
     assert fact.scope is Scope.GLOBAL
-    assert "Elm Street" in everything_shown_to(memory, "user-2")
+    assert "Elm Street" in everything_shown_to(rec, "user-2")
 
 
 def test_in_a_store_of_a_single_user_a_fact_told_to_one_agent_is_global(path: Path) -> None:
-    with open_memory(path, single_user=True) as memory:
-        capture_sessions(memory, "coder", ADDRESS, "We use pnpm for builds.", project="shop")
+    with open_memory(path, single_user=True) as rec:
+        capture_sessions(rec, "coder", ADDRESS, "We use pnpm for builds.", project="shop")
 
-        [fact] = address_of(memory, Status.ACTIVE)
+        [fact] = address_of(rec, Status.ACTIVE)
         assert fact.scope is Scope.GLOBAL
-        shown = everything_shown_to(memory, "reviewer", project="shop")
+        shown = everything_shown_to(rec, "reviewer", project="shop")
         assert "Elm Street" in shown
         assert "pnpm" in shown
 
 
 def test_a_candidate_that_is_promoted_to_global_is_shown_to_every_agent_until_that_is_undone(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    memory.capture_session(ADDRESS, agent="user-1")
-    memory.agents.create("user-2")
-    memory.drain()
-    [candidate] = address_of(memory, Status.INBOX)
+    rec.capture_session(ADDRESS, agent="user-1")
+    rec.agents.create("user-2")
+    rec.drain()
+    [candidate] = address_of(rec, Status.INBOX)
 
-    shared = memory.promote(candidate.id, scope="global")
-    shown = everything_shown_to(memory, "user-2")
-    replaced = memory.memories.get(candidate.id).status
-    memory.undo(shared.id)
+    shared = rec.promote(candidate.id, scope="global")
+    shown = everything_shown_to(rec, "user-2")
+    replaced = rec.memories.get(candidate.id).status
+    rec.undo(shared.id)
 
     assert (shared.scope, shared.status, shared.agent_id) == (Scope.GLOBAL, Status.ACTIVE, None)
     assert [piece.quote for piece in shared.evidence] == [ADDRESS]
     assert "Elm Street" in shown
     assert replaced is Status.SUPERSEDED
-    assert memory.memories.get(candidate.id).status is Status.INBOX
-    assert memory.maintenance.verify().ok
+    assert rec.memories.get(candidate.id).status is Status.INBOX
+    assert rec.maintenance.verify().ok
 
 
-def test_a_memory_is_promoted_to_its_own_scope_or_to_global_only(memory: LocalRecollect) -> None:
-    [candidate] = memory.memories.ingest_many([{"content": "I like tea.", "status": "inbox"}])
+def test_a_memory_is_promoted_to_its_own_scope_or_to_global_only(rec: LocalRecollect) -> None:
+    [candidate] = rec.memories.ingest_many([{"content": "I like tea.", "status": "inbox"}])
 
     with pytest.raises(InvalidInput, match="scope global only"):
-        memory.promote(candidate.id, scope="agent")
-    assert memory.promote(candidate.id, scope="global").id == candidate.id
+        rec.promote(candidate.id, scope="agent")
+    assert rec.promote(candidate.id, scope="global").id == candidate.id

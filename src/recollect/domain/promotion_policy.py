@@ -1,24 +1,25 @@
 """
-The policy: what may become active by itself, what is held for a person, what never may.
+The promotion policy: which candidates become active by themselves, which wait for a person.
 
-Read it as a table, top to bottom; the first row that applies decides.
+The table is read from top to bottom; the first row that applies decides.
 
-    who said it, what it is                                        verdict
+    what it is, and who said it                                    verdict
     ─────────────────────────────────────────────────────────────  ───────────────────────────────
-    seems to command whoever reads it                              never by itself
-    put into memory by an agent itself                             never by itself
-    a tool, a web page, another agent or another person            never by itself
-    brought in by an import, and not said in a session since       held
-    the record that a session took place                           active
-    the user, putting an active memory right                       active, in its place
-    speaks against something known                                 held
+    reads like an instruction to its reader                        never without a person
+    written to memory by an agent itself                           never without a person
+    a tool, a web page, another agent or another person            never without a person
+    imported, and not said in a captured session since             held
+    the record of a session                                        active
+    the user, correcting an active memory                          active, in its place
+    contradicts an existing memory                                 held
     written by an agent about the user                             held
     the user, in two or more separate sessions                     active
-    the extractor is unsure of it                                  held
+    the confidence of the extractor is low                         held
     the user's decision, with its reason                           active
-    anything else (profile facts above all)                        held
+    anything else, facts about the user in particular              held
 
-What a person writes by hand is active at once and does not come here. Nothing here reads or writes.
+Memories that a person writes are active at once and are not judged here. Scope is not decided here
+either: a candidate becomes active in the scope it has. Nothing here reads or writes the store.
 """
 
 from dataclasses import dataclass
@@ -35,14 +36,14 @@ TRUSTED_VOICES = frozenset({Voice.USER, Voice.ASSISTANT})
 
 @dataclass(frozen=True)
 class Promote:
-    """It may become active now."""
+    """It becomes active."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Hold:
-    """It waits for a person, or for more evidence."""
+    """It waits for a person or for more evidence."""
 
     why: str
 
@@ -59,16 +60,16 @@ Verdict = Promote | Hold | NeverPromote
 
 @dataclass(frozen=True, kw_only=True)
 class PromotionFacts:
-    """What the policy needs to know of a candidate besides itself."""
+    """What the policy needs to know about a candidate besides the candidate itself."""
 
-    sessions: int  # in how many separate sessions the user said so
+    sessions: int  # number of separate sessions in which the user said it
     corrects_active: bool = False
     has_conflict: bool = False
-    is_said_in_session: bool = False  # in a session captured as it was held, not only in imported ones
+    is_said_in_session: bool = False  # in a captured session, not only in imported ones
 
 
-def judge(candidate: Memory, standing: PromotionFacts) -> Verdict:
-    """Return what may become of *candidate* without a person."""
+def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
+    """Return whether *candidate* may become active without a person."""
     voice = str(candidate.metadata.get("voice", ""))
     flags = candidate.metadata.get("flags", ())
     if INSTRUCTION_FLAG in flags:
@@ -77,19 +78,19 @@ def judge(candidate: Memory, standing: PromotionFacts) -> Verdict:
         return NeverPromote("an agent put it into memory itself")
     if voice not in TRUSTED_VOICES:
         return NeverPromote(f"it rests on the words of {voice or 'nobody we know'}")
-    if candidate.source_kind is SourceKind.IMPORT and not standing.is_said_in_session:
+    if candidate.source_kind is SourceKind.IMPORT and not facts.is_said_in_session:
         return Hold("it was imported, and no session since has confirmed it")
     if candidate.type is MemoryType.EPISODE:
         return Promote("a record of a session")
     by_user = voice == Voice.USER
-    if by_user and standing.corrects_active:
+    if by_user and facts.corrects_active:
         return Promote("the user put it right")
-    if standing.has_conflict:
+    if facts.has_conflict:
         return Hold("it speaks against something known")
     if not by_user:
         return Hold("an agent wrote it about the user")
-    if standing.sessions >= MIN_SESSIONS:
-        return Promote(f"the user said so in {standing.sessions} sessions")
+    if facts.sessions >= MIN_SESSIONS:
+        return Promote(f"the user said so in {facts.sessions} sessions")
     if candidate.confidence < MIN_CONFIDENCE:
         return Hold("the extractor is unsure of it")
     if candidate.type is MemoryType.DECISION and candidate.rationale:

@@ -1,8 +1,8 @@
 """
-The small writes that every change of memory is made of: a birth, a move, a link.
+Write memories, status changes and links, each with an entry in the audit log.
 
-Each leaves its line in the audit log. They run inside somebody else's transaction and decide
-nothing; `domain.lifecycle` says which moves there are.
+The writer runs inside the caller's transaction and makes no decisions; `domain.lifecycle` defines
+the allowed changes of status.
 """
 
 from collections.abc import Iterable
@@ -16,24 +16,24 @@ from recollect.domain.memory import NO_EFFECTS, Change, ChangeEffects, Memory, S
 from recollect.errors import IllegalTransition
 from recollect.store.protocol import Tables
 
-ENGINE = "engine"  # who writes what no person asked for
+ENGINE = "engine"  # the author of changes that no person requested
 
 
 def describe_replaced(memory_ids: Iterable[str]) -> str:
-    """Return how a reason says which memories another one replaced."""
+    """Return the part of a reason that names the replaced memories, for people to read."""
     return "; ".join(f"in place of {memory_id}" for memory_id in memory_ids)
 
 
 @dataclass(frozen=True)
 class AuditedWriter:
-    """The records of one transaction, kept in the name of *by*."""
+    """Writes within one transaction; *by* is the author in the audit log."""
 
     tables: Tables
     clock: Clock
     by: str
 
     def create(self, memory: Memory, reason: str) -> None:
-        """Keep a new memory."""
+        """Add a new memory."""
         self.tables.memories.add(memory)
         self._add_change(memory, None, reason)
 
@@ -46,10 +46,10 @@ class AuditedWriter:
         effects: ChangeEffects = NO_EFFECTS,
         confirmed_at: datetime | None = None,
     ) -> Memory:
-        """Change a memory's status along the lifecycle; *confirmed_at* where a move is undone."""
-        moved = advance(memory, to, at=self.clock.now())
+        """Change the status of a memory and return it; *confirmed_at* is set when undoing."""
+        updated = advance(memory, to, at=self.clock.now())
         if confirmed_at is not None:
-            moved = replace(moved, confirmed_at=confirmed_at)
+            updated = replace(updated, confirmed_at=confirmed_at)
         if to is Status.ACTIVE and memory.key:
             holder = self.tables.memories.with_key(memory.key, memory.owner)
             if holder is not None:
@@ -57,12 +57,12 @@ class AuditedWriter:
                     f"the fact {memory.key!r} is held by memory {holder.id}; archive that one "
                     "first, or set the value anew"
                 )
-        self.tables.memories.update_status(moved)
-        self._add_change(moved, memory.status, reason, effects)
-        return moved
+        self.tables.memories.update_status(updated)
+        self._add_change(updated, memory.status, reason, effects)
+        return updated
 
     def note_hold(self, memory: Memory, reason: str) -> None:
-        """Note why a candidate stays where it is, unless that was the last thing noted."""
+        """Record why a candidate stays in the inbox, unless the last entry says so already."""
         changes = self.tables.memories.changes(memory.id)
         last = changes[-1] if changes else None
         if last and last.before == last.after and last.reason == f"held: {reason}":
@@ -78,8 +78,8 @@ class AuditedWriter:
         to_kind: LinkEnd = LinkEnd.MEMORY,
         note: str = "",
     ) -> Link:
-        """Keep a link; saying the same twice is saying it once."""
-        made = Link(
+        """Add a link, or return the existing one."""
+        new_link = Link(
             id=self.clock.new_id(),
             from_id=from_id,
             relation=relation,
@@ -88,12 +88,11 @@ class AuditedWriter:
             note=note,
             created_at=self.clock.now(),
         )
-        self.tables.links.add(made)
-        kept = (made.relation, made.to_id, made.from_id)
+        self.tables.links.add(new_link)
         return next(
-            one
-            for one in self.tables.links.of_memory(from_id)
-            if (one.relation, one.to_id, one.from_id) == kept
+            link
+            for link in self.tables.links.of_memory(from_id)
+            if (link.relation, link.to_id, link.from_id) == (relation, to_id, from_id)
         )
 
     def _add_change(

@@ -1,8 +1,8 @@
 """
-Ask a chat model within the daily budget, and enter what it cost into the ledger.
+Call the chat model within the daily budget, and record what the call cost.
 
-A model is a help, never a need: where none is configured, the budget is spent or the model cannot
-answer, there is no answer and a reason, and whoever asked goes on without.
+The chat model is optional. If none is configured, the budget is spent or the model is unavailable,
+the result says why, and the caller continues without a reply.
 """
 
 from dataclasses import dataclass, replace
@@ -16,52 +16,54 @@ MAX_ERROR_CHARS = 500
 
 @dataclass(frozen=True)
 class ModelReply:
-    """What a model said, and which; or why it said nothing."""
+    """The reply of a model and its name, or why there is no reply."""
 
     text: str = ""
     model: str = ""
     failure: str = ""
 
 
-def complete_within_budget(desk: EngineContext, *, purpose: str, system: str, prompt: str, max_tokens: int) -> ModelReply:
-    """Return what the model says to *prompt*, or why there is no answer."""
+def complete_within_budget(
+    engine: EngineContext, *, purpose: str, system: str, prompt: str, max_tokens: int
+) -> ModelReply:
+    """Return the reply of the model to *prompt*, or why there is none."""
     try:
-        model = desk.chat()
+        model = engine.chat()
     except (
         ModelUnavailable,
         InvalidInput,
-    ) as error:  # it cannot be reached, or is set up by halves
+    ) as error:  # unavailable, or its settings are incomplete
         return ModelReply(failure=str(error))
     if model is None:
         return ModelReply(failure="no language model is configured")
-    if refusal := budget_refusal(desk):
+    if refusal := budget_refusal(engine):
         return ModelReply(failure=refusal)
     call = ModelCall(
-        id=desk.clock.new_id(),
+        id=engine.clock.new_id(),
         event_id=None,
         model=model.name,
         purpose=purpose,
-        asked_at=desk.clock.now(),
+        asked_at=engine.clock.now(),
     )
     try:
-        answer = model.complete(system, prompt, max_tokens=max_tokens)
+        reply = model.complete(system, prompt, max_tokens=max_tokens)
     except ModelUnavailable as error:
-        record_call(desk, replace(call, error=str(error)[:MAX_ERROR_CHARS]))
+        record_call(engine, replace(call, error=str(error)[:MAX_ERROR_CHARS]))
         return ModelReply(failure=str(error))
     record_call(
-        desk,
-        replace(call, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens),
+        engine,
+        replace(call, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens),
     )
-    return ModelReply(text=answer.text, model=model.name)
+    return ModelReply(text=reply.text, model=model.name)
 
 
-def budget_refusal(desk: EngineContext) -> str:
+def budget_refusal(engine: EngineContext) -> str:
     """Return why today's budget allows no further call, or ''."""
-    with desk.store.read() as tables:
-        spent = tables.jobs.spent_since(start_of_day(desk.clock.now()))
-    return desk.budget.refusal(spent)
+    with engine.store.read() as tables:
+        spent = tables.jobs.spent_since(start_of_day(engine.clock.now()))
+    return engine.budget.refusal(spent)
 
 
-def record_call(desk: EngineContext, call: ModelCall) -> None:
-    """Keep a call in the ledger."""
-    desk.store.write(lambda tables: tables.jobs.add_call(call))
+def record_call(engine: EngineContext, call: ModelCall) -> None:
+    """Record a call and its cost."""
+    engine.store.write(lambda tables: tables.jobs.add_call(call))

@@ -1,14 +1,13 @@
 """
-Decide what a candidate is beside what is known: new, the same, more of the same, or against it.
+Decide what a candidate is compared with existing memories: new, duplicate, mergeable, conflicting.
 
-Pure: a candidate and its neighbours in, a decision out. Nothing here reads or writes the store.
+Pure: a candidate and its near memories in, a decision out. Nothing here reads or writes the store.
 
-Three questions, in this order. Does it *say the same* as a neighbour? Does it *speak against* one:
-by giving another value to an attribute that has one value at a time, by denying what it says, by
-saying what took its place, by putting it right in so many words, or by telling the same of the same
-names with something else in its place? Does it *say more* than one? If none, it is new. The weights
-and bars were chosen on half of the scopes of letta-update and confirmed on the other;
-benchmarks/consolidation measures them.
+Three checks, in this order. Is it a *duplicate*? Does it *contradict* a memory: by another value of
+an attribute that has one value at a time, by negating it, by saying what replaced it, by an
+explicit correction, or by a similar statement about the same names that differs in one part? Does
+it say *more* than a memory? If none applies, it is new. The thresholds were chosen on half of the
+scopes of letta-update and confirmed on the other half; benchmarks/consolidation measures them.
 """
 
 from collections.abc import Sequence
@@ -18,22 +17,27 @@ from recollect.domain.candidate import CORRECTION_FLAG, UPDATE_FLAG
 from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
-from recollect.text.replacements import replaces
-from recollect.text.statement_similarity import MAX_CHARS, statement_similarity, statement_parts, are_competing
 from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.replacements import replaces
 from recollect.text.statement_parser import (
     USER_SUBJECT,
     Statement,
     content_words,
     is_negated,
-    words_without_negation,
     parse_statement,
+    words_without_negation,
+)
+from recollect.text.statement_similarity import (
+    MAX_CHARS,
+    are_competing,
+    statement_parts,
+    statement_similarity,
 )
 
-MIN_SIMILARITY_DUPLICATE = 0.97  # meaning: as near as two wordings of one sentence come
+MIN_SIMILARITY_DUPLICATE = 0.97  # similarity of two wordings of one sentence
 MIN_SIMILARITY_MERGE = 0.85
-MIN_LIKENESS_CONFLICT = 1.55  # how alike two statements about the same names must be to be rivals
-MIN_LIKENESS_CORRECTION = 1.75  # how alike, where the candidate says that it corrects something
+MIN_LIKENESS_CONFLICT = 1.55  # of two statements about the same names
+MIN_LIKENESS_CORRECTION = 1.75  # if the candidate says that it is a correction
 SIGNS = LazyPattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
 NEGATED = "one says what the other denies"
 _CURRENT = frozenset({Status.ACTIVE, Status.INBOX})
@@ -42,101 +46,102 @@ _CURRENT = frozenset({Status.ACTIVE, Status.INBOX})
 @dataclass(frozen=True)
 class NearMemory:
     """
-    A memory of the same owner, and how near it is in meaning (None where that is not known).
+    A memory of the same owner and its similarity (None without an embedder).
 
-    *heard*: it rests on the very same words of the very same session, captured before.
+    *is_same_utterance*: it quotes the same words of the same session, captured before.
     """
 
     memory: Memory
     similarity: float | None
     is_same_utterance: bool = False
-    is_same_source: bool = False  # both were said in one breath: in the same source
+    is_same_source: bool = False  # both come from the same source
 
 
 @dataclass(frozen=True)
 class New:
-    """Nothing known says it, or speaks against it."""
+    """No existing memory says it or contradicts it."""
 
 
 @dataclass(frozen=True)
 class Duplicate:
-    """Somebody said so before."""
+    """An existing memory says the same."""
 
     of: Memory
 
 
 @dataclass(frozen=True)
 class MergeInto:
-    """It says what *into* says, and one of the two says more."""
+    """It says what *into* says, and one of the two has more detail."""
 
     into: Memory
-    candidate_says_more: bool  # the candidate does
+    candidate_says_more: bool  # otherwise *into* does
 
 
 @dataclass(frozen=True)
 class Contradicts:
-    """It cannot well be true together with *other*."""
+    """It and *other* can hardly both be true."""
 
     other: Memory
     why: str
-    is_correction: bool  # in so many words, and later
-    is_certain: bool = True  # it was read, not guessed from likeness
-    others: tuple[Memory, ...] = ()  # further rivals that are as certain
+    is_correction: bool  # explicit, and said later
+    is_certain: bool = True  # parsed, not inferred from similarity
+    others: tuple[Memory, ...] = ()  # further certain conflicts
 
 
 Decision = New | Duplicate | MergeInto | Contradicts
 
 
 def consolidate(candidate: Memory, neighbours: Sequence[NearMemory]) -> Decision:
-    """Return what *candidate* is beside its *neighbours*, nearest first."""
-    others = [one for one in neighbours if one.memory.id != candidate.id]
-    if same := next((one for one in others if _is_duplicate(candidate, one)), None):
+    """Return what *candidate* is compared with its *neighbours*, nearest first."""
+    others = [other for other in neighbours if other.memory.id != candidate.id]
+    if same := next((other for other in others if _is_duplicate(candidate, other)), None):
         if _has_more_detail(candidate, same.memory) and same.memory.status in _CURRENT:
             return MergeInto(same.memory, candidate_says_more=True)
         return Duplicate(same.memory)
-    standing = [one for one in others if one.memory.status in _CURRENT]
-    against = _find_conflict(candidate, standing)
-    if against is not None and against.is_certain:
-        return against
-    for one in standing:
-        if _is_mergeable(candidate, one):
-            more = content_words(candidate.content) > content_words(one.memory.content)
-            return MergeInto(one.memory, candidate_says_more=more)
-    return against or New()
+    current = [other for other in others if other.memory.status in _CURRENT]
+    conflict = _find_conflict(candidate, current)
+    if conflict is not None and conflict.is_certain:
+        return conflict
+    for near in current:
+        if _is_mergeable(candidate, near):
+            more = content_words(candidate.content) > content_words(near.memory.content)
+            return MergeInto(near.memory, candidate_says_more=more)
+    return conflict or New()
 
 
 def parse_ahead(text: str) -> None:
-    """Read *text* now, so that a decision about it later costs little."""
+    """Parse *text* now and cache the result, so that a later decision is fast."""
     _parse(text)
     statement_parts(text[:MAX_CHARS])
 
 
 def may_share_subject(one: Memory, other: Memory) -> bool:
-    """Say whether two may be of one thing: "likes tea" of Ann is not "likes tea" of Bob."""
+    """Return whether two may be about one thing: "likes tea" of Ann differs from that of Bob."""
     pairs = ((one.title, other.title), (one.summary, other.summary))
     return all(mine == theirs or not mine or not theirs for mine, theirs in pairs)
 
 
-def _is_duplicate(candidate: Memory, one: NearMemory) -> bool:
-    if one.memory.type is not candidate.type or not may_share_subject(candidate, one.memory):
+def _is_duplicate(candidate: Memory, near: NearMemory) -> bool:
+    if near.memory.type is not candidate.type or not may_share_subject(candidate, near.memory):
         return False
-    if one.is_same_utterance:
+    if near.is_same_utterance:
         return True
-    # What was superseded or contradicted and is said again is news; what was turned down is not.
-    if one.memory.status in (Status.SUPERSEDED, Status.CONTRADICTED):
+    # A superseded or contradicted fact that is said again is news; a rejected one is not.
+    if near.memory.status in (Status.SUPERSEDED, Status.CONTRADICTED):
         return False
-    mine, theirs = candidate.content, one.memory.content
+    mine, theirs = candidate.content, near.memory.content
     if fingerprint(mine) == fingerprint(theirs):
         return True
-    alike = words_without_negation(mine) == words_without_negation(theirs) and is_negated(mine) == is_negated(theirs)
-    alike = alike and SIGNS.findall(mine) == SIGNS.findall(theirs)
-    return alike and (one.similarity is None or one.similarity >= MIN_SIMILARITY_DUPLICATE)
+    same_words = words_without_negation(mine) == words_without_negation(theirs)
+    same_polarity = is_negated(mine) == is_negated(theirs)
+    alike = same_words and same_polarity and SIGNS.findall(mine) == SIGNS.findall(theirs)
+    return alike and (near.similarity is None or near.similarity >= MIN_SIMILARITY_DUPLICATE)
 
 
 def _has_more_detail(candidate: Memory, other: Memory) -> bool:
-    """Say whether the same words come with what the other lacks: a reason, or the user's voice."""
-    unsaid = {Voice.TOOL, Voice.SYSTEM, Voice.OTHER}
-    if candidate.metadata.get("voice") == Voice.USER and other.metadata.get("voice") in unsaid:
+    """Return whether it has what the other lacks: a reason, say, or the user's voice."""
+    indirect = {Voice.TOOL, Voice.SYSTEM, Voice.OTHER}
+    if candidate.metadata.get("voice") == Voice.USER and other.metadata.get("voice") in indirect:
         return True
     return any(
         getattr(candidate, field) and not getattr(other, field)
@@ -144,41 +149,41 @@ def _has_more_detail(candidate: Memory, other: Memory) -> bool:
     )
 
 
-def _find_conflict(candidate: Memory, standing: Sequence[NearMemory]) -> Contradicts | None:
+def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradicts | None:
     flags = candidate.metadata.get("flags", ())
-    found = []
-    for one in standing:
-        why, sure = _conflict_with(candidate, one, corrects=CORRECTION_FLAG in flags)
+    conflicts = []
+    for near in current:
+        why, is_certain = _conflict_with(candidate, near, corrects=CORRECTION_FLAG in flags)
         if why:
-            weight = statement_similarity(candidate.content, one.memory.content, one.similarity)
-            found.append((sure, weight, one.memory, why))
-    if not found:
+            weight = statement_similarity(candidate.content, near.memory.content, near.similarity)
+            conflicts.append((is_certain, weight, near.memory, why))
+    if not conflicts:
         return None
-    # What was read before what was guessed, another value before a denial, the likest first.
-    found.sort(key=lambda rival: (-rival[0], rival[3] == NEGATED, -rival[1], rival[2].id))
-    sure, _, best, why = found[0]
+    # Parsed before inferred, another value before a negation, the most similar first.
+    conflicts.sort(key=lambda item: (-item[0], item[3] == NEGATED, -item[1], item[2].id))
+    is_certain, _, best, why = conflicts[0]
     later = candidate.observed_at >= best.observed_at
-    corrects = sure and later and (CORRECTION_FLAG in flags or UPDATE_FLAG in flags)
-    # Where the likeness of words decides, only the likest is a rival; a reading is sure of each.
-    others = tuple(memory for certain, _, memory, _ in found[1:] if certain)
-    return Contradicts(best, why, is_correction=corrects, is_certain=sure, others=others)
+    corrects = is_certain and later and (CORRECTION_FLAG in flags or UPDATE_FLAG in flags)
+    # Of inferred conflicts only the most similar counts; every parsed one does.
+    others = tuple(memory for certain, _, memory, _ in conflicts[1:] if certain)
+    return Contradicts(best, why, is_correction=corrects, is_certain=is_certain, others=others)
 
 
-def _conflict_with(candidate: Memory, one: NearMemory, *, corrects: bool) -> tuple[str, bool]:
-    """Return why two speak against each other, or '', and whether that was read, not guessed."""
-    mine, theirs = candidate.content, one.memory.content
-    said, known = _parse(mine), _parse(theirs)
-    if why := _value_conflict(said, known):
+def _conflict_with(candidate: Memory, near: NearMemory, *, corrects: bool) -> tuple[str, bool]:
+    """Return why two contradict each other, or '', and whether that is parsed, not inferred."""
+    mine, theirs = candidate.content, near.memory.content
+    candidate_statement, known_statement = _parse(mine), _parse(theirs)
+    if why := _value_conflict(candidate_statement, known_statement):
         return why, True
     if replaces(mine, theirs):
         return "it says what took the place of it", True
-    if _is_attribute_of_another(said, known):
+    if _is_attribute_of_another(candidate_statement, known_statement):
         return "", False
     if _is_negation(mine, theirs):
         return NEGATED, True
-    weight = statement_similarity(mine, theirs, one.similarity)
-    # Who says two alike things in one breath hardly means the second against the first.
-    if weight >= MIN_LIKENESS_CONFLICT and are_competing(mine, theirs) and not one.is_same_source:
+    weight = statement_similarity(mine, theirs, near.similarity)
+    # Two similar statements in one source are rarely meant to contradict each other.
+    if weight >= MIN_LIKENESS_CONFLICT and are_competing(mine, theirs) and not near.is_same_source:
         return "both tell the same of the same names, differently", False
     if corrects and weight >= MIN_LIKENESS_CORRECTION:
         return "it corrects what was said", False
@@ -194,7 +199,7 @@ def _value_conflict(one: Statement | None, other: Statement | None) -> str:
         return ""
     if (one.subject, one.attribute) != (other.subject, other.attribute):
         return ""
-    # "Lisbon" and "Lisbon, Portugal" are one place told twice.
+    # "Lisbon" and "Lisbon, Portugal" are the same place.
     if one.value in other.value or other.value in one.value:
         return ""
     whose = "the user" if one.subject == USER_SUBJECT else one.subject or "the same thing"
@@ -202,7 +207,7 @@ def _value_conflict(one: Statement | None, other: Statement | None) -> str:
 
 
 def _is_attribute_of_another(one: Statement | None, other: Statement | None) -> bool:
-    """Say whether both name the same attribute of different things: alike, and no rivals."""
+    """Return whether both name the same attribute of different things, which is no conflict."""
     if one is None or other is None:
         return False
     return one.attribute == other.attribute and one.subject != other.subject
@@ -214,14 +219,15 @@ def _is_negation(one: str, other: str) -> bool:
         return False
     if mine == theirs:
         return True
-    together = len(mine & theirs)
-    return together >= 3 and together >= 0.75 * max(len(mine), len(theirs))
+    shared = len(mine & theirs)
+    return shared >= 3 and shared >= 0.75 * max(len(mine), len(theirs))
 
 
-def _is_mergeable(candidate: Memory, one: NearMemory) -> bool:
-    if one.memory.type is not candidate.type or not may_share_subject(candidate, one.memory):
+def _is_mergeable(candidate: Memory, near: NearMemory) -> bool:
+    if near.memory.type is not candidate.type or not may_share_subject(candidate, near.memory):
         return False
-    mine, theirs = content_words(candidate.content), content_words(one.memory.content)
+    mine, theirs = content_words(candidate.content), content_words(near.memory.content)
     nested = (mine <= theirs or theirs <= mine) and min(len(mine), len(theirs)) >= 2
-    near = one.similarity is None or one.similarity >= MIN_SIMILARITY_MERGE
-    return nested and near and is_negated(candidate.content) == is_negated(one.memory.content)
+    is_similar = near.similarity is None or near.similarity >= MIN_SIMILARITY_MERGE
+    same_polarity = is_negated(candidate.content) == is_negated(near.memory.content)
+    return nested and is_similar and same_polarity

@@ -1,9 +1,9 @@
 """
-The consolidate stage: compare each candidate with what is known, apply the decision, then policy.
+The consolidate stage: compare candidates with existing memories, then apply the promotion policy.
 
-Candidates are settled one after another in the order in which they were said, some in each
-transaction: the neighbours are read in the same transaction in which the decision is written, so
-that two workers with the same news make one memory of it, not two.
+Candidates are processed in the order in which they were said, some in each transaction. The near
+memories are read in the transaction that writes the decision, so that two workers with the same
+statement make one memory of it, not two.
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind
 from recollect.domain.source import Evidence, SourceKind
 from recollect.domain.transcript import Voice
+from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
 from recollect.engine.consolidate import (
     Contradicts,
     Duplicate,
@@ -31,7 +32,6 @@ from recollect.engine.consolidate import (
 )
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob
-from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 
@@ -39,45 +39,45 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CANDIDATES_PER_BATCH = 10  # so that the write lock is never held for long
-MAX_NEIGHBOURS = 12  # of each leg
-MAX_NEIGHBOURS_WIDE = 100  # of each leg, where too few of the nearest have been decided
-COPIED_EVIDENCE_START = 1_000  # where the numbers of evidence begin that came from another memory
+CANDIDATES_PER_BATCH = 10  # so that the write lock is never leased_job for long
+MAX_NEIGHBOURS = 12  # of each index
+MAX_NEIGHBOURS_WIDE = 100  # of each index, if too few of the nearest are consolidated
+COPIED_EVIDENCE_START = 1_000  # the first number of evidence copied from another memory
 _EVERY_STATUS = Filters(statuses=frozenset(Status))
 
 
-def consolidate_event(desk: EngineContext, held: LeasedJob) -> None:
-    """Settle every candidate of the held job's event that waits."""
-    event_id = held.job.event_id
+def consolidate_event(engine: EngineContext, leased_job: LeasedJob) -> None:
+    """Consolidate every pending candidate of the job's event."""
+    event_id = leased_job.job.event_id
     while True:
-        with desk.store.read() as tables:
-            waiting = tables.jobs.unconsolidated(event_id, CANDIDATES_PER_BATCH)
-        if not waiting:
+        with engine.store.read() as tables:
+            pending_ids = tables.jobs.unconsolidated(event_id, CANDIDATES_PER_BATCH)
+        if not pending_ids:
             break
-        model_id = embed_memories(desk, waiting)
-        with desk.store.read() as tables:
-            for memory in tables.memories.get_many(waiting):
-                parse_ahead(memory.content)  # before the write lock is taken, not under it
-        held.write(partial(_consolidate_pending, desk.clock, waiting, model_id))
-    held.finish()
+        model_id = embed_memories(engine, pending_ids)
+        with engine.store.read() as tables:
+            for memory in tables.memories.get_many(pending_ids):
+                parse_ahead(memory.content)  # before the write lock is taken
+        leased_job.write(partial(_consolidate_pending, engine.clock, pending_ids, model_id))
+    leased_job.finish()
 
 
-def embed_memories(desk: EngineContext, memory_ids: Sequence[str]) -> int | None:
-    """Embed some memories; return the model's id, or None where meaning cannot be compared."""
-    indexer = desk.indexer()
+def embed_memories(engine: EngineContext, memory_ids: Sequence[str]) -> int | None:
+    """Embed some memories; return the model's id, or None if there is no embedder."""
+    indexer = engine.indexer()
     return None if indexer is None else indexer.embed_items(memory_ids)
 
 
 def consolidate_memories(
     clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
 ) -> Counter[str]:
-    """Decide over some candidates, in order; return what became of how many."""
-    records = AuditedWriter(tables, clock, ENGINE)
+    """Consolidate candidates in order; return how many had which outcome."""
+    writer = AuditedWriter(tables, clock, ENGINE)
     counts: Counter[str] = Counter()
     for memory_id in memory_ids:
         candidate = tables.memories.get(memory_id)
         if candidate is not None and candidate.status is Status.INBOX:
-            counts[_consolidate_candidate(records, candidate, model_id)] += 1
+            counts[_consolidate_candidate(writer, candidate, model_id)] += 1
         tables.jobs.mark_consolidated(memory_id)
     return counts
 
@@ -85,102 +85,111 @@ def consolidate_memories(
 def _consolidate_pending(
     clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
 ) -> Counter[str]:
-    """Decide over those of some candidates that nobody has settled meanwhile."""
-    waiting = tables.jobs.unconsolidated_among(memory_ids)
-    return consolidate_memories(clock, [one for one in memory_ids if one in waiting], model_id, tables)
+    """Consolidate those candidates that no other worker has consolidated meanwhile."""
+    pending = tables.jobs.unconsolidated_among(memory_ids)
+    pending_ids = [memory_id for memory_id in memory_ids if memory_id in pending]
+    return consolidate_memories(clock, pending_ids, model_id, tables)
 
 
-def _consolidate_candidate(records: AuditedWriter, candidate: Memory, model_id: int | None) -> str:
-    near = neighbours(records.tables, candidate, model_id)
+def _consolidate_candidate(writer: AuditedWriter, candidate: Memory, model_id: int | None) -> str:
+    near = neighbours(writer.tables, candidate, model_id)
     if candidate.type is MemoryType.EPISODE:
-        return _consolidate_episode(records, candidate, near)
+        return _consolidate_episode(writer, candidate, near)
     match consolidate(candidate, near):
         case New():
-            return _apply_policy(records, candidate, PromotionFacts(sessions=1))
+            return _apply_policy(writer, candidate, PromotionFacts(sessions=1))
         case Duplicate(of):
-            return _apply_duplicate(records, candidate, of)
+            return _apply_duplicate(writer, candidate, of)
         case MergeInto(into, says_more):
-            return _apply_merge(records, candidate, into, says_more=says_more)
-        case Contradicts() as found:
-            return _apply_contradiction(records, candidate, found)
+            return _apply_merge(writer, candidate, into, says_more=says_more)
+        case Contradicts() as contradiction:
+            return _apply_contradiction(writer, candidate, contradiction)
 
 
 def neighbours(tables: Tables, candidate: Memory, model_id: int | None) -> list[NearMemory]:
-    """Return the settled memories of the candidate's owner that are nearest in words or meaning."""
-    similar = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS)
-    found = _comparable_memories(tables, candidate, similar)
-    if len(found) < MAX_NEIGHBOURS <= len(similar):
-        # Candidates that wait, and episodes, must not crowd out what is known.
-        similar = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS_WIDE)
-        found = _comparable_memories(tables, candidate, similar)
-    sources = {piece.source_id for piece in candidate.evidence}
+    """Return the consolidated memories of the candidate's owner nearest in words or meaning."""
+    similarities = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS)
+    memories = _comparable_memories(tables, candidate, similarities)
+    if len(memories) < MAX_NEIGHBOURS <= len(similarities):
+        # Pending candidates and episodes must not crowd out existing memories.
+        similarities = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS_WIDE)
+        memories = _comparable_memories(tables, candidate, similarities)
+    sources = {evidence.source_id for evidence in candidate.evidence}
     near = [
         NearMemory(
             memory,
-            similar[memory.id],
+            similarities[memory.id],
             is_same_utterance=_is_same_utterance(tables, candidate, memory),
-            is_same_source=any(piece.source_id in sources for piece in memory.evidence),
+            is_same_source=any(evidence.source_id in sources for evidence in memory.evidence),
         )
-        for memory in found
+        for memory in memories
     ]
-    return sorted(near, key=lambda one: (-(one.similarity or 0.0), one.memory.id))
+    return sorted(near, key=lambda other: (-(other.similarity or 0.0), other.memory.id))
 
 
 def _nearest_ids(
     tables: Tables, candidate: Memory, model_id: int | None, limit: int
 ) -> dict[str, float | None]:
-    """Return the nearest memories by id, each with its similarity; those of the same words too."""
+    """Return the similarities of the nearest memories by id, those with the same words included."""
     partitions = tables.word_index.partitions(ItemKind.MEMORY, [candidate.owner])
-    told = tables.word_index.match(candidate.content, partitions, limit=limit)
-    item_ids = {match.item_id for match in told.matches}
-    item_ids.update(tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner))
+    found = tables.word_index.match(candidate.content, partitions, limit=limit)
+    item_ids = {match.item_id for match in found.matches}
+    item_ids.update(
+        tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner)
+    )
     vector = _vector(tables, candidate, model_id)
     similar: dict[int, float] = {}
     if model_id is not None and vector is not None:
         near = dict(tables.embeddings.nearest(model_id, vector, partitions, limit=limit))
         near |= dict(tables.embeddings.similarities(model_id, vector, sorted(item_ids)))
-        similar = {item_id: one.similarity for item_id, one in near.items()}
+        similar = {item_id: match.similarity for item_id, match in near.items()}
     candidate_rows = tables.memories.candidate_rows({*item_ids, *similar}, _EVERY_STATUS)
-    return {one.id: similar.get(one.item_id) for one in candidate_rows if one.id != candidate.id}
+    return {row.id: similar.get(row.item_id) for row in candidate_rows if row.id != candidate.id}
 
 
-def _comparable_memories(tables: Tables, candidate: Memory, ids: Mapping[str, float | None]) -> list[Memory]:
-    """Return those that have been decided and are of a kind to compare: episodes with episodes."""
-    waiting = tables.jobs.unconsolidated_among(ids)
-    episode = candidate.type is MemoryType.EPISODE
-    found = tables.memories.get_many([one for one in ids if one not in waiting])
+def _comparable_memories(
+    tables: Tables, candidate: Memory, ids: Mapping[str, float | None]
+) -> list[Memory]:
+    """Return the consolidated memories among *ids*; episodes are compared with episodes only."""
+    pending = tables.jobs.unconsolidated_among(ids)
+    is_episode = candidate.type is MemoryType.EPISODE
+    memories = tables.memories.get_many([id for id in ids if id not in pending])
     return [
-        one
-        for one in found
-        if (one.type is MemoryType.EPISODE) is episode and not _is_archived_duplicate(tables, one)
+        memory
+        for memory in memories
+        if (memory.type is MemoryType.EPISODE) is is_episode
+        and not _is_archived_duplicate(tables, memory)
     ]
 
 
 def _is_archived_duplicate(tables: Tables, memory: Memory) -> bool:
     """
-    Say whether the engine put it away because another one says the same.
+    Return whether the engine archived *memory* as a duplicate of another one.
 
-    Nobody turned it down, and what it rests on stands in the other one. Were it compared with, the
-    last of several that say the same would be filed away beside the first, and none would be left.
+    No person rejected it, and the other memory has its evidence. If candidates were compared with
+    it, the last of several duplicates would be archived too, and none would be left.
     """
     if memory.status is not Status.ARCHIVED:
         return False
-    moves = [one for one in tables.memories.changes(memory.id) if one.before != one.after]
-    return bool(moves) and moves[-1].by == ENGINE
+    changes = tables.memories.changes(memory.id)
+    authors = [change.by for change in changes if change.before != change.after]
+    return authors[-1:] == [ENGINE]
 
 
 def _is_same_utterance(tables: Tables, candidate: Memory, memory: Memory) -> bool:
-    """Say whether the same words of the same session were captured before, in another source."""
-    sources = {piece.source_id for piece in candidate.evidence}
-    quotes = {fingerprint(piece.quote) for piece in candidate.evidence}
-    # Few neighbours share a quote; only theirs are worth asking for their session.
-    earlier = [
-        piece
-        for piece in memory.evidence
-        if piece.source_id not in sources and fingerprint(piece.quote) in quotes
+    """Return whether the same words of the same session were captured before."""
+    sources = {evidence.source_id for evidence in candidate.evidence}
+    quotes = {fingerprint(evidence.quote) for evidence in candidate.evidence}
+    # Few memories share a quote; only for those the session is looked up.
+    earlier_quotes = [
+        evidence
+        for evidence in memory.evidence
+        if evidence.source_id not in sources and fingerprint(evidence.quote) in quotes
     ]
-    heard = _utterances(tables, candidate) if earlier else set()
-    return not heard.isdisjoint(_utterances(tables, replace(memory, evidence=tuple(earlier))))
+    utterances = _utterances(tables, candidate) if earlier_quotes else set()
+    return not utterances.isdisjoint(
+        _utterances(tables, replace(memory, evidence=tuple(earlier_quotes)))
+    )
 
 
 def _vector(
@@ -192,91 +201,97 @@ def _vector(
     return tables.embeddings.first_vectors(model_id, [item_id]).get(item_id)
 
 
-def _consolidate_episode(records: AuditedWriter, candidate: Memory, near: Sequence[NearMemory]) -> str:
-    """A session told again, longer: the new telling takes the place of the old one."""
+def _consolidate_episode(
+    writer: AuditedWriter, candidate: Memory, near: Sequence[NearMemory]
+) -> str:
+    """Replace the earlier episodes of the same session, which was captured again."""
     session = candidate.metadata.get("session")
-    told_before = [
-        one.memory
-        for one in near
+    earlier_episodes = [
+        other.memory
+        for other in near
         if session
-        and one.memory.type is MemoryType.EPISODE
-        and one.memory.status in (Status.ACTIVE, Status.INBOX)
-        and one.memory.metadata.get("session") == session
+        and other.memory.type is MemoryType.EPISODE
+        and other.memory.status in (Status.ACTIVE, Status.INBOX)
+        and other.memory.metadata.get("session") == session
     ]
-    active = next((one for one in told_before if one.status is Status.ACTIVE), None)
+    active = next((one for one in earlier_episodes if one.status is Status.ACTIVE), None)
     if active is not None and _is_imported(candidate):
-        # An import takes nothing away from what is known already.
-        records.link(candidate.id, Relation.SUPPORTS, active.id)
-        records.change_status(candidate, Status.ARCHIVED, f"the session is known from {active.id}")
+        # An import does not replace what a captured session said.
+        writer.link(candidate.id, Relation.SUPPORTS, active.id)
+        writer.change_status(candidate, Status.ARCHIVED, f"the session is known from {active.id}")
         return "repeated"
-    for other in told_before:
-        records.change_status(other, Status.SUPERSEDED, "the session was captured again")
-        records.link(candidate.id, Relation.SUPERSEDES, other.id)
-    return _apply_policy(records, candidate, PromotionFacts(sessions=1))
+    for other in earlier_episodes:
+        writer.change_status(other, Status.SUPERSEDED, "the session was captured again")
+        writer.link(candidate.id, Relation.SUPERSEDES, other.id)
+    return _apply_policy(writer, candidate, PromotionFacts(sessions=1))
 
 
-def _apply_duplicate(records: AuditedWriter, candidate: Memory, of: Memory) -> str:
-    grown = copy_evidence(records, of, candidate)
+def _apply_duplicate(writer: AuditedWriter, candidate: Memory, of: Memory) -> str:
+    updated = copy_evidence(writer, of, candidate)
     if candidate.source_kind is SourceKind.MANUAL:
-        records.link(candidate.id, Relation.SUPPORTS, of.id)
-        records.change_status(candidate, Status.ARCHIVED, f"merged into {of.id}, which says the same")
+        writer.link(candidate.id, Relation.SUPPORTS, of.id)
+        writer.change_status(
+            candidate, Status.ARCHIVED, f"merged into {of.id}, which says the same"
+        )
     else:
-        # All the candidate knew now stands in *of*; a second record would only be in the way.
-        records.tables.memories.delete(candidate.id)
-    _apply_policy_again(records, grown, candidate)
+        # *of* has all its evidence now; a second record is not needed.
+        writer.tables.memories.delete(candidate.id)
+    _apply_policy_again(writer, updated, candidate)
     return "repeated"
 
 
-def _apply_merge(records: AuditedWriter, candidate: Memory, into: Memory, *, says_more: bool) -> str:
+def _apply_merge(writer: AuditedWriter, candidate: Memory, into: Memory, *, says_more: bool) -> str:
     if not says_more:
-        grown = copy_evidence(records, into, candidate)
-        records.link(candidate.id, Relation.SUPPORTS, into.id)
-        records.change_status(candidate, Status.ARCHIVED, f"merged into {into.id}, which says more")
-        _apply_policy_again(records, grown, candidate)
+        updated = copy_evidence(writer, into, candidate)
+        writer.link(candidate.id, Relation.SUPPORTS, into.id)
+        writer.change_status(candidate, Status.ARCHIVED, f"merged into {into.id}, which says more")
+        _apply_policy_again(writer, updated, candidate)
         return "merged"
     if into.status is not Status.INBOX:
-        records.link(candidate.id, Relation.RELATED_TO, into.id, note="says more of the same")
-        records.note_hold(candidate, f"it says more than {into.id}, which is {into.status}")
+        writer.link(candidate.id, Relation.RELATED_TO, into.id, note="says more of the same")
+        writer.note_hold(candidate, f"it says more than {into.id}, which is {into.status}")
         return "held"
-    grown = copy_evidence(records, candidate, into)
-    records.link(candidate.id, Relation.SUPERSEDES, into.id)
-    records.change_status(into, Status.SUPERSEDED, f"merged into {candidate.id}, which says more")
-    standing = _promotion_facts(records.tables, grown)
+    updated = copy_evidence(writer, candidate, into)
+    writer.link(candidate.id, Relation.SUPERSEDES, into.id)
+    writer.change_status(into, Status.SUPERSEDED, f"merged into {candidate.id}, which says more")
+    facts = _promotion_facts(writer.tables, updated)
     if _is_imported(candidate):
-        standing = replace(standing, said_here=False)  # what confirms it was said before
-    _apply_policy(records, grown, standing)
+        facts = replace(
+            facts, is_said_in_session=False
+        )  # the confirmation is older than the import
+    _apply_policy(writer, updated, facts)
     return "merged"
 
 
-def _apply_contradiction(records: AuditedWriter, candidate: Memory, found: Contradicts) -> str:
-    rivals = (found.other, *found.others)
-    known = records.tables.links.conflicts([candidate.id]).get(candidate.id, ())
+def _apply_contradiction(writer: AuditedWriter, candidate: Memory, conflict: Contradicts) -> str:
+    rivals = (conflict.other, *conflict.others)
+    linked = writer.tables.links.conflicts([candidate.id]).get(candidate.id, ())
     for other in rivals:
-        if other.id not in known:
-            records.link(candidate.id, Relation.CONTRADICTS, other.id, note=found.why)
+        if other.id not in linked:
+            writer.link(candidate.id, Relation.CONTRADICTS, other.id, note=conflict.why)
     by_user = candidate.metadata.get("voice") == Voice.USER
     active = any(other.status is Status.ACTIVE for other in rivals)
-    standing = PromotionFacts(sessions=1, corrects_active=active)
-    verdict = judge(candidate, standing)
+    facts = PromotionFacts(sessions=1, corrects_active=active)
+    verdict = judge(candidate, facts)
     allowed = isinstance(verdict, Promote) if active else not isinstance(verdict, NeverPromote)
-    if not (found.is_correction and by_user and allowed):
-        _apply_policy(records, candidate, PromotionFacts(sessions=1, has_conflict=True))
+    if not (conflict.is_correction and by_user and allowed):
+        _apply_policy(writer, candidate, PromotionFacts(sessions=1, has_conflict=True))
         return "contradicting"
     for other in rivals:
-        records.link(candidate.id, Relation.SUPERSEDES, other.id)
-        records.change_status(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
-    _apply_policy(records, candidate, standing, superseded=[other.id for other in rivals])
+        writer.link(candidate.id, Relation.SUPERSEDES, other.id)
+        writer.change_status(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
+    _apply_policy(writer, candidate, facts, superseded=[other.id for other in rivals])
     return "corrections"
 
 
-def _apply_policy_again(records: AuditedWriter, memory: Memory, by: Memory) -> None:
-    """Ask the policy anew about a candidate that has gained evidence, unless an import gave it."""
+def _apply_policy_again(writer: AuditedWriter, memory: Memory, by: Memory) -> None:
+    """Apply the policy again to a candidate with new evidence, unless an import brought it."""
     if memory.status is Status.INBOX and not _is_imported(by):
-        _apply_policy(records, memory, _promotion_facts(records.tables, memory), again=True)
+        _apply_policy(writer, memory, _promotion_facts(writer.tables, memory), again=True)
 
 
 def _promotion_facts(tables: Tables, memory: Memory) -> PromotionFacts:
-    """Return what the policy needs to know of a candidate with a past."""
+    """Return the facts the policy needs about a candidate that has earlier evidence."""
     return PromotionFacts(
         sessions=_session_count(tables, memory),
         has_conflict=bool(tables.links.conflicts([memory.id])),
@@ -285,11 +300,11 @@ def _promotion_facts(tables: Tables, memory: Memory) -> PromotionFacts:
 
 
 def _is_said_in_captured_session(tables: Tables, memory: Memory) -> bool:
-    """Say whether the user said so in a session that was captured as it was held."""
+    """Return whether the user said it in a captured session, not only in an imported one."""
     return any(
-        piece.voice == Voice.USER
-        and tables.sources.kind_of(piece.source_id) is not SourceKind.IMPORT
-        for piece in memory.evidence
+        evidence.voice == Voice.USER
+        and tables.sources.kind_of(evidence.source_id) is not SourceKind.IMPORT
+        for evidence in memory.evidence
     )
 
 
@@ -298,89 +313,90 @@ def _is_imported(memory: Memory) -> bool:
 
 
 def _apply_policy(
-    records: AuditedWriter,
+    writer: AuditedWriter,
     candidate: Memory,
-    standing: PromotionFacts,
+    facts: PromotionFacts,
     *,
     again: bool = False,
     superseded: Sequence[str] = (),
 ) -> str:
-    match judge(candidate, standing):
+    match judge(candidate, facts):
         case Promote(why):
             reason = f"{why}; {describe_replaced(superseded)}" if superseded else why
             effects = ChangeEffects(superseded=tuple(superseded))
-            records.change_status(candidate, Status.ACTIVE, reason, effects=effects)
+            writer.change_status(candidate, Status.ACTIVE, reason, effects=effects)
             return "active"
         case NeverPromote(why):
             reason = f"{why}; only a person can promote it"
         case hold:
             reason = hold.why
     if not again:
-        records.note_hold(candidate, reason)
+        writer.note_hold(candidate, reason)
     return "held"
 
 
-def copy_evidence(records: AuditedWriter, memory: Memory, other: Memory) -> Memory:
-    """Give *memory* the quotes of *other* too, what was said once only once."""
-    tables = records.tables
-    known = _utterances(tables, memory)
+def copy_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> Memory:
+    """Copy the evidence of *other* to *memory*, without repeated utterances; return it updated."""
+    tables = writer.tables
+    utterances = _utterances(tables, memory)
     added = []
-    for number, piece in enumerate(other.evidence):
-        if not known.isdisjoint(_utterance_keys(tables, piece)):
+    for number, evidence in enumerate(other.evidence):
+        if not utterances.isdisjoint(_utterance_keys(tables, evidence)):
             continue
         copy = replace(
-            piece,
+            evidence,
             id=_copied_evidence_id(memory, other, number),
             memory_id=memory.id,
         )
         tables.memories.add_evidence(copy)
         added.append(copy)
     confirmed_at = max(memory.confirmed_at, other.observed_at)
-    grown = replace(
+    updated = replace(
         memory,
         evidence=(*memory.evidence, *added),
         confidence=max(memory.confidence, other.confidence),
         confirmed_at=confirmed_at,
-        updated_at=records.clock.now(),
+        updated_at=writer.clock.now(),
     )
-    tables.memories.update_status(grown)
-    return grown
+    tables.memories.update_status(updated)
+    return updated
 
 
-def remove_copied_evidence(records: AuditedWriter, memory: Memory, other: Memory) -> None:
-    """Take back what `with_evidence_of` gave: those quotes are the other one's alone again."""
-    numbers = range(len(other.evidence))
-    records.tables.memories.drop_evidence([_copied_evidence_id(memory, other, one) for one in numbers])
+def remove_copied_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> None:
+    """Remove the evidence that `copy_evidence` copied from *other* to *memory*."""
+    count = len(other.evidence)
+    ids = [_copied_evidence_id(memory, other, number) for number in range(count)]
+    writer.tables.memories.drop_evidence(ids)
 
 
 def _copied_evidence_id(memory: Memory, other: Memory, number: int) -> str:
-    # After the memory's own, which say it best.
+    # Sorted after the memory's own evidence.
     return derived_id(memory.id, f"evidence of {other.id}", COPIED_EVIDENCE_START + number)
 
 
 def _utterances(tables: Tables, memory: Memory) -> set[tuple[str, str]]:
-    """Return what was said in which session, in a form that knows it again."""
-    return {mark for one in memory.evidence for mark in _utterance_keys(tables, one)}
+    """Return the keys of everything the memory quotes."""
+    return {key for evidence in memory.evidence for key in _utterance_keys(tables, evidence)}
 
 
-def _utterance_keys(tables: Tables, piece: Evidence) -> Iterator[tuple[str, str]]:
+def _utterance_keys(tables: Tables, evidence: Evidence) -> Iterator[tuple[str, str]]:
     """
-    Yield what knows the words of *piece* again: their session, and the very moment they were said.
+    Yield the keys of an utterance: its words with its session, and its words with its time.
 
-    A client that lets a session branch off copies what was said before into the new one. Nobody
-    said it twice, and so it must not count as said in two sessions.
+    A client that branches a session copies the earlier messages into the new one. The user said
+    them once, so they must not count as said in two sessions.
     """
-    words = fingerprint(piece.quote)
-    yield _session(tables, piece), words
-    at = tables.sources.said_at(piece.source_id, piece.start)
+    words = fingerprint(evidence.quote)
+    yield _session(tables, evidence), words
+    at = tables.sources.said_at(evidence.source_id, evidence.start)
     if at is not None:
         yield f"at {at}", words
 
 
 def _session_count(tables: Tables, memory: Memory) -> int:
-    """Return in how many separate sessions the user said so."""
-    return len({_session(tables, one) for one in memory.evidence if one.voice == Voice.USER})
+    """Return in how many separate sessions the user said it."""
+    return len({_session(tables, quote) for quote in memory.evidence if quote.voice == Voice.USER})
 
 
-def _session(tables: Tables, piece: Evidence) -> str:
-    return tables.sources.session_of(piece.source_id)
+def _session(tables: Tables, evidence: Evidence) -> str:
+    return tables.sources.session_of(evidence.source_id)

@@ -14,7 +14,7 @@ import numpy as np
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Embedder, Vectors
 from recollect.store.protocol import Store, Tables
-from recollect.store.values import ModelsInUse, UnembeddedItem, ChunkEmbedding, PendingFilter
+from recollect.store.values import ChunkEmbedding, ModelsInUse, PendingFilter, UnembeddedItem
 from recollect.text.chunks import split_into_chunks
 from recollect.text.fingerprint import short_hash
 
@@ -48,7 +48,11 @@ def embed_pending(
 
 
 def embed_items(
-    store: Store, embedder: Embedder, record_ids: Sequence[str], *, pending_filter: PendingFilter = PendingFilter.ALL
+    store: Store,
+    embedder: Embedder,
+    record_ids: Sequence[str],
+    *,
+    pending_filter: PendingFilter = PendingFilter.ALL,
 ) -> int:
     """Embed those of some items that are pending; return the id of the model."""
     with store.read() as tables:
@@ -120,7 +124,9 @@ def _serve_if_complete(tables: Tables, model_id: int, may_serve: MayServeCheck) 
     if _serves(tables, model_id):
         return True
     # Checked again inside the write: another model may have been chosen meanwhile.
-    if not may_serve(tables.embeddings.models_in_use(), model_id) or tables.embeddings.count_pending(model_id):
+    if not may_serve(
+        tables.embeddings.models_in_use(), model_id
+    ) or tables.embeddings.count_pending(model_id):
         return False
     tables.embeddings.set_serving_model(model_id)
     return True
@@ -141,7 +147,9 @@ def _chunk_embeddings(
     new = {digest: text for digest, text in texts.items() if digest not in vectors_by_hash}
     if new:
         rows = call_embedder(embedder.embed, list(new.values())).astype("<f2")
-        vectors_by_hash |= {digest: row.tobytes() for digest, row in zip(new, np.asarray(rows), strict=True)}
+        vectors_by_hash |= {
+            digest: row.tobytes() for digest, row in zip(new, np.asarray(rows), strict=True)
+        }
     return [
         ChunkEmbedding(item_id, number, len(chunks), digest, vectors_by_hash[digest])
         for item_id, chunks in chunks_of_items

@@ -13,8 +13,6 @@ import threading
 from collections.abc import Sequence
 
 from recollect.domain.maintenance import EmbedderState
-from recollect.engine.resilient_embedder import ResilientEmbedder
-from recollect.engine.embedding_migration import ModelRoles, ModelRoleChooser
 from recollect.engine.embed_pending import (
     BATCH_ITEMS,
     call_embedder,
@@ -23,9 +21,11 @@ from recollect.engine.embed_pending import (
     embed_pending,
     serve_if_complete,
 )
+from recollect.engine.embedding_migration import ModelRoleChooser, ModelRoles
+from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable, StoreError
-from recollect.models.embedder_registry import EmbedderRegistry
 from recollect.models.embedder import Embedder
+from recollect.models.embedder_registry import EmbedderRegistry
 from recollect.retrieval.candidates import QueryVector
 from recollect.store.protocol import Store, Tables
 from recollect.store.values import PendingFilter
@@ -95,7 +95,9 @@ class Indexer:
         """Embed one batch of pending items; return how many."""
         roles = self._choose_roles()
         count = self._embed_pending(roles, BATCH_ITEMS)
-        next_embedder = roles.next or (roles.serving if roles.pending is PendingFilter.ALL else None)
+        next_embedder = roles.next or (
+            roles.serving if roles.pending is PendingFilter.ALL else None
+        )
         if not count and next_embedder is not None:
             count = self._migrate_batch(next_embedder)
         if count < BATCH_ITEMS:
@@ -130,7 +132,9 @@ class Indexer:
                 self._last_roles.serving.record_failure(error)
             return None, _describe_failure(str(error))
 
-    def refresh_query_vector(self, tables: Tables, query: str, query_vector: QueryVector | None) -> QueryVector | None:
+    def refresh_query_vector(
+        self, tables: Tables, query: str, query_vector: QueryVector | None
+    ) -> QueryVector | None:
         """
         Return *query_vector* if its model serves in *tables*, else embed the query again.
 
@@ -217,7 +221,7 @@ class Indexer:
                 target=self._run_thread, name="recollect-indexer", daemon=True
             )
             self._thread.start()
-            # If the program does not call close, it must not end while the thread is inside a model.
+            # Without close, the program must not end while the thread is inside a model.
             atexit.register(self.close)
 
     def _run_thread(self) -> None:
@@ -261,7 +265,10 @@ class Indexer:
         may_serve = self._roles.may_serve
         with self._migration_lock, next_embedder.pausing_on_failure():
             count = embed_pending(
-                self._store, next_embedder.embedder, pending_filter=PendingFilter.REEMBED, may_serve=may_serve
+                self._store,
+                next_embedder.embedder,
+                pending_filter=PendingFilter.REEMBED,
+                may_serve=may_serve,
             )
             if not count:
                 serve_if_complete(self._store, next_embedder.embedder, may_serve)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable
+from recollect.models.embedder import Embedder
 from recollect.models.embedder_registry import EmbedderRegistry
 from recollect.models.model_names import missing_model_error
-from recollect.models.embedder import Embedder
-from recollect.store.values import ModelsInUse, RegisteredModel, PendingFilter
+from recollect.store.values import ModelsInUse, PendingFilter, RegisteredModel
 
 _NO_ERROR = EmbedderUnavailable("")
 
@@ -46,7 +46,9 @@ class ModelRoleChooser:
                 raise error
             # Another program may be migrating to the model the store has chosen: leave that to it.
             is_replaced = serving is not None and in_use.chosen not in (None, serving)
-            return ModelRoles(target, pending=PendingFilter.NEW if is_replaced else PendingFilter.ALL)
+            return ModelRoles(
+                target, pending=PendingFilter.NEW if is_replaced else PendingFilter.ALL
+            )
         current = self._embedder_of(serving)
         if current is not None and not current.is_paused:
             return ModelRoles(current, next=target, pending=PendingFilter.NEW)
@@ -70,9 +72,15 @@ class ModelRoleChooser:
 
     def may_serve(self, in_use: ModelsInUse, model_id: int) -> bool:
         """Return whether *model_id* may serve queries once it has embedded every item."""
-        return self._registry.has_explicit_embedder or in_use.chosen is None or in_use.chosen.id == model_id
+        return (
+            self._registry.has_explicit_embedder
+            or in_use.chosen is None
+            or in_use.chosen.id == model_id
+        )
 
-    def _target_or_error(self, in_use: ModelsInUse) -> tuple[ResilientEmbedder | None, EmbedderUnavailable]:
+    def _target_or_error(
+        self, in_use: ModelsInUse
+    ) -> tuple[ResilientEmbedder | None, EmbedderUnavailable]:
         try:
             return self.target(in_use), _NO_ERROR
         except EmbedderUnavailable as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EngineContext:
-    """What the stages of the engine work with; `indexer` and `chat` return None if there is none."""
+    """What the stages of the engine use; `indexer` and `chat` return None if there is none."""
 
     store: Store
     clock: Clock

@@ -1,16 +1,15 @@
 """
-Fold candidates that say nearly the same into one, the most certain of them first.
+Group near-duplicate candidates of the inbox, with the most certain one as representative.
 
-Consolidation has merged what is the same beyond doubt. What is left are candidates that a reviewer
-would still read as one: the words of one stand in the other in the same order, with a word or two
-more; the same signs and numbers, the same small words that turn a sentence round (on and off, from
-and to, my and your), and neither denies what the other says. Only candidates of one owner, one type
-and one title are compared: a twin is decided along with its lead, and what belongs elsewhere must
-not be.
+Consolidation has merged exact duplicates. What is left are candidates that a reviewer would read as
+one: the words of one occur in the other in the same order, with a few words more; numbers and signs
+are equal, and so are function words that change the meaning (on and off, from and to, my and your);
+neither negates the other. Only candidates of one owner, type and title are compared, because a
+duplicate is decided together with its representative.
 
-Pure, and near linear: two texts this alike share one of their rarest words (prefix filtering), so
-each is compared only with leads that do, and with a bounded number of those. Where the bound is
-reached a twin stays a line of its own; nothing is ever hidden.
+Pure, and close to linear: two texts this similar share one of their rarest words (prefix
+filtering), so each candidate is compared only with representatives that share one, up to a maximum.
+Above that maximum a duplicate stays in a group of its own; no candidate is ever hidden.
 """
 
 from collections import Counter, defaultdict
@@ -29,11 +28,11 @@ from recollect.text.fingerprint import fingerprint
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.statement_parser import is_negated, words_without_negation
 
-MIN_SHARED_WORDS = 0.7  # of the longer one's words, that the shorter one has
-MAX_COMPARISONS = 50  # leads a candidate is compared with, of those that share a rare word
-MAX_CHARS = 1_000  # a longer text is a document, known only by all of its words
+MIN_SHARED_WORDS = 0.7  # share of the longer text's words that the shorter one has
+MAX_COMPARISONS = 50  # representatives a candidate is compared with
+MAX_CHARS = 1_000  # a longer text is a document, compared by its fingerprint only
 
-# Words that carry no meaning of their own and yet decide who does what to whom, where and when.
+# Words without content that still decide who does what to whom, where and when.
 _FUNCTION_WORDS = LazyPattern(
     r"\b(?:on|off|from|to|into|onto|out|up|down|under|over|by|before|after|until|if|unless|except"
     r"|but|only|than|stops?|used to|i|me|my|mine|you|your|he|him|his|she|her|they|them|their)\b"
@@ -45,7 +44,7 @@ _GroupKey = tuple[Owner, MemoryType, str, str]
 
 @dataclass(frozen=True)
 class DuplicateGroup:
-    """A candidate to be shown, and those that say the same."""
+    """A candidate to show, and its near-duplicates."""
 
     representative: Memory
     duplicates: tuple[Memory, ...] = ()
@@ -55,12 +54,12 @@ class DuplicateGroup:
 class _Statement:
     fingerprint: str
     words: _Words
-    word_set: frozenset[str]  # the same words
-    meaning_marks: tuple[bool, _Words, _Words]  # whether it denies; its signs and numbers; its turns
+    word_set: frozenset[str]  # the same words, as a set
+    meaning_marks: tuple[bool, _Words, _Words]  # negated; signs and numbers; function words
 
 
 def review_order(memory: Memory, sessions: int) -> tuple[bool, bool, int, float, float, str]:
-    """Return what to sort by, the most certain first; the same candidates give the same order."""
+    """Return the sort key of a candidate: the most certain first, in a stable order."""
     return (
         INSTRUCTION_FLAG in memory.metadata.get("flags", ()),
         not is_said_by_user(memory),
@@ -72,72 +71,78 @@ def review_order(memory: Memory, sessions: int) -> tuple[bool, bool, int, float,
 
 
 def is_said_by_user(memory: Memory) -> bool:
-    """Say whether the user said it or wrote it, not an agent."""
+    """Return whether the user said or wrote it, not an agent."""
     voice = memory.evidence[0].voice if memory.evidence else memory.metadata.get("voice", "")
     return voice == Voice.USER or (not voice and memory.source_kind is SourceKind.MANUAL)
 
 
 def group_duplicates(candidates: Iterable[Memory]) -> list[DuplicateGroup]:
-    """Return *candidates* folded: each is a lead, or stands with the first lead it is a twin of."""
-    given = list(candidates)
-    by_place: dict[_GroupKey, list[Memory]] = defaultdict(list)
-    for one in given:
-        by_place[one.owner, one.type, one.title, one.summary].append(one)
-    lead_of: dict[str, str] = {}
-    for (_, kind, _, _), ones in by_place.items():
-        if kind is not MemoryType.EPISODE:  # two sessions are two, however alike they went
-            lead_of |= _representatives(ones)
-    also: dict[str, list[Memory]] = defaultdict(list)
-    for one in given:
-        if one.id in lead_of:
-            also[lead_of[one.id]].append(one)
-    return [DuplicateGroup(one, tuple(also.get(one.id, ()))) for one in given if one.id not in lead_of]
+    """Return *candidates* in groups: each is a representative or a duplicate of the first match."""
+    candidates = list(candidates)
+    groups: dict[_GroupKey, list[Memory]] = defaultdict(list)
+    for memory in candidates:
+        groups[memory.owner, memory.type, memory.title, memory.summary].append(memory)
+    representative_of: dict[str, str] = {}
+    for (_, kind, _, _), memories in groups.items():
+        if kind is not MemoryType.EPISODE:  # two sessions are two, however similar they were
+            representative_of |= _representatives(memories)
+    duplicates: dict[str, list[Memory]] = defaultdict(list)
+    for memory in candidates:
+        if memory.id in representative_of:
+            duplicates[representative_of[memory.id]].append(memory)
+    return [
+        DuplicateGroup(memory, tuple(duplicates.get(memory.id, ())))
+        for memory in candidates
+        if memory.id not in representative_of
+    ]
 
 
 def are_duplicates(one: str, other: str) -> bool:
-    """Say whether a reader would take two texts for one."""
+    """Return whether two texts are near-duplicates."""
     return _is_duplicate(_parse(one), _parse(other))
 
 
-def _representatives(ones: Sequence[Memory]) -> dict[str, str]:
-    """Return, for each that is a twin, whose twin it is."""
-    said = {one.id: _parse(one.content) for one in ones}
-    common = Counter(word for one in said.values() for word in one.word_set)
-    by_mark: dict[str, str] = {}
+def _representatives(memories: Sequence[Memory]) -> dict[str, str]:
+    """Return the id of the representative of each duplicate, by its id."""
+    statements = {memory.id: _parse(memory.content) for memory in memories}
+    word_counts = Counter(word for statement in statements.values() for word in statement.word_set)
+    by_fingerprint: dict[str, str] = {}
     by_word: dict[tuple[object, str], list[str]] = defaultdict(list)
-    found: dict[str, str] = {}
-    for one in ones:
-        mine = said[one.id]
-        lead = by_mark.get(mine.fingerprint) or _first_duplicate(mine, by_word, said, common)
-        if lead is not None:
-            found[one.id] = lead
+    representative_of: dict[str, str] = {}
+    for memory in memories:
+        statement = statements[memory.id]
+        representative = by_fingerprint.get(statement.fingerprint) or _first_duplicate(
+            statement, by_word, statements, word_counts
+        )
+        if representative is not None:
+            representative_of[memory.id] = representative
             continue
-        by_mark[mine.fingerprint] = one.id
-        for word in _rarest_words(mine, common):
-            by_word[mine.meaning_marks, word].append(one.id)
-    return found
+        by_fingerprint[statement.fingerprint] = memory.id
+        for word in _rarest_words(statement, word_counts):
+            by_word[statement.meaning_marks, word].append(memory.id)
+    return representative_of
 
 
 def _first_duplicate(
-    mine: _Statement,
+    statement: _Statement,
     by_word: Mapping[tuple[object, str], Sequence[str]],
-    said: Mapping[str, _Statement],
-    common: Counter[str],
+    statements: Mapping[str, _Statement],
+    word_counts: Counter[str],
 ) -> str | None:
     compared = 0
-    for word in _rarest_words(mine, common):
-        for lead in by_word.get((mine.meaning_marks, word), ()):
-            if _is_duplicate(mine, said[lead]):
-                return lead
+    for word in _rarest_words(statement, word_counts):
+        for representative in by_word.get((statement.meaning_marks, word), ()):
+            if _is_duplicate(statement, statements[representative]):
+                return representative
             compared += 1
             if compared == MAX_COMPARISONS:
                 return None
     return None
 
 
-def _rarest_words(one: _Statement, common: Counter[str]) -> list[str]:
-    """Return the words of which any text this alike has at least one, the rarest first."""
-    words = sorted(one.word_set, key=lambda word: (common[word], word))
+def _rarest_words(statement: _Statement, word_counts: Counter[str]) -> list[str]:
+    """Return the words of which every near-duplicate has at least one, the rarest first."""
+    words = sorted(statement.word_set, key=lambda word: (word_counts[word], word))
     return words[: len(words) - ceil(MIN_SHARED_WORDS * len(words)) + 1]
 
 

@@ -1,9 +1,9 @@
 """
-The worker: claim a job, run its stage, go on.
+The job worker: claim a job, run its stage, repeat.
 
-One loop for `drain`, `recollect work` and the server. A job that fails is tried again later, and
-after its last try parked with its error, where a person can see it and put it back. Whatever a
-stage raises stops here: one bad transcript must not stop the others.
+`drain`, `recollect work` and the server use the same loop. A job that fails is retried later; after
+its last attempt it is parked with its error, and a person can retry it. Every exception of a stage
+stops here: one bad transcript must not stop the others.
 """
 
 import logging
@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from recollect.domain.job import LEASE_S, MAX_ATTEMPTS, Job, JobKind, JobState, next_attempt_at
-from recollect.engine.model_claims_stage import propose_claims
-from recollect.engine.engine_context import EngineContext
-from recollect.engine.leased_job import LeasedJob, LeaseLost, Postponed, update_event
-from recollect.engine.extract.extract_stage import extract
 from recollect.engine.consolidate_stage import consolidate_event
+from recollect.engine.engine_context import EngineContext
+from recollect.engine.extract.extract_stage import extract
+from recollect.engine.leased_job import LeasedJob, LeaseLost, Postponed, update_event
+from recollect.engine.model_claims_stage import propose_claims
 from recollect.errors import RecollectError, StoreClosed
 from recollect.store.protocol import Tables
 
@@ -33,36 +33,38 @@ MAX_ERROR_CHARS = 1_000
 
 
 class WorkerCrashed(Exception):
-    """A job whose worker never came back: it may be what ends the worker."""
+    """The worker of a job ended without releasing it, several times: the job may be the cause."""
 
 
 class Worker:
-    """Works off the jobs of one store. Any number may, in any number of processes."""
+    """Runs the jobs of one store. Several workers may run in several processes."""
 
-    def __init__(self, desk: EngineContext, *, name: str = "") -> None:
-        self._engine = desk
-        self._name = name or f"{socket.gethostname()}:{os.getpid()}:{desk.clock.new_id()[-6:]}"
+    def __init__(self, engine: EngineContext, *, name: str = "") -> None:
+        self._engine = engine
+        self._name = name or f"{socket.gethostname()}:{os.getpid()}:{engine.clock.new_id()[-6:]}"
 
     def step(self) -> Job | None:
-        """Run the next due job; return it as it was claimed, or None when nothing is due."""
+        """Run the next due job; return it as claimed, or None if no job is due."""
         job = self._claim()
         if job is None:
             return None
-        held = LeasedJob(self._engine, job)
+        leased_job = LeasedJob(self._engine, job)
         try:
             if job.attempts > MAX_ATTEMPTS:
                 raise WorkerCrashed(f"its worker ended without a word {MAX_ATTEMPTS} times")
-            STAGES[job.kind](self._engine, held)
+            STAGES[job.kind](self._engine, leased_job)
         except LeaseLost:
             log.warning("job %s took longer than its lease; another worker has it", job.id)
         except StoreClosed:
             raise
         except (KeyboardInterrupt, SystemExit):
-            self._postpone(job, self._engine.clock.now(), "")  # stopped, not failed
+            self._postpone(job, self._engine.clock.now(), "")  # interrupted, not failed
             raise
         except Postponed as error:
             self._postpone(job, error.until, str(error))
-        except Exception as error:  # the job boundary: a stage may fail in any way, others go on
+        except (
+            Exception
+        ) as error:  # the job boundary: a stage may fail in any way, other jobs go on
             self._record_failure(job, error)
         return job
 
@@ -70,7 +72,7 @@ class Worker:
         now = self._engine.clock.now()
         with self._engine.store.read() as tables:
             if not tables.jobs.count_due(now):
-                return None  # asking costs nothing; claiming takes the write lock
+                return None  # reading is cheap; claiming takes the write lock
 
         def claim(tables: Tables) -> Job | None:
             until = now + timedelta(seconds=LEASE_S)
@@ -82,16 +84,18 @@ class Worker:
         return self._engine.store.write(claim)
 
     def _record_failure(self, job: Job, error: Exception) -> None:
-        told = f"{error}" if _is_expected(error) else f"{type(error).__name__}: {error}"
-        told = told[:MAX_ERROR_CHARS]
+        message = f"{error}" if _is_expected(error) else f"{type(error).__name__}: {error}"
+        message = message[:MAX_ERROR_CHARS]
         wait_s = getattr(error, "retry_after_s", None) or 0.0
         again_at = next_attempt_at(job, self._engine.clock.now(), at_least_s=wait_s)
-        log.warning("job %s (%s) failed: %s", job.id, job.kind, told, exc_info=not _is_expected(error))
+        log.warning(
+            "job %s (%s) failed: %s", job.id, job.kind, message, exc_info=not _is_expected(error)
+        )
         state = JobState.PARKED if again_at is None else JobState.TODO
-        self._release(job, state, again_at or job.run_at, attempts=job.attempts, error=told)
+        self._release(job, state, again_at or job.run_at, attempts=job.attempts, error=message)
 
     def _postpone(self, job: Job, until: datetime, why: str) -> None:
-        # Nothing was tried, so no try is used up.
+        # This was not an attempt, so it does not count as one.
         self._release(job, JobState.TODO, until, attempts=job.attempts - 1, error=why)
 
     def _release(
@@ -99,12 +103,12 @@ class Worker:
     ) -> None:
         now = self._engine.clock.now()
 
-        def back(tables: Tables) -> None:
+        def release(tables: Tables) -> None:
             if tables.jobs.release(job, to, now=now, run_at=run_at, attempts=attempts, error=error):
                 failed = attempts == job.attempts
                 update_event(tables, job.event_id, self._engine.clock, failed=failed)
 
-        self._engine.store.write(back)
+        self._engine.store.write(release)
 
 
 def _is_expected(error: Exception) -> bool:

@@ -1,11 +1,10 @@
 """
-The ask stage: have a language model read the source too, where one is configured.
+The stage in which a chat model proposes claims about a source, if a model is configured.
 
-The model proposes; the source disposes. A claim counts only if its quote stands verbatim in one
-message of the source, and it then goes the same way as any other candidate. What the rules found is
-in place before this runs and stays, whatever the model answers. Long sources are read in windows,
-one call each; a call, its cost and its candidates are written together, so that a window that was
-read is not paid for again.
+A claim counts only if its quote occurs verbatim in one message of the source; then it is treated
+like any other candidate. The candidates found by rules are stored before this stage and stay,
+whatever the model replies. Long sources are read in windows, one call each. A call, its cost and
+its candidates are written in one transaction, so that no window is paid for twice.
 """
 
 import re
@@ -16,10 +15,19 @@ from functools import partial
 from recollect.domain.candidate import ExtractedStatement, VoicedSpan
 from recollect.domain.capture_event import Event
 from recollect.domain.job import JobKind
-from recollect.domain.model_usage import ModelCall, start_of_next_day
 from recollect.domain.memory import Memory
+from recollect.domain.model_usage import ModelCall, start_of_next_day
 from recollect.domain.source import Source
 from recollect.domain.transcript import Voice
+from recollect.engine.budgeted_chat import MAX_ERROR_CHARS, budget_refusal, record_call
+from recollect.engine.engine_context import EngineContext
+from recollect.engine.extract.extract_stage import (
+    add_candidates,
+    build_candidates,
+    load_event_and_source,
+)
+from recollect.engine.extract.find_statements import content_flags
+from recollect.engine.leased_job import LeasedJob, LeaseLost, NextStep, Postponed, Tally
 from recollect.engine.model_claims_prompt import (
     MAX_REPLY_TOKENS,
     PROMPT,
@@ -28,12 +36,7 @@ from recollect.engine.model_claims_prompt import (
     UnreadableReply,
     parse_claims,
 )
-from recollect.engine.engine_context import EngineContext
-from recollect.engine.leased_job import LeasedJob, LeaseLost, NextStep, Postponed, Tally
-from recollect.engine.extract.find_statements import content_flags
-from recollect.engine.extract.extract_stage import add_candidates, load_event_and_source, build_candidates
 from recollect.engine.source_text import SourceTurn, turns_in_source
-from recollect.engine.budgeted_chat import MAX_ERROR_CHARS, record_call, budget_refusal
 from recollect.errors import ModelUnavailable, RecollectError
 from recollect.models.chat_model import ChatModel
 from recollect.store.protocol import Tables
@@ -43,74 +46,84 @@ from recollect.text.redact import redact
 from recollect.text.sentence_classifier import normalize_sentence
 
 WINDOW_CHARS = 24_000
-MAX_TOOL_CHARS = 400  # of a tool's output: enough to follow the talk around it
+MAX_TOOL_CHARS = 400  # of a tool's output: enough to understand the messages around it
 PURPOSE = "extract"
-LEAST_QUOTE_CHARS, LEAST_QUOTE_WORDS = 8, 2
-WINDOWS_READ = "windows read"  # how far the job has come, kept in its payload
+MIN_QUOTE_CHARS, MIN_QUOTE_WORDS = 8, 2
+WINDOWS_READ = "windows read"  # the progress of the job, in its payload
 
 
-def propose_claims(desk: EngineContext, held: LeasedJob) -> None:
-    """Have the model read what it has not read yet of the held job's source."""
-    model = desk.chat()
+def propose_claims(engine: EngineContext, leased_job: LeasedJob) -> None:
+    """Let the model read the windows of the job's source that it has not read yet."""
+    model = engine.chat()
     if model is None:
-        held.finish()  # it was switched off since
+        leased_job.finish()  # the model was switched off meanwhile
         return
-    event, source = load_event_and_source(desk, held)
+    event, source = load_event_and_source(engine, leased_job)
     windows = list(_windows(turns_in_source(source)))
-    for number in range(int(held.payload.get(WINDOWS_READ, 0)), len(windows)):
-        _read_window(desk, held, model, event, source, windows[number], number)
-    held.finish([NextStep(JobKind.CONSOLIDATE, number=1)])
+    for number in range(int(leased_job.payload.get(WINDOWS_READ, 0)), len(windows)):
+        _read_window(engine, leased_job, model, event, source, windows[number], number)
+    leased_job.finish([NextStep(JobKind.CONSOLIDATE, number=1)])
 
 
 def _read_window(
-    desk: EngineContext,
-    held: LeasedJob,
+    engine: EngineContext,
+    leased_job: LeasedJob,
     model: ChatModel,
     event: Event,
     source: Source,
     turns: Sequence[SourceTurn],
     number: int,
 ) -> None:
-    now = desk.clock.now()
-    if refusal := budget_refusal(desk):
+    now = engine.clock.now()
+    if refusal := budget_refusal(engine):
         raise Postponed(f"{refusal}; it goes on tomorrow", start_of_next_day(now))
-    asked_at = desk.clock.now()
+    asked_at = engine.clock.now()
     prompt = PROMPT.format(transcript=_render_transcript(source.content, turns))
     call = ModelCall(
-        id=desk.clock.new_id(),
+        id=engine.clock.new_id(),
         event_id=event.id,
         model=model.name,
         purpose=PURPOSE,
         asked_at=asked_at,
     )
     try:
-        answer = model.complete(SYSTEM, prompt, max_tokens=MAX_REPLY_TOKENS)
+        reply = model.complete(SYSTEM, prompt, max_tokens=MAX_REPLY_TOKENS)
     except ModelUnavailable as error:
-        record_call(desk, replace(call, error=str(error)[:MAX_ERROR_CHARS]))
+        record_call(engine, replace(call, error=str(error)[:MAX_ERROR_CHARS]))
         raise
-    paid = replace(call, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
+    billed_call = replace(call, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
     try:
-        claims = parse_claims(answer.text)
+        claims = parse_claims(reply.text)
     except UnreadableReply as error:
-        record_call(desk, replace(paid, error=str(error)))
+        record_call(engine, replace(billed_call, error=str(error)))
         raise ModelUnavailable(
             f"the model {model.name} answered, but {error}; it will be asked again, and the "
             "candidates found by rules are in place"
         ) from error
-    found = [one for claim in claims if (one := verify_claim(claim, source, turns)) is not None]
-    candidates = list(build_candidates(found, event, source, held, desk.clock, f"model {number}"))
-    rejected = len(claims) - len(found)
+    statements = [
+        statement
+        for claim in claims
+        if (statement := verify_claim(claim, source, turns)) is not None
+    ]
+    candidates = list(
+        build_candidates(statements, event, source, leased_job, engine.clock, f"model {number}")
+    )
+    rejected = len(claims) - len(statements)
     try:
-        held.write(partial(_store_claims, desk, event.id, candidates, paid, rejected))
-    except (LeaseLost, RecollectError) as error:  # paid is paid, and goes into the ledger
-        record_call(desk, replace(paid, error=f"its answer could not be kept: {error}"))
+        leased_job.write(
+            partial(_store_claims, engine, event.id, candidates, billed_call, rejected)
+        )
+    except (LeaseLost, RecollectError) as error:  # the call was billed, so it is recorded
+        record_call(engine, replace(billed_call, error=f"its answer could not be kept: {error}"))
         raise
 
 
-def verify_claim(claim: ModelClaim, source: Source, turns: Sequence[SourceTurn]) -> ExtractedStatement | None:
-    """Return *claim* as a find if its quote stands in one message of the source, else None."""
-    if len(claim.quote) < LEAST_QUOTE_CHARS or len(claim.quote.split()) < LEAST_QUOTE_WORDS:
-        return None  # it would stand anywhere, and support anything
+def verify_claim(
+    claim: ModelClaim, source: Source, turns: Sequence[SourceTurn]
+) -> ExtractedStatement | None:
+    """Return the statement of *claim* if one message of the source has its quote, else None."""
+    if len(claim.quote) < MIN_QUOTE_CHARS or len(claim.quote.split()) < MIN_QUOTE_WORDS:
+        return None  # so short a quote occurs anywhere and proves nothing
     words = [re.escape(word) for word in claim.quote.split()]
     for match in re.finditer(r"\s+".join(words), source.content):
         turn = next((t for t in turns if t.start <= match.start() and match.end() <= t.end), None)
@@ -118,7 +131,7 @@ def verify_claim(claim: ModelClaim, source: Source, turns: Sequence[SourceTurn])
             continue
         texts = (claim.content, claim.rationale, *claim.alternatives)
         content, reason, *others = (redact(clean(text)).text for text in texts)
-        told = normalize_sentence("\n".join([content, reason, *others, match.group()]))
+        checked_text = normalize_sentence("\n".join([content, reason, *others, match.group()]))
         return ExtractedStatement(
             type=claim.type,
             content=content,
@@ -128,7 +141,7 @@ def verify_claim(claim: ModelClaim, source: Source, turns: Sequence[SourceTurn])
             spans=(VoicedSpan(match.start(), match.end(), turn.voice),),
             rationale=reason,
             alternatives=tuple(others),
-            flags=content_flags(told),
+            flags=content_flags(checked_text),
         )
     return None
 
@@ -140,15 +153,15 @@ def _is_injected(content: str, turn: SourceTurn, quote: re.Match[str]) -> bool:
 
 
 def _store_claims(
-    desk: EngineContext,
+    engine: EngineContext,
     event_id: str,
     candidates: list[Memory],
-    paid: ModelCall,
+    billed_call: ModelCall,
     rejected: int,
     tables: Tables,
 ) -> Tally:
-    tables.jobs.add_call(paid)
-    tally = dict(add_candidates(desk, event_id, candidates, tables))
+    tables.jobs.add_call(billed_call)
+    tally = dict(add_candidates(engine, event_id, candidates, tables))
     return {**tally, "rejected without a quote": rejected, WINDOWS_READ: 1}
 
 
@@ -169,12 +182,12 @@ def _windows(turns: Sequence[SourceTurn]) -> Iterator[list[SourceTurn]]:
 def _render_transcript(content: str, turns: Sequence[SourceTurn]) -> str:
     lines = []
     for number, turn in enumerate(turns, start=1):
-        most = MAX_TOOL_CHARS if turn.voice is Voice.TOOL else WINDOW_CHARS
-        said = content[turn.start : min(turn.end, turn.start + most)]
-        for start, end in reversed(fenced_spans(said)):
-            said = said[:start] + said[end:]
-        who = f"{turn.voice.value} {turn.speaker}".strip()
-        # The fence of the prompt must not be closed from inside.
-        said = said.replace("</transcript", "<\\/transcript")
-        lines.append(f"[{number}] {who} ({turn.at:%Y-%m-%d %H:%M}): {said}")
+        max_chars = MAX_TOOL_CHARS if turn.voice is Voice.TOOL else WINDOW_CHARS
+        text = content[turn.start : min(turn.end, turn.start + max_chars)]
+        for start, end in reversed(fenced_spans(text)):
+            text = text[:start] + text[end:]
+        speaker = f"{turn.voice.value} {turn.speaker}".strip()
+        # The text must not close the <transcript> tag of the prompt.
+        text = text.replace("</transcript", "<\\/transcript")
+        lines.append(f"[{number}] {speaker} ({turn.at:%Y-%m-%d %H:%M}): {text}")
     return "\n".join(lines)

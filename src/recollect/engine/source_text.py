@@ -1,9 +1,9 @@
 """
-Lay a transcript out as the text of a source, and read it back.
+Render a transcript as the text of a source, and find its messages in it again.
 
-The text of a source is what a person would read: each message after its speaker's name. Where each
-message stands, whose voice it is and when it was said is kept beside it, so that no line of the
-text can pretend to be somebody else's. Secrets are taken out here, before anything is stored.
+The text of a source is what a person would read: each message after its speaker's name. Position,
+voice and time of each message are stored beside the text, so that no line of it can pretend to be
+another speaker's. Secrets are redacted here, before anything is stored.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.source import Redaction, Source
-from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.clean_text import clean
 from recollect.text.redact import possible_kinds, redact
 
@@ -22,7 +22,7 @@ GAP = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class SourceTurn:
-    """Characters *start* to *end* of a source, said in one voice."""
+    """One message in a source: characters *start* to *end*, its voice, speaker and time."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class SourceTurn:
 
 @dataclass(frozen=True)
 class TranscriptText:
-    """A transcript as text, with its turns and what was taken out of it."""
+    """A transcript as text, with the positions of its messages and its redactions."""
 
     content: str
     turns: tuple[tuple[int, int, str, str, int | None], ...]
@@ -46,23 +46,23 @@ def render_transcript(transcript: Transcript) -> TranscriptText:
     turns = []
     redactions: list[Redaction] = []
     length = 0
-    # One look at the whole for signs of secrets spares most messages the look at each.
+    # One search of the whole text for signs of secrets saves a search of most messages.
     texts = [clean(said.text).strip() for said in transcript.messages]
     kinds = possible_kinds("\n".join(texts))
     for said, text in zip(transcript.messages, texts, strict=True):
-        kept = redact(text, kinds=kinds)
-        if not kept.text.strip():
-            redactions += [Redaction(one.kind, length, length) for one in kept.redactions]
+        redacted = redact(text, kinds=kinds)
+        if not redacted.text.strip():
+            redactions += [Redaction(one.kind, length, length) for one in redacted.redactions]
             continue
         head = _speaker_prefix(said, alone=len(transcript.messages) == 1)
         start = length + len(head)
-        end = start + len(kept.text)
-        pieces += [head, kept.text, GAP]
+        end = start + len(redacted.text)
+        pieces += [head, redacted.text, GAP]
         turns.append(
             (start, end, said.voice.value, said.speaker, to_micros(said.at) if said.at else None)
         )
         redactions += [
-            Redaction(one.kind, one.start + start, one.end + start) for one in kept.redactions
+            Redaction(one.kind, one.start + start, one.end + start) for one in redacted.redactions
         ]
         length = end + len(GAP)
     return TranscriptText("".join(pieces).removesuffix(GAP), tuple(turns), tuple(redactions))
@@ -70,7 +70,7 @@ def render_transcript(transcript: Transcript) -> TranscriptText:
 
 def turns_in_source(source: Source) -> list[SourceTurn]:
     """Return the turns of a captured source."""
-    told: Mapping[str, Any] = source.metadata
+    metadata: Mapping[str, Any] = source.metadata
     return [
         SourceTurn(
             start=start,
@@ -79,13 +79,13 @@ def turns_in_source(source: Source) -> list[SourceTurn]:
             speaker=speaker,
             at=source.observed_at if at is None else from_micros(at),
         )
-        for start, end, voice, speaker, at in told.get("turns", ())
+        for start, end, voice, speaker, at in metadata.get("turns", ())
     ]
 
 
 def _speaker_prefix(said: TranscriptMessage, *, alone: bool) -> str:
     if alone and not said.speaker and said.voice is Voice.USER:
-        return ""  # a note is not a conversation
+        return ""  # a note has no speakers
     if said.speaker and said.voice is Voice.USER:
-        return f"{said.speaker} (user): "  # whose voice it is makes it another source
+        return f"{said.speaker} (user): "  # the voice distinguishes it from another source
     return f"{said.speaker or said.voice.value.capitalize()}: "

@@ -15,8 +15,8 @@ from recollect.domain.block import (
     Block,
     By,
     Edit,
-    edit_block,
     check_limit,
+    edit_block,
 )
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound

@@ -14,7 +14,7 @@ from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.job import JobKind
 from recollect.domain.scope import Scope, owner_of
 from recollect.domain.source import BLANKS, Source, SourceKind
-from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.engine.leased_job import NextStep, new_job
 from recollect.engine.source_text import TranscriptText, render_transcript
 from recollect.errors import InvalidInput

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from recollect.clock import Clock
 from recollect.domain.link import Relation
+from recollect.domain.maintenance import Receipt
 from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
-from recollect.domain.maintenance import Receipt
 from recollect.service.services import Services
 from recollect.service.write import known
 from recollect.store.protocol import Tables

@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import StrEnum
 from os import PathLike
 
-from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.errors import InvalidInput
 from recollect.wire.material_files import check_size, file_path, read_text_file
 

@@ -13,10 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from recollect.domain.maintenance import Waiting
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.domain.maintenance import Waiting
 from recollect.service.read import Question, owners_of
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -75,7 +75,7 @@ def _ungrouped(tables: Tables, memories: Sequence[Memory]) -> list[Waiting]:
     ]
 
 
-def twins_of(services: Services, memories: Iterable[Memory]) -> Mapping[str, list[str]]:
+def duplicate_ids(services: Services, memories: Iterable[Memory]) -> Mapping[str, list[str]]:
     """Return, for each of some candidates, the ids of those that it is folded with."""
     wanted: dict[tuple[Owner, MemoryType], list[str]] = defaultdict(list)
     for one in memories:

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.capture_event import Event, EventState, Trigger
+from recollect.domain.maintenance import MaintenanceReport, Twins
 from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
-from recollect.domain.maintenance import MaintenanceReport, Twins
 from recollect.errors import IllegalTransition
 from recollect.service import inputs
 from recollect.service.services import Services

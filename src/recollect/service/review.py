@@ -1,8 +1,8 @@
 """
 Review candidates: decide, promote, reject, undo, one or many at once, and consolidate on request.
 
-`decide` is what a reviewer does with a line of the inbox: the candidate and those folded into it
-are settled together, and undoing it brings all of them back. The other verbs touch what they name.
+`decide` applies to a line of the inbox: the candidate and its duplicates are decided together, and
+undoing the decision restores all of them. The other functions change the named memories only.
 
 A bulk change is one transaction, all or none, and a snapshot of the store is taken before it.
 """
@@ -15,21 +15,21 @@ from functools import partial
 from recollect.clock import derived_id
 from recollect.domain.block import By
 from recollect.domain.link import Relation
+from recollect.domain.maintenance import ReviewVerdict
 from recollect.domain.memory import Change, ChangeEffects, Memory, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import SourceKind
-from recollect.domain.maintenance import ReviewVerdict
 from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service import inputs
-from recollect.service.inbox import twins_of
+from recollect.service.inbox import duplicate_ids
 from recollect.service.services import Services
 from recollect.service.write import known
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
 
-BULK = 20  # from here on a snapshot is taken first
-MOST_AT_ONCE = 10_000
+SNAPSHOT_THRESHOLD = 20  # a change of this many memories takes a snapshot first
+MAX_IDS = 10_000
 USER = "user"
 
 Review = Callable[[AuditedWriter, Memory], Memory]
@@ -43,73 +43,79 @@ def decide(
     reason: object = "",
     by: object = By.USER,
 ) -> list[Memory]:
-    """Keep, replace with, or reject candidates and what is folded into them; all or none."""
+    """Keep, replace with, or reject candidates and their duplicates; all or none."""
     chosen = inputs.one_of("verdict", ReviewVerdict, verdict)
-    writer = inputs.one_of("by", By, by)
-    why = _reason(reason)
-    listed = _listed(memory_ids)
+    author = inputs.one_of("by", By, by)
+    why = _parse_reason(reason)
+    ids = _parse_ids(memory_ids)
     with services.store.read() as tables:
-        named = [known(tables, memory_id) for memory_id in listed]
-    # Read before the write lock is taken. Whoever is decided meanwhile is left as it is.
-    twins = twins_of(services, named)
-    if sum(1 + len(twins[one.id]) for one in named) >= BULK:
+        candidates = [known(tables, memory_id) for memory_id in ids]
+    # Read before the write lock is taken. A duplicate that is decided meanwhile is not changed.
+    duplicates = duplicate_ids(services, candidates)
+    if sum(1 + len(duplicates[candidate.id]) for candidate in candidates) >= SNAPSHOT_THRESHOLD:
         services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        records = AuditedWriter(tables, services.clock, writer)
+        writer = AuditedWriter(tables, services.clock, author)
         changed: dict[str, None] = {}
-        for memory in (known(tables, one.id) for one in named):
+        for memory in (known(tables, candidate.id) for candidate in candidates):
             if memory.id in changed:
-                continue  # it was folded into another one that is named
-            _still_waits(memory)
-            settled = _settled(records, memory, chosen, why)
-            for twin in tables.memories.get_many(twins[memory.id]):
-                if twin.status is Status.INBOX:
-                    settled += _filed_away(records, settled[0], twin, chosen, why)
-            changed |= dict.fromkeys(one.id for one in settled)
+                continue  # it is a duplicate of another named candidate
+            _require_inbox(memory)
+            decided = _apply_verdict(writer, memory, chosen, why)
+            for duplicate in tables.memories.get_many(duplicates[memory.id]):
+                if duplicate.status is Status.INBOX:
+                    decided += _archive_duplicate(writer, decided[0], duplicate, chosen, why)
+            changed |= dict.fromkeys(changed_memory.id for changed_memory in decided)
         return tables.memories.get_many(list(changed))
 
     return services.store.write(write)
 
 
-def duplicates(services: Services, memory_id: object) -> list[Memory]:
-    """Return what `decide` would settle along with a candidate."""
+def list_duplicates(services: Services, memory_id: object) -> list[Memory]:
+    """Return the duplicates that `decide` would change together with a candidate."""
     with services.store.read() as tables:
         memory = known(tables, memory_id)
-    ids = twins_of(services, [memory])[memory.id]
+    ids = duplicate_ids(services, [memory])[memory.id]
     with services.store.read() as tables:
         return tables.memories.get_many(ids)
 
 
-def _settled(
-    records: AuditedWriter, memory: Memory, verdict: ReviewVerdict, why: str
+def _apply_verdict(
+    writer: AuditedWriter, memory: Memory, verdict: ReviewVerdict, why: str
 ) -> list[Memory]:
-    """Do with one candidate as decided; return it, and what it took the place of."""
+    """Apply the verdict to one candidate; return it and the memories it superseded."""
     if verdict is ReviewVerdict.REJECT:
-        return [records.change_status(memory, Status.ARCHIVED, why or "rejected")]
-    return _promoted(records, memory, why, replaces=verdict is ReviewVerdict.REPLACE)
+        return [writer.change_status(memory, Status.ARCHIVED, why or "rejected")]
+    return _promote(writer, memory, why, replaces=verdict is ReviewVerdict.REPLACE)
 
 
-def _filed_away(
-    records: AuditedWriter, lead: Memory, twin: Memory, verdict: ReviewVerdict, why: str
+def _archive_duplicate(
+    writer: AuditedWriter,
+    representative: Memory,
+    duplicate: Memory,
+    verdict: ReviewVerdict,
+    why: str,
 ) -> list[Memory]:
-    """File a candidate away that says the same as one that was decided; what it rests on stays."""
-    records.link(twin.id, Relation.SUPPORTS, lead.id)
-    effects = ChangeEffects(duplicate_of=lead.id)
-    reason = f"says the same as {lead.id}, which was"
+    """Archive a duplicate of a decided candidate; a kept one gets its evidence."""
+    writer.link(duplicate.id, Relation.SUPPORTS, representative.id)
+    effects = ChangeEffects(duplicate_of=representative.id)
+    reason = f"says the same as {representative.id}, which was"
     if verdict is ReviewVerdict.REJECT:
         reason += " rejected" + (f": {why}" if why else "")
-        return [records.change_status(twin, Status.ARCHIVED, reason, effects=effects)]
-    # As in `consolidate`.
+        return [writer.change_status(duplicate, Status.ARCHIVED, reason, effects=effects)]
+    # Imported here for the same reason as in `consolidate`.
     from recollect.engine.consolidate_stage import copy_evidence
 
-    before = known(records.tables, lead.id)
-    grown = copy_evidence(records, before, twin)
-    if grown.confidence > before.confidence:
+    before = known(writer.tables, representative.id)
+    updated = copy_evidence(writer, before, duplicate)
+    if updated.confidence > before.confidence:
         effects = replace(effects, confidence_before=before.confidence)
-    # Nobody turned it down, so it does not count as such: the engine files it away.
-    filing = AuditedWriter(records.tables, records.clock, ENGINE)
-    return [filing.change_status(twin, Status.ARCHIVED, f"{reason} kept", effects=effects)]
+    # By the engine, because a person's archiving would count as a rejection.
+    engine_writer = AuditedWriter(writer.tables, writer.clock, ENGINE)
+    return [
+        engine_writer.change_status(duplicate, Status.ARCHIVED, f"{reason} kept", effects=effects)
+    ]
 
 
 def promote(
@@ -122,96 +128,101 @@ def promote(
     by: str = USER,
 ) -> list[Memory]:
     """
-    Make candidates active; *replaces*: what they speak against is superseded by them.
+    Make candidates active; *replaces* supersedes the memories they contradict.
 
     A memory stays in its scope. *scope* "global" makes an active global copy that replaces it.
     """
-    why = _reason(reason)
+    why = _parse_reason(reason)
     if scope is not None and inputs.one_of("scope", Scope, scope) is not Scope.GLOBAL:
         raise InvalidInput("a memory can be promoted to scope global only; leave scope out")
     globally = scope is not None
 
-    def one(records: AuditedWriter, memory: Memory) -> Memory:
-        return _promoted(records, memory, why, replaces=replaces, globally=globally)[0]
+    def review(writer: AuditedWriter, memory: Memory) -> Memory:
+        return _promote(writer, memory, why, replaces=replaces, globally=globally)[0]
 
-    return _each(services, memory_ids, one, by=by)
+    return _review_each(services, memory_ids, review, by=by)
 
 
 def reject(
     services: Services, memory_ids: object, *, reason: object = "", by: str = USER
 ) -> list[Memory]:
-    """Turn candidates down: they are archived with the reason, not deleted."""
-    why = _reason(reason) or "rejected"
+    """Reject candidates: they are archived with the reason, not deleted."""
+    why = _parse_reason(reason) or "rejected"
 
-    def one(records: AuditedWriter, memory: Memory) -> Memory:
-        _still_waits(memory)
-        return records.change_status(memory, Status.ARCHIVED, why)
+    def review(writer: AuditedWriter, memory: Memory) -> Memory:
+        _require_inbox(memory)
+        return writer.change_status(memory, Status.ARCHIVED, why)
 
-    return _each(services, memory_ids, one, by=by)
+    return _review_each(services, memory_ids, review, by=by)
 
 
 def undo(services: Services, memory_ids: object, *, by: str = USER) -> list[Memory]:
-    """Take back the last change of status of each, and what it changed along with it."""
-    back: set[str] = set()  # brought back along with another one that is named
+    """Undo the last change of status of each memory, and the effects recorded with it."""
+    restored_ids: set[str] = set()  # duplicates restored with another named memory
 
-    def one(records: AuditedWriter, memory: Memory) -> Memory:
-        if memory.id in back:
-            return memory  # to undo that too would file it away again
-        moves = _moves(records.tables, memory)
-        last = moves[-1] if moves else None
+    def review(writer: AuditedWriter, memory: Memory) -> Memory:
+        if memory.id in restored_ids:
+            return memory  # undoing that too would archive it again
+        changes = _status_changes(writer.tables, memory)
+        last = changes[-1] if changes else None
         if last is None or last.before is None:
             raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
-        twins: list[Memory] = []
+        duplicates: list[Memory] = []
         for replaced_id in last.effects.superseded:
-            _restore(records, replaced_id, memory.id)
-        for link in records.tables.links.of_memory(memory.id):
+            _restore_superseded(writer, replaced_id, memory.id)
+        for link in writer.tables.links.of_memory(memory.id):
             if link.relation is Relation.SUPPORTS and last.before is Status.INBOX:
-                twins += _brought_back(records, link.from_id, memory)
-        back.update(twin.id for twin in twins)
+                duplicates += _restore_duplicate(writer, link.from_id, memory)
+        restored_ids.update(duplicate.id for duplicate in duplicates)
         was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
-        # Read again: the quotes of its twins are no longer among its own.
-        stood = _as_sure_as_before(records.tables, known(records.tables, memory.id), twins)
-        confirmed_at = _confirmed_before(records.tables, stood, moves)
-        return records.change_status(
-            stood, last.before, f"undone: was {was}", confirmed_at=confirmed_at
+        # Read again: the evidence of its duplicates has been removed from it.
+        restored = _with_earlier_confidence(
+            writer.tables, known(writer.tables, memory.id), duplicates
+        )
+        confirmed_at = _earlier_confirmed_at(writer.tables, restored, changes)
+        return writer.change_status(
+            restored, last.before, f"undone: was {was}", confirmed_at=confirmed_at
         )
 
-    return _each(services, memory_ids, one, by=by)
+    return _review_each(services, memory_ids, review, by=by)
 
 
 def consolidate(services: Services, memory_ids: object = None) -> Mapping[str, int]:
-    """Compare candidates with what is known and apply policy; all of the inbox where None."""
-    # As in jobs.py: loaded by those who consolidate, not by everybody.
-    from recollect.engine.consolidate_stage import embed_memories, consolidate_memories
+    """Compare candidates with existing memories and apply the policy; None: the whole inbox."""
+    # Imported here, as in jobs.py, so that other commands start faster.
+    from recollect.engine.consolidate_stage import consolidate_memories, embed_memories
 
     with services.store.read() as tables:
         if memory_ids is None:
             ids = tables.memories.ids_with_status(Status.INBOX)
         else:
-            ids = [known(tables, one).id for one in _listed(memory_ids)]
+            ids = [known(tables, memory_id).id for memory_id in _parse_ids(memory_ids)]
     counts: dict[str, int] = {}
-    for start in range(0, len(ids), BULK):
-        batch = ids[start : start + BULK]
-        work = partial(consolidate_memories, services.clock, batch, embed_memories(services.engine, batch))
-        done = services.store.write(work)
-        for name, count in done.items():
+    for start in range(0, len(ids), SNAPSHOT_THRESHOLD):
+        batch = ids[start : start + SNAPSHOT_THRESHOLD]
+        work = partial(
+            consolidate_memories, services.clock, batch, embed_memories(services.engine, batch)
+        )
+        for name, count in services.store.write(work).items():
             counts[name] = counts.get(name, 0) + count
     return counts
 
 
-def _each(services: Services, memory_ids: object, one: Review, *, by: str) -> list[Memory]:
-    listed = _listed(memory_ids)
-    if len(listed) >= BULK:
+def _review_each(
+    services: Services, memory_ids: object, review: Review, *, by: str
+) -> list[Memory]:
+    ids = _parse_ids(memory_ids)
+    if len(ids) >= SNAPSHOT_THRESHOLD:
         services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        records = AuditedWriter(tables, services.clock, by)
-        return [one(records, known(tables, memory_id)) for memory_id in listed]
+        writer = AuditedWriter(tables, services.clock, by)
+        return [review(writer, known(tables, memory_id)) for memory_id in ids]
 
     return services.store.write(write)
 
 
-def _still_waits(memory: Memory) -> None:
+def _require_inbox(memory: Memory) -> None:
     if memory.status is not Status.INBOX:
         raise IllegalTransition(
             f"memory {memory.id} is {memory.status}; only a candidate in the inbox can be "
@@ -219,30 +230,30 @@ def _still_waits(memory: Memory) -> None:
         )
 
 
-def _promoted(
-    records: AuditedWriter, memory: Memory, why: str, *, replaces: bool, globally: bool = False
+def _promote(
+    writer: AuditedWriter, memory: Memory, why: str, *, replaces: bool, globally: bool = False
 ) -> list[Memory]:
-    """Make a candidate, or a global copy of it, active; return it, and what it superseded."""
-    rivals = _rivals(records.tables, memory) if replaces else []
+    """Make a candidate, or a global copy of it, active; return it and what it superseded."""
+    superseded = _contradicted_memories(writer.tables, memory) if replaces else []
     if globally and memory.scope is not Scope.GLOBAL:
-        rivals.insert(0, memory)
-        memory = _add_global_copy(records, memory)
-    replaced = tuple(other.id for other in rivals)
+        superseded.insert(0, memory)
+        memory = _add_global_copy(writer, memory)
+    replaced = tuple(other.id for other in superseded)
     reason = "; ".join(text for text in (why, describe_replaced(replaced)) if text)
     effects = ChangeEffects(superseded=replaced)
-    changed = [records.change_status(memory, Status.ACTIVE, reason, effects=effects)]
-    for other in rivals:
-        records.link(memory.id, Relation.SUPERSEDES, other.id)
-        changed.append(records.change_status(other, Status.SUPERSEDED, f"replaced by {memory.id}"))
+    changed = [writer.change_status(memory, Status.ACTIVE, reason, effects=effects)]
+    for other in superseded:
+        writer.link(memory.id, Relation.SUPERSEDES, other.id)
+        changed.append(writer.change_status(other, Status.SUPERSEDED, f"replaced by {memory.id}"))
     return changed
 
 
-def _add_global_copy(records: AuditedWriter, memory: Memory) -> Memory:
+def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
     """Add a candidate of scope global with the content and the evidence of *memory*."""
-    now, copy_id = records.clock.now(), records.clock.new_id()
+    now, copy_id = writer.clock.now(), writer.clock.new_id()
     evidence = tuple(
-        replace(piece, id=derived_id(copy_id, "evidence", number), memory_id=copy_id)
-        for number, piece in enumerate(memory.evidence)
+        replace(evidence, id=derived_id(copy_id, "evidence", number), memory_id=copy_id)
+        for number, evidence in enumerate(memory.evidence)
     )
     copy = replace(
         memory,
@@ -257,95 +268,104 @@ def _add_global_copy(records: AuditedWriter, memory: Memory) -> Memory:
         updated_at=now,
         evidence=evidence,
     )
-    records.create(copy, f"copied from {memory.id}")
+    writer.create(copy, f"copied from {memory.id}")
     return copy
 
 
-def _rivals(tables: Tables, memory: Memory) -> list[Memory]:
+def _contradicted_memories(tables: Tables, memory: Memory) -> list[Memory]:
     return tables.memories.get_many(tables.links.conflicts([memory.id]).get(memory.id, ()))
 
 
-def _restore(records: AuditedWriter, memory_id: str, replaced_by: str) -> None:
-    """Bring back what was superseded by a memory whose promotion is undone."""
-    other = records.tables.memories.get(memory_id)
+def _restore_superseded(writer: AuditedWriter, memory_id: str, replaced_by: str) -> None:
+    """Restore a memory that was superseded by one whose promotion is undone."""
+    other = writer.tables.memories.get(memory_id)
     if other is None or other.status is not Status.SUPERSEDED:
         return
-    moves = _moves(records.tables, other)
-    if moves and moves[-1].before is not None:
+    changes = _status_changes(writer.tables, other)
+    if changes and changes[-1].before is not None:
         why = f"{replaced_by} was undone"
-        records.change_status(other, moves[-1].before, why, confirmed_at=other.confirmed_at)
+        writer.change_status(other, changes[-1].before, why, confirmed_at=other.confirmed_at)
 
 
-def _brought_back(records: AuditedWriter, memory_id: str, lead: Memory) -> list[Memory]:
-    """Return to the inbox what was filed away along with a lead whose decision is undone."""
-    twin = records.tables.memories.get(memory_id)
-    if twin is None or twin.id == lead.id or twin.status is not Status.ARCHIVED:
+def _restore_duplicate(
+    writer: AuditedWriter, memory_id: str, representative: Memory
+) -> list[Memory]:
+    """Put a duplicate of a memory whose decision is undone back into the inbox."""
+    duplicate = writer.tables.memories.get(memory_id)
+    if (
+        duplicate is None
+        or duplicate.id == representative.id
+        or duplicate.status is not Status.ARCHIVED
+    ):
         return []
-    moves = _moves(records.tables, twin)
-    if not moves or moves[-1].effects.duplicate_of != lead.id:
+    changes = _status_changes(writer.tables, duplicate)
+    if not changes or changes[-1].effects.duplicate_of != representative.id:
         return []
-    # As in `consolidate`.
+    # Imported here for the same reason as in `consolidate`.
     from recollect.engine.consolidate_stage import remove_copied_evidence
 
-    remove_copied_evidence(records, lead, twin)
-    return [records.change_status(twin, Status.INBOX, f"{lead.id} was undone")]
+    remove_copied_evidence(writer, representative, duplicate)
+    return [writer.change_status(duplicate, Status.INBOX, f"{representative.id} was undone")]
 
 
-def _as_sure_as_before(tables: Tables, lead: Memory, twins: Sequence[Memory]) -> Memory:
-    """Return a lead with the confidence it had before its *twins* made it surer."""
-    noted = {
-        twin.confidence: before
-        for twin in twins
-        if (before := _moves(tables, twin)[-2].effects.confidence_before) is not None
+def _with_earlier_confidence(
+    tables: Tables, representative: Memory, duplicates: Sequence[Memory]
+) -> Memory:
+    """Return *representative* with its confidence before its *duplicates* raised it."""
+    raised_by = {
+        duplicate.confidence: before
+        for duplicate in duplicates
+        if (before := _status_changes(tables, duplicate)[-2].effects.confidence_before) is not None
     }
-    # What made it surer still since then stays, as does the confidence it brought.
-    if lead.confidence != max(noted, default=None):
-        return lead
-    return replace(lead, confidence=min(noted.values()))
+    # If its confidence has risen again since then, it stays.
+    if representative.confidence != max(raised_by, default=None):
+        return representative
+    return replace(representative, confidence=min(raised_by.values()))
 
 
-def _confirmed_before(tables: Tables, memory: Memory, moves: Sequence[Change]) -> datetime:
+def _earlier_confirmed_at(tables: Tables, memory: Memory, changes: Sequence[Change]) -> datetime:
     """
-    Return when a memory was confirmed before the last of its *moves*.
+    Return when a memory was confirmed before the last of its *changes*.
 
-    Only becoming active confirms, and the log says when that was. A candidate that nobody has
-    confirmed was last confirmed when it was last said.
+    A memory is confirmed when it becomes active, and the log has that time. A candidate that was
+    never active was last confirmed when it was last said.
     """
-    *earlier, last = moves
-    stood = memory.confirmed_at
-    if last.after is Status.ACTIVE and stood >= last.at:
-        stood = _last_said(tables, memory)
+    *earlier, last = changes
+    confirmed_at = memory.confirmed_at
+    if last.after is Status.ACTIVE and confirmed_at >= last.at:
+        confirmed_at = _last_said_at(tables, memory)
         if last.before is Status.INBOX:
-            return stood
+            return confirmed_at
     elif (last.before, last.after) != (Status.ACTIVE, Status.INBOX):
-        return stood
-    return max([stood, *(one.at for one in earlier if one.after is Status.ACTIVE)])
+        return confirmed_at
+    activations = [change.at for change in earlier if change.after is Status.ACTIVE]
+    return max([confirmed_at, *activations])
 
 
-def _last_said(tables: Tables, memory: Memory) -> datetime:
+def _last_said_at(tables: Tables, memory: Memory) -> datetime:
     by_hand = memory.source_kind is SourceKind.MANUAL
     first = memory.created_at if by_hand else memory.observed_at
-    others = list(dict.fromkeys(piece.source_id for piece in memory.evidence))[1:]
-    sources = [source for one in others if (source := tables.sources.get(one)) is not None]
+    later_ids = list(dict.fromkeys(evidence.source_id for evidence in memory.evidence))[1:]
+    sources = [source for id in later_ids if (source := tables.sources.get(id)) is not None]
     return max([first, *(source.observed_at for source in sources)])
 
 
-def _moves(tables: Tables, memory: Memory) -> list[Change]:
+def _status_changes(tables: Tables, memory: Memory) -> list[Change]:
     """Return the changes of a memory's status, oldest first."""
     changes = tables.memories.changes(memory.id)
-    return [one for one in changes if one.before != one.after]
+    return [change for change in changes if change.before != change.after]
 
 
-def _listed(memory_ids: object) -> list[str]:
+def _parse_ids(memory_ids: object) -> list[str]:
     if isinstance(memory_ids, str | Memory):
         memory_ids = [memory_ids]
-    if not isinstance(memory_ids, Sequence) or len(memory_ids) > MOST_AT_ONCE:
-        raise InvalidInput(f"name a memory by its id, or up to {MOST_AT_ONCE:,} in a list")
-    ids = [one.id if isinstance(one, Memory) else one for one in memory_ids]
-    if not all(isinstance(one, str) for one in ids):
+    if not isinstance(memory_ids, Sequence) or len(memory_ids) > MAX_IDS:
+        raise InvalidInput(f"name a memory by its id, or up to {MAX_IDS:,} in a list")
+    ids = [item.id if isinstance(item, Memory) else item for item in memory_ids]
+    if not all(isinstance(memory_id, str) for memory_id in ids):
         raise InvalidInput("name memories by their ids: a list of texts")
     return list(dict.fromkeys(ids))
 
 
-def _reason(reason: object) -> str:
+def _parse_reason(reason: object) -> str:
     return redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text

@@ -24,6 +24,7 @@ from recollect.domain.skill import (
     SkillOrigin,
     SkillReport,
 )
+from recollect.engine.budgeted_chat import complete_within_budget
 from recollect.engine.learn.skill_draft import draft_skill
 from recollect.engine.learn.skill_prompt import (
     MAX_ANSWER_TOKENS,
@@ -31,7 +32,6 @@ from recollect.engine.learn.skill_prompt import (
     draft_from_answer,
     draft_prompt,
 )
-from recollect.engine.budgeted_chat import complete_within_budget
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import inputs
 from recollect.service.agents import known_agent

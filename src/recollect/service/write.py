@@ -1,7 +1,9 @@
 """Write memories by hand: synchronous, redacted, with evidence, found by words at once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from recollect.domain.block import By
 from recollect.domain.candidate import BY_AGENT_FLAG
@@ -20,10 +22,11 @@ from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.redact import redact
-from recollect.wire.requests.recollect import IngestRequest
+from recollect.wire.requests.memories import IngestManyRequest, SetStatusRequest
+from recollect.wire.requests.recollect import IngestRequest, LinkRequest, UpsertProfileFactRequest
 
 MAX_QUOTE = 1_000
-BORN = frozenset({Status.ACTIVE, Status.INBOX})
+INITIAL_STATUSES = frozenset({Status.ACTIVE, Status.INBOX})
 WRITERS = frozenset({By.USER, By.AGENT})
 
 _DEFAULT_TYPE = {
@@ -56,110 +59,86 @@ class Draft:
     by: By
 
 
-def draft(
-    content: object,
-    *,
-    where: Where,
-    type: object = None,
-    scope: object = None,
-    status: object = Status.ACTIVE,
-    key: str = "",
-    title: object = "",
-    summary: object = "",
-    tags: object = (),
-    confidence: object = 1.0,
-    observed_at: object = None,
-    rationale: object = "",
-    alternatives: object = (),
-    by: object = By.USER,
-) -> Draft:
-    """Check and redact what a caller wants remembered; *by* whose hand it is written."""
-    taken: list[Redaction] = []
+def draft(request: IngestRequest, *, key: str = "") -> Draft:
+    """Return the memory a request describes, checked and redacted."""
+    redactions: list[Redaction] = []
 
-    def kept(field: str, value: object, most: int) -> str:
-        cleaned = redact(inputs.text_of(field, value, most=most))
-        taken.extend(replace(piece, field=field) for piece in cleaned.redactions)
-        return cleaned.text
+    def store_text(field: str, value: str, most: int) -> str:
+        redacted = redact(inputs.text_of(field, value, most=most))
+        redactions.extend(replace(redaction, field=field) for redaction in redacted.redactions)
+        return redacted.text
 
-    text = kept("content", content, inputs.MAX_CONTENT)
-    if not text.strip():
+    content = store_text("content", request.content, inputs.MAX_CONTENT)
+    if not content.strip():
         raise InvalidInput(
             "there is nothing to remember: the content is empty"
-            + (", or private as a whole" if taken else "")
+            + (", or private as a whole" if redactions else "")
         )
-    chosen_scope = scope_of(scope, where)
-    if isinstance(alternatives, str):
-        alternatives = (alternatives,)
-    if not isinstance(alternatives, list | tuple) or len(alternatives) > inputs.MAX_ALTERNATIVES:
+    where = where_of(request)
+    scope = scope_of(request.scope, where)
+    if len(request.alternatives) > inputs.MAX_ALTERNATIVES:
         raise InvalidInput(
             f"alternatives must be a list of at most {inputs.MAX_ALTERNATIVES} texts"
         )
-    chosen_status = inputs.one_of("status", Status, status)
-    if chosen_status not in BORN:
-        raise InvalidInput(f"a memory is born active or inbox, not {chosen_status}")
-    writer = inputs.one_of("by", By, by)
-    if writer not in WRITERS:
-        raise InvalidInput(f"a memory is written by user or agent, not by {writer}")
+    if request.status not in INITIAL_STATUSES:
+        raise InvalidInput(f"a new memory is active or inbox, not {request.status}")
+    if request.by not in WRITERS:
+        raise InvalidInput(f"a memory is written by user or agent, not by {request.by}")
+    tags = {store_text("tags", tag, inputs.MAX_TAG) for tag in inputs.tags_of(request.tags)}
     return Draft(
-        content=text,
+        content=content,
         where=where,
-        type=_DEFAULT_TYPE[chosen_scope]
-        if type is None
-        else inputs.one_of("type", MemoryType, type),
-        scope=chosen_scope,
-        status=chosen_status,
-        key=key,
-        title=kept("title", title, inputs.MAX_TITLE),
-        summary=kept("summary", summary, inputs.MAX_SUMMARY),
-        tags=tuple(sorted({kept("tags", tag, inputs.MAX_TAG) for tag in inputs.tags_of(tags)})),
-        confidence=inputs.share_of("confidence", confidence),
-        observed_at=inputs.moment_of("observed_at", observed_at),
-        rationale=kept("rationale", rationale, inputs.MAX_SUMMARY),
-        alternatives=tuple(kept("alternatives", one, inputs.MAX_SUMMARY) for one in alternatives),
-        redactions=tuple(taken),
-        by=writer,
-    )
-
-
-def draft_of(request: IngestRequest) -> Draft:
-    """Return the memory a request describes, checked and redacted."""
-    return draft(
-        request.content,
-        where=where_of(request),
-        type=request.type,
-        scope=request.scope,
+        type=request.type or _DEFAULT_TYPE[scope],
+        scope=scope,
         status=request.status,
-        title=request.title,
-        summary=request.summary,
-        tags=request.tags,
-        confidence=request.confidence,
+        key=key,
+        title=store_text("title", request.title, inputs.MAX_TITLE),
+        summary=store_text("summary", request.summary, inputs.MAX_SUMMARY),
+        tags=tuple(sorted(tags)),
+        confidence=inputs.share_of("confidence", request.confidence),
         observed_at=request.observed_at,
-        rationale=request.rationale,
-        alternatives=request.alternatives,
+        rationale=store_text("rationale", request.rationale, inputs.MAX_SUMMARY),
+        alternatives=tuple(
+            store_text("alternatives", text, inputs.MAX_SUMMARY) for text in request.alternatives
+        ),
+        redactions=tuple(redactions),
         by=request.by,
     )
 
 
-def ingest(services: Services, wanted: Draft, *, by: str = "") -> Memory:
+def ingest(services: Services, request: IngestRequest) -> Memory:
     """Store one memory with its source, evidence and event, in one transaction."""
-    return services.store.write(lambda tables: _store(services, tables, wanted, by or wanted.by))
+    return store_draft(services, draft(request))
 
 
-def ingest_many(services: Services, wanted: list[Draft]) -> list[Memory]:
+def store_draft(services: Services, memory: Draft, *, by: str = "") -> Memory:
+    """Store one memory that was checked before; *by* names the writer in its history."""
+    return services.store.write(lambda tables: _store(services, tables, memory, by or memory.by))
+
+
+def ingest_many(services: Services, request: IngestManyRequest) -> list[Memory]:
     """Store several memories in one transaction: all or none."""
+    drafts = [draft(IngestRequest.of(_item(item))) for item in request.items]
     return services.store.write(
-        lambda tables: [_store(services, tables, one, one.by) for one in wanted]
+        lambda tables: [_store(services, tables, memory, memory.by) for memory in drafts]
     )
 
 
-def upsert_profile_fact(
-    services: Services, key: object, value: object, *, by: str = "user"
-) -> Memory:
+def _item(item: object) -> Mapping[str, Any]:
+    if not isinstance(item, Mapping):
+        raise InvalidInput("each item must be a dict of what `ingest` takes")
+    return item
+
+
+def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -> Memory:
     """Set a named fact about the user; a former value stays readable as superseded."""
-    name = inputs.text_of("key", key, most=inputs.MAX_NAME).strip()
+    name = inputs.text_of("key", request.key, most=inputs.MAX_NAME).strip()
     if not name or redact(name).redactions:
         raise InvalidInput("the key of a profile fact is empty or holds a secret; name the fact")
-    wanted = draft(value, where=Where(), type=MemoryType.PROFILE, scope=Scope.GLOBAL, key=name)
+    fact = IngestRequest(
+        content=request.value, type=MemoryType.PROFILE, scope=Scope.GLOBAL, by=By.USER
+    )
+    wanted, by = draft(fact, key=name), By.USER
 
     def write(tables: Tables) -> Memory:
         former = tables.memories.with_key(name, Owner(Scope.GLOBAL, ""))
@@ -179,41 +158,39 @@ def upsert_profile_fact(
     return services.store.write(write)
 
 
-def move(
-    services: Services, memory_id: object, to: Status, *, by: str = "user", reason: object = ""
-) -> Memory:
+def set_status(services: Services, request: SetStatusRequest) -> Memory:
     """Change a memory's status along the lifecycle."""
-    why = redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text
+    reason = redact(inputs.text_of("reason", request.reason, most=inputs.MAX_SUMMARY)).text
 
     def write(tables: Tables) -> Memory:
-        memory = known(tables, memory_id)
-        return AuditedWriter(tables, services.clock, by).change_status(memory, to, why)
+        memory = known(tables, request.memory_id)
+        writer = AuditedWriter(tables, services.clock, request.by)
+        return writer.change_status(memory, request.status, reason)
 
     return services.store.write(write)
 
 
-def link(
-    services: Services, from_id: object, relation: object, to: object, *, note: object = ""
-) -> Link:
+def link(services: Services, request: LinkRequest) -> Link:
     """Link a memory to another, or to a project written as `project:NAME`."""
-    kind = inputs.one_of("relation", Relation, relation)
-    said = redact(inputs.text_of("note", note, most=inputs.MAX_SUMMARY)).text
+    relation = inputs.one_of("relation", Relation, request.relation)
+    note = redact(inputs.text_of("note", request.note, most=inputs.MAX_SUMMARY)).text
 
     def write(tables: Tables) -> Link:
-        one = known(tables, from_id)
-        records = AuditedWriter(tables, services.clock, "user")
-        if isinstance(to, str) and to.startswith("project:"):
-            viewer = find(tables, Where.of(to.removeprefix("project:"), None, None, None))
+        memory = known(tables, request.a)
+        writer = AuditedWriter(tables, services.clock, "user")
+        if request.b.startswith("project:"):
+            name = request.b.removeprefix("project:")
+            viewer = find(tables, Where.of(name, None, None, None))
             project = tables.projects.project(viewer.project_id or "")
             if project is None:
-                raise NotFound(f"there is no project {to.removeprefix('project:')!r} in this store")
-            return records.link(one.id, kind, project.id, to_kind=LinkEnd.PROJECT, note=said)
-        other = known(tables, to)
-        if other.id == one.id:
+                raise NotFound(f"there is no project {name!r} in this store")
+            return writer.link(memory.id, relation, project.id, to_kind=LinkEnd.PROJECT, note=note)
+        other = known(tables, request.b)
+        if other.id == memory.id:
             raise InvalidInput("a memory cannot be linked to itself")
-        if kind is Relation.SUPERSEDES and other.status is Status.ACTIVE:
-            records.change_status(other, Status.SUPERSEDED, "linked so")
-        return records.link(one.id, kind, other.id, note=said)
+        if relation is Relation.SUPERSEDES and other.status is Status.ACTIVE:
+            writer.change_status(other, Status.SUPERSEDED, "linked so")
+        return writer.link(memory.id, relation, other.id, note=note)
 
     return services.store.write(write)
 

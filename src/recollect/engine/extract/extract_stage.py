@@ -22,9 +22,9 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Source
 from recollect.engine.audited_writer import ENGINE, AuditedWriter
+from recollect.engine.engine_context import EngineContext
 from recollect.engine.extract.find_statements import ExtractionMode, find_statements
 from recollect.engine.extract.session_episode import session_episode
-from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob, NextStep, Tally
 from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound

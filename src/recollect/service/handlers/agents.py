@@ -3,8 +3,8 @@
 from typing import Any
 
 from recollect.domain.agent import Agent, AgentReceipt
-from recollect.domain.context_bundle import WindowOverview
 from recollect.domain.agent_transfer import Merge
+from recollect.domain.context_bundle import WindowOverview
 from recollect.service import agents, window
 from recollect.service.block_target import Place
 from recollect.service.handlers.table import Handlers

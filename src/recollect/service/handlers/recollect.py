@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
-from recollect.domain.context_bundle import Bundle
 from recollect.domain.capture_event import Event, Trigger
-from recollect.domain.link import Link
+from recollect.domain.context_bundle import Bundle
+from recollect.domain.maintenance import Receipt
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, WhyNot
-from recollect.domain.maintenance import Receipt
 from recollect.errors import InvalidInput
 from recollect.service import briefing, capture, context, read, review, upkeep, write
 from recollect.service.forget import forget as forget_memory
@@ -33,10 +32,6 @@ from recollect.wire.requests.recollect import (
     WhyNothingRequest,
     WhyNotRequest,
 )
-
-
-def ingest(services: Services, request: IngestRequest) -> Memory:
-    return write.ingest(services, write.draft_of(request))
 
 
 def capture_session(services: Services, request: CaptureSessionRequest) -> Event:
@@ -91,14 +86,6 @@ def consolidate(services: Services, request: ConsolidateRequest) -> Mapping[str,
     return review.consolidate(services, request.ids)
 
 
-def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -> Memory:
-    return write.upsert_profile_fact(services, request.key, request.value)
-
-
-def link(services: Services, request: LinkRequest) -> Link:
-    return write.link(services, request.a, request.relation, request.b, note=request.note)
-
-
 def explain(services: Services, request: ExplainRequest) -> MemoryExplanation | Retrieval:
     return read.explain(services, request.some_id)
 
@@ -130,7 +117,7 @@ def drain(services: Services, request: DrainRequest) -> int:
 
 
 HANDLERS: Handlers = {
-    IngestRequest: ingest,
+    IngestRequest: write.ingest,
     CaptureSessionRequest: capture_session,
     CaptureConversationRequest: capture_conversation,
     SearchRequest: search,
@@ -139,8 +126,8 @@ HANDLERS: Handlers = {
     ContextForRequest: context_for,
     BriefingRequest: get_briefing,
     ConsolidateRequest: consolidate,
-    UpsertProfileFactRequest: upsert_profile_fact,
-    LinkRequest: link,
+    UpsertProfileFactRequest: write.upsert_profile_fact,
+    LinkRequest: write.link,
     ExplainRequest: explain,
     PromoteRequest: promote,
     RejectRequest: reject,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.service.handed import CaptureMode
 from recollect.service.imports.claude_code import config_folder, place_of
 from recollect.service.imports.past import Item, Machine, PastSource, matching, walked

@@ -12,11 +12,11 @@ from datetime import datetime
 from typing import Any
 
 from recollect.domain.agent import Agent
+from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED
 from recollect.domain.block import By
 from recollect.domain.conversation import Conversation, Message
 from recollect.domain.link import Relation
 from recollect.domain.memory import Change
-from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED
 from recollect.domain.scope import Scope
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, NotFound

@@ -14,9 +14,9 @@ from typing import Any
 
 from recollect.context.history_window import message_size
 from recollect.domain.agent import Agent
+from recollect.domain.agent_transfer import LETTA
 from recollect.domain.block import Block, BlockVersion, By
 from recollect.domain.conversation import Conversation, Message, Role
-from recollect.domain.agent_transfer import LETTA
 from recollect.service import inputs
 from recollect.service.agents import MAX_PROMPT
 from recollect.service.block_target import MAX_LABEL

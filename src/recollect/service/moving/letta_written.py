@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.domain.block import Block
 from recollect.domain.conversation import Message, Role
-from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.service.moving.letta_carry import carry_of, restored
 from recollect.service.moving.own_file import as_json
 from recollect.service.moving.parts import AgentParts, ConversationParts

@@ -13,16 +13,16 @@ from datetime import datetime
 from typing import Any
 
 from recollect.domain.agent import Agent
+from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED, BlockMergeConflict, Merge
 from recollect.domain.block import (
     Block,
     BlockChange,
     By,
-    edit_block,
     check_limit,
+    edit_block,
     replace_all,
 )
 from recollect.domain.memory import Status
-from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED, BlockMergeConflict, Merge
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
 from recollect.service import inputs

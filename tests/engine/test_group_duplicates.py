@@ -135,6 +135,10 @@ def test_every_candidate_is_a_lead_or_stands_with_exactly_one(
 
     seen = [member for one in folded for member in (one.representative, *one.duplicates)]
     assert sorted(one.id for one in seen) == [one.id for one in ones]
-    assert all(are_duplicates(one.representative.content, twin.content) for one in folded for twin in one.duplicates)
+    assert all(
+        are_duplicates(one.representative.content, twin.content)
+        for one in folded
+        for twin in one.duplicates
+    )
     assert all(one.representative.owner == twin.owner for one in folded for twin in one.duplicates)
     assert group_duplicates(ones) == folded

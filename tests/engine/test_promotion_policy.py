@@ -8,8 +8,8 @@ import pytest
 from recollect.domain.candidate import BY_AGENT_FLAG, INSTRUCTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion_policy import (
-    MIN_SESSIONS,
     MIN_CONFIDENCE,
+    MIN_SESSIONS,
     Hold,
     NeverPromote,
     Promote,
@@ -69,7 +69,7 @@ def test_what_was_imported_waits_until_it_is_said_again(
     )
 
     assert isinstance(judge(imported, standing), Hold)
-    confirmed = replace(standing, said_here=True)
+    confirmed = replace(standing, is_said_in_session=True)
     assert judge(imported, confirmed) == judge(
         replace(imported, source_kind=SourceKind.RUN), confirmed
     )

@@ -39,7 +39,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def _in_no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the thread that a question starts wait, so that half-way lasts."""
-    monkeypatch.setattr(embedding_indexer, "UNHURRIED_S", 3600.0)
+    monkeypatch.setattr(embedding_indexer, "MIGRATION_DELAY_S", 3600.0)
 
 
 @pytest.fixture
@@ -67,30 +67,30 @@ def opened(path: Path, kept: Path) -> Iterator[Open]:
         memory.close()
 
 
-def filled(memory: LocalRecollect) -> LocalRecollect:
+def filled(rec: LocalRecollect) -> LocalRecollect:
     """Put an allergy below more items than one batch, all embedded."""
-    memory.ingest(ALLERGY)
-    memory.memories.ingest_many([{"content": f"Room {n} is painted {n + 3}."} for n in range(FILLER)])
-    memory.drain()
-    return memory
+    rec.ingest(ALLERGY)
+    rec.memories.ingest_many([{"content": f"Room {n} is painted {n + 3}."} for n in range(FILLER)])
+    rec.drain()
+    return rec
 
 
-def by_meaning(memory: LocalRecollect, query: str) -> list[str]:
+def by_meaning(rec: LocalRecollect, query: str) -> list[str]:
     """Return what is found although it shares no word with the question."""
-    hits = memory.search(query, limit=3)
+    hits = rec.search(query, limit=3)
     return [hit.memory.content for hit in hits if not hit.matched_words]
 
 
-def notes_of(memory: LocalRecollect, hits: list[Hit]) -> str:
-    found = memory.explain(hits[0].retrieval_id or "")
+def notes_of(rec: LocalRecollect, hits: list[Hit]) -> str:
+    found = rec.explain(hits[0].retrieval_id or "")
     assert isinstance(found, Retrieval)
     return "; ".join(found.notes)
 
 
-def standing(memory: LocalRecollect) -> dict[str, tuple[bool, bool, int, int]]:
+def standing(rec: LocalRecollect) -> dict[str, tuple[bool, bool, int, int]]:
     return {
         one.name or one.identity: (one.wanted, one.serving, one.embedded, one.waiting)
-        for one in memory.models.list()
+        for one in rec.models.list()
     }
 
 

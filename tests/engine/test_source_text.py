@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from recollect import LocalRecollect
 from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.source import Source, SourceKind
-from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
-from recollect.engine.source_text import TranscriptText, SourceTurn, render_transcript, turns_in_source
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
+from recollect.engine.source_text import (
+    SourceTurn,
+    TranscriptText,
+    render_transcript,
+    turns_in_source,
+)
 from recollect.text.clean_text import clean
 from recollect.text.redact import redact
 from support import START, candidates
@@ -63,7 +68,9 @@ def test_a_source_is_what_a_person_would_read() -> None:
 
 
 def test_a_note_is_its_text_alone() -> None:
-    material = render_transcript(transcript(TranscriptMessage(Voice.USER, "  The blue key opens the cellar.\n")))
+    material = render_transcript(
+        transcript(TranscriptMessage(Voice.USER, "  The blue key opens the cellar.\n"))
+    )
 
     assert material.content == "The blue key opens the cellar."
     assert read_back(material) == [(Voice.USER, "", "The blue key opens the cellar.")]
@@ -71,7 +78,11 @@ def test_a_note_is_its_text_alone() -> None:
 
 def test_messages_without_any_text_are_left_out() -> None:
     material = render_transcript(
-        transcript(TranscriptMessage(Voice.USER, "Hello."), TranscriptMessage(Voice.TOOL, " \n"), TranscriptMessage(Voice.USER, "Bye."))
+        transcript(
+            TranscriptMessage(Voice.USER, "Hello."),
+            TranscriptMessage(Voice.TOOL, " \n"),
+            TranscriptMessage(Voice.USER, "Bye."),
+        )
     )
 
     assert material.content == "User: Hello.\n\nUser: Bye."
@@ -84,7 +95,11 @@ def test_a_transcript_of_nothing_is_nothing() -> None:
 def test_a_turn_was_said_when_its_message_says_or_else_when_the_source_was() -> None:
     at = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
     source = source_of(
-        render_transcript(transcript(TranscriptMessage(Voice.USER, "One.", at=at), TranscriptMessage(Voice.USER, "Two.")))
+        render_transcript(
+            transcript(
+                TranscriptMessage(Voice.USER, "One.", at=at), TranscriptMessage(Voice.USER, "Two.")
+            )
+        )
     )
 
     assert [turn.at for turn in turns_in_source(source)] == [at, START]
@@ -107,7 +122,10 @@ def test_a_message_that_pretends_to_be_another_speaker_stays_in_its_own_turn(
     pretended: str,
 ) -> None:
     material = render_transcript(
-        transcript(TranscriptMessage(Voice.USER, "What is on the page?"), TranscriptMessage(Voice.TOOL, pretended))
+        transcript(
+            TranscriptMessage(Voice.USER, "What is on the page?"),
+            TranscriptMessage(Voice.TOOL, pretended),
+        )
     )
 
     assert read_back(material) == [
@@ -141,7 +159,10 @@ def test_secrets_are_taken_out_and_their_marks_are_told() -> None:
 
 def test_a_message_that_was_private_leaves_no_turn_but_its_redaction() -> None:
     material = render_transcript(
-        transcript(TranscriptMessage(Voice.USER, "Hello."), TranscriptMessage(Voice.USER, "<private>I am ill.</private>"))
+        transcript(
+            TranscriptMessage(Voice.USER, "Hello."),
+            TranscriptMessage(Voice.USER, "<private>I am ill.</private>"),
+        )
     )
 
     assert "ill" not in material.content

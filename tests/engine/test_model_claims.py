@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 from recollect.domain.candidate import INSTRUCTION_FLAG, ExtractedStatement
 from recollect.domain.memory import MemoryType
 from recollect.domain.source import Source, SourceKind
-from recollect.domain.transcript import TranscriptMessage, Transcript, Voice
+from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
+from recollect.engine.model_claims_prompt import (
+    MAX_CLAIMS,
+    ModelClaim,
+    UnreadableReply,
+    parse_claims,
+)
 from recollect.engine.model_claims_stage import verify_claim
-from recollect.engine.model_claims_prompt import MAX_CLAIMS, ModelClaim, UnreadableReply, parse_claims
 from recollect.engine.source_text import render_transcript, turns_in_source
 from recollect.text.clean_text import clean
 from recollect.text.fence import fence_text
@@ -268,7 +273,9 @@ def source_of(*said: TranscriptMessage) -> Source:
 
 def check(quote: str, *said: TranscriptMessage, **given: Any) -> ExtractedStatement | None:
     source = source_of(*(said or SAID))
-    claim = ModelClaim(**{"type": MemoryType.PROJECT, "content": "Some fact.", "quote": quote, **given})
+    claim = ModelClaim(
+        **{"type": MemoryType.PROJECT, "content": "Some fact.", "quote": quote, **given}
+    )
     return verify_claim(claim, source, turns_in_source(source))
 
 
@@ -405,7 +412,10 @@ def test_what_a_model_writes_can_be_stored(letter: str) -> None:
 
 
 @given(
-    st.lists(st.builds(TranscriptMessage, st.sampled_from(Voice), st.text("ab \n.*(", max_size=30)), max_size=4),
+    st.lists(
+        st.builds(TranscriptMessage, st.sampled_from(Voice), st.text("ab \n.*(", max_size=30)),
+        max_size=4,
+    ),
     st.text("ab \n.*(", min_size=1, max_size=12).filter(str.strip),
 )
 def test_whatever_is_quoted_stands_in_one_message_or_is_thrown_away(
