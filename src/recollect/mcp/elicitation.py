@@ -21,9 +21,7 @@ STATELESS_SINCE = "2026-07-28"
 CONFIRM_FIELD = "confirm"
 FORM: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        CONFIRM_FIELD: {"type": "boolean", "title": "Yes, do it", "default": True},
-    },
+    "properties": {CONFIRM_FIELD: {"type": "boolean", "title": "Yes, do it", "default": True}},
     "required": [CONFIRM_FIELD],
 }
 

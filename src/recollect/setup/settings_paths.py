@@ -32,10 +32,9 @@ class ClientEnvironment:
         """Return the folder of each name in braces."""
         config = self._folder_from("XDG_CONFIG_HOME", self.home / ".config")
         roaming = self._folder_from("APPDATA", self.home / "AppData" / "Roaming")
-        support = {
-            "darwin": self.home / "Library" / "Application Support",
-            "win32": roaming,
-        }.get(self.platform, config)
+        support = {"darwin": self.home / "Library" / "Application Support", "win32": roaming}.get(
+            self.platform, config
+        )
         claude = self._folder_from("CLAUDE_CONFIG_DIR", self.home / ".claude")
         folders = {
             "home": self.home,

@@ -111,11 +111,7 @@ def _apply_edit(
     version: int | None,
 ) -> Block:
     how, text = arguments["how"], arguments["text"]
-    edit: dict[str, Any] = {
-        "by": "agent",
-        "expected_version": version,
-        "reason": "edited over MCP",
-    }
+    edit: dict[str, Any] = {"by": "agent", "expected_version": version, "reason": "edited over MCP"}
     if isinstance(block, Block):
         agent = None  # an existing block is addressed by its id
     else:
