@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -53,33 +54,33 @@ def opened(path: Path, clock: FakeClock | None = None) -> LocalRecollect:
     return LocalRecollect(Settings(db=str(path)), clock=clock)
 
 
-def populate(memory: LocalRecollect, clock: FakeClock) -> None:
+def populate(rec: LocalRecollect, clock: FakeClock) -> None:
     """Write memories and talks into *memory*, always the same, and embed them."""
     chance = Random(20260508)
-    memory.agents.create("ada")
-    memory.agents.create("ben")
-    memory.blocks.create("notes", "Answers are short. The team is in Lisbon.", agent="ada")
+    rec.agents.create("ada")
+    rec.agents.create("ben")
+    rec.blocks.create("notes", "Answers are short. The team is in Lisbon.", agent="ada")
     # Partitions are created here in an order that nothing in the store records.
     for project in reversed(PROJECTS):
-        memory.forget(memory.ingest("A note that nobody needs.", project=project).id)
+        rec.forget(rec.ingest("A note that nobody needs.", project=project).id)
     kept = []
     for number in range(72):
         clock.advance(hours=chance.choice([1, 5, 22, 49]))
-        kept += memory.memories.ingest_many(_some_memories(chance, number, clock.now()))
+        kept += rec.memories.ingest_many(_some_memories(chance, number, clock.now()))
     for one, other in zip(kept[::40], kept[1::40], strict=False):
-        memory.link(one.id, "contradicts", other.id)
+        rec.link(one.id, "contradicts", other.id)
     for one in kept[7::50]:
-        memory.link(one.id, "applies_to", "project:site")
+        rec.link(one.id, "applies_to", "project:site")
     for one, status in zip(kept[3::45], ("archived", "superseded") * 9, strict=False):
-        memory.memories.set_status(one.id, status)
+        rec.memories.set_status(one.id, status)
     for one in kept[5::23]:
-        memory.forget(one.id)
+        rec.forget(one.id)
     for city in ("Lisbon", "Osaka", "Osaka", "Tromsø"):
         clock.advance(days=1)
-        memory.upsert_profile_fact("home_city", city)
+        rec.upsert_profile_fact("home_city", city)
     for number in range(24):
-        _talk(memory, chance, number)
-    memory.drain()
+        _talk(rec, chance, number)
+    rec.drain()
 
 
 def _some_memories(chance: Random, number: int, now: datetime) -> list[dict[str, Any]]:
@@ -115,11 +116,11 @@ def _some_memories(chance: Random, number: int, now: datetime) -> list[dict[str,
     return [told | line for line in lines]
 
 
-def _talk(memory: LocalRecollect, chance: Random, number: int) -> None:
+def _talk(rec: LocalRecollect, chance: Random, number: int) -> None:
     began = START + timedelta(days=3 * number, hours=number % 7)
     agent = "ben" if number % 6 == 5 else "ada"
     project = PROJECTS[number % 3] if number % 4 else None
-    talk = memory.conversations.start(agent=agent, project=project, started_at=began)
+    talk = rec.conversations.start(agent=agent, project=project, started_at=began)
     said: list[dict[str, Any]] = []
     for turn in range(11):  # so many that not all of ada's are compared exactly
         person, place = chance.choice(PEOPLE), chance.choice(PLACES)
@@ -138,8 +139,8 @@ def _talk(memory: LocalRecollect, chance: Random, number: int) -> None:
         for role, texts in (("user", asks), ("assistant", answers)):
             at = began + timedelta(minutes=len(said))
             said.append({"role": role, "content": chance.choice(texts), "created_at": at})
-    memory.conversations.append_many(talk, said)
-    memory.conversations.end(talk, ended_at=began + timedelta(hours=1))
+    rec.conversations.append_many(talk, said)
+    rec.conversations.end(talk, ended_at=began + timedelta(hours=1))
 
 
 @dataclass(frozen=True)
@@ -189,30 +190,30 @@ def _questions() -> Iterable[SampleQuery]:
         yield SampleQuery("search", query, wheres[(number + 1) % len(wheres)])
         agent = "ben" if number % 5 == 0 else "ada"
         limit = 10 if number % 2 else 120
-        yield SampleQuery("search_messages", query, {"agent": agent, "limit": limit})
+        yield SampleQuery("conversations.search", query, {"agent": agent, "limit": limit})
         place = {"agent": "ada", "project": "site"} if number % 2 else {"project": "robot"}
         yield SampleQuery("context_for", query, place)
     for tool, mode in product(TOOLS[:4], ("fts", "vector")):
-        yield SampleQuery("search_messages", f"{tool} failed", {"agent": "ada", "mode": mode})
+        yield SampleQuery("conversations.search", f"{tool} failed", {"agent": "ada", "mode": mode})
     for kind in TYPES:
         yield SampleQuery("search", "Redis or Kafka", {"everywhere": True, "types": [kind]})
     for since in (date(2026, 5, 20), date(2026, 6, 20)):
         narrow = {"since": since.isoformat(), "tags": ["ops"], "everywhere": True}
         yield SampleQuery("search", "who reviews it", narrow)
-        yield SampleQuery("search_messages", "", {"agent": "ada", "since": since.isoformat()})
+        yield SampleQuery("conversations.search", "", {"agent": "ada", "since": since.isoformat()})
 
 
 QUESTIONS = tuple(_questions())
 
 
-def answers(memory: LocalRecollect, order: Iterable[int] | None = None) -> dict[int, bytes]:
+def answers(rec: LocalRecollect, order: Iterable[int] | None = None) -> dict[int, bytes]:
     """Return the answer to each question (or to some, in that order), by its number."""
     numbers = range(len(QUESTIONS)) if order is None else order
-    return {number: _answer(memory, QUESTIONS[number]) for number in numbers}
+    return {number: _answer(rec, QUESTIONS[number]) for number in numbers}
 
 
-def _answer(memory: LocalRecollect, question: SampleQuery) -> bytes:
-    found = getattr(memory, question.verb)(question.query, asked_at=ASKED_AT, **question.arguments)
+def _answer(rec: LocalRecollect, question: SampleQuery) -> bytes:
+    found = attrgetter(question.verb)(rec)(question.query, asked_at=ASKED_AT, **question.arguments)
     told = asdict(found) if question.verb == "context_for" else [asdict(hit) for hit in found]
     return json.dumps(_without_log(told), sort_keys=True, default=str, indent=1).encode()
 

@@ -42,24 +42,24 @@ def test_a_similar_item_gets_its_word_score_though_a_hundred_others_match_more_w
     path: Path,
 ) -> None:
     far = " ".join(f"other{n}" for n in range(20))
-    with open_memory(path, synonyms={"corridor": "hall"}) as memory:
-        memory.memories.ingest_many([{"content": f"lamp hall {n} {far}"} for n in range(MANY)])
-        target = memory.ingest("a lamp, " + "corridor " * 30)
-        memory.drain()
+    with open_memory(path, synonyms={"corridor": "hall"}) as rec:
+        rec.memories.ingest_many([{"content": f"lamp hall {n} {far}"} for n in range(MANY)])
+        target = rec.ingest("a lamp, " + "corridor " * 30)
+        rec.drain()
 
-        hits = memory.search("lamp hall", limit=5)
+        hits = rec.search("lamp hall", limit=5)
 
     [target_hit] = [hit for hit in hits if hit.memory.id == target.id]
     assert target_hit.matched_words == ("lamp",)
     assert target_hit.parts.keyword > 0
 
 
-def test_names_that_occur_nowhere_raise_the_threshold_and_are_named(memory: LocalRecollect) -> None:
-    memory.ingest("Anna feeds the cat.")
-    memory.drain()
+def test_names_that_occur_nowhere_raise_the_threshold_and_are_named(rec: LocalRecollect) -> None:
+    rec.ingest("Anna feeds the cat.")
+    rec.drain()
 
     def threshold_and_text(query: str) -> tuple[float, str]:
-        verdict = memory.why_nothing(query)
+        verdict = rec.why_nothing(query)
         assert verdict.rule == "bar"
         return float(str(verdict.detail["needed"])), verdict.text
 

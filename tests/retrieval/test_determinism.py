@@ -146,19 +146,19 @@ def delete_rows(path: Path, tables: Sequence[str]) -> None:
     db.close()
 
 
-def embed_in_another_order(memory: LocalRecollect) -> None:
+def embed_in_another_order(rec: LocalRecollect) -> None:
     """Embed everything: in another order and in other batches than `drain` would."""
-    indexer = memory._services.indexer()
+    indexer = rec._services.indexer()
     assert indexer is not None
-    with memory._store.read() as tables:
+    with rec._store.read() as tables:
         ids = [row[0] for row in tables.db.execute("SELECT id FROM items ORDER BY seq")]
     random = Random(11)
     random.shuffle(ids)
     while ids:
         size = random.choice([1, 2, 7, 30, 90])
-        embed_items(memory._store, indexer.serving_embedder(), ids[:size])
+        embed_items(rec._store, indexer.serving_embedder(), ids[:size])
         ids = ids[size:]
-    memory.drain()
+    rec.drain()
 
 
 def vectors(path: Path) -> dict[tuple[int, int], bytes]:

@@ -52,10 +52,10 @@ def passes(memory: Memory, rule: Mapping[str, Any]) -> bool:
     )
 
 
-def ingest_every_kind(memory: LocalRecollect, project: str) -> list[Memory]:
+def ingest_every_kind(rec: LocalRecollect, project: str) -> list[Memory]:
     """Write an apple of every status, type and set of tags."""
     kinds = list(product(Status, MemoryType, TAGS))
-    written = memory.memories.ingest_many(
+    written = rec.memories.ingest_many(
         [
             {
                 "content": f"apple apple apple {project}",
@@ -68,7 +68,7 @@ def ingest_every_kind(memory: LocalRecollect, project: str) -> list[Memory]:
         ]
     )
     return [
-        apple if apple.status is status else memory.memories.set_status(apple.id, status)
+        apple if apple.status is status else rec.memories.set_status(apple.id, status)
         for apple, (status, _, _) in zip(written, kinds, strict=True)
     ]
 
@@ -78,19 +78,19 @@ def store(
     request: pytest.FixtureRequest, path: Path, clock: FakeClock
 ) -> Iterator[tuple[LocalRecollect, list[Memory]]]:
     """A store with every kind of apple here, in another project, and of one agent."""
-    with open_memory(path, clock=clock, synonyms=SYNONYMS) as memory:
+    with open_memory(path, clock=clock, synonyms=SYNONYMS) as rec:
         # Other memories: if all were apples, the mean similarity would be that of apples.
-        memory.memories.ingest_many(
+        rec.memories.ingest_many(
             [
                 {"content": f"lamp {n}", "project": "here", "observed_at": LONG_AGO}
                 for n in range(64)
             ]
         )
-        here = ingest_every_kind(memory, "here")
-        ingest_every_kind(memory, "there")
-        memory.ingest("an apple of anna", agent="anna", scope="agent")
-        STATES[request.param](memory)
-        yield memory, here
+        here = ingest_every_kind(rec, "here")
+        ingest_every_kind(rec, "there")
+        rec.ingest("an apple of anna", agent="anna", scope="agent")
+        STATES[request.param](rec)
+        yield rec, here
 
 
 def test_exactly_the_memories_that_pass_all_filters_are_returned(
@@ -158,28 +158,28 @@ def test_a_query_with_an_alias_finds_its_memory(
 ) -> None:
     # The real embedder: the threshold is calibrated for it.
     backend = "none" if words_only else "local"
-    with recollect.open(path, embedding_backend=backend) as memory:
-        target = memory.ingest("Robert Jones is in charge of platform.", **ALIASES[where])
-        memory.memories.ingest_many(
+    with recollect.open(path, embedding_backend=backend) as rec:
+        target = rec.ingest("Robert Jones is in charge of platform.", **ALIASES[where])
+        rec.memories.ingest_many(
             [
                 {"content": f"Person {n} is in charge of lamp {n}.", "tags": [f"p{n}"]}
                 for n in range(30)
             ]
         )
-        before = [hit.memory.id for hit in memory.search(query)]
-        memory.maintenance.rebuild()
-        memory.drain()
+        before = [hit.memory.id for hit in rec.search(query)]
+        rec.maintenance.rebuild()
+        rec.drain()
 
-        after = memory.search(query)
+        after = rec.search(query)
 
         assert before[0] == after[0].memory.id == target.id
         assert "bobby" in [word.lower() for word in after[0].matched_words]
 
 
-def test_the_key_of_a_profile_fact_is_an_alias_too(memory: LocalRecollect) -> None:
-    fact = memory.upsert_profile_fact("favourite_drink", "Earl Grey")
+def test_the_key_of_a_profile_fact_is_an_alias_too(rec: LocalRecollect) -> None:
+    fact = rec.upsert_profile_fact("favourite_drink", "Earl Grey")
 
-    assert [hit.memory.id for hit in memory.search("what is my favourite drink?")] == [fact.id]
+    assert [hit.memory.id for hit in rec.search("what is my favourite drink?")] == [fact.id]
 
 
 def test_an_alias_finds_only_its_memory_and_is_forgotten_with_it(

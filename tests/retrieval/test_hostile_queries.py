@@ -38,30 +38,28 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_query_is_answered(memory: LocalRecollect, name: str) -> None:
-    memory.ingest("An ordinary fact about a red fox.")
+def test_a_hostile_query_is_answered(rec: LocalRecollect, name: str) -> None:
+    rec.ingest("An ordinary fact about a red fox.")
 
-    memory.search(HOSTILE[name])
-    memory.context_for(HOSTILE[name])
+    rec.search(HOSTILE[name])
+    rec.context_for(HOSTILE[name])
 
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_content_is_stored_and_found_again(memory: LocalRecollect, name: str) -> None:
+def test_hostile_content_is_stored_and_found_again(rec: LocalRecollect, name: str) -> None:
     content = HOSTILE[name][:200_000]
     if not content.strip():
         with pytest.raises(InvalidInput, match="nothing to remember"):
-            memory.ingest(content)
+            rec.ingest(content)
         return
-    stored = memory.ingest(content, title=content[:100], tags=[content[:50]])
+    stored = rec.ingest(content, title=content[:100], tags=[content[:50]])
 
-    hits = memory.search(content)
+    hits = rec.search(content)
 
-    assert memory.memories.get(stored.id).content == re.sub(
-        "[\x00\ud800-\udfff]", "\ufffd", content
-    )
-    assert memory.maintenance.verify().ok
+    assert rec.memories.get(stored.id).content == re.sub("[\x00\ud800-\udfff]", "\ufffd", content)
+    assert rec.maintenance.verify().ok
     assert name in ("only nul", "zero width") or stored.id in [hit.memory.id for hit in hits]
 
 
@@ -70,15 +68,15 @@ def test_hostile_content_is_stored_and_found_again(memory: LocalRecollect, name:
 def test_any_text_is_a_query_and_any_text_is_content(query: str, content: str) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_memory(Path(folder, "m.db"), words_only=True) as memory,
+        open_memory(Path(folder, "m.db"), words_only=True) as rec,
     ):
         if content.strip():
-            memory.ingest(content)
+            rec.ingest(content)
 
-        memory.search(query)
-        memory.search(content)
+        rec.search(query)
+        rec.search(content)
 
-        assert memory.maintenance.verify().ok
+        assert rec.maintenance.verify().ok
 
 
 @pytest.mark.parametrize(
@@ -106,14 +104,14 @@ def test_any_text_is_a_query_and_any_text_is_content(query: str, content: str) -
     ids=str,
 )
 def test_an_invalid_argument_is_rejected_with_a_helpful_message(
-    memory: LocalRecollect, arguments: dict[str, object]
+    rec: LocalRecollect, arguments: dict[str, object]
 ) -> None:
     with pytest.raises(InvalidInput) as error:
-        memory.search("question", **arguments)  # type: ignore[arg-type]
+        rec.search("question", **arguments)  # type: ignore[arg-type]
 
     assert len(str(error.value)) > 20
 
 
-def test_a_query_that_is_not_text_is_rejected(memory: LocalRecollect) -> None:
+def test_a_query_that_is_not_text_is_rejected(rec: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="must be text"):
-        memory.search(None)  # type: ignore[arg-type]
+        rec.search(None)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ ON_THE_THIRD = MessageFilters(
 
 
 @pytest.fixture
-def memory(path: Path) -> Iterator[LocalRecollect]:
+def rec(path: Path) -> Iterator[LocalRecollect]:
     """One conversation per day, each about the same lamp in the same words but for a number."""
     with open_memory(path, clock=FakeClock(START + timedelta(days=DAYS))) as opened:
         for day in range(DAYS):
@@ -52,11 +52,11 @@ def partitions_of(tables: Tables) -> tuple[str, list[Partition]]:
 
 
 def test_item_ids_are_returned_for_a_narrow_filter_and_none_for_a_wide_one(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    talk = memory.conversations.list(agent="ada")[-4]
+    talk = rec.conversations.list(agent="ada")[-4]
     inside = MessageFilters(roles=frozenset(Role), conversation_id=talk.id)
-    with memory._services.store.read() as tables:
+    with rec._services.store.read() as tables:
         agent_id, _ = partitions_of(tables)
         then = tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY)
         there = tables.messages.item_ids_if_few(agent_id, inside, limit=PER_DAY)
@@ -71,9 +71,9 @@ def test_item_ids_are_returned_for_a_narrow_filter_and_none_for_a_wide_one(
 
 @pytest.mark.parametrize("every", [1, 3], ids=["a stretch", "with gaps"])
 def test_each_index_finds_among_some_items_what_it_finds_of_them_in_all(
-    memory: LocalRecollect, every: int
+    rec: LocalRecollect, every: int
 ) -> None:
-    with memory._services.store.read() as tables:
+    with rec._services.store.read() as tables:
         agent_id, partitions = partitions_of(tables)
         few = (tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY) or [])[
             ::every
@@ -86,7 +86,7 @@ def test_each_index_finds_among_some_items_what_it_finds_of_them_in_all(
         assert among.match_count == len(few)
         assert among.query_weight == matches.query_weight
 
-        vector = query_vector_of(memory, query)
+        vector = query_vector_of(rec, query)
         near = tables.embeddings.nearest(
             vector.model_id, vector.values, partitions, limit=DAYS * PER_DAY
         )
@@ -105,11 +105,11 @@ def test_each_index_finds_among_some_items_what_it_finds_of_them_in_all(
 
 
 def test_codes_are_scanned_if_the_given_items_are_too_many_to_compare_exactly(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    with memory._services.store.read() as tables:
+    with rec._services.store.read() as tables:
         _, partitions = partitions_of(tables)
-        vector = query_vector_of(memory, "the lamp")
+        vector = query_vector_of(rec, "the lamp")
         model_id, vector = vector.model_id, vector.values
         everything = list(tables.embeddings.nearest(model_id, vector, partitions, limit=10**4))
         most = everything[: 9 * len(everything) // 10]  # more than are compared exactly
@@ -122,11 +122,11 @@ def test_codes_are_scanned_if_the_given_items_are_too_many_to_compare_exactly(
 
 
 def test_a_filter_that_half_passes_fetches_a_little_more_and_checks_each_item_once(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
     checked: list[int] = []
     spoken = MessageFilters(roles=frozenset({Role.USER}))
-    with memory._services.store.read() as tables:
+    with rec._services.store.read() as tables:
         _, partitions = partitions_of(tables)
 
         def admit(item_ids: Iterable[int]) -> list[MessageCandidateRow]:
@@ -142,23 +142,23 @@ def test_a_filter_that_half_passes_fetches_a_little_more_and_checks_each_item_on
 
 
 def test_a_query_for_a_day_and_one_for_a_conversation_find_the_same_messages(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
     asked_at = START + timedelta(days=DAYS)
-    talk = memory.conversations.list(agent="ada")[-4]
+    talk = rec.conversations.list(agent="ada")[-4]
     since, until = ON_THE_THIRD.since, ON_THE_THIRD.until
 
-    at_the_time = memory.conversations.search(
+    at_the_time = rec.conversations.search(
         "which number has the lamp", agent="ada", since=since, until=until, asked_at=asked_at
     )
-    there = memory.conversations.search("which number has the lamp", conversation=talk)
+    there = rec.conversations.search("which number has the lamp", conversation=talk)
 
     assert len(at_the_time) == len(there) == 10
     assert {hit.message.conversation_id for hit in [*at_the_time, *there]} == {talk.id}
 
 
-def query_vector_of(memory: LocalRecollect, query: str) -> QueryVector:
-    indexer = memory._services.indexer()
+def query_vector_of(rec: LocalRecollect, query: str) -> QueryVector:
+    indexer = rec._services.indexer()
     assert indexer is not None
     vector, problem = indexer.embed_query(query)
     assert vector is not None, problem

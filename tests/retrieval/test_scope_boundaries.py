@@ -24,16 +24,16 @@ WRITE = st.tuples(CONTENT, PLACES, TYPES, st.sampled_from([*Scope]))
 
 
 def write(
-    memory: LocalRecollect, content: str, places: dict[str, str], kind: str, scope: Scope
+    rec: LocalRecollect, content: str, places: dict[str, str], kind: str, scope: Scope
 ) -> None:
     needed = {} if scope is Scope.GLOBAL else {scope.value: places.get(scope.value, "x")}
-    memory.ingest(content, scope=scope, type=kind, **(places | needed))  # type: ignore[arg-type]
+    rec.ingest(content, scope=scope, type=kind, **(places | needed))  # type: ignore[arg-type]
 
 
-def may_see(memory: LocalRecollect, hit: Memory, places: dict[str, str]) -> bool:
+def may_see(rec: LocalRecollect, hit: Memory, places: dict[str, str]) -> bool:
     """Return whether *hit* is visible from *places*, by names alone."""
-    names = {project.id: project.name for project in memory.projects.list()}
-    with memory._store.read() as tables:  # the names of agents and repos, for the oracle
+    names = {project.id: project.name for project in rec.projects.list()}
+    with rec._store.read() as tables:  # the names of agents and repos, for the oracle
         agent_row = tables.agents.by_name(places.get("agent", ""))
         agent = agent_row.id if agent_row else None
         if "repo" in places:
@@ -68,17 +68,17 @@ def test_no_search_or_bundle_returns_a_memory_of_an_invisible_scope(
 ) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_memory(Path(folder, "m.db"), cross_project=False) as memory,
+        open_memory(Path(folder, "m.db"), cross_project=False) as rec,
     ):
         for content, written_to, kind, scope in writes:
-            write(memory, content, written_to, kind, scope)
+            write(rec, content, written_to, kind, scope)
 
-        hits = memory.search(query, limit=50, **places)  # type: ignore[arg-type]
-        bundle = memory.context_for(query, **places)  # type: ignore[arg-type]
+        hits = rec.search(query, limit=50, **places)  # type: ignore[arg-type]
+        bundle = rec.context_for(query, **places)  # type: ignore[arg-type]
         returned = [hit.memory for hit in hits]
         returned += [hit.memory for section in bundle.sections for hit in section.hits]
 
-        assert all(may_see(memory, hit, places) for hit in returned)
+        assert all(may_see(rec, hit, places) for hit in returned)
 
 
 @settings(max_examples=60)
@@ -86,12 +86,12 @@ def test_no_search_or_bundle_returns_a_memory_of_an_invisible_scope(
 def test_only_a_clearly_relevant_decision_or_artifact_is_returned_to_another_project(
     writes: list[tuple[str, dict[str, str], str, Scope]], places: dict[str, str], query: str
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, open_memory(Path(folder, "m.db")) as memory:
+    with tempfile.TemporaryDirectory() as folder, open_memory(Path(folder, "m.db")) as rec:
         for content, written_to, kind, scope in writes:
-            write(memory, content, written_to, kind, scope)
+            write(rec, content, written_to, kind, scope)
 
-        hits = memory.search(query, limit=50, **places)  # type: ignore[arg-type]
-        crossed = [hit for hit in hits if not may_see(memory, hit.memory, places)]
+        hits = rec.search(query, limit=50, **places)  # type: ignore[arg-type]
+        crossed = [hit for hit in hits if not may_see(rec, hit.memory, places)]
 
         for hit in crossed:
             assert hit.reached == "relevant"

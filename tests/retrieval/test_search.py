@@ -22,8 +22,8 @@ from recollect.models.scripted_models import ScriptedEmbedder
 from support import START, FakeClock, open_memory
 
 
-def contents(memory: LocalRecollect, query: str, **filters: object) -> list[str]:
-    return [hit.memory.content for hit in memory.search(query, **filters)]  # type: ignore[arg-type]
+def contents(rec: LocalRecollect, query: str, **filters: object) -> list[str]:
+    return [hit.memory.content for hit in rec.search(query, **filters)]  # type: ignore[arg-type]
 
 
 def test_stems_case_and_accents_do_not_matter(words_only: LocalRecollect) -> None:
@@ -66,76 +66,76 @@ def test_stop_words_alone_find_what_is_made_of_them(words_only: LocalRecollect) 
     assert contents(words_only, "who are the who") == ["The Who"]
 
 
-def test_filters_are_strict(memory: LocalRecollect, clock: FakeClock) -> None:
-    memory.ingest("apple pie", tags=["food", "sweet"], type="profile")
+def test_filters_are_strict(rec: LocalRecollect, clock: FakeClock) -> None:
+    rec.ingest("apple pie", tags=["food", "sweet"], type="profile")
     clock.advance(days=10)
-    memory.ingest("apple phone", tags=["tech"], type="artifact", scope="global")
-    memory.ingest("apple candidate", status="inbox")
+    rec.ingest("apple phone", tags=["tech"], type="artifact", scope="global")
+    rec.ingest("apple candidate", status="inbox")
 
-    assert set(contents(memory, "apple")) == {"apple pie", "apple phone"}
-    assert contents(memory, "apple", types="artifact") == ["apple phone"]
-    assert contents(memory, "apple", tags=["food", "sweet"]) == ["apple pie"]
-    assert contents(memory, "apple", statuses=["inbox"]) == ["apple candidate"]
-    assert contents(memory, "apple", since=START + timedelta(days=1)) == ["apple phone"]
-    assert contents(memory, "apple", until="2026-05-09") == ["apple pie"]
-    assert contents(memory, "apple", scopes=["project"]) == []
+    assert set(contents(rec, "apple")) == {"apple pie", "apple phone"}
+    assert contents(rec, "apple", types="artifact") == ["apple phone"]
+    assert contents(rec, "apple", tags=["food", "sweet"]) == ["apple pie"]
+    assert contents(rec, "apple", statuses=["inbox"]) == ["apple candidate"]
+    assert contents(rec, "apple", since=START + timedelta(days=1)) == ["apple phone"]
+    assert contents(rec, "apple", until="2026-05-09") == ["apple pie"]
+    assert contents(rec, "apple", scopes=["project"]) == []
 
 
 def test_a_narrow_filter_finds_what_a_thousand_better_matches_would_hide(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    memory.memories.ingest_many(
+    rec.memories.ingest_many(
         [{"content": f"apple number {n}", "project": "p"} for n in range(1200)]
     )
-    target = memory.ingest(
+    target = rec.ingest(
         "among many other words there is also an apple here", project="p", tags=["rare"]
     )
-    memory.drain()
+    rec.drain()
 
-    [hit] = memory.search("apple", project="p", tags=["rare"])
+    [hit] = rec.search("apple", project="p", tags=["rare"])
 
     assert hit.memory.id == target.id
 
 
-def test_ties_go_to_the_newer(memory: LocalRecollect, clock: FakeClock) -> None:
-    older = memory.ingest("the meeting room is blue")
-    newer = memory.ingest("the meeting room is blue")
+def test_ties_go_to_the_newer(rec: LocalRecollect, clock: FakeClock) -> None:
+    older = rec.ingest("the meeting room is blue")
+    newer = rec.ingest("the meeting room is blue")
 
-    assert [hit.memory.id for hit in memory.search("meeting room")] == [newer.id, older.id]
+    assert [hit.memory.id for hit in rec.search("meeting room")] == [newer.id, older.id]
 
 
 def test_of_two_facts_that_differ_only_in_value_the_newer_comes_first(
     path: Path, clock: FakeClock
 ) -> None:
-    with open_memory(path, clock=clock, synonyms={"initech": "acme"}) as memory:
-        old = memory.ingest("Ana Alvarez works as an engineer at Acme, as far as known.")
+    with open_memory(path, clock=clock, synonyms={"initech": "acme"}) as rec:
+        old = rec.ingest("Ana Alvarez works as an engineer at Acme, as far as known.")
         clock.advance(days=30)
-        new = memory.ingest("Ana Alvarez works as an engineer at Initech, as far as is known now.")
+        new = rec.ingest("Ana Alvarez works as an engineer at Initech, as far as is known now.")
         ids = {old.id: "old", new.id: "new"}
 
-        now = memory.search("where does Ana Alvarez work as an engineer?")
-        past = memory.search("where did Ana Alvarez work as an engineer before?")
+        now = rec.search("where does Ana Alvarez work as an engineer?")
+        past = rec.search("where did Ana Alvarez work as an engineer before?")
 
         assert [ids[hit.memory.id] for hit in now] == ["new", "old"]
         assert [ids[hit.memory.id] for hit in past] == ["old", "new"]
         assert now[0].score < now[1].score  # put first by time, not by score
 
 
-def test_an_unrelated_question_returns_nothing(memory: LocalRecollect) -> None:
-    memory.ingest("The build uses pnpm.", project="site")
+def test_an_unrelated_question_returns_nothing(rec: LocalRecollect) -> None:
+    rec.ingest("The build uses pnpm.", project="site")
 
-    assert memory.search("capital of Mongolia", project="site") == []
+    assert rec.search("capital of Mongolia", project="site") == []
 
 
-def test_narrower_scope_and_confidence_break_ties(memory: LocalRecollect) -> None:
-    memory.ingest("deploy by hand", scope="global")
-    local = memory.ingest("deploy by hand", project="site")
-    unsure = memory.ingest("rollback by hand", project="site", confidence=0.2)
-    sure = memory.ingest("rollback by hand", project="site", confidence=0.9)
+def test_narrower_scope_and_confidence_break_ties(rec: LocalRecollect) -> None:
+    rec.ingest("deploy by hand", scope="global")
+    local = rec.ingest("deploy by hand", project="site")
+    unsure = rec.ingest("rollback by hand", project="site", confidence=0.2)
+    sure = rec.ingest("rollback by hand", project="site", confidence=0.9)
 
-    assert memory.search("deploy by hand", project="site")[0].memory.id == local.id
-    assert [h.memory.id for h in memory.search("rollback", project="site")] == [sure.id, unsure.id]
-    assert "confidence 0.20" in memory.search("rollback", project="site")[1].explanation
+    assert rec.search("deploy by hand", project="site")[0].memory.id == local.id
+    assert [h.memory.id for h in rec.search("rollback", project="site")] == [sure.id, unsure.id]
+    assert "confidence 0.20" in rec.search("rollback", project="site")[1].explanation
 
 
 @pytest.mark.door
@@ -151,11 +151,11 @@ with open_memory(Path(sys.argv[1])) as memory:
         for hit in memory.search(query, project="p", asked_at="2027-01-01", limit=20):
             print(query, hit.memory.id, repr(hit.score), hit.explanation)
 """
-    with open_memory(path) as memory:
+    with open_memory(path) as rec:
         for number in range(60):
             animal = ("fox", "dog", "cat")[number % 3]
-            memory.ingest(f"The {animal} number {number} jumps over a lazy red log.", project="p")
-        memory.drain()
+            rec.ingest(f"The {animal} number {number} jumps over a lazy red log.", project="p")
+        rec.drain()
     here = str(Path(__file__).parent.parent)
     runs = [
         subprocess.run(
@@ -171,12 +171,12 @@ with open_memory(Path(sys.argv[1])) as memory:
     assert runs[0].count("\n") > 40
 
 
-def test_every_search_is_logged_and_its_secrets_are_not(memory: LocalRecollect) -> None:
-    memory.ingest("Tokens like these are a fact.")
+def test_every_search_is_logged_and_its_secrets_are_not(rec: LocalRecollect) -> None:
+    rec.ingest("Tokens like these are a fact.")
     secret = "ghp_" + "a1B2" * 9
 
-    [hit] = memory.search(f"tokens like {secret}", types=["profile"], limit=3)
-    logged = memory.explain(hit.retrieval_id or "")
+    [hit] = rec.search(f"tokens like {secret}", types=["profile"], limit=3)
+    logged = rec.explain(hit.retrieval_id or "")
 
     assert not isinstance(logged, MemoryExplanation)
     assert logged.query == "tokens like [redacted:github-token]"
@@ -199,14 +199,14 @@ def test_after_an_embedder_failure_searches_use_words_and_do_not_retry_at_once(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     embedder = SwitchableEmbedder()
-    with open_memory(path, embedder=embedder) as memory:
-        memory.ingest("words still work")
+    with open_memory(path, embedder=embedder) as rec:
+        rec.ingest("words still work")
         embedder.working = False
 
         with caplog.at_level(logging.WARNING):
-            [hit] = memory.search("do words work?")
-            memory.search("words again")
-        logged = memory.explain(hit.retrieval_id or "")
+            [hit] = rec.search("do words work?")
+            rec.search("words again")
+        logged = rec.explain(hit.retrieval_id or "")
 
         assert hit.parts.semantic == 0
         assert not isinstance(logged, MemoryExplanation)
@@ -216,56 +216,56 @@ def test_after_an_embedder_failure_searches_use_words_and_do_not_retry_at_once(
 
 def test_a_query_embeds_recent_memories_and_a_thread_the_rest(path: Path) -> None:
     embedder = ScriptedEmbedder(synonyms={"automobile": "car"})
-    with open_memory(path, embedder=embedder) as memory:
-        memory.memories.ingest_many([{"content": f"note {n}"} for n in range(150)])
-        memory.ingest("My car is red.")
+    with open_memory(path, embedder=embedder) as rec:
+        rec.memories.ingest_many([{"content": f"note {n}"} for n in range(150)])
+        rec.ingest("My car is red.")
         assert embedder.texts == []  # writing never embeds
 
-        [hit, *_] = memory.search("automobile")
+        [hit, *_] = rec.search("automobile")
 
         assert hit.memory.content == "My car is red."
-    with open_memory(path, embedder=embedder) as memory:
-        memory.drain()
-        assert memory.maintenance.status().waiting == 0
+    with open_memory(path, embedder=embedder) as rec:
+        rec.drain()
+        assert rec.maintenance.status().waiting == 0
 
 
 def test_changing_the_model_embeds_anew_and_never_mixes(path: Path) -> None:
-    with open_memory(path, embedder=ScriptedEmbedder(name="old", dimension=32)) as memory:
-        memory.memories.ingest_many([{"content": f"fact {n} about cars"} for n in range(40)])
-        memory.drain()
-    with open_memory(path, embedder=ScriptedEmbedder(name="new", dimension=64)) as memory:
-        during = memory.search("cars", limit=50)
-        memory.drain()
-        after = memory.search("cars", limit=50)
+    with open_memory(path, embedder=ScriptedEmbedder(name="old", dimension=32)) as rec:
+        rec.memories.ingest_many([{"content": f"fact {n} about cars"} for n in range(40)])
+        rec.drain()
+    with open_memory(path, embedder=ScriptedEmbedder(name="new", dimension=64)) as rec:
+        during = rec.search("cars", limit=50)
+        rec.drain()
+        after = rec.search("cars", limit=50)
 
         assert len(during) == len(after) == 40
-        assert memory.maintenance.status().embedded == {"new": 40}
-        assert memory.maintenance.verify().ok
+        assert rec.maintenance.status().embedded == {"new": 40}
+        assert rec.maintenance.verify().ok
 
 
 def test_a_text_embedded_before_is_not_embedded_again(path: Path) -> None:
     embedder = ScriptedEmbedder()
-    with open_memory(path, embedder=embedder) as memory:
-        memory.ingest("the same text", project="a")
-        memory.drain()
-        memory.ingest("the same text", project="b")
-        memory.drain()
+    with open_memory(path, embedder=embedder) as rec:
+        rec.ingest("the same text", project="a")
+        rec.drain()
+        rec.ingest("the same text", project="b")
+        rec.drain()
 
         assert embedder.texts.count("the same text") == 1
-        assert memory.maintenance.status().waiting == 0
+        assert rec.maintenance.status().waiting == 0
 
 
 def test_threads_write_and_search_at_once(path: Path) -> None:
     failures: list[BaseException] = []
-    with open_memory(path) as memory:
+    with open_memory(path) as rec:
 
         def work(number: int) -> None:
             try:
                 for step in range(25):
-                    stored = memory.ingest(
+                    stored = rec.ingest(
                         f"thread {number} says step {step}", project=f"p{number % 2}"
                     )
-                    hits = memory.search(f"thread {number} step {step}", project=f"p{number % 2}")
+                    hits = rec.search(f"thread {number} step {step}", project=f"p{number % 2}")
                     assert stored.id in {hit.memory.id for hit in hits}
             except BaseException as error:
                 failures.append(error)
@@ -277,8 +277,8 @@ def test_threads_write_and_search_at_once(path: Path) -> None:
             thread.join()
 
         assert failures == []
-        assert memory.maintenance.status().counts["memories"] == 150
-        assert memory.maintenance.verify().ok
+        assert rec.maintenance.status().counts["memories"] == 150
+        assert rec.maintenance.verify().ok
 
 
 @pytest.mark.door
@@ -302,46 +302,46 @@ def test_a_program_that_forgets_to_close_ends_cleanly(path: Path) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "10", "")
 
 
-def test_scopes_filter_a_search_everywhere_and_linked_memories(memory: LocalRecollect) -> None:
-    memory.ingest("apple of the world")
-    there = memory.ingest("apple of a", project="a")
-    memory.ingest("apple of b", project="b")
-    memory.link(there.id, "applies_to", "project:b")
+def test_scopes_filter_a_search_everywhere_and_linked_memories(rec: LocalRecollect) -> None:
+    rec.ingest("apple of the world")
+    there = rec.ingest("apple of a", project="a")
+    rec.ingest("apple of b", project="b")
+    rec.link(there.id, "applies_to", "project:b")
 
     def scopes(**filters: object) -> set[str]:
-        return {hit.memory.scope for hit in memory.search("apple", **filters)}  # type: ignore[arg-type]
+        return {hit.memory.scope for hit in rec.search("apple", **filters)}  # type: ignore[arg-type]
 
     assert scopes(everywhere=True, scopes=["project"]) == {"project"}
     assert scopes(project="b", scopes=["global"]) == {"global"}
     assert scopes(project="b") == {"global", "project"}
 
 
-def test_a_conflict_with_an_invisible_memory_is_not_named(memory: LocalRecollect) -> None:
-    mine = memory.ingest("the gate code is seven", agent="anna")
-    ours = memory.ingest("the gate code is nine", project="site")
-    memory.link(mine.id, "contradicts", ours.id)
+def test_a_conflict_with_an_invisible_memory_is_not_named(rec: LocalRecollect) -> None:
+    mine = rec.ingest("the gate code is seven", agent="anna")
+    ours = rec.ingest("the gate code is nine", project="site")
+    rec.link(mine.id, "contradicts", ours.id)
 
-    [hit] = memory.search("gate code", project="site")
+    [hit] = rec.search("gate code", project="site")
 
     assert hit.conflicts == ()
-    assert memory.search("gate code", agent="anna", project="site")[0].conflicts
+    assert rec.search("gate code", agent="anna", project="site")[0].conflicts
 
 
 def test_after_a_change_of_model_status_counts_pending_items(path: Path) -> None:
-    with open_memory(path, embedder=ScriptedEmbedder(name="one")) as memory:
-        memory.memories.ingest_many([{"content": f"fact {n}"} for n in range(5)])
-        memory.drain()
-    with open_memory(path, embedder=ScriptedEmbedder(name="two")) as memory:
-        assert memory.maintenance.status().waiting == 5
+    with open_memory(path, embedder=ScriptedEmbedder(name="one")) as rec:
+        rec.memories.ingest_many([{"content": f"fact {n}"} for n in range(5)])
+        rec.drain()
+    with open_memory(path, embedder=ScriptedEmbedder(name="two")) as rec:
+        assert rec.maintenance.status().waiting == 5
 
 
 def test_the_same_model_name_with_another_dimension_is_embedded_anew(path: Path) -> None:
-    with open_memory(path, embedder=ScriptedEmbedder(dimension=32)) as memory:
-        memory.ingest("a fact about cars")
-        memory.drain()
-    with open_memory(path, embedder=ScriptedEmbedder(dimension=64)) as memory:
-        assert [hit.memory.content for hit in memory.search("cars")] == ["a fact about cars"]
-        assert memory.maintenance.verify().ok
+    with open_memory(path, embedder=ScriptedEmbedder(dimension=32)) as rec:
+        rec.ingest("a fact about cars")
+        rec.drain()
+    with open_memory(path, embedder=ScriptedEmbedder(dimension=64)) as rec:
+        assert [hit.memory.content for hit in rec.search("cars")] == ["a fact about cars"]
+        assert rec.maintenance.verify().ok
 
 
 class BrokenEmbedder(ScriptedEmbedder):
@@ -352,41 +352,41 @@ class BrokenEmbedder(ScriptedEmbedder):
 
 
 def test_searches_use_words_whatever_an_embedder_raises(path: Path) -> None:
-    with open_memory(path, embedder=BrokenEmbedder()) as memory:
-        memory.ingest("words still work")
+    with open_memory(path, embedder=BrokenEmbedder()) as rec:
+        rec.ingest("words still work")
 
-        assert len(memory.search("words")) == 1
+        assert len(rec.search("words")) == 1
         with pytest.raises(EmbedderUnavailable, match="somebody else's error"):
-            memory.drain()
+            rec.drain()
 
 
-def test_a_bare_date_until_includes_its_day(memory: LocalRecollect) -> None:
-    memory.ingest("noon meeting", observed_at="2026-05-08T12:00")
+def test_a_bare_date_until_includes_its_day(rec: LocalRecollect) -> None:
+    rec.ingest("noon meeting", observed_at="2026-05-08T12:00")
 
-    assert len(memory.search("meeting", until="2026-05-08")) == 1
-    assert len(memory.search("meeting", since="2026-05-08", until="2026-05-08")) == 1
-    assert memory.search("meeting", until="2026-05-07") == []
+    assert len(rec.search("meeting", until="2026-05-08")) == 1
+    assert len(rec.search("meeting", since="2026-05-08", until="2026-05-08")) == 1
+    assert rec.search("meeting", until="2026-05-07") == []
 
 
 def test_private_words_of_a_query_are_neither_searched_nor_logged(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    memory.ingest("gizmo plan")
+    rec.ingest("gizmo plan")
 
-    [hit] = memory.search("gizmo <private>plan</private>")
+    [hit] = rec.search("gizmo <private>plan</private>")
 
     assert hit.matched_words == ("gizmo",)
-    assert "plan" not in memory.explain(hit.retrieval_id or "").query  # type: ignore[union-attr]
+    assert "plan" not in rec.explain(hit.retrieval_id or "").query  # type: ignore[union-attr]
 
 
-def test_unknown_arguments_are_named(memory: LocalRecollect) -> None:
+def test_unknown_arguments_are_named(rec: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="unknown: colour"):
-        memory.why_not("x", "q", colour="red")  # type: ignore[call-arg]
+        rec.why_not("x", "q", colour="red")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="unknown: key"):
-        memory.memories.ingest_many([{"content": "x", "key": "y"}])
+        rec.memories.ingest_many([{"content": "x", "key": "y"}])
     with pytest.raises(InvalidInput, match="dict"):
-        memory.memories.ingest_many([5])  # type: ignore[list-item]
-    for verb in (memory.memories.get, memory.explain, memory.views.run, memory.views.delete):
+        rec.memories.ingest_many([5])  # type: ignore[list-item]
+    for verb in (rec.memories.get, rec.explain, rec.views.run, rec.views.delete):
         with pytest.raises(NotFound):
             verb("\ud800")
 

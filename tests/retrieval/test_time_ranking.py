@@ -23,9 +23,9 @@ def diary(words_only: LocalRecollect) -> LocalRecollect:
 
 
 def search_contents(
-    memory: LocalRecollect, query: str, asked_at: datetime = NOW, limit: int = 10
+    rec: LocalRecollect, query: str, asked_at: datetime = NOW, limit: int = 10
 ) -> list[str]:
-    hits = memory.search(query, asked_at=asked_at, limit=limit)
+    hits = rec.search(query, asked_at=asked_at, limit=limit)
     return [hit.memory.content for hit in hits]
 
 

@@ -11,11 +11,11 @@ from recollect import LocalRecollect, NotFound
 from support import START, open_memory
 
 
-def test_each_rule_is_named(memory: LocalRecollect) -> None:
-    stored = memory.ingest("The build uses pnpm.", project="site", tags=["ci"])
+def test_each_rule_is_named(rec: LocalRecollect) -> None:
+    stored = rec.ingest("The build uses pnpm.", project="site", tags=["ci"])
 
     def rule(query: str = "build pnpm", **filters: Any) -> str:
-        return memory.why_not(stored.id, query, **({"project": "site"} | filters)).rule
+        return rec.why_not(stored.id, query, **({"project": "site"} | filters)).rule
 
     assert rule() == "returned"
     assert rule(statuses=["inbox"]) == "status"
@@ -29,32 +29,32 @@ def test_each_rule_is_named(memory: LocalRecollect) -> None:
     assert rule("pnpm among so many entirely different unrelated words in one query") == "bar"
 
 
-def test_an_outranked_memory_has_its_rank(memory: LocalRecollect) -> None:
-    stored = memory.ingest("apple in a long sentence with many other things", project="p")
+def test_an_outranked_memory_has_its_rank(rec: LocalRecollect) -> None:
+    stored = rec.ingest("apple in a long sentence with many other things", project="p")
     for number in range(5):
-        memory.ingest(f"apple {number}", project="p")
+        rec.ingest(f"apple {number}", project="p")
 
-    verdict = memory.why_not(stored.id, "apple", project="p", limit=3)
+    verdict = rec.why_not(stored.id, "apple", project="p", limit=3)
 
     assert verdict.rule == "outranked"
     assert verdict.detail["rank"] == 6
     assert "limit is 3" in verdict.text
 
 
-def test_a_scope_verdict_says_whether_a_link_would_help(memory: LocalRecollect) -> None:
-    convention = memory.ingest("The build uses pnpm.", type="project", project="a")
-    decision = memory.ingest("Builds run with pnpm.", type="decision", project="a")
-    private = memory.ingest("The agent likes pnpm.", agent="anna")
+def test_a_scope_verdict_says_whether_a_link_would_help(rec: LocalRecollect) -> None:
+    convention = rec.ingest("The build uses pnpm.", type="project", project="a")
+    decision = rec.ingest("Builds run with pnpm.", type="decision", project="a")
+    private = rec.ingest("The agent likes pnpm.", agent="anna")
 
     def text(memory_id: str) -> str:
-        return memory.why_not(memory_id, "which pnpm version?", project="b").text
+        return rec.why_not(memory_id, "which pnpm version?", project="b").text
 
     assert "of another project is returned only if linked" in text(convention.id)
     assert "does not cover 75%" in text(decision.id)
     assert text(private.id).endswith("which this search cannot see.")
-    memory.ingest("unrelated", project="b")
-    memory.link(convention.id, "applies_to", "project:b")
-    assert memory.why_not(convention.id, "weather", project="b").rule == "no match"
+    rec.ingest("unrelated", project="b")
+    rec.link(convention.id, "applies_to", "project:b")
+    assert rec.why_not(convention.id, "weather", project="b").rule == "no match"
 
 
 def test_without_embeddings_it_says_that_no_embedding_was_compared(
@@ -66,16 +66,16 @@ def test_without_embeddings_it_says_that_no_embedding_was_compared(
 
 
 def test_a_memory_missing_from_the_index_has_its_own_rule(path: Path) -> None:
-    with open_memory(path, words_only=True) as memory:
-        stored = memory.ingest("The build uses pnpm.")
+    with open_memory(path, words_only=True) as rec:
+        stored = rec.ingest("The build uses pnpm.")
     db = apsw.Connection(str(path))
     db.execute("DELETE FROM items")
     db.close()
 
-    with open_memory(path, words_only=True) as memory:
-        verdict = memory.why_not(stored.id, "pnpm")
+    with open_memory(path, words_only=True) as rec:
+        verdict = rec.why_not(stored.id, "pnpm")
 
         assert verdict.rule == "index"
         assert "recollect rebuild" in verdict.text
         with pytest.raises(NotFound):
-            memory.why_not("ghost", "pnpm")
+            rec.why_not("ghost", "pnpm")

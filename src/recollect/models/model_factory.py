@@ -20,10 +20,10 @@ def create_embedder(settings: Settings) -> Embedder:
             return LocalEmbedder(local_manifest(settings))
         case "ollama":
             model = settings.embedding_model or DEFAULT_MODELS["ollama"]
-            return _create_http_embedder("ollama", settings.ollama_url, model)
+            return _http_embedder("ollama", settings.ollama_url, model)
         case "openai":
             model = settings.embedding_model or DEFAULT_MODELS["openai"]
-            return _create_http_embedder("openai", settings.openai_url, model, settings.openai_key)
+            return _http_embedder("openai", settings.openai_url, model, settings.openai_key)
         case other:
             raise InvalidInput(f"the embedding backend {other!r} has no embedder")
 
@@ -34,29 +34,23 @@ def create_chat_model(settings: Settings) -> ChatModel | None:
         case "none":
             return None
         case "openai":
-            return _create_http_chat_model(
-                "openai", settings.openai_url, settings, settings.openai_key
-            )
+            return _http_chat("openai", settings.openai_url, settings, settings.openai_key)
         case "ollama":
-            return _create_http_chat_model("ollama", settings.ollama_url, settings)
+            return _http_chat("ollama", settings.ollama_url, settings)
         case "anthropic":
-            return _create_http_chat_model(
-                "anthropic", settings.anthropic_url, settings, settings.anthropic_key
-            )
+            return _http_chat("anthropic", settings.anthropic_url, settings, settings.anthropic_key)
         case other:
             raise InvalidInput(f"the chat backend {other!r} has no chat model")
 
 
-def _create_http_embedder(kind: str, url: str, model: str, key: str = "") -> Embedder:
+def _http_embedder(kind: str, url: str, model: str, key: str = "") -> Embedder:
     # The HTTP client is imported only if a server is used.
     from recollect.models.http_embedder import HttpEmbedder
 
     return HttpEmbedder(kind=kind, url=url, model=model, key=key)
 
 
-def _create_http_chat_model(
-    kind: "ChatServerKind", url: str, settings: Settings, key: str = ""
-) -> ChatModel:
+def _http_chat(kind: "ChatServerKind", url: str, settings: Settings, key: str = "") -> ChatModel:
     if not settings.chat_model.strip():
         raise InvalidInput(
             f"the chat backend {kind!r} needs the name of a model; "

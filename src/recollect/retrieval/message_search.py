@@ -108,14 +108,13 @@ def _rank_messages(
         # People answer each other in half sentences; to an assistant they speak in whole ones.
         preceding=None if speaker else tables.messages.preceding,
     )
-    bonuses = [
-        SPEAKER_BONUS if candidate.item.role == speaker else 0.0 for candidate in pool.candidates
-    ]
-    relevances = fuse_scores(pool.candidates, pool.similarity_stats, bonuses=bonuses)
+    candidates = pool.candidates
+    bonuses = [SPEAKER_BONUS if c.item.role == speaker else 0.0 for c in candidates]
+    relevances = fuse_scores(candidates, pool.similarity_stats, bonuses=bonuses)
     threshold = Threshold.for_candidates(pool, query.text, has_documents=False)
     ranked = [
         (candidate, relevance)
-        for candidate, relevance in zip(pool.candidates, relevances, strict=True)
+        for candidate, relevance in zip(candidates, relevances, strict=True)
         # In the requested time range a word in common is enough.
         if threshold.admits(candidate) or (in_time and candidate.word_match is not None)
     ]
@@ -152,15 +151,9 @@ class _IndexRanks:
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate[MessageCandidateRow]]) -> "_IndexRanks":
         newest_first = sorted(candidates, key=_recency_key, reverse=True)
-        by_words = [
-            (-match.score, candidate.item.item_id)
-            for candidate in newest_first
-            if (match := candidate.word_match)
-        ]
+        by_words = [(-c.word_match.score, c.item.item_id) for c in newest_first if c.word_match]
         by_vectors = [
-            (-vector_match.similarity, candidate.item.item_id)
-            for candidate in newest_first
-            if (vector_match := candidate.vector_match)
+            (-c.vector_match.similarity, c.item.item_id) for c in newest_first if c.vector_match
         ]
         return cls(_ranks(by_words), _ranks(by_vectors))
 

@@ -2,8 +2,8 @@
 Fuse the scores of the word index and of the vector index into one relevance between 0 and 1.
 
 Rank fusion loses how certain each index is, and with equal weights it drifts to the mean of the two
-(docs/retrieval.md). So scores are fused, each on a scale on which a difference means something, and
-each weighted by how far it can be trusted:
+(docs/how-it-works/retrieval.md). So scores are fused, each on a scale on which a difference means
+something, and each weighted by how far it can be trusted:
 
 vectors     the similarity of an item's best chunk, in standard deviations above the mean similarity
             of the store. Models and stores differ in what is similar; the deviation accounts for
@@ -24,7 +24,7 @@ from typing import Any
 from recollect.retrieval.candidates import Candidate
 from recollect.store.values import SimilarityStats
 
-# Chosen on the tasks of benchmarks/; how, and what confirms them, is in docs/retrieval.md.
+# Chosen on the tasks of benchmarks/; docs/how-it-works/retrieval.md says how.
 VECTOR_WEIGHT = 0.05  # for each standard deviation
 WORD_WEIGHT = 0.29
 WORD_SHARE_POWER = 1.3  # half of the best BM25 counts for less than half
@@ -61,10 +61,9 @@ def fuse_scores(
         trust
         * (
             WORD_WEIGHT * share**WORD_SHARE_POWER / max(chunks / short, 1.0) ** LENGTH_POWER
-            + PRECEDING_WEIGHT
-            * (candidate.preceding_score / (best_score * chunks) if best_score else 0.0)
+            + PRECEDING_WEIGHT * (c.preceding_score / (best_score * chunks) if best_score else 0.0)
         )
-        for candidate, share, chunks in zip(candidates, shares, chunk_counts, strict=True)
+        for c, share, chunks in zip(candidates, shares, chunk_counts, strict=True)
     ]
     if bonuses is not None:
         scores = [score + bonus for score, bonus in zip(scores, bonuses, strict=True)]
@@ -91,17 +90,13 @@ def fuse_scores(
 
 def _add_neighbour_bonus(candidates: Sequence[Candidate[Any]], scores: list[float]) -> list[float]:
     """Return *scores*, higher for items next to one of the best."""
-    order = sorted(
-        range(len(scores)), key=lambda index: (-scores[index], -_item_id(candidates[index]))
-    )
-    best = [candidates[index] for index in order[:TOP]]
+    order = sorted(range(len(scores)), key=lambda n: (-scores[n], -_item_id(candidates[n])))
+    best = [candidates[n] for n in order[:TOP]]
     best_ids = {_item_id(candidate) for candidate in best}
     preceding_ids = {candidate.preceding_item for candidate in best}
     return [
-        score
-        + NEIGHBOUR_BONUS
-        * ((candidate.preceding_item in best_ids) + (_item_id(candidate) in preceding_ids))
-        for candidate, score in zip(candidates, scores, strict=True)
+        score + NEIGHBOUR_BONUS * ((c.preceding_item in best_ids) + (_item_id(c) in preceding_ids))
+        for c, score in zip(candidates, scores, strict=True)
     ]
 
 

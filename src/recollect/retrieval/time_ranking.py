@@ -37,7 +37,7 @@ class TimeRanking:
 
     tables: Tables
     query: ResolvedQuery
-    partitions: Sequence[Partition]
+    partitions: list[Partition]
     time_query: TimeQuery | None
     time_range: TimeRange | None
 
@@ -114,7 +114,7 @@ class TimeRanking:
 
 
 def time_ranking_for(
-    tables: Tables, query: ResolvedQuery, partitions: Sequence[Partition]
+    tables: Tables, query: ResolvedQuery, partitions: list[Partition]
 ) -> TimeRanking:
     """Return the ranking by the time that *query* names, resolved against visible memories."""
     time_query = parse_time_query(query.text, asked_at=query.asked_at)
@@ -126,14 +126,14 @@ def time_ranking_for(
 
 
 def _sessions(
-    tables: Tables, query: ResolvedQuery, partitions: Sequence[Partition]
+    tables: Tables, query: ResolvedQuery, partitions: list[Partition]
 ) -> list[SessionSpan]:
     moments = _timeline(tables, partitions, query.filters, most=MAX_MOMENTS) or []
     return split_sessions([at for at, _ in moments], asked_at=query.asked_at)
 
 
 def _timeline(
-    tables: Tables, partitions: Sequence[Partition], filters: Filters, *, most: int
+    tables: Tables, partitions: list[Partition], filters: Filters, *, most: int
 ) -> list[tuple[datetime, int]] | None:
     owners = [partition.owner for partition in partitions]
     return tables.memories.timeline(owners, filters, limit=most)
