@@ -23,19 +23,19 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
 @pytest.fixture
-def two(memory: LocalRecollect) -> LocalRecollect:
+def two(rec: LocalRecollect) -> LocalRecollect:
     """A memory with the agents anna and ben."""
-    memory.agents.create("anna")
-    memory.agents.create("ben")
-    return memory
+    rec.agents.create("anna")
+    rec.agents.create("ben")
+    return rec
 
 
-def labels(memory: LocalRecollect, *args: Any, **where: Any) -> list[str]:
-    return [block.label for block in memory.blocks.list(*args, **where)]
+def labels(rec: LocalRecollect, *args: Any, **where: Any) -> list[str]:
+    return [block.label for block in rec.blocks.list(*args, **where)]
 
 
-def values(memory: LocalRecollect, agent: str, **where: Any) -> dict[str, str]:
-    return {block.label: block.value for block in memory.blocks.list(agent, **where)}
+def values(rec: LocalRecollect, agent: str, **where: Any) -> dict[str, str]:
+    return {block.label: block.value for block in rec.blocks.list(agent, **where)}
 
 
 # Who sees what
@@ -146,21 +146,52 @@ def test_an_edit_by_label_changes_the_block_that_is_seen(two: LocalRecollect) ->
     ],
 )
 def test_a_block_without_its_owner_is_refused(
-    memory: LocalRecollect, given: dict[str, str], told: str
+    rec: LocalRecollect, given: dict[str, str], told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
-        memory.blocks.create("notes", "x", **given)  # type: ignore[arg-type]
+        rec.blocks.create("notes", "x", **given)  # type: ignore[arg-type]
 
-    assert memory.blocks.list() == []
+    assert rec.blocks.list() == []
+
+
+def test_a_block_of_an_agent_and_a_project_needs_a_scope_that_chooses_its_owner(
+    two: LocalRecollect,
+) -> None:
+    before = two.blocks.list()
+    choose = (
+        "a block has one owner, but agent and project were given: pass only one of them, "
+        "or choose the owner with scope='agent' or scope='project'"
+    )
+
+    with pytest.raises(InvalidInput, match=re.escape(choose)):
+        two.blocks.create("rules", "x", agent="anna", project="site")
+    assert two.blocks.list() == before
+
+    of_project = two.blocks.create("rules", "x", agent="anna", project="site", scope="project")
+    of_agent = two.blocks.create("rules", "y", agent="anna", project="site", scope="agent")
+
+    assert (of_project.scope, of_agent.scope) == ("project", "agent")
+    assert two.blocks.get("ben", "rules", project="site") == of_project
+    assert two.blocks.get("anna", "rules") == of_agent
+
+
+def test_a_block_of_an_agent_and_its_conversation_needs_a_scope_too(two: LocalRecollect) -> None:
+    talk = two.conversations.start(agent="anna")
+
+    with pytest.raises(InvalidInput, match="scope='agent' or scope='session'"):
+        two.blocks.create("plan", "x", agent="anna", conversation=talk)
+
+    made = two.blocks.create("plan", "x", agent="anna", conversation=talk, scope="session")
+    assert (made.scope, made.owner_id) == ("session", talk.id)
 
 
 @pytest.mark.parametrize("agent", [None, "anna"])
 def test_a_block_made_for_a_conversation_is_the_conversations(
-    memory: LocalRecollect, agent: str | None
+    rec: LocalRecollect, agent: str | None
 ) -> None:
-    talk = memory.conversations.start(agent=agent)
+    talk = rec.conversations.start(agent=agent)
 
-    made = memory.blocks.create("plan", "step one", conversation=talk)
+    made = rec.blocks.create("plan", "step one", conversation=talk)
 
     assert (made.scope, made.owner_id) == ("session", talk.id)
 
@@ -169,9 +200,9 @@ def test_a_block_made_for_a_conversation_is_the_conversations(
     "label",
     ["", "  ", "a\nb", "<b>", "a&b", 'a"b', "a'b", "a/b", "\x00\x01", "x" * 101, SECRET, 5, None],
 )
-def test_a_label_that_a_tag_cannot_carry_is_refused(memory: LocalRecollect, label: object) -> None:
+def test_a_label_that_a_tag_cannot_carry_is_refused(rec: LocalRecollect, label: object) -> None:
     with pytest.raises(InvalidInput):
-        memory.blocks.create(label)  # type: ignore[arg-type]
+        rec.blocks.create(label)  # type: ignore[arg-type]
 
 
 def test_a_second_block_of_one_label_is_refused_for_an_agent_a_project_and_a_conversation(
@@ -284,7 +315,9 @@ def test_changed_settings_are_a_version_of_their_own_and_are_checked(two: LocalR
     assert two.blocks.update("anna", "self", limit=None).limit is None
 
 
-def test_a_shared_block_cannot_take_a_label_that_another_of_its_agents_has(two: LocalRecollect) -> None:
+def test_a_shared_block_cannot_take_a_label_that_another_of_its_agents_has(
+    two: LocalRecollect,
+) -> None:
     two.blocks.create("mine", agent="ben")
 
     with pytest.raises(AlreadyExists, match="an agent that has it"):
@@ -336,7 +369,9 @@ def test_a_conflict_over_long_values_has_them_whole_in_the_error_and_cut_in_its_
 
 
 @pytest.mark.parametrize("version", [0, 2, -1, "1", 1.5, object()])
-def test_a_version_that_is_not_the_present_one_is_refused(two: LocalRecollect, version: object) -> None:
+def test_a_version_that_is_not_the_present_one_is_refused(
+    two: LocalRecollect, version: object
+) -> None:
     with pytest.raises((BlockConflict, InvalidInput)):
         two.blocks.set("anna", "persona", "new", expected_version=version)  # type: ignore[arg-type]
 
@@ -429,7 +464,9 @@ def test_the_project_block_is_made_by_the_first_write_for_every_agent_of_the_pro
     assert two.maintenance.verify().ok
 
 
-def test_the_ticket_block_is_made_by_the_first_write_for_its_conversation(two: LocalRecollect) -> None:
+def test_the_ticket_block_is_made_by_the_first_write_for_its_conversation(
+    two: LocalRecollect,
+) -> None:
     talk = two.conversations.start(agent="anna")
     two.blocks.set("anna", "ticket", "ABC-1", conversation=talk)
 

@@ -54,7 +54,11 @@ class Blocks(Noun):
         metadata: Mapping[str, Any] | None = None,
         by: str = "user",
     ) -> Block:
-        """Create a block of an agent, a project, a conversation, or (scope global) a shared one."""
+        """
+        Create a block of an agent, a project, a conversation, or (scope global) a shared one.
+
+        A block has one owner. If several are given, *scope* says which of them owns the block.
+        """
         return self._send(CreateBlockRequest, locals())
 
     def get(

@@ -310,11 +310,20 @@ def _owner(
 
 
 def _default_scope(place: Place) -> Scope:
-    if place.agent is not None:
-        return Scope.AGENT
-    if place.conversation is not None:
-        return Scope.SESSION
-    return Scope.PROJECT if place.project is not None else Scope.GLOBAL
+    """Return the scope of the one owner that *place* names; refuse to choose between two."""
+    owners = {
+        "agent": (place.agent, Scope.AGENT),
+        "project": (place.project, Scope.PROJECT),
+        "conversation": (place.conversation, Scope.SESSION),
+    }
+    scopes = {name: scope for name, (owner, scope) in owners.items() if owner is not None}
+    if len(scopes) > 1:
+        choices = " or ".join(f"scope={str(scope)!r}" for scope in scopes.values())
+        raise InvalidInput(
+            f"a block has one owner, but {' and '.join(scopes)} were given: pass only one of them, "
+            f"or choose the owner with {choices}"
+        )
+    return next(iter(scopes.values()), Scope.GLOBAL)
 
 
 def _refuse_second(there: list[Block], label: str, whose: str) -> None:
