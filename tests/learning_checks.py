@@ -25,19 +25,19 @@ def ask_chat(client: Any, text: str, **more: Any) -> Any:
     return client.chat.completions.create(**question("chat", text, **more))
 
 
-def stored_messages(memory: LocalRecollect, agent: str) -> list[Message]:
+def stored_messages(rec: LocalRecollect, agent: str) -> list[Message]:
     """Return all messages of an agent, oldest first."""
-    conversations = reversed(memory.conversations.list(agent=agent))
+    conversations = reversed(rec.conversations.list(agent=agent))
     return [
         message
         for one in conversations
-        for message in memory.conversations.messages(one, limit=1_000)
+        for message in rec.conversations.messages(one, limit=1_000)
     ]
 
 
-def user_texts(memory: LocalRecollect, agent: str) -> list[str]:
+def user_texts(rec: LocalRecollect, agent: str) -> list[str]:
     """Return the user messages of an agent, in order."""
-    return [message.content for message in stored_messages(memory, agent) if message.role == "user"]
+    return [message.content for message in stored_messages(rec, agent) if message.role == "user"]
 
 
 def memory_was_injected(vendor: VendorServer) -> list[bool]:
@@ -55,10 +55,10 @@ def logged_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @contextmanager
-def serve_behind_proxy(memory: LocalRecollect) -> Iterator[FaultProxy]:
+def serve_behind_proxy(rec: LocalRecollect) -> Iterator[FaultProxy]:
     """Serve *memory* behind a fault proxy; at the end every outbox is empty."""
     already = set(threading.enumerate())
-    with serve_in_thread(memory) as url, fault_proxy(url) as standing:
+    with serve_in_thread(rec) as url, fault_proxy(url) as standing:
         yield standing
         # Let pending outbox entries through, so that no outbox thread is left.
         standing.set_behavior(forward)

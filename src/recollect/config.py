@@ -212,18 +212,18 @@ def _setting_types() -> dict[str, type]:
     return types
 
 
-def _from_variable(name: str, variable: str, written: str) -> str | bool | int:
+def _from_variable(name: str, variable: str, value: str) -> str | bool | int:
     kind = _setting_types()[name]
     if kind is bool:
-        if written.strip().lower() not in _BOOLEANS:
-            raise InvalidInput(f"{variable} must be true or false, not {written[:40]!r}")
-        return _BOOLEANS[written.strip().lower()]
+        if value.strip().lower() not in _BOOLEANS:
+            raise InvalidInput(f"{variable} must be true or false, not {value[:40]!r}")
+        return _BOOLEANS[value.strip().lower()]
     if kind is not int:
-        return written
+        return value
     try:
-        return int(written)
+        return int(value)
     except ValueError as error:
-        raise InvalidInput(f"{variable} must be a whole number, not {written[:40]!r}") from error
+        raise InvalidInput(f"{variable} must be a whole number, not {value[:40]!r}") from error
 
 
 def _from_file(path: Path) -> dict[str, str | bool | int]:

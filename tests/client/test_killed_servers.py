@@ -34,12 +34,12 @@ def test_a_key_holds_across_a_restart(tmp_path: Path) -> None:
         with use_idempotency_key("first"):
             remote.agents.create("ada")
         with use_idempotency_key("second"):
-            remote.conversations.add_message("ada", "user", "hello")
+            remote.conversations.conversations.add_message("ada", "user", "hello")
     with run_server(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
         with use_idempotency_key("second"), pytest.raises(AlreadyAccepted):
-            remote.within(30).add_message("ada", "user", "hello")
+            remote.within(30).conversations.add_message("ada", "user", "hello")
         with use_idempotency_key("second"), pytest.raises(recollect.InvalidInput):
-            remote.within(30).add_message("ada", "user", "something else")
+            remote.within(30).conversations.add_message("ada", "user", "something else")
 
         assert len(remote.conversations.agent_messages("ada", limit=10)) == 1
 
@@ -51,8 +51,8 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
     options = ("--port", str(port))
     env = without_embedder(RECOLLECT_REQUESTS_PER_SECOND="0")
     stop = threading.Event()
-    with open_memory(db, words_only=True) as memory:
-        memory.agents.create("ada")
+    with open_memory(db, words_only=True) as rec:
+        rec.agents.create("ada")
 
     def write(writer: int) -> list[str]:
         done: list[str] = []
@@ -64,7 +64,7 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
                 with use_idempotency_key(text):
                     while True:
                         try:
-                            remote.within(30).add_message("ada", "user", text)
+                            remote.within(30).conversations.add_message("ada", "user", text)
                         except AlreadyAccepted:
                             pass
                         except ServerUnavailable:
@@ -84,13 +84,13 @@ def test_what_was_acknowledged_is_there_exactly_once_however_often_the_server_di
         finally:
             with run_server(db, *options, env=env, log=tmp_path / "log"):
                 stop.set()
-                acknowledged = [text for one in written for text in one.result(100)]
+                acknowledged = [text for future in written for text in future.result(100)]
 
-    with open_memory(db, words_only=True) as memory:
-        kept = Counter(
-            one.content for one in memory.conversations.agent_messages("ada", limit=10_000)
+    with open_memory(db, words_only=True) as rec:
+        stored_counts = Counter(
+            message.content for message in rec.conversations.agent_messages("ada", limit=10_000)
         )
-        assert memory.maintenance.verify().ok
+        assert rec.maintenance.verify().ok
     assert len(acknowledged) > WRITERS
-    assert set(acknowledged) <= kept.keys()
-    assert {text: n for text, n in kept.items() if n > 1} == {}
+    assert set(acknowledged) <= stored_counts.keys()
+    assert {text: n for text, n in stored_counts.items() if n > 1} == {}

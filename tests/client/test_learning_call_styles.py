@@ -56,7 +56,7 @@ def chat(kind: str) -> dict[str, Any]:
 
 
 def responses(kind: str) -> dict[str, Any]:
-    asked = {"role": "user", "content": [{"type": "input_text", "text": TEXT}]}
+    user_item = {"role": "user", "content": [{"type": "input_text", "text": TEXT}]}
     turns: dict[str, Any] = {
         "string": TEXT,
         "parts": [
@@ -69,7 +69,7 @@ def responses(kind: str) -> dict[str, Any]:
             }
         ],
         "tool turn": [
-            asked,
+            user_item,
             {"type": "function_call", "call_id": "call_1", "name": "news", "arguments": "{}"},
             {"type": "function_call_output", "call_id": "call_1", "output": RESULT},
         ],
@@ -113,19 +113,19 @@ def asking_for(resource: str, kind: str) -> dict[str, Any]:
 @pytest.fixture
 def two_agents(tmp_path: Path) -> Iterator[LocalRecollect]:
     """A memory in which Anna knows a name and a preference."""
-    with open_memory(tmp_path / "known.db") as memory:
-        memory.agents.create("anna", default_blocks=False)
-        memory.blocks.create("human", "Name: Alice", agent="anna")
-        earlier = memory.conversations.start(agent="anna")
-        memory.conversations.append(earlier, "user", "The language I use and prefer is Python.")
-        memory.conversations.end(earlier)
-        yield memory
+    with open_memory(tmp_path / "known.db") as rec:
+        rec.agents.create("anna", default_blocks=False)
+        rec.blocks.create("human", "Name: Alice", agent="anna")
+        earlier = rec.conversations.start(agent="anna")
+        rec.conversations.append(earlier, "user", "The language I use and prefer is Python.")
+        rec.conversations.end(earlier)
+        yield rec
 
 
-def kept(memory: LocalRecollect) -> list[tuple[str, str]]:
+def last_conversation(rec: LocalRecollect) -> list[tuple[str, str]]:
     """Return what was said in the latest conversation, in order."""
-    latest = memory.conversations.list(agent="anna", limit=1)[0]
-    return [(one.role.value, one.content) for one in memory.conversations.messages(latest)]
+    latest = rec.conversations.list(agent="anna", limit=1)[0]
+    return [(one.role.value, one.content) for one in rec.conversations.messages(latest)]
 
 
 @pytest.mark.parametrize("resource", RESOURCES)
@@ -153,7 +153,7 @@ def test_every_way_of_asking_has_a_memory(
     assert "Name: Alice" not in str(vendor.requests[0].body), "a bare call has no memory"
     assert inside == bare, "the caller sees what it would see without"
     assert arguments == before, "the caller's own objects are as they were"
-    (first_role, first), (second_role, second) = kept(two_agents)
+    (first_role, first), (second_role, second) = last_conversation(two_agents)
     assert (first_role, first) == (("tool", RESULT) if kind == "tool turn" else ("user", TEXT))
     assert second_role == "assistant"
     assert second == default_text(TEXT) or (way == "parse" and default_text(TEXT) in second)
@@ -170,8 +170,8 @@ def test_only_the_memory_is_added_to_what_is_sent(
     with learning(agent="anna", memory=two_agents):
         observe(vendor, resource, "create", arguments)
 
-    bare, told = (one.body for one in vendor.requests)
-    assert without_memory(told) == bare
+    bare, with_memory = (request.body for request in vendor.requests)
+    assert without_memory(with_memory) == bare
     sent, expected = vendor.requests[1].headers, vendor.requests[0].headers
     changed = {
         name for name in sent.keys() | expected.keys() if sent.get(name) != expected.get(name)
@@ -184,11 +184,11 @@ def without_memory(body: dict[str, Any]) -> dict[str, Any]:
     left = copy.deepcopy(body)
     for name in ("messages", "input"):
         if isinstance(left.get(name), list):
-            left[name] = [one for one in left[name] if not is_memory(one.get("content"))]
+            left[name] = [part for part in left[name] if not is_memory(part.get("content"))]
     for name in ("system", "instructions"):
         found = left.get(name)
         if isinstance(found, list):
-            left[name] = [one for one in found if not is_memory(one["text"])]
+            left[name] = [part for part in found if not is_memory(part["text"])]
         elif isinstance(found, str):
             left[name] = found.partition("The following is context from your memory:")[0].rstrip()
             if not left[name]:

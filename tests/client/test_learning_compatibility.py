@@ -151,7 +151,10 @@ def test_async_clients_with_transports_of_their_own_are_heard(two_agents: LocalR
             await http.post("http://api.test/v1/chat/completions", json=BODY)
 
     asyncio.run(scene())
-    assert [one.content for one in stored_messages(two_agents, "anna")] == ["Hello?", "Fine."]
+    assert [message.content for message in stored_messages(two_agents, "anna")] == [
+        "Hello?",
+        "Fine.",
+    ]
 
 
 @pytest.fixture
@@ -164,11 +167,11 @@ def bare_send() -> Iterator[Any]:
 
 def laid_over(calls: list[Any]) -> Any:
     """Put a patch of somebody else's on whatever is there, and return it."""
-    found = httpx2.Client.send
+    original = httpx2.Client.send
 
     def theirs(self: Any, request: Any, **how: Any) -> Any:
         calls.append(request)
-        return found(self, request, **how)
+        return original(self, request, **how)
 
     httpx2.Client.send = theirs  # type: ignore[method-assign]
     return theirs

@@ -298,17 +298,17 @@ def test_models_that_the_memory_itself_asks_are_not_overheard(
     server.replies = [scripted('{"memories": []}')]
     model = HttpChatModel(kind="openai", url=server.url, model="m", key="k")
     with (
-        recollect.open(tmp_path / "m.db", embedding_backend="none", chat=model) as memory,
+        recollect.open(tmp_path / "m.db", embedding_backend="none", chat=model) as rec,
         openai_client(vendor) as client,
     ):
-        with learning(agent="anna", memory=memory):
+        with learning(agent="anna", memory=rec):
             ask_chat(client, "I prefer tabs over spaces. We decided to use uv because it is fast.")
-        with learning(agent="anna", memory=memory):
-            memory.drain()
+        with learning(agent="anna", memory=rec):
+            rec.drain()
 
         assert server.requests, "the memory asked its model"
         assert all(OPENING not in str(one.body) for one in server.requests)
-        assert len(user_texts(memory, "anna")) == 1
+        assert len(user_texts(rec, "anna")) == 1
 
 
 def test_the_table_of_ways_works_over_a_server_too(

@@ -174,9 +174,9 @@ def test_a_forked_child_neither_hangs_nor_breaks_the_parents_memory(
     code, errors = program(vendor, proxy.url, body)
 
     assert code == 0, f"{code}: {errors}"
-    said = user_texts(two_agents, "anna")
-    assert [one for one in said if one.startswith("parent")] == ["parent", "parent too"]
-    assert said.count("child") <= 1
+    texts = user_texts(two_agents, "anna")
+    assert [text for text in texts if text.startswith("parent")] == ["parent", "parent too"]
+    assert texts.count("child") <= 1
 
 
 def test_worker_processes_that_are_forked_inside_a_block_end(
@@ -204,16 +204,16 @@ def test_worker_processes_that_are_forked_inside_a_block_end(
     )
 
     assert code == 0, errors
-    said = user_texts(two_agents, "anna")
-    assert [one for one in said if one.startswith("parent")] == ["parent", "parent too"]
+    texts = user_texts(two_agents, "anna")
+    assert [text for text in texts if text.startswith("parent")] == ["parent", "parent too"]
 
 
 def test_several_programs_with_an_embedded_memory_on_one_file_keep_all(
     vendor: VendorServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "shared.db"
-    with open_memory(path, words_only=True) as memory:
-        memory.agents.create("anna", default_blocks=False)
+    with open_memory(path, words_only=True) as rec:
+        rec.agents.create("anna", default_blocks=False)
     code = OPENING_LINES + textwrap.dedent(
         """
         with recollect.open(sys.argv[2], embedding_backend="none") as memory:
@@ -231,9 +231,9 @@ def test_several_programs_with_an_embedded_memory_on_one_file_keep_all(
         )
         for n in range(3)
     ]
-    ends = [(one.communicate(timeout=180)[1], one.returncode) for one in running]
+    ends = [(text.communicate(timeout=180)[1], text.returncode) for text in running]
 
     assert ends == [("", 0)] * 3
-    with open_memory(path, words_only=True) as memory:
-        said = user_texts(memory, "anna")
-    assert sorted(said) == sorted(f"{who} {n}" for who in range(3) for n in range(10))
+    with open_memory(path, words_only=True) as rec:
+        texts = user_texts(rec, "anna")
+    assert sorted(texts) == sorted(f"{who} {n}" for who in range(3) for n in range(10))

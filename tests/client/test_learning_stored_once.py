@@ -130,12 +130,14 @@ def test_a_server_killed_again_and_again_keeps_everything_once_and_in_order(
                 standing.upstream = served.url
             ask_chat(client, "the last")
 
-    with open_memory(db, words_only=True) as memory:
-        assert user_texts(memory, "anna") == [*(f"{n}" for n in range(said)), "the last"]
+    with open_memory(db, words_only=True) as rec:
+        assert user_texts(rec, "anna") == [*(f"{n}" for n in range(said)), "the last"]
         replies = [
-            one.content for one in stored_messages(memory, "anna") if one.role == "assistant"
+            message.content
+            for message in stored_messages(rec, "anna")
+            if message.role == "assistant"
         ]
-        assert replies == [default_text(text) for text in user_texts(memory, "anna")]
+        assert replies == [default_text(text) for text in user_texts(rec, "anna")]
 
 
 def test_many_threads_at_once_are_kept_once_each_with_its_reply_behind_it(

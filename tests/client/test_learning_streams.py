@@ -32,8 +32,10 @@ def stream_of(client: Any, text: str) -> Any:
     return client.chat.completions.create(**question("chat", text), stream=True)
 
 
-def replies(memory: LocalRecollect) -> list[str]:
-    return [one.content for one in stored_messages(memory, "anna") if one.role == "assistant"]
+def replies(rec: LocalRecollect) -> list[str]:
+    return [
+        message.content for message in stored_messages(rec, "anna") if message.role == "assistant"
+    ]
 
 
 def test_a_stream_that_is_never_read_keeps_the_question(
@@ -83,7 +85,7 @@ def test_a_stream_that_is_read_after_the_block_is_whole_for_the_caller(
         with learning(agent="anna", memory=two_agents):
             stream = stream_of(client, "Hello?")
             next(stream)
-        rest = "".join(one.choices[0].delta.content or "" for one in stream if one.choices)
+        rest = "".join(chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices)
 
     assert default_text("Hello?").endswith(rest)
     assert user_texts(two_agents, "anna") == ["Hello?"]
@@ -170,7 +172,7 @@ def test_an_answer_of_20_megabytes_comes_through_and_its_beginning_is_kept(
     with client, learning(agent="anna", memory=two_agents, flush_s=60):
         made = ask_chat(client, "Much, please.", stream=stream)
         text = (
-            "".join(one.choices[0].delta.content or "" for one in made)
+            "".join(chunk.choices[0].delta.content or "" for chunk in made)
             if stream
             else made.choices[0].message.content
         )
@@ -222,8 +224,8 @@ def test_the_turn_of_a_stream_that_ends_late_does_not_tear_other_turns_apart(
         ask_chat(client, "quick")
         list(stream)
 
-    said = [one.content for one in stored_messages(two_agents, "anna")]
-    assert said == ["quick", default_text("quick"), "slow", default_text("slow")] or said == [
+    texts = [message.content for message in stored_messages(two_agents, "anna")]
+    assert texts == ["quick", default_text("quick"), "slow", default_text("slow")] or texts == [
         "slow",
         default_text("slow"),
         "quick",

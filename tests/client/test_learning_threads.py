@@ -239,15 +239,15 @@ def test_another_memory_opened_on_the_same_file_inside_sees_what_was_stored(
     vendor: VendorServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "same.db"
-    with open_memory(path, words_only=True) as memory, openai_client(vendor) as client:
+    with open_memory(path, words_only=True) as rec, openai_client(vendor) as client:
         with (
-            learning(agent="anna", memory=memory),
+            learning(agent="anna", memory=rec),
             open_here(path, embedding_backend="none") as other,
         ):
             ask_chat(client, "Hello?")
             other.ingest("The office is in Bern.", type="profile", scope="global")
 
-        assert user_texts(memory, "anna") == ["Hello?"]
+        assert user_texts(rec, "anna") == ["Hello?"]
 
 
 def test_what_anna_was_told_is_not_told_to_bert(

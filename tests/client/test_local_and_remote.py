@@ -25,13 +25,13 @@ def played(scene: Scene, tmp_path: Path, *, over_http: bool) -> RecordedCalls:
     folder.mkdir()
     try:
         reach = [folder] if over_http else None
-        with open_memory(folder / "memory.db", clock=FakeClock(), reach=reach) as memory:
+        with open_memory(folder / "memory.db", clock=FakeClock(), reach=reach) as rec:
             if not over_http:
-                door = RecordedCalls(memory, folder)
+                door = RecordedCalls(rec, folder)
                 scene(door)
                 return door
             with (
-                serve_in_thread(memory) as url,
+                serve_in_thread(rec) as url,
                 recollect.connect(url) as remote,
             ):
                 door = RecordedCalls(remote, folder)

@@ -74,8 +74,8 @@ def other(answer: Answer) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]:
     """A memory that the tests of this file share."""
     path = tmp_path_factory.mktemp("faults") / "memory.db"
-    with open_memory(path, words_only=True, reach=[]) as memory:
-        yield memory
+    with open_memory(path, words_only=True, reach=[]) as rec:
+        yield rec
 
 
 @pytest.fixture(scope="module")
@@ -88,14 +88,14 @@ def door(opened: LocalRecollect) -> Iterator[Any]:
 HTML = ("Content-Type", "text/html")
 JSON = ("Content-Type", "application/json")
 WRONG: dict[str, Answer] = {
-    "a page": lambda one: one.say(200, b"<html>hello</html>", HTML),
-    "another list": lambda one: one.say(200, b'[{"a": 1}]', JSON),
-    "another object": lambda one: one.say(200, b'{"a": 1}', JSON),
-    "null": lambda one: one.say(200, b"null", JSON),
-    "nothing": lambda one: one.say(204, b""),
-    "not found": lambda one: one.say(404, b"<html>Not Found</html>", HTML),
-    "their own error": lambda one: one.say(500, b'{"oops": true}', JSON),
-    "no bytes of JSON": lambda one: one.say(500, b"\xff\xfe", JSON),
+    "a page": lambda handler: handler.say(200, b"<html>hello</html>", HTML),
+    "another list": lambda handler: handler.say(200, b'[{"a": 1}]', JSON),
+    "another object": lambda handler: handler.say(200, b'{"a": 1}', JSON),
+    "null": lambda handler: handler.say(200, b"null", JSON),
+    "nothing": lambda handler: handler.say(204, b""),
+    "not found": lambda handler: handler.say(404, b"<html>Not Found</html>", HTML),
+    "their own error": lambda handler: handler.say(500, b'{"oops": true}', JSON),
+    "no bytes of JSON": lambda handler: handler.say(500, b"\xff\xfe", JSON),
 }
 
 
@@ -103,10 +103,15 @@ WRONG: dict[str, Answer] = {
 def test_another_service_on_that_port_is_told(wrong: str) -> None:
     with other(WRONG[wrong]) as (url, _), recollect.connect(url) as remote:
         quick = remote.within(30)
-        for asked in (quick.agents, quick.status, quick.health, lambda: quick.ingest("x")):
-            with pytest.raises(RecollectError) as told:
-                asked()
-            assert url in str(told.value) or wrong == "their own error"
+        for call in (
+            quick.agents.list,
+            quick.maintenance.status,
+            quick.health,
+            lambda: quick.ingest("x"),
+        ):
+            with pytest.raises(RecollectError) as raised:
+                call()
+            assert url in str(raised.value) or wrong == "their own error"
 
 
 def test_a_file_is_not_replaced_by_another_services_page(tmp_path: Path) -> None:
@@ -124,14 +129,14 @@ def test_a_file_is_not_replaced_by_another_services_page(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_nobody_is_followed_elsewhere(status: int) -> None:
-    with other(lambda one: one.say(200, b"[]", JSON)) as (elsewhere, seen):
+    with other(lambda handler: handler.say(200, b"[]", JSON)) as (elsewhere, seen):
         away = ("Location", elsewhere + "/api/agents")
         with (
-            other(lambda one: one.say(status, b"", away)) as (url, _),
+            other(lambda handler: handler.say(status, b"", away)) as (url, _),
             recollect.connect(url, token="secret") as remote,
         ):
             with pytest.raises(ServerUnavailable):
-                remote.within(30).agents()
+                remote.within(30).agents.list()
             with pytest.raises(ServerUnavailable):
                 remote.within(30).ingest("x")
 
@@ -139,10 +144,10 @@ def test_nobody_is_followed_elsewhere(status: int) -> None:
 
 
 def test_a_next_page_elsewhere_is_not_asked_for() -> None:
-    with other(lambda one: one.say(200, b"[]", JSON)) as (elsewhere, seen):
+    with other(lambda handler: handler.say(200, b"[]", JSON)) as (elsewhere, seen):
         away = ("Link", f'<{elsewhere}/api/agents?offset=1>; rel="next"')
         with (
-            other(lambda one: one.say(200, b"[]", JSON, away)) as (url, _),
+            other(lambda handler: handler.say(200, b"[]", JSON, away)) as (url, _),
             recollect.connect(url, token="secret") as remote,
         ):
             remote.agents.list()
@@ -153,46 +158,46 @@ def test_a_next_page_elsewhere_is_not_asked_for() -> None:
 def test_nobody_there_is_told_with_what_to_do() -> None:
     with other(WRONG["a page"]) as (url, _):
         pass
-    with recollect.connect(url) as remote, pytest.raises(ServerUnavailable) as told:
+    with recollect.connect(url) as remote, pytest.raises(ServerUnavailable) as raised:
         remote.agents.list()
 
-    assert url in str(told.value)
-    assert "recollect serve" in str(told.value)
+    assert url in str(raised.value)
+    assert "recollect serve" in str(raised.value)
 
 
 def test_tls_to_a_port_without_it_is_told() -> None:
     with (
         other(WRONG["a page"]) as (url, _),
         recollect.connect(url.replace("http:", "https:")) as remote,
-        pytest.raises(ServerUnavailable) as told,
+        pytest.raises(ServerUnavailable) as raised,
     ):
-        remote.within(30).agents()
+        remote.within(30).agents.list()
 
-    assert isinstance(told.value.__cause__, Exception)
-    assert "https://" in str(told.value)
+    assert isinstance(raised.value.__cause__, Exception)
+    assert "https://" in str(raised.value)
     assert ssl.HAS_TLSv1_3
 
 
 def test_a_server_that_does_not_answer_is_unavailable_in_time() -> None:
     done = threading.Event()
 
-    def silent(one: ForeignServerHandler) -> None:
+    def silent(handler: ForeignServerHandler) -> None:
         done.wait(60)
 
     with other(silent) as (url, _):
         try:
-            with recollect.connect(url) as remote, pytest.raises(ServerUnavailable) as told:
-                remote.within(0.2).agents()
+            with recollect.connect(url) as remote, pytest.raises(ServerUnavailable) as raised:
+                remote.within(0.2).agents.list()
         finally:
             done.set()
 
-    assert "in time" in str(told.value)
+    assert "in time" in str(raised.value)
 
 
 def test_a_connection_that_was_closed_meanwhile_is_made_anew() -> None:
-    def once(one: ForeignServerHandler) -> None:
-        one.say(200, b"[]", JSON)
-        one.close_connection = True  # without having said so
+    def once(handler: ForeignServerHandler) -> None:
+        handler.say(200, b"[]", JSON)
+        handler.close_connection = True  # without having said so
 
     with other(once) as (url, seen), recollect.connect(url) as remote:
         for _ in range(5):
@@ -202,12 +207,12 @@ def test_a_connection_that_was_closed_meanwhile_is_made_anew() -> None:
 
 
 def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
-    def broken_once(one: ForeignServerHandler) -> None:
-        if len(one.seen) == 1:
-            one.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[")
-            one.close_connection = True
+    def broken_once(handler: ForeignServerHandler) -> None:
+        if len(handler.seen) == 1:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[")
+            handler.close_connection = True
         else:
-            one.say(200, b"[]", JSON)
+            handler.say(200, b"[]", JSON)
 
     with other(broken_once) as (url, seen), recollect.connect(url) as remote:
         assert remote.agents.list() == []
@@ -216,9 +221,9 @@ def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
 
 
 def test_proxies_of_the_environment_are_not_used(
-    memory: LocalRecollect, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with other(WRONG["a page"]) as (proxy, seen), serve_in_thread(memory) as url:
+    with other(WRONG["a page"]) as (proxy, seen), serve_in_thread(rec) as url:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HTTPS_PROXY"):
             monkeypatch.setenv(name, proxy)
         monkeypatch.delenv("NO_PROXY", raising=False)
@@ -229,8 +234,8 @@ def test_proxies_of_the_environment_are_not_used(
         assert seen == []
 
 
-def test_used_after_closing_is_told_as_an_open_memory_tells_it(memory: LocalRecollect) -> None:
-    with serve_in_thread(memory) as url:
+def test_used_after_closing_is_told_as_an_open_memory_tells_it(rec: LocalRecollect) -> None:
+    with serve_in_thread(rec) as url:
         remote = recollect.connect(url)
         remote.close()
         remote.close()
@@ -249,9 +254,9 @@ def test_one_client_serves_many_threads(door: Any) -> None:
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(work, range(96)))
 
-    assert {one.content for one in door.conversations.agent_messages("ada", limit=1_000)} == {
-        f"word {number}" for number in range(96)
-    }
+    assert {
+        handler.content for handler in door.conversations.agent_messages("ada", limit=1_000)
+    } == {f"word {number}" for number in range(96)}
 
 
 NAMES = [
@@ -287,20 +292,20 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_odd_names_are_names(door: Any, opened: LocalRecollect, name: str) -> None:
-    made = opened.agents.create(name)
+    agent = opened.agents.create(name)
 
-    assert door.agents.get(name) == opened.agents.get(made.id)
-    assert door.agents.update(name, description="x").id == made.id
+    assert door.agents.get(name) == opened.agents.get(agent.id)
+    assert door.agents.update(name, description="x").id == agent.id
     door.conversations.add_message(name, "user", "hello")
-    assert [one.content for one in door.conversations.agent_messages(name)] == ["hello"]
-    assert door.agents.pin(name).id == made.id
+    assert [handler.content for handler in door.conversations.agent_messages(name)] == ["hello"]
+    assert door.agents.pin(name).id == agent.id
     door.views.save(name, "hello")
     assert [view.name for view in door.views.list()] == [view.name for view in opened.views.list()]
     door.views.run(name)
     door.views.delete(name)
     fact = door.upsert_profile_fact(name, "x")
     assert fact == opened.memories.get(fact.id)
-    assert door.agents.delete(name).agent_id == made.id
+    assert door.agents.delete(name).agent_id == agent.id
 
 
 @pytest.mark.parametrize(
@@ -344,10 +349,10 @@ VALUES: dict[str, Callable[[Any], Any]] = {
 
 
 def _deep(levels: int) -> Any:
-    found: Any = []
+    nested: Any = []
     for _ in range(levels):
-        found = [found]
-    return found
+        nested = [nested]
+    return nested
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -364,27 +369,27 @@ def test_a_value_json_does_not_know_is_invalid_input(
 def test_keys_of_metadata_that_are_no_text_become_the_same_text(
     door: Any, opened: LocalRecollect
 ) -> None:
-    given: Any = {2: "a", None: "b", True: "c"}
-    here = opened.agents.create("here", metadata=given).metadata
-    there = door.agents.create("there", metadata=given).metadata
+    fields: Any = {2: "a", None: "b", True: "c"}
+    here = opened.agents.create("here", metadata=fields).metadata
+    there = door.agents.create("there", metadata=fields).metadata
 
     assert there == here
 
 
 CLASSES = [
-    found
-    for _, found in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(found, RecollectError)
+    error_class
+    for _, error_class in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(error_class, RecollectError)
 ]
 
 
 def example(kind: type[RecollectError]) -> RecollectError:
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if kind is errors.BlockConflict:
-        given = {"yours": "mine \ud83e", "theirs": "", "version": 3}
+        fields = {"yours": "mine \ud83e", "theirs": "", "version": 3}
     if kind in (errors.TooManyRequests, errors.ModelUnavailable):
-        given = {"retry_after_s": 0.01}
-    return kind("what happened to 'ä\u2028漢🦀'; do\nthis next", **given)
+        fields = {"retry_after_s": 0.01}
+    return kind("what happened to 'ä\u2028漢🦀'; do\nthis next", **fields)
 
 
 def test_every_error_arrives_as_what_it_was(
@@ -399,28 +404,28 @@ def test_every_error_arrives_as_what_it_was(
     with serve_in_thread(opened) as url, recollect.connect(url) as remote:
         for kind in CLASSES:
             raising.append(example(kind))
-            with pytest.raises(RecollectError) as told:
-                remote.within(30).agents()
+            with pytest.raises(RecollectError) as raised:
+                remote.within(30).agents.list()
 
-            assert type(told.value) is kind
-            assert str(told.value) == str(raising[-1])
-            assert vars(told.value) == vars(raising[-1])
-            assert told.value.status == kind.status
+            assert type(raised.value) is kind
+            assert str(raised.value) == str(raising[-1])
+            assert vars(raised.value) == vars(raising[-1])
+            assert raised.value.status == kind.status
 
 
 def test_an_error_of_a_class_of_ones_own_arrives_as_its_nearest_known() -> None:
     class SpecialNotFound(NotFound):
         """Somebody's own."""
 
-    found = error_from_problem(problem_from_error(SpecialNotFound("gone")), 404)
+    error = error_from_problem(problem_from_error(SpecialNotFound("gone")), 404)
 
-    assert type(found) is NotFound
+    assert type(error) is NotFound
 
 
 @pytest.mark.parametrize("token", ["tökén", "a\nb", "漢"])
 def test_a_token_that_is_no_header_is_invalid_input(token: str) -> None:
     with pytest.raises(InvalidInput):
-        recollect.connect("http://127.0.0.1:9", token=token).within(1).agents()
+        recollect.connect("http://127.0.0.1:9", token=token).within(1).agents.list()
 
 
 @pytest.mark.parametrize(
@@ -436,7 +441,7 @@ def test_connecting_loads_no_server_and_no_store(tmp_path: Path) -> None:
     code = (
         "import sys, recollect\n"
         "remote = recollect.connect('http://127.0.0.1:9')\n"
-        "try: remote.within(0.5).agents()\n"
+        "try: remote.within(0.5).agents.list()\n"
         "except recollect.ServerUnavailable: pass\n"
         "bad = {'fastapi', 'starlette', 'uvicorn', 'apsw', 'numpy', 'onnxruntime'}\n"
         "sys.exit(', '.join(sorted(bad & set(sys.modules))) or None)\n"

@@ -5,7 +5,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from recollect.wire.routes import PREFIX, ROUTES, Route
 
 import recollect
 from in_process_server import serve_in_thread
@@ -14,50 +13,52 @@ from raw_http import request, send_raw
 from recollect import LocalRecollect
 from recollect.client.connection import Connection
 from recollect.wire.path_segment import fill_path
+from recollect.wire.request import PREFIX, VerbRequest
+from recollect.wire.request_registry import request_classes
 from support import candidates, open_memory
 
 pytestmark = pytest.mark.door
 
 LOOPS = "client/connection.py:83: params={} strips the query off the next page's address"
-Verb = Callable[[Any], list[Any]]
+Verb = type[VerbRequest[Any]]
+Lister = Callable[[Any], list[Any]]
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalRecollect, str]]:
     """A memory with more of everything than one page holds, and its server."""
     path = tmp_path_factory.mktemp("pages") / "memory.db"
-    with open_memory(path, words_only=True, reach=[]) as memory:
-        populate_memory(memory)
+    with open_memory(path, words_only=True, reach=[]) as rec:
+        populate_memory(rec)
         for number in range(1_500):
-            memory.agents.create(f"agent {number}", default_blocks=False)
-        said = memory.conversations.start(agent="ben", title="long")
+            rec.agents.create(f"agent {number}", default_blocks=False)
+        conversation = rec.conversations.start(agent="ben", title="long")
         messages = [{"role": "user", "content": f"word {number}"} for number in range(2_500)]
-        memory.conversations.append_many(said, messages)
+        rec.conversations.append_many(conversation, messages)
         for number in range(60):
-            memory.conversations.start(agent="ben", title=str(number))
-            memory.capture_session(f"User: I like the number {number}.\n", project=f"p{number}")
-            memory.views.save(f"view {number}", "x")
+            rec.conversations.start(agent="ben", title=str(number))
+            rec.capture_session(f"User: I like the number {number}.\n", project=f"p{number}")
+            rec.views.save(f"view {number}", "x")
         facts = [{"content": f"Fact {number} of many."} for number in range(1_100)]
         facts += [{"content": f"Perhaps {n}.", "status": "inbox"} for n in range(120)]
-        memory.memories.ingest_many(facts)
+        rec.memories.ingest_many(facts)
         for number in range(30):
-            memory.blocks.set("ben", "notes", f"value {number}")
-        with serve_in_thread(memory) as url:
-            yield memory, url
+            rec.blocks.set("ben", "notes", f"value {number}")
+        with serve_in_thread(rec) as url:
+            yield rec, url
 
 
 def long_talk(memory: Any) -> Any:
     return next(one for one in memory.conversations.list(limit=1_000) if one.title == "long")
 
 
-LISTS = [
-    route for route in ROUTES.values() if route.method == "GET" and str(route.returns)[:4] == "list"
-]
+LISTS = [verb for verb in request_classes().values() if verb.is_list()]
+LIMITED = ("list_memories", "list_inbox", "list_jobs", "list_model_calls", "list_conversations")
 QUERIES: dict[str, dict[str, Any]] = {
-    "block_history": {"agent": "ben"},
-    "block_changes": {"agent": "ben", "since": "2026-01-01"},
-    "blocks": {"agent": "ben"},
-    "memories": {"everywhere": True},
+    "get_block_history": {"agent": "ben"},
+    "list_block_changes": {"agent": "ben", "since": "2026-01-01"},
+    "list_blocks": {"agent": "ben"},
+    "list_memories": {"everywhere": True},
 }
 
 
@@ -65,52 +66,52 @@ def key_of(item: Any) -> str:
     return str(item.get("id") or item)
 
 
-def pages(url: str, route: Route, memory: LocalRecollect, **query: Any) -> list[list[Any]]:
+def pages(url: str, verb: Verb, rec: LocalRecollect, **query: Any) -> list[list[Any]]:
     """Follow the links of a list from its first page to the last."""
-    names = {"agent": "ben", "label": "notes", "conversation": long_talk(memory).id}
-    at = PREFIX + fill_path(route.path, {name: names[name] for name in route.in_path})
-    found: list[list[Any]] = []
+    names = {"agent": "ben", "label": "notes", "conversation": long_talk(rec).id}
+    at = PREFIX + fill_path(verb.route.path, {name: names[name] for name in verb.route.path_fields})
+    all_pages: list[list[Any]] = []
     with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
-        answer = client.memories.get(at, params={**QUERIES.get(route.verb, {}), **query})
+        answer = client.get(at, params={**QUERIES.get(verb.verb(), {}), **query})
         while True:
             assert answer.status_code == 200, answer.text
-            found.append(answer.json())
+            all_pages.append(answer.json())
             if "next" not in answer.links:
-                return found
-            answer = client.memories.get(answer.links["next"]["url"])
-            assert len(found) < 1_000
+                return all_pages
+            answer = client.get(answer.links["next"]["url"])
+            assert len(all_pages) < 1_000
 
 
-def whole(memory: LocalRecollect, route: Route) -> int:
+def whole(rec: LocalRecollect, verb: Verb) -> int:
     """Return how many items there are, as the open memory counts them."""
-    given: dict[str, Any] = dict(QUERIES.get(route.verb, {}))
-    names = {"agent": "ben", "label": "notes", "conversation": long_talk(memory)}
-    given |= {name: names[name] for name in route.in_path}
-    if route.verb in ("memories", "inbox", "waiting", "jobs", "ledger", "conversations"):
-        given["limit"] = 1_000
-    if route.verb in ("messages", "messages_of"):
-        given["limit"] = 10_000
-    return len(getattr(memory, route.verb)(**given))
+    arguments: dict[str, Any] = dict(QUERIES.get(verb.verb(), {}))
+    names = {"agent": "ben", "label": "notes", "conversation": long_talk(rec)}
+    arguments |= {name: names[name] for name in verb.route.path_fields}
+    if verb.verb() in LIMITED:
+        arguments["limit"] = 1_000
+    if verb.verb() in ("list_messages", "list_agent_messages"):
+        arguments["limit"] = 10_000
+    return len(rec.transport.send(verb.of(arguments)))
 
 
 @pytest.mark.parametrize(
-    "route",
-    [one for one in LISTS if one.verb != "messages"],  # which has positions of its own
-    ids=lambda route: route.verb,
+    "verb",
+    [verb for verb in LISTS if verb.verb() != "list_messages"],  # which has positions of its own
+    ids=lambda verb: verb.verb(),
 )
 def test_following_the_links_gives_every_item_once(
-    many: tuple[LocalRecollect, str], route: Route
+    many: tuple[LocalRecollect, str], verb: Verb
 ) -> None:
     memory, url = many
-    every = whole(memory, route)
+    every = whole(memory, verb)
     step = max(1, every // 7)
 
-    found = pages(url, route, memory, limit=step)
+    all_pages = pages(url, verb, memory, limit=step)
 
-    keys = [key_of(one) for page in found for one in page]
+    keys = [key_of(item) for page in all_pages for item in page]
     assert len(keys) == every
     assert len(set(keys)) == every
-    assert all(len(page) <= step for page in found)
+    assert all(len(page) <= step for page in all_pages)
 
 
 @pytest.mark.parametrize("limit", [50, 999, 1_000])
@@ -119,9 +120,9 @@ def test_memories_can_be_paged_to_their_thousandth(
 ) -> None:
     memory, url = many
 
-    found = pages(url, ROUTES["memories"], memory, limit=limit)
+    all_pages = pages(url, request_classes()["memories"], memory, limit=limit)
 
-    keys = [key_of(one) for page in found for one in page]
+    keys = [key_of(item) for page in all_pages for item in page]
     assert len(keys) == len(set(keys))
     assert len(keys) >= 1_000
 
@@ -163,8 +164,8 @@ def test_the_last_page_has_no_next(many: tuple[LocalRecollect, str]) -> None:
     memory, url = many
     count = len(memory.agents.list())
     with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
-        last = client.memories.get(f"/api/agents?limit=10&offset={count - 10}")
-        beyond = client.memories.get(f"/api/agents?limit=10&offset={count}")
+        last = client.get(f"/api/agents?limit=10&offset={count - 10}")
+        beyond = client.get(f"/api/agents?limit=10&offset={count}")
 
     assert len(last.json()) == 10
     assert "next" not in last.links
@@ -201,9 +202,9 @@ def test_a_list_of_more_than_one_page_is_whole(
 def test_a_context_of_more_than_one_page_is_whole(
     many: tuple[LocalRecollect, str], remote: Any
 ) -> None:
-    said = long_talk(many[0])
+    conversation = long_talk(many[0])
 
-    assert len(remote.conversations.messages_in_context(said)) == 2_500
+    assert len(remote.conversations.messages_in_context(conversation)) == 2_500
 
 
 DEFAULTS: dict[str, Verb] = {

@@ -196,7 +196,7 @@ def test_a_connection_is_used_again(vendor: VendorServer, resource: str) -> None
         with pytest.raises(Exception, match="Rate limit"):
             asking.create(**question(resource, "Hello?"))
 
-    assert len({asked.connection for asked in vendor.requests}) == 1
+    assert len({request.connection for request in vendor.requests}) == 1
 
 
 # What a vendor refuses

@@ -165,13 +165,13 @@ def test_a_chat_stream_tells_its_usage_only_when_asked_to(vendor: VendorServer) 
     ask = question("chat", "One two three")
 
     without = observe(vendor, "chat", "create_stream", ask)
-    told = observe(
+    observed = observe(
         vendor, "chat", "create_stream", ask | {"stream_options": {"include_usage": True}}
     )
 
     assert not any("usage" in chunk for chunk in without)
-    assert told[-1]["choices"] == []
-    assert told[-1]["usage"]["prompt_tokens"] == 3
+    assert observed[-1]["choices"] == []
+    assert observed[-1]["usage"]["prompt_tokens"] == 3
 
 
 def test_a_caller_who_wants_several_choices_gets_as_many(vendor: VendorServer) -> None:
@@ -301,17 +301,21 @@ def test_what_was_asked_is_kept_in_order_with_its_bytes(vendor: VendorServer) ->
         openai_asks.responses.create(**question("responses", "Hello?"))
         anthropic_asks.messages.create(**question("messages", "Hello?"))
 
-    asked = vendor.requests
-    assert [one.path for one in asked] == ["/v1/chat/completions", "/v1/responses", "/v1/messages"]
-    assert asked[0].headers["authorization"] == "Bearer test"
-    assert asked[0].body == question("chat", "Grüezi")
-    assert "Grüezi".encode() in asked[0].raw
+    requests = vendor.requests
+    assert [request.path for request in requests] == [
+        "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/messages",
+    ]
+    assert requests[0].headers["authorization"] == "Bearer test"
+    assert requests[0].body == question("chat", "Grüezi")
+    assert "Grüezi".encode() in requests[0].raw
 
 
 def test_many_may_ask_at_once(vendor: VendorServer) -> None:
     def ask(number: int) -> Any:
-        told = client.chat.completions.create(**question("chat", f"number {number}"))
-        return told.choices[0].message.content
+        completion = client.chat.completions.create(**question("chat", f"number {number}"))
+        return completion.choices[0].message.content
 
     with openai_client(vendor) as client, ThreadPoolExecutor(8) as pool:
         texts = list(pool.map(ask, range(40)))

@@ -110,7 +110,7 @@ class Outbox:
             with self._changed:
                 self._bytes -= size  # in memory until now
         if self._conversation is not None:
-            self._retry(lambda: self._memory.end_conversation(self._conversation, capture=True))
+            self._retry(lambda: self._memory.conversations.end(self._conversation, capture=True))
 
     def _next_batch(self) -> tuple[list[Turn], int] | None:
         """Wait for turns and return a batch of them with its size; None after the last one."""
@@ -160,11 +160,11 @@ class Outbox:
             log.debug("new messages could not be embedded", exc_info=True)
 
     def _start(self) -> None:
-        self._conversation = self._memory.start_conversation(**self._scope)
+        self._conversation = self._memory.conversations.start(**self._scope)
 
     def _append(self, conversation: Any, messages: Sequence[StoredMessage]) -> None:
         try:
-            self._memory.append_messages(conversation, messages)
+            self._memory.conversations.append_many(conversation, messages)
         except NotFound:
             self._conversation = None  # it was deleted; continue in a new one
             raise

@@ -42,7 +42,7 @@ class HealthSnapshot:
 
 
 def health_router(
-    memory: LocalRecollect, background: Background, *, clock: Callable[[], float] = time.monotonic
+    rec: LocalRecollect, background: Background, *, clock: Callable[[], float] = time.monotonic
 ) -> APIRouter:
     """Return the router with `GET /health`. *clock* returns seconds."""
     router = APIRouter(tags=["health"])
@@ -51,23 +51,23 @@ def health_router(
     @router.get("/health", responses={503: {"model": HealthReport}})
     def health(response: Response) -> HealthReport:
         """Return the state of the server, and which store it serves."""
-        snapshot = take_snapshot(memory, background)
+        snapshot = take_snapshot(rec, background)
         response.status_code = 503 if snapshot.store_error else 200
         return health_response(snapshot, uptime_s=clock() - started)
 
     return router
 
 
-def take_snapshot(memory: LocalRecollect, background: Background) -> HealthSnapshot:
+def take_snapshot(rec: LocalRecollect, background: Background) -> HealthSnapshot:
     """Read the state of the store, the embedder and the worker."""
     store, store_error = UNREADABLE_STORE, ""
     try:
-        store = memory.engine.pulse()
+        store = rec.engine.pulse()
     except StoreError as error:
         store_error = str(error)
     return HealthSnapshot(
-        path=str(memory.path.absolute()),
-        embedder=memory.engine.embedder_status(),
+        path=str(rec.path.absolute()),
+        embedder=rec.engine.embedder_status(),
         store=store,
         store_error=store_error,
         worker=background.state,

@@ -32,10 +32,10 @@ def preload_token_counter() -> None:
     counter_for().count("warm")
 
 
-def hook_router(memory: LocalRecollect) -> APIRouter:
+def hook_router(rec: LocalRecollect) -> APIRouter:
     """Return the router with the hook route."""
     router = APIRouter(prefix=PREFIX)
-    served = os.path.realpath(memory.path)
+    served = os.path.realpath(rec.path)
 
     @router.post("/hooks/{client}/{event}", include_in_schema=False)
     def hook(client: str, event: str, hook_request: HookRequest) -> Response:
@@ -46,7 +46,7 @@ def hook_router(memory: LocalRecollect) -> APIRouter:
         if hook_request.db and os.path.realpath(hook_request.db) != served:
             return Response(status_code=409)
         output = handle_event(
-            memory,
+            rec,
             hook_request.payload,
             client=event_names.client_name(client),
             kind=kind,

@@ -28,8 +28,8 @@ WAIT_S = 60.0
 class IdempotentResponses:
     """The cached responses to writes with an idempotency key, and the writes in progress."""
 
-    def __init__(self, memory: LocalRecollect) -> None:
-        self._memory = memory
+    def __init__(self, rec: LocalRecollect) -> None:
+        self._memory = rec
         self._lock = threading.Lock()
         self._in_progress: dict[str, threading.Event] = {}
         self._cache: OrderedDict[str, tuple[str, bytes]] = OrderedDict()

@@ -53,10 +53,10 @@ def serve(
     """
     with (
         listen(settings) as socket,
-        LocalRecollect(settings, reach=settings.file_root_paths) as memory,
+        LocalRecollect(settings, reach=settings.file_root_paths) as rec,
     ):
         port = socket.getsockname()[1]
-        app = make_app(memory, settings)
+        app = make_app(rec, settings)
         config = uvicorn.Config(
             app,
             http="h11",
@@ -77,7 +77,7 @@ def serve(
                     url=local_url(settings.host, port),
                     host=settings.host,
                     port=port,
-                    db=str(memory.path.absolute()),
+                    db=str(rec.path.absolute()),
                 )
             )
             try:

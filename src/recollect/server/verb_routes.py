@@ -6,10 +6,8 @@ transport and writes the response as JSON. Validation and error messages are tho
 API, because it is the same model.
 """
 
-import importlib
 import json
-import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
@@ -20,11 +18,13 @@ from starlette.concurrency import run_in_threadpool
 
 from recollect.app.local import LocalRecollect
 from recollect.errors import InvalidInput
+from recollect.server.error_handlers import PROBLEM_RESPONSES
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.paging import next_page_link, paging_of
-from recollect.wire import path_segment, requests
+from recollect.wire import path_segment
 from recollect.wire.file_transfer import FILE_REQUESTS
 from recollect.wire.request import PREFIX, VerbRequest
+from recollect.wire.request_registry import request_classes
 
 JSON = "application/json"
 
@@ -40,8 +40,8 @@ class ServedStore:
 @cache
 def verb_routes() -> APIRouter:
     """Return the routes of every verb; they serve the store in `app.state.served`."""
-    router = APIRouter(prefix=PREFIX)
-    for request_class in request_classes():
+    router = APIRouter(prefix=PREFIX, responses=PROBLEM_RESPONSES)
+    for request_class in request_classes().values():
         if request_class.__name__ in FILE_REQUESTS:
             continue
         route = request_class.route
@@ -57,19 +57,6 @@ def verb_routes() -> APIRouter:
             openapi_extra=_openapi(request_class),
         )
     return router
-
-
-def request_classes() -> Iterator[type[VerbRequest[Any]]]:
-    """Yield every request model that has a route."""
-    for module in pkgutil.iter_modules(requests.__path__):
-        names = vars(importlib.import_module(f"{requests.__name__}.{module.name}"))
-        for value in names.values():
-            if (
-                isinstance(value, type)
-                and issubclass(value, VerbRequest)
-                and "route" in vars(value)
-            ):
-                yield value
 
 
 def _noun(request_class: type[VerbRequest[Any]]) -> str:

@@ -114,7 +114,7 @@ class MessageResponse(BaseModel):
         return cls.from_message(hit.message, agent).model_copy(update=scores)
 
 
-class SearchRequest(BaseModel):
+class MessageSearchRequest(BaseModel):
     """Search an agent's messages. The server has a maximum for `limit`."""
 
     agent_name: Text

@@ -100,7 +100,7 @@ def test_a_request_without_a_place_for_memory_stays_as_it_is(given: Json, memory
 
 
 @pytest.mark.parametrize(
-    ("messages", "sayings"),
+    ("messages", "captured"),
     [
         ([ASK], [ASK]),
         ([ASK, TELLS, ASK, ASK], [ASK, ASK]),
@@ -135,9 +135,9 @@ def test_a_request_without_a_place_for_memory_stays_as_it_is(given: Json, memory
     ],
 )
 def test_what_is_new_is_what_users_and_tools_said_since_the_last_answer(
-    messages: list[Any], sayings: list[Json]
+    messages: list[Any], captured: list[Json]
 ) -> None:
-    assert MESSAGES.new_messages(body(*messages)) == sayings
+    assert MESSAGES.new_messages(body(*messages)) == captured
 
 
 ANSWERS: list[tuple[Json, list[Json]]] = [
@@ -166,18 +166,20 @@ ANSWERS: list[tuple[Json, list[Json]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "sayings"), ANSWERS)
-def test_an_answer_is_one_saying_whole_or_streamed(answer: Json, sayings: list[Json]) -> None:
-    wanted = [{"role": "assistant", **one, "metadata": {"model": "claude-5"}} for one in sayings]
+@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
+def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list[Json]) -> None:
+    expected = [
+        {"role": "assistant", **item, "metadata": {"model": "claude-5"}} for item in captured
+    ]
 
-    assert MESSAGES.reply_messages(answer) == wanted
+    assert MESSAGES.reply_messages(answer) == expected
     for size in (1, 7, 1_000):
         events = messages_stream(answer, size=size)
         assert MESSAGES.assemble_stream(events)["content"] == answer["content"]
-        assert MESSAGES.reply_messages(MESSAGES.assemble_stream(events)) == wanted
+        assert MESSAGES.reply_messages(MESSAGES.assemble_stream(events)) == expected
         assert (
             MESSAGES.reply_messages(MESSAGES.assemble_stream(parse_events(as_sse(events))))
-            == wanted
+            == expected
         )
 
 
@@ -221,5 +223,5 @@ def test_an_error_after_some_words_leaves_the_words_and_one_in_their_place_says_
 @pytest.mark.parametrize(
     "answer", [None, {"content": "no list"}, {"content": [7, {"type": "text", "text": 7}]}]
 )
-def test_an_answer_that_says_nothing_gives_no_saying(answer: object) -> None:
+def test_an_answer_that_says_nothing_gives_no_message(answer: object) -> None:
     assert MESSAGES.reply_messages(answer) == []

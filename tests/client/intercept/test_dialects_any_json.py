@@ -111,12 +111,12 @@ BODIES = JSON | st.fixed_dictionaries(
 )
 EVENTS = st.lists(st.builds(SseEvent, TEXTS, JSON), max_size=8)
 
-each_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
+each_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 
 
-def same(one: object, other: object) -> bool:
+def same(first: object, other: object) -> bool:
     """Compare as text: a number that is none does not equal itself."""
-    return repr(one) == repr(other)
+    return repr(first) == repr(other)
 
 
 def is_one_longer(many: list[Any], fewer: list[Any]) -> bool:
@@ -155,10 +155,10 @@ def test_nesting_without_end_is_borne(dialect: Dialect) -> None:
         "content": [use],
     }
 
-    (said,) = dialect.new_messages({"messages": [message], "input": [message]})
+    (captured,) = dialect.new_messages({"messages": [message], "input": [message]})
     (called,) = dialect.reply_messages(answer)
 
-    assert "nested too deep" in str(said["content"])
+    assert "nested too deep" in str(captured["content"])
     assert called["tool_calls"][0] == {
         "id": "t1",
         "type": "function",
@@ -229,9 +229,11 @@ def test_any_beginning_of_a_stream_says_the_beginning_of_its_answer(dialect: Dia
     ends = len(events) - 1  # the last event of a response brings it whole
 
     for end in range(ends):
-        for said in dialect.reply_messages(dialect.assemble_stream(events[:end])):
-            assert whole["content"].startswith(said["content"])
-            for call, full in zip(said.get("tool_calls", []), whole["tool_calls"], strict=False):
+        for captured in dialect.reply_messages(dialect.assemble_stream(events[:end])):
+            assert whole["content"].startswith(captured["content"])
+            for call, full in zip(
+                captured.get("tool_calls", []), whole["tool_calls"], strict=False
+            ):
                 assert call["id"] == full["id"]
 
 
@@ -243,7 +245,7 @@ CALLED = st.lists(
 
 @given(text=SPEECH, calls=CALLED, size=st.integers(1, 9))
 def test_a_stream_says_what_its_whole_answer_says(text: str, calls: list[Any], size: int) -> None:
-    functions = [{"name": "look", "arguments": json.dumps(one)} for one in calls]
+    functions = [{"name": "look", "arguments": json.dumps(arguments)} for arguments in calls]
     numbered = list(enumerate(functions))
     chat = chat_response(
         {
@@ -254,7 +256,7 @@ def test_a_stream_says_what_its_whole_answer_says(text: str, calls: list[Any], s
     response = responses_response(
         output_message(text), *({**function_call(f"c{n}"), **f} for n, f in numbered)
     )
-    uses = [{**tool_use(f"c{n}"), "input": one} for n, one in enumerate(calls)]
+    uses = [{**tool_use(f"c{n}"), "input": arguments} for n, arguments in enumerate(calls)]
     message = messages_response({"type": "text", "text": text}, *uses)
 
     for dialect, answer, events in (
@@ -278,7 +280,7 @@ def test_a_stream_with_events_lost_or_out_of_order_never_raises(
 
 
 @pytest.fixture(scope="module")
-def memory() -> Iterator[recollect.LocalRecollect]:
+def rec() -> Iterator[recollect.LocalRecollect]:
     with recollect.open(":memory:", embedding_backend="none") as opened:
         yield opened
 
@@ -286,15 +288,15 @@ def memory() -> Iterator[recollect.LocalRecollect]:
 @each_dialect
 @given(body=BODIES, events=EVENTS)
 def test_a_store_takes_whatever_was_said(
-    memory: recollect.LocalRecollect, dialect: Dialect, body: Any, events: list[SseEvent]
+    rec: recollect.LocalRecollect, dialect: Dialect, body: Any, events: list[SseEvent]
 ) -> None:
-    sayings = [
+    messages = [
         *dialect.new_messages(body),
         *dialect.reply_messages(body),
         *dialect.reply_messages(dialect.assemble_stream(events)),
     ]
-    conversation = memory.conversations.start(agent="listener")
+    conversation = rec.conversations.start(agent="listener")
 
-    kept = memory.conversations.append_many(conversation, sayings)
+    stored = rec.conversations.append_many(conversation, messages)
 
-    assert [one.role.value for one in kept] == [one["role"] for one in sayings]
+    assert [message.role.value for message in stored] == [message["role"] for message in messages]

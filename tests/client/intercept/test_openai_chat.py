@@ -90,7 +90,7 @@ def test_no_memory_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "sayings"),
+    ("messages", "captured"),
     [
         ([SYSTEM, ASK], [ASK]),
         ([ASK, TELLS, ASK, ASK], [ASK, ASK]),
@@ -124,9 +124,9 @@ def test_no_memory_changes_nothing() -> None:
     ],
 )
 def test_what_is_new_is_what_users_and_tools_said_since_the_last_answer(
-    messages: list[Any], sayings: list[Json]
+    messages: list[Any], captured: list[Json]
 ) -> None:
-    assert CHAT.new_messages(body(*messages)) == sayings
+    assert CHAT.new_messages(body(*messages)) == captured
 
 
 ANSWERS: list[tuple[Json, list[Json]]] = [
@@ -149,19 +149,19 @@ ANSWERS: list[tuple[Json, list[Json]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "sayings"), ANSWERS)
-def test_an_answer_is_one_saying_whole_or_streamed(answer: Json, sayings: list[Json]) -> None:
-    wanted = [{**one, "metadata": {"model": "gpt-6"}} for one in sayings]
+@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
+def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list[Json]) -> None:
+    expected = [{**message, "metadata": {"model": "gpt-6"}} for message in captured]
 
-    assert CHAT.reply_messages(answer) == wanted
+    assert CHAT.reply_messages(answer) == expected
     for size in (1, 7, 1_000):
         events = chat_stream(answer, size=size)
-        assert CHAT.reply_messages(CHAT.assemble_stream(events)) == wanted
-        assert CHAT.reply_messages(CHAT.assemble_stream(parse_events(as_sse(events)))) == wanted
+        assert CHAT.reply_messages(CHAT.assemble_stream(events)) == expected
+        assert CHAT.reply_messages(CHAT.assemble_stream(parse_events(as_sse(events)))) == expected
 
 
 @pytest.mark.parametrize(
-    ("message", "saying"),
+    ("message", "captured"),
     [
         ({"audio": {"id": "a", "data": "AAAA", "transcript": "In Łódź."}}, {"content": "In Łódź."}),
         ({"reasoning_content": "Hm.", "content": "Red."}, {"content": "Red."}),
@@ -189,10 +189,10 @@ def test_an_answer_is_one_saying_whole_or_streamed(answer: Json, sayings: list[J
         ),
     ],
 )
-def test_rarer_answers_are_understood(message: Json, saying: Json) -> None:
-    wanted = {"role": "assistant", **saying, "metadata": {"model": "gpt-6"}}
+def test_rarer_answers_are_understood(message: Json, captured: Json) -> None:
+    expected = {"role": "assistant", **captured, "metadata": {"model": "gpt-6"}}
 
-    assert CHAT.reply_messages(chat_response(message)) == [wanted]
+    assert CHAT.reply_messages(chat_response(message)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_rarer_answers_are_understood(message: Json, saying: Json) -> None:
         {"choices": [7]},
     ],
 )
-def test_an_answer_that_says_nothing_gives_no_saying(answer: object) -> None:
+def test_an_answer_that_says_nothing_gives_no_message(answer: object) -> None:
     assert CHAT.reply_messages(answer) == []
 
 
@@ -222,12 +222,12 @@ def test_calls_streamed_without_an_index_or_all_under_one_are_told_apart() -> No
     def chunk(*calls: Json) -> SseEvent:
         return SseEvent("", {"choices": [{"index": 0, "delta": {"tool_calls": list(calls)}}]})
 
-    one, two = chat_call("c1"), chat_call("c2")
-    unnumbered = CHAT.assemble_stream([chunk(one), chunk(two)])
-    all_first = CHAT.assemble_stream([chunk({**one, "index": 0}), chunk({**two, "index": 0})])
+    first, second = chat_call("c1"), chat_call("c2")
+    unnumbered = CHAT.assemble_stream([chunk(first), chunk(second)])
+    all_first = CHAT.assemble_stream([chunk({**first, "index": 0}), chunk({**second, "index": 0})])
 
-    assert CHAT.reply_messages(unnumbered)[0]["tool_calls"] == [one, two]
-    assert CHAT.reply_messages(all_first)[0]["tool_calls"] == [one, two]
+    assert CHAT.reply_messages(unnumbered)[0]["tool_calls"] == [first, second]
+    assert CHAT.reply_messages(all_first)[0]["tool_calls"] == [first, second]
 
 
 def test_the_old_function_call_and_speech_are_streamed_too() -> None:

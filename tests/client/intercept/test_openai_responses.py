@@ -81,7 +81,7 @@ def test_no_memory_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "sayings"),
+    ("given", "captured"),
     [
         ({"input": "Where is the lamp?"}, [ASK]),
         ({"input": "  "}, []),
@@ -101,13 +101,13 @@ def test_no_memory_changes_nothing() -> None:
     ],
 )
 def test_what_is_new_is_what_users_and_tools_said_since_the_last_answer(
-    given: Json, sayings: list[Json]
+    given: Json, captured: list[Json]
 ) -> None:
-    assert RESPONSES.new_messages(given) == sayings
+    assert RESPONSES.new_messages(given) == captured
 
 
 @pytest.mark.parametrize(
-    ("item", "saying"),
+    ("item", "message"),
     [
         ({**RESULT, "name": "look"}, tool("In Łódź.", name="look")),
         ({**RESULT, "output": [text("One"), text("two")]}, tool("One\ntwo")),
@@ -143,11 +143,11 @@ def test_what_is_new_is_what_users_and_tools_said_since_the_last_answer(
         ),
     ],
 )
-def test_what_any_tool_gave_back_is_the_tools_saying(item: Json, saying: Json) -> None:
-    assert RESPONSES.new_messages({"input": [CALL, item]}) == [saying]
+def test_what_any_tool_gave_back_is_the_tools_message(item: Json, message: Json) -> None:
+    assert RESPONSES.new_messages({"input": [CALL, item]}) == [message]
 
 
-def test_a_search_for_tools_that_the_server_ran_is_no_saying() -> None:
+def test_a_search_for_tools_that_the_server_ran_is_no_message() -> None:
     found: Json = {"type": "tool_search_output", "id": "tso_1", "call_id": None, "tools": []}
 
     assert RESPONSES.new_messages({"input": [found]}) == []
@@ -185,35 +185,35 @@ ANSWERS: list[tuple[Json, list[Json]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "sayings"), ANSWERS)
-def test_an_answer_is_one_saying_whole_or_streamed(answer: Json, sayings: list[Json]) -> None:
-    wanted = [{"role": "assistant", **one, "metadata": {"model": "gpt-6"}} for one in sayings]
+@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
+def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list[Json]) -> None:
+    expected = [{"role": "assistant", **item, "metadata": {"model": "gpt-6"}} for item in captured]
 
-    assert RESPONSES.reply_messages(answer) == wanted
+    assert RESPONSES.reply_messages(answer) == expected
     for size in (1, 7, 1_000):
         events = responses_stream(answer, size=size)
-        assert RESPONSES.reply_messages(RESPONSES.assemble_stream(events)) == wanted
+        assert RESPONSES.reply_messages(RESPONSES.assemble_stream(events)) == expected
         assert (
             RESPONSES.reply_messages(RESPONSES.assemble_stream(parse_events(as_sse(events))))
-            == wanted
+            == expected
         )
 
 
-@pytest.mark.parametrize(("answer", "sayings"), ANSWERS)
+@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
 def test_a_stream_whose_last_event_is_missing_or_empty_is_put_together_from_its_items(
-    answer: Json, sayings: list[Json]
+    answer: Json, captured: list[Json]
 ) -> None:
     events = responses_stream(answer)
     empty = {**events[-1].data, "response": {**answer, "output": []}}
 
-    wanted = RESPONSES.reply_messages(answer)
+    expected = RESPONSES.reply_messages(answer)
 
     assert (
         RESPONSES.reply_messages(RESPONSES.assemble_stream([*events[:-1], SseEvent("", empty)]))
-        == wanted
+        == expected
     )
     if answer["status"] != "failed":
-        assert RESPONSES.reply_messages(RESPONSES.assemble_stream(events[:-1])) == wanted
+        assert RESPONSES.reply_messages(RESPONSES.assemble_stream(events[:-1])) == expected
 
 
 def test_a_cut_stream_gives_what_had_arrived() -> None:
@@ -250,5 +250,5 @@ def test_a_call_the_server_answers_itself_is_left_out() -> None:
         {"output": [{"type": "function_call", "name": "no id"}]},
     ],
 )
-def test_an_answer_that_says_nothing_gives_no_saying(answer: object) -> None:
+def test_an_answer_that_says_nothing_gives_no_message(answer: object) -> None:
     assert RESPONSES.reply_messages(answer) == []

@@ -88,30 +88,30 @@ TALK: dict[str, tuple[Dialect, list[Json], Json, Json]] = {
 
 
 @pytest.fixture
-def memory() -> Iterator[LocalRecollect]:
+def rec() -> Iterator[LocalRecollect]:
     with recollect.open(":memory:", embedding_backend="none") as opened:
         yield opened
 
 
-def kept(memory: LocalRecollect, sayings: list[Json]) -> list[Message]:
-    conversation = memory.conversations.start(agent="listener")
-    memory.conversations.append_many(conversation, sayings)
-    return memory.conversations.messages(conversation)
+def store_messages(rec: LocalRecollect, captured: list[Json]) -> list[Message]:
+    conversation = rec.conversations.start(agent="listener")
+    rec.conversations.append_many(conversation, captured)
+    return rec.conversations.messages(conversation)
 
 
 @pytest.mark.parametrize("name", TALK)
 def test_a_turn_with_calls_is_read_back_in_order_with_calls_and_results_tied(
-    memory: LocalRecollect, name: str
+    rec: LocalRecollect, name: str
 ) -> None:
-    dialect, requests, called, told = TALK[name]
+    dialect, requests, called, response = TALK[name]
 
-    messages = kept(
-        memory,
+    messages = store_messages(
+        rec,
         [
             *dialect.new_messages(requests[0]),
             *dialect.reply_messages(called),
             *dialect.new_messages(requests[1]),
-            *dialect.reply_messages(told),
+            *dialect.reply_messages(response),
         ],
     )
 
@@ -139,11 +139,11 @@ def test_a_turn_with_calls_is_read_back_in_order_with_calls_and_results_tied(
     assert messages[4].metadata["model"]
 
 
-def test_a_call_without_an_id_is_tied_to_the_answer_beside_it(memory: LocalRecollect) -> None:
+def test_a_call_without_an_id_is_tied_to_the_answer_beside_it(rec: LocalRecollect) -> None:
     answer = chat_response({"function_call": {"name": "look", "arguments": "{}"}})
     request = {"messages": [{"role": "function", "name": "look", "content": "Red."}]}
 
-    messages = kept(memory, [*CHAT.reply_messages(answer), *CHAT.new_messages(request)])
+    messages = store_messages(rec, [*CHAT.reply_messages(answer), *CHAT.new_messages(request)])
 
     assert [group.indexes for group in group_tool_calls(messages)] == [(0, 1)]
     assert not group_tool_calls(messages)[0].pending
@@ -197,9 +197,9 @@ def test_a_call_without_an_id_is_tied_to_the_answer_beside_it(memory: LocalRecol
     ],
 )
 def test_a_picture_is_stored_as_a_note_beside_the_words(
-    memory: LocalRecollect, dialect: Dialect, request_body: Json
+    rec: LocalRecollect, dialect: Dialect, request_body: Json
 ) -> None:
-    (message,) = kept(memory, dialect.new_messages(request_body))
+    (message,) = store_messages(rec, dialect.new_messages(request_body))
 
     assert message.content == "Whose lamp?"
     assert "(132 kB left out)" in str(message.parts)
@@ -207,7 +207,7 @@ def test_a_picture_is_stored_as_a_note_beside_the_words(
     assert message.tokens < 2_000
 
 
-def test_what_a_tool_said_in_parts_is_found_by_its_words(memory: LocalRecollect) -> None:
+def test_what_a_tool_said_in_parts_is_found_by_its_words(rec: LocalRecollect) -> None:
     result = {
         "type": "tool_result",
         "tool_use_id": "t1",
@@ -219,14 +219,14 @@ def test_what_a_tool_said_in_parts_is_found_by_its_words(memory: LocalRecollect)
     }
     request = {"messages": [{"role": "user", "content": [result]}]}
 
-    (message,) = kept(memory, MESSAGES.new_messages(request))
+    (message,) = store_messages(rec, MESSAGES.new_messages(request))
 
     assert message.content == "The zeppelin landed."
     assert message.metadata == {"is_error": True}
-    assert memory.conversations.search("zeppelin", agent="listener")[0].message.id == message.id
+    assert rec.conversations.search("zeppelin", agent="listener")[0].message.id == message.id
 
 
-def test_a_turn_too_long_for_a_store_is_cut_rather_than_lost(memory: LocalRecollect) -> None:
+def test_a_turn_too_long_for_a_store_is_cut_rather_than_lost(rec: LocalRecollect) -> None:
     long = "word " * 500_000
     parts = [{"type": "text", "text": long}, {"type": "input_audio", "input_audio": {"data": "AA"}}]
     request = {
@@ -236,7 +236,7 @@ def test_a_turn_too_long_for_a_store_is_cut_rather_than_lost(memory: LocalRecoll
         ]
     }
 
-    messages = kept(memory, CHAT.new_messages(request))
+    messages = store_messages(rec, CHAT.new_messages(request))
 
     assert all(400_000 < len(one.content) < 600_000 or one.parts for one in messages)
     assert all("left out)" in one.content for one in messages)

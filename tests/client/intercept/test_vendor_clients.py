@@ -144,10 +144,10 @@ def test_a_request_of_the_vendors_client_is_recognised_and_its_answer_read_alike
     assert dialect is not None
     assert dialect.last_user_text(server.body) == "Where is the lamp?"
     assert dialect.new_messages(server.body) == [ASK]
-    wanted = dialect.reply_messages(read)
-    assert len(wanted[0]["tool_calls"]) == 2
-    assert dialect.reply_messages(answer) == wanted
-    assert dialect.reply_messages(dialect.assemble_stream(parse_events(server.stream))) == wanted
+    expected = dialect.reply_messages(read)
+    assert len(expected[0]["tool_calls"]) == 2
+    assert dialect.reply_messages(answer) == expected
+    assert dialect.reply_messages(dialect.assemble_stream(parse_events(server.stream))) == expected
 
 
 @pytest.mark.parametrize("count", [4, 9, 14])

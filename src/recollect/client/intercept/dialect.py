@@ -5,8 +5,8 @@ A dialect: how one vendor's protocol is read and written, as five functions on i
 vendors. The functions are pure and accept any JSON: values of unexpected types are ignored, and
 arguments are never changed.
 
-A captured message has the format of `append_messages`: a dict with `role`, `content`, and, if
-present, `tool_calls`, `tool_call_id`, `name` and `metadata`.
+A captured message has the format of `conversations.append_many`: a dict with `role`, `content`,
+and, if present, `tool_calls`, `tool_call_id`, `name` and `metadata`.
 """
 
 from collections.abc import Callable, Iterable

@@ -32,7 +32,7 @@ from recollect.wire.rest_models import (
     ContextResponse,
     MessageRequest,
     MessageResponse,
-    SearchRequest,
+    MessageSearchRequest,
 )
 
 MOST_LISTED = 1_000
@@ -46,17 +46,17 @@ _STALE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(memory: LocalRecollect, settings: Settings, once: IdempotentResponses) -> APIRouter:
+def router(rec: LocalRecollect, settings: Settings, once: IdempotentResponses) -> APIRouter:
     """Return the endpoints over *memory*; they run in threads."""
     routes = APIRouter()
-    _add_agents(routes, memory, once)
-    _add_messages(routes, memory, settings, once)
-    _add_blocks(routes, memory, once)
-    _add_context(routes, memory, settings)
+    _add_agents(routes, rec, once)
+    _add_messages(routes, rec, settings, once)
+    _add_blocks(routes, rec, once)
+    _add_context(routes, rec, settings)
     return routes
 
 
-def _add_agents(routes: APIRouter, memory: LocalRecollect, once: IdempotentResponses) -> None:
+def _add_agents(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponses) -> None:
     @routes.post("/agents", tags=["agents"], response_model=AgentResponse)
     def create_agent(
         wanted: AgentRequest, request: Request, idempotency_key: IdempotencyKey = None
@@ -64,23 +64,23 @@ def _add_agents(routes: APIRouter, memory: LocalRecollect, once: IdempotentRespo
         """Create a new agent, or return the existing one with the same name, unchanged."""
 
         def run() -> AgentResponse:
-            return AgentResponse.from_agent(_made_or_found(memory, wanted))
+            return AgentResponse.from_agent(_made_or_found(rec, wanted))
 
         return _answered(once, idempotency_key, request, wanted, run)
 
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
     def get_agent(name: str) -> AgentResponse:
         """Get an agent by its name or id."""
-        return AgentResponse.from_agent(_known(memory, name))
+        return AgentResponse.from_agent(_known(rec, name))
 
 
 def _add_messages(
-    routes: APIRouter, memory: LocalRecollect, settings: Settings, once: IdempotentResponses
+    routes: APIRouter, rec: LocalRecollect, settings: Settings, once: IdempotentResponses
 ) -> None:
     most = settings.max_search_limit
     usual = min(settings.default_search_limit, most)
 
-    class LimitedSearch(SearchRequest):
+    class LimitedSearch(MessageSearchRequest):
         """The search request with this server's limits, so that they are documented."""
 
         limit: Annotated[int, Field(ge=1, le=most)] | None = usual
@@ -94,8 +94,8 @@ def _add_messages(
         """Store a message in the agent's running conversation; it can be found at once."""
 
         def run() -> MessageResponse:
-            agent = _known(memory, said.agent_name)
-            kept = memory.conversations.add_message(
+            agent = _known(rec, said.agent_name)
+            kept = rec.conversations.add_message(
                 agent, said.role, said.content, metadata=said.metadata
             )
             return MessageResponse.from_message(kept, agent)
@@ -107,23 +107,23 @@ def _add_messages(
         agent_name: str, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
     ) -> list[MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
-        agent = _known(memory, agent_name)
+        agent = _known(rec, agent_name)
         return [
             MessageResponse.from_message(one, agent)
-            for one in memory.conversations.agent_messages(agent, limit=limit)
+            for one in rec.conversations.agent_messages(agent, limit=limit)
         ]
 
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
     def search_messages(asked: LimitedSearch) -> list[MessageResponse]:
         """Search messages by meaning and by words, sorted by similarity."""
-        agent = _known(memory, asked.agent_name)
-        hits = memory.conversations.search(asked.query, agent=agent, limit=asked.limit or usual)
+        agent = _known(rec, asked.agent_name)
+        hits = rec.conversations.search(asked.query, agent=agent, limit=asked.limit or usual)
         # What was said at a time the question names comes first otherwise, whatever its score.
         hits.sort(key=lambda hit: -hit.score)
         return [MessageResponse.from_hit(hit, agent) for hit in hits]
 
 
-def _add_blocks(routes: APIRouter, memory: LocalRecollect, once: IdempotentResponses) -> None:
+def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponses) -> None:
     @routes.post(
         "/memory-blocks",
         tags=["memory blocks"],
@@ -136,8 +136,8 @@ def _add_blocks(routes: APIRouter, memory: LocalRecollect, once: IdempotentRespo
         """Create a memory block that belongs to this agent alone."""
 
         def run() -> BlockResponse:
-            agent = _known(memory, wanted.agent_name)
-            made = memory.blocks.create(wanted.label, wanted.value, agent=agent, scope="agent")
+            agent = _known(rec, wanted.agent_name)
+            made = rec.blocks.create(wanted.label, wanted.value, agent=agent, scope="agent")
             return BlockResponse.from_block(made, agent)
 
         return _answered(once, idempotency_key, request, wanted, run)
@@ -145,16 +145,16 @@ def _add_blocks(routes: APIRouter, memory: LocalRecollect, once: IdempotentRespo
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
     def list_blocks(agent_name: str) -> list[BlockResponse]:
         """List the memory blocks an agent sees, in the order of its prompt."""
-        agent = _known(memory, agent_name)
-        return [BlockResponse.from_block(block, agent) for block in memory.blocks.list(agent)]
+        agent = _known(rec, agent_name)
+        return [BlockResponse.from_block(block, agent) for block in rec.blocks.list(agent)]
 
     path = "/memory-blocks/{agent_name}/{label}"
 
     @routes.get(path, tags=["memory blocks"], responses=_NO_BLOCK)
     def get_block(agent_name: str, label: str) -> BlockResponse:
         """Get one memory block."""
-        agent = _known(memory, agent_name)
-        return BlockResponse.from_block(_known_block(memory, agent, label), agent)
+        agent = _known(rec, agent_name)
+        return BlockResponse.from_block(_known_block(rec, agent, label), agent)
 
     @routes.put(
         path,
@@ -172,10 +172,10 @@ def _add_blocks(routes: APIRouter, memory: LocalRecollect, once: IdempotentRespo
         """Update a memory block's value."""
 
         def run() -> BlockResponse:
-            agent = _known(memory, agent_name)
+            agent = _known(rec, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
-            block = _known_block(memory, agent, label)
-            kept = memory.blocks.set(
+            block = _known_block(rec, agent, label)
+            kept = rec.blocks.set(
                 None, block, wanted.value, expected_version=wanted.expected_version
             )
             return BlockResponse.from_block(kept, agent)
@@ -183,26 +183,26 @@ def _add_blocks(routes: APIRouter, memory: LocalRecollect, once: IdempotentRespo
         return _answered(once, idempotency_key, request, wanted, run)
 
 
-def _add_context(routes: APIRouter, memory: LocalRecollect, settings: Settings) -> None:
+def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> None:
     @routes.post("/context/{agent_name}", tags=["context"], responses=_NO_AGENT)
     def get_context(agent_name: str, asked: ContextRequest) -> ContextResponse:
         """Get what to put into a prompt: every memory block, and what was said about the query."""
-        agent = _known(memory, agent_name)
-        _refuse_another(memory, agent, asked.agent_name)
+        agent = _known(rec, agent_name)
+        _refuse_another(rec, agent, asked.agent_name)
         model = asked.model or agent.model
-        bundle = memory.context_for(
+        bundle = rec.context_for(
             asked.query,
             agent=agent,
             conversation=asked.conversation,
             history=False,
             message_limit=settings.max_context_messages,
             budget_tokens=asked.budget_tokens
-            - memory.models.count_tokens(FENCE_OVERHEAD, model=model),
+            - rec.models.count_tokens(FENCE_OVERHEAD, model=model),
             model=model,
             form="markdown",
         )
         text, prefix = fence_bundle(bundle.prefix, bundle.text)
-        blocks = memory.blocks.list(agent, conversation=asked.conversation)
+        blocks = rec.blocks.list(agent, conversation=asked.conversation)
         return ContextResponse(
             memory_blocks=[
                 BlockResponse.from_block(one, agent) for one in blocks if _is_shown(one)
@@ -212,7 +212,7 @@ def _add_context(routes: APIRouter, memory: LocalRecollect, settings: Settings) 
             ],
             text=text,
             prefix=prefix,
-            tokens=memory.models.count_tokens(text, model=model),
+            tokens=rec.models.count_tokens(text, model=model),
             citations=[
                 CitationResponse.model_validate(one, from_attributes=True)
                 for one in bundle.citations
@@ -236,40 +236,40 @@ def _answered(
     return once.for_request(key, asked.model_dump()).respond(request, "", written)
 
 
-def _made_or_found(memory: LocalRecollect, wanted: AgentRequest) -> Agent:
+def _made_or_found(rec: LocalRecollect, wanted: AgentRequest) -> Agent:
     try:
-        return memory.agents.get(wanted.name)
+        return rec.agents.get(wanted.name)
     except NotFound:
         pass
     try:
-        return memory.agents.create(wanted.name, metadata=wanted.metadata, default_blocks=False)
+        return rec.agents.create(wanted.name, metadata=wanted.metadata, default_blocks=False)
     except AlreadyExists:  # somebody made it between the two
-        return memory.agents.get(wanted.name)
+        return rec.agents.get(wanted.name)
 
 
-def _known(memory: LocalRecollect, name: str) -> Agent:
+def _known(rec: LocalRecollect, name: str) -> Agent:
     name = path_segment.decode_segment(name)
     try:
-        return memory.agents.get(name)
+        return rec.agents.get(name)
     except NotFound:
         raise NotFound(
             f"there is no agent {name!r} in this store; make it with POST /agents and its name"
         ) from None
 
 
-def _known_block(memory: LocalRecollect, agent: Agent, label: str) -> Block:
+def _known_block(rec: LocalRecollect, agent: Agent, label: str) -> Block:
     label = path_segment.decode_segment(label)
     try:
-        return memory.blocks.get(agent, label)
+        return rec.blocks.get(agent, label)
     except InvalidInput as error:  # no block can have such a label
         raise NotFound(f"agent {agent.name!r} has no block {label!r}: {error}") from None
 
 
-def _refuse_another(memory: LocalRecollect, agent: Agent, named: str | None) -> None:
+def _refuse_another(rec: LocalRecollect, agent: Agent, named: str | None) -> None:
     if named is None or named in (agent.name, agent.id):
         return
     try:
-        same = memory.agents.get(named).id == agent.id
+        same = rec.agents.get(named).id == agent.id
     except NotFound:
         same = False
     if not same:
