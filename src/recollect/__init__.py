@@ -253,7 +253,7 @@ _HOMES = {
     "recollect.domain.source": ("Evidence", "Redaction", "Source", "SourceKind"),
     "recollect.domain.maintenance": (
         "Imported",
-        "Maintenance",
+        "MaintenanceReport",
         "Problem",
         "Receipt",
         "StoreStatus",
