@@ -11,10 +11,10 @@ from chat_server import ChatServer, chat_server
 from fault_proxy import FaultProxy
 from hook_clients import HookHome
 from learning_checks import BLOCK, serve_behind_proxy
+from quick_stores import quick_stores
 from recollect import LocalRecollect, learning
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
-from store_template import stores_from_template
 from support import FakeClock, open_memory
 from tiers import TIERS, can_hold, running, watch
 from vendor_server import VendorServer, vendor_server
@@ -51,9 +51,9 @@ def _tier(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Make new stores copies of one that is migrated already."""
-    with stores_from_template(tmp_path_factory.mktemp("template")):
+def _quick_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no test wait for migrations or for the disk."""
+    with quick_stores(tmp_path_factory.mktemp("template")):
         yield
 
 
@@ -98,7 +98,7 @@ def store(path: Path, clock: FakeClock) -> Iterator[Store]:
 
 
 @pytest.fixture
-def memory(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
+def rec(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
     """A memory with a scripted embedder and a fixed clock."""
     with open_memory(path, clock=clock) as opened:
         yield opened

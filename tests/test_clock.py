@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.clock import SystemClock, from_micros, to_micros, uuid7_text
+from tables import each_row
 
 offsets = st.integers(min_value=-14 * 60, max_value=14 * 60)
 zones = offsets.map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -85,7 +86,7 @@ def test_now_is_aware_and_in_utc() -> None:
     assert SystemClock().now().tzinfo is UTC
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("moment", "micros"),
     [
         (datetime(1970, 1, 1, tzinfo=UTC), 0),

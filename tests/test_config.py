@@ -14,6 +14,7 @@ from recollect.config import (
     load_settings,
 )
 from recollect.errors import InvalidInput
+from tables import each_row
 
 
 @pytest.fixture
@@ -301,13 +302,13 @@ def test_an_unknown_setting_is_answered_with_the_known_ones(
         load_settings(environ)
 
 
-@pytest.mark.parametrize("backend", ["", "Local", "chroma", " local"])
+@each_row("backend", ["", "Local", "chroma", " local"])
 def test_an_unknown_backend_is_refused_with_the_known_ones(backend: str) -> None:
     with pytest.raises(InvalidInput, match=f"backend '{backend}'; use one of local, folder"):
         Settings(embedding_backend=backend)
 
 
-@pytest.mark.parametrize("backend", ["", "OpenAI", "gemini", " none"])
+@each_row("backend", ["", "OpenAI", "gemini", " none"])
 def test_an_unknown_chat_backend_is_refused_with_the_known_ones(backend: str) -> None:
     known = "none, openai, ollama, anthropic"
 
@@ -315,7 +316,7 @@ def test_an_unknown_chat_backend_is_refused_with_the_known_ones(backend: str) ->
         Settings(chat_backend=backend)
 
 
-@pytest.mark.parametrize("backend", CHAT_BACKENDS)
+@each_row("backend", CHAT_BACKENDS)
 def test_every_known_chat_backend_is_accepted(backend: str) -> None:
     assert Settings(chat_backend=backend).chat_backend == backend
 
@@ -375,7 +376,7 @@ def test_a_number_out_of_range_is_refused_with_what_is_allowed(
         load_settings(environ | {f"RECOLLECT_{setting.upper()}": str(value)})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("setting", "value"),
     [
         ("host", ""),
@@ -400,7 +401,7 @@ def test_allowed_hosts_are_split_at_commas() -> None:
     assert Settings(allowed_hosts=" a.lan ,, b.lan,").allowed_host_names == ("a.lan", "b.lan")
 
 
-@pytest.mark.parametrize("token", ["two words", "tökens", "line\nbreak", "\x00"])
+@each_row("token", ["two words", "tökens", "line\nbreak", "\x00"])
 def test_a_token_no_header_can_carry_is_refused_and_not_shown(token: str) -> None:
     with pytest.raises(InvalidInput, match="token") as raised:
         Settings(token=token)
@@ -415,12 +416,12 @@ def test_no_secret_is_shown_when_settings_are() -> None:
     assert "s3cret" not in str(settings)
 
 
-@pytest.mark.parametrize("backend", EMBEDDING_BACKENDS)
+@each_row("backend", EMBEDDING_BACKENDS)
 def test_every_known_backend_is_accepted(backend: str) -> None:
     assert Settings(embedding_backend=backend).embedding_backend == backend
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("environ", "path"),
     [
         ({"RECOLLECT_CONFIG": "/etc/r.toml", "XDG_CONFIG_HOME": "/x"}, Path("/etc/r.toml")),

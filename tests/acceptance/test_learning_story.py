@@ -36,8 +36,8 @@ with learning(agent=sys.argv[1], timeout_s=60, flush_s=60):  # the machine may b
 
 def worked_off(url: str) -> bool:
     """Say whether a server has read, and embedded, all that it was told."""
-    with connect(url) as memory:
-        health = memory.health()
+    with connect(url) as rec:
+        health = rec.health()
     waiting = health["embedder"]["waiting"] + health["queue"]["todo"] + health["queue"]["doing"]
     return bool(waiting == 0 and health["worker"]["state"] == "idle")
 

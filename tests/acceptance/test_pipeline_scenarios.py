@@ -16,7 +16,7 @@ from support import FakeClock, candidates, open_memory
 
 
 def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may_be_promoted(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
     exported = tmp_path / "chat.json"
     exported.write_text(
@@ -29,14 +29,14 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may
         encoding="utf-8",
     )
 
-    untouched = candidates(memory)
-    event = memory.capture_conversation(exported, capture_mode="import", project="home")
-    raw = candidates(memory)
-    memory.drain()
-    [candidate] = candidates(memory, types=["profile"])  # and the record of the session
-    unseen = memory.search("live in Porto", project="home", types=["profile"])
-    memory.promote(candidate.id)
-    [seen] = memory.search("live in Porto", project="home", types=["profile"])
+    untouched = candidates(rec)
+    event = rec.capture_conversation(exported, capture_mode="import", project="home")
+    raw = candidates(rec)
+    rec.drain()
+    [candidate] = candidates(rec, types=["profile"])  # and the record of the session
+    unseen = rec.search("live in Porto", project="home", types=["profile"])
+    rec.promote(candidate.id)
+    [seen] = rec.search("live in Porto", project="home", types=["profile"])
 
     assert untouched == []
     assert event.state is EventState.CAPTURED
@@ -45,7 +45,7 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may
     assert candidate.evidence[0].quote == "I live in Porto and I prefer short answers."
     assert unseen == []
     assert seen.memory.id == candidate.id
-    assert memory.captures.get(event.id).state is EventState.DONE
+    assert rec.captures.get(event.id).state is EventState.DONE
 
 
 class SlowModel:
@@ -67,21 +67,21 @@ def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path
     model = SlowModel()
     settings = Settings(db=str(path), embedding_backend="none")
     said = [{"role": "user", "content": "We deploy with `make ship`. I prefer short answers."}]
-    with LocalRecollect(settings, chat=model) as memory:
-        first = memory.capture_session(said, project="site")
-        worker = threading.Thread(target=memory.drain)
+    with LocalRecollect(settings, chat=model) as rec:
+        first = rec.capture_session(said, project="site")
+        worker = threading.Thread(target=rec.drain)
         worker.start()
         assert model.asked.wait(60)
 
         # The engine is in the middle of a session; the agent goes on as if it were not there.
-        second = memory.capture_session([*said, *said], project="site")
-        memory.ingest("Written meanwhile.", project="site")
-        found = memory.search("written meanwhile", project="site")
-        half_way = memory.captures.get(first.id)
+        second = rec.capture_session([*said, *said], project="site")
+        rec.ingest("Written meanwhile.", project="site")
+        found = rec.search("written meanwhile", project="site")
+        half_way = rec.captures.get(first.id)
 
         model.may_answer.set()
         worker.join(60)
-        done = [memory.captures.get(event.id).state for event in (first, second)]
+        done = [rec.captures.get(event.id).state for event in (first, second)]
 
     assert second.state is EventState.CAPTURED
     assert [hit.memory.content for hit in found] == ["Written meanwhile."]
@@ -91,32 +91,32 @@ def test_5_session_close_extraction_does_not_block_the_agent_workflow(path: Path
 
 
 def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evidence(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    memory.capture_session(
+    rec.capture_session(
         [{"role": "user", "content": "The staging server listens on port 8080."}],
         project="site",
         session="monday",
     )
-    memory.drain()
-    [old] = candidates(memory)
-    memory.promote(old.id)
+    rec.drain()
+    [old] = candidates(rec)
+    rec.promote(old.id)
     clock.advance(days=2)
-    memory.capture_session(
+    rec.capture_session(
         [{"role": "user", "content": "The staging server listens on port 9090."}],
         project="site",
         session="wednesday",
     )
-    memory.drain()
+    rec.drain()
 
-    [waiting] = memory.inbox.list()
-    memory.promote(waiting.memory.id)
+    [waiting] = rec.inbox.list()
+    rec.promote(waiting.memory.id)
     hits = {
         hit.memory.id: hit
-        for hit in memory.search("which port does the staging server listen on?", project="site")
+        for hit in rec.search("which port does the staging server listen on?", project="site")
         if hit.memory.type == "project"
     }
-    bundle = memory.context_for("which port does the staging server listen on?", project="site")
+    bundle = rec.context_for("which port does the staging server listen on?", project="site")
 
     assert [rival.id for rival in waiting.rivals] == [old.id]
     assert "speaks against something known" in waiting.why
@@ -128,29 +128,29 @@ def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evi
 
 
 def test_6_a_correction_by_the_user_supersedes_and_the_old_fact_stays_readable(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    old = memory.ingest("The staging server listens on port 8080.", project="site")
+    old = rec.ingest("The staging server listens on port 8080.", project="site")
     clock.advance(days=2)
-    memory.capture_session(
+    rec.capture_session(
         [{"role": "user", "content": "No, actually the staging server listens on port 9090."}],
         project="site",
     )
-    memory.drain()
+    rec.drain()
 
     shown = [
         hit.memory
-        for hit in memory.search("staging server port", project="site")
+        for hit in rec.search("staging server port", project="site")
         if hit.memory.type == "project"
     ]
-    explained = memory.explain(old.id)
+    explained = rec.explain(old.id)
 
     assert [one.content for one in shown] == ["The staging server listens on port 9090."]
     assert isinstance(explained, MemoryExplanation)
     assert explained.memory.status is Status.SUPERSEDED
     assert "corrected by" in explained.changes[-1].reason
-    assert memory.undo(shown[0].id).status is Status.INBOX
-    assert memory.memories.get(old.id).status is Status.ACTIVE
+    assert rec.undo(shown[0].id).status is Status.INBOX
+    assert rec.memories.get(old.id).status is Status.ACTIVE
 
 
 AGENT = """
@@ -186,12 +186,12 @@ def test_9_multiple_local_agents_safely_use_the_same_shared_memory(path: Path) -
     errors = [agent.communicate(timeout=100)[1] for agent in agents]
 
     assert [agent.returncode for agent in agents] == [0] * 4, errors
-    with open_memory(path, words_only=True) as memory:
-        memory.drain()
-        assert memory.jobs.list() == []
-        assert {event.state for event in memory.captures.list()} == {EventState.DONE}
-        assert memory.maintenance.verify().ok
+    with open_memory(path, words_only=True) as rec:
+        rec.drain()
+        assert rec.jobs.list() == []
+        assert {event.state for event in rec.captures.list()} == {EventState.DONE}
+        assert rec.maintenance.verify().ok
         for name in ("claude", "codex", "cursor", "gemini"):
-            held = candidates(memory, limit=200, project=name, everywhere=False)
+            held = candidates(rec, limit=200, project=name, everywhere=False)
             said = {one.content for one in held}
             assert said == {f"We use tool-{name}-{n} for step {n}." for n in range(25)}

@@ -24,7 +24,7 @@ Run = Callable[..., Result]
 def home(tmp_path: Path) -> Path:
     """A home folder with one session of Claude Code in it."""
     folder = tmp_path / "home"
-    pasts.write_claude_code_session(folder, "s1", TABS)
+    client_session_files.write_claude_code_session(folder, "s1", TABS)
     return folder
 
 
@@ -103,7 +103,7 @@ def test_a_dry_run_stores_nothing(run: Run) -> None:
 
 
 def test_a_limit_that_ends_between_two_files_is_said(run: Run, home: Path) -> None:
-    pasts.write_claude_code_session(home, "s2", "We use pnpm for builds.")
+    client_session_files.write_claude_code_session(home, "s2", "We use pnpm for builds.")
 
     assert "The limit was reached; run it again" in run("import", "claude-code", "-n", "1").stdout
     assert "The limit was reached" not in run("import", "claude-code", "-n", "1").stdout
@@ -169,5 +169,5 @@ def test_a_terminal_shows_progress(path: Path, home: Path) -> None:
     assert shown.code == 0
     assert "1/1 files" in shown.text
     assert "1 conversations" in shown.text
-    with open_memory(path, words_only=True) as memory:
-        assert len(candidates(memory)) == 2
+    with open_memory(path, words_only=True) as rec:
+        assert len(candidates(rec)) == 2

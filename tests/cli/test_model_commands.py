@@ -41,12 +41,12 @@ def answer(env: dict[str, str], *args: str) -> Any:
 
 
 def fill(path: Path, count: int) -> None:
-    with recollect.open(path) as memory:
-        memory.ingest(ALLERGY)
-        memory.memories.ingest_many(
+    with recollect.open(path) as rec:
+        rec.ingest(ALLERGY)
+        rec.memories.ingest_many(
             [{"content": f"Room {n} is painted {n + 3}."} for n in range(count - 1)]
         )
-        memory.drain()
+        rec.drain()
 
 
 def counts(env: dict[str, str]) -> dict[str, tuple[bool, bool, int, int]]:
@@ -108,13 +108,13 @@ def test_killed_half_way_it_answers_as_before_and_goes_on_where_it_was(
     fill(path, 400)
     answer(env, "models", "add", str(second_folder(tmp_path / "second")))
     answer(env, "models", "use", "second")
-    with recollect.open(path) as memory:
+    with recollect.open(path) as rec:
         # Where the machine is busy it is this test that goes first: it must see the middle.
         reembed = ("nice", "-n", "5", installed("recollect"), "models", "reembed")
         killed = subprocess.Popen(reembed, env=env, stderr=subprocess.DEVNULL)
         until(
             lambda: (
-                memory.maintenance.status().embedded.get(memory.maintenance.status().embedder, 0)
+                rec.maintenance.status().embedded.get(rec.maintenance.status().embedder, 0)
                 >= 64
             )
         )
@@ -141,22 +141,22 @@ def test_a_server_that_was_there_before_follows_and_does_the_work(
     env: dict[str, str], path: Path, tmp_path: Path
 ) -> None:
     fill(path, 100)
-    with run_server(path, env=env) as server, recollect.connect(server.url) as memory:
-        assert memory.search(ABOUT_ALLERGY)[0].memory.content == ALLERGY
+    with run_server(path, env=env) as server, recollect.connect(server.url) as rec:
+        assert rec.search(ABOUT_ALLERGY)[0].memory.content == ALLERGY
         answer(env, "models", "add", str(second_folder(tmp_path / "second")))
 
-        assert memory.models.use("second").model.name == "second"
-        memory.ingest("Bob cannot eat shellfish.")
+        assert rec.models.use("second").model.name == "second"
+        rec.ingest("Bob cannot eat shellfish.")
 
         def found_and_done() -> bool:
-            hits = memory.search("seafood someone is unable to digest")
+            hits = rec.search("seafood someone is unable to digest")
             assert hits[0].memory.content == "Bob cannot eat shellfish."
-            return [one.serving for one in memory.models.list()] == [False, True]
+            return [one.serving for one in rec.models.list()] == [False, True]
 
         until(found_and_done)
-        assert memory.search(ABOUT_ALLERGY)[0].memory.content == ALLERGY
-        assert memory.health()["status"] == "ok"
-        assert memory.health()["embedder"]["name"].startswith("second/")
+        assert rec.search(ABOUT_ALLERGY)[0].memory.content == ALLERGY
+        assert rec.health()["status"] == "ok"
+        assert rec.health()["embedder"]["name"].startswith("second/")
     assert counts(env) == {"default": (False, False, 0, 101), "second": (True, True, 101, 0)}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from recollect import ModelUnavailable
+from recollect import LocalRecollect, ModelUnavailable
 from recollect.cli.main import main
 from recollect.config import Settings
 from recollect.domain.job import MAX_ATTEMPTS
@@ -48,12 +48,12 @@ def parked(path: Path, clock: FakeClock) -> str:
     """A store with a job that failed for good; its id."""
     model = ScriptedChatModel([ModelUnavailable("the model is away")] * MAX_ATTEMPTS)
     settings = Settings(db=str(path), embedding_backend="none")
-    with LocalRecollect(settings, clock=clock, chat=model) as memory:
-        memory.capture_session(f"{HELLO} {PNPM}", project="site")
+    with LocalRecollect(settings, clock=clock, chat=model) as rec:
+        rec.capture_session(f"{HELLO} {PNPM}", project="site")
         for _ in range(MAX_ATTEMPTS):
-            memory.drain()
+            rec.drain()
             clock.advance(hours=1)
-        [job] = memory.jobs.list(states="parked")
+        [job] = rec.jobs.list(states="parked")
     return job.id
 
 
@@ -476,8 +476,8 @@ def test_maintenance_points_out_twins_and_stale_facts(
 ) -> None:
     settings = Settings(db=str(path), embedding_backend="none")
     clock.moment = clock.moment.replace(year=2020)
-    with LocalRecollect(settings, clock=clock) as memory:
-        one, other = (memory.ingest("Use pnpm for builds.", project="site") for _ in range(2))
+    with LocalRecollect(settings, clock=clock) as rec:
+        one, other = (rec.ingest("Use pnpm for builds.", project="site") for _ in range(2))
     told = run("maintain").stdout
     found = answer(run("maintain", "--json"))
     confirmed = run("confirm", one.id)

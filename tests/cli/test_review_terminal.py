@@ -121,18 +121,18 @@ def terminal(path: Path) -> Iterator[Start]:
 @pytest.fixture
 def store(path: Path) -> Iterator[LocalRecollect]:
     """The same store, seen from here."""
-    with open_memory(path, words_only=True) as memory:
-        yield memory
+    with open_memory(path, words_only=True) as rec:
+        yield rec
 
 
-def said(memory: LocalRecollect, text: str, session: str) -> None:
-    memory.capture_session(
+def said(rec: LocalRecollect, text: str, session: str) -> None:
+    rec.capture_session(
         [{"role": "user", "content": text}],
         project="site",
         session=session,
         title=f"Talk of {session}",
     )
-    memory.drain()
+    rec.drain()
 
 
 @pytest.fixture

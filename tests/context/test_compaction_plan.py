@@ -27,6 +27,7 @@ from recollect.context.tool_call_groups import (
 from recollect.domain.conversation import CompactionMode, Message, Role
 from recollect.errors import InvalidInput
 from support import START
+from tables import each_row
 
 DECISION = "We decided to use Postgres for the queue."
 
@@ -139,7 +140,7 @@ def test_decisions_stay_and_the_newest_win_where_they_would_fill_the_window() ->
     assert positions(many.kept)[:MAX_DECISIONS] == list(range(40, 60))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "content", "decision"),
     [
         ("user", DECISION, True),
@@ -165,7 +166,7 @@ GEMINI = ({"functionCall": {"name": "ls", "args": {}}},)
 ANSWERED = ({"functionResponse": {"name": "ls", "response": {}}},)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "result"),
     [
         (
@@ -250,7 +251,7 @@ def test_a_group_larger_than_the_window_is_kept_whole_and_said() -> None:
     assert "alone have 510 tokens, more than the window" in plan.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     "invalid",
     [{"window_tokens": 0}, {"target": 0.9}, {"threshold": 1.1}, {"keep_last": -1}, {"target": 0.0}],
 )
@@ -259,7 +260,7 @@ def test_settings_that_mean_nothing_are_refused(invalid: dict[str, Any]) -> None
         CompactionSettings(**{"window_tokens": 100, **invalid})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("window", "budget"), [(200, 50), (1_000, 100), (8_000, 800), (200_000, 2_000)]
 )
 def test_a_summary_may_have_a_tenth_of_the_window_within_bounds(window: int, budget: int) -> None:

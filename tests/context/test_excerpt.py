@@ -1,6 +1,5 @@
 """Long messages in a bundle: cut around what answers, sharing the room fairly."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from recollect.domain.context_bundle import Form
 from recollect.domain.conversation import Message, MessageHit, MessageParts, Role
 from recollect.text.token_counter import counter_for
 from support import START
+from tables import each_row
 
 COUNT = counter_for("gpt-4o").count
 RAIN = "It rained all day, and nobody went out. "
@@ -141,7 +141,7 @@ def test_where_there_is_too_little_room_the_least_relevant_stay_out() -> None:
     assert {item.item_id for item in selected.dropped} >= {"msg4", "msg5", "msg6", "msg7"}
 
 
-@pytest.mark.parametrize("form", Form)
+@each_row("form", Form)
 def test_no_message_takes_more_than_a_quarter_of_the_budget(form: Form) -> None:
     bundle = assemble_bundle(
         BundleInput(messages=(hit(0, LONG, "databases"),)),

@@ -14,6 +14,7 @@ from recollect.context.summary.summarize import lines_of_summary, summarize
 from recollect.context.summary.summary_lines import MAX_CHARS, Heading, shorten
 from recollect.domain.conversation import Message, Role
 from recollect.text.token_counter import estimate_tokens
+from tables import each_row
 
 AT = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -202,7 +203,7 @@ def test_only_tools_are_summed_up_too() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "texts",
     [
         ["Wir haben uns für Postgres 16 entschieden.", "Der Server steht in Frankfurt."],
@@ -238,7 +239,7 @@ def test_people_in_a_conversation_keep_their_names() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "is_kept"),
     [
         ("Thanks, Caroline!", False),
@@ -287,7 +288,7 @@ def test_a_summary_never_passes_its_budget_and_is_always_the_same(
     assert summary == summary_of(messages, budget, previous)
 
 
-@pytest.mark.parametrize("budget", [40, 60, 120])
+@each_row("budget", [40, 60, 120])
 def test_even_a_small_budget_says_something(budget: int) -> None:
     summary = summary_of(SESSION, budget)
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recollect.context.token_budget import BudgetShares, TokenRequest, allocate_tokens
 from recollect.errors import InvalidInput
+from tables import each_row
 
 REQUESTS = st.lists(
     st.tuples(st.floats(0, 0.25), st.integers(0, 10_000)), min_size=1, max_size=4
@@ -31,7 +32,7 @@ def test_what_is_left_goes_to_the_first_who_needs_more() -> None:
     assert allocate_tokens(100, requests) == {"a": 10, "b": 50, "c": 40}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "shares",
     [{"system": -0.1}, {"blocks": 1.5}, {"history": 0.9}, {"margin": True}, {"relevant": "much"}],
 )

@@ -198,30 +198,30 @@ def test_shares_can_be_divided_anew() -> None:
     assert len(bundle.citations) > 10
 
 
-def start_conversation(memory: LocalRecollect) -> str:
-    memory.agents.create("coder", system_prompt="You code.", model="gpt-4o")
-    memory.blocks.set("coder", "persona", "I am terse.")
-    memory.blocks.set("coder", "project", "Use pnpm.", project="site")
-    memory.ingest("Use pnpm, not npm.", type="decision", project="site")
-    talk = memory.conversations.start(agent="coder", project="site")
-    memory.conversations.append(talk, "user", "Which package manager do we use?")
-    memory.conversations.append(talk, "assistant", "pnpm.")
+def start_conversation(rec: LocalRecollect) -> str:
+    rec.agents.create("coder", system_prompt="You code.", model="gpt-4o")
+    rec.blocks.set("coder", "persona", "I am terse.")
+    rec.blocks.set("coder", "project", "Use pnpm.", project="site")
+    rec.ingest("Use pnpm, not npm.", type="decision", project="site")
+    talk = rec.conversations.start(agent="coder", project="site")
+    rec.conversations.append(talk, "user", "Which package manager do we use?")
+    rec.conversations.append(talk, "assistant", "pnpm.")
     return talk.id
 
 
 def test_prompt_caches_keep_working_until_a_block_changes(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    talk = start_conversation(memory)
-    first = memory.context_for("install packages", agent="coder", conversation=talk)
+    talk = start_conversation(rec)
+    first = rec.context_for("install packages", agent="coder", conversation=talk)
 
     clock.advance(hours=5)
-    memory.conversations.append(talk, "user", "And which formatter?")
-    memory.ingest("The formatter is ruff.", project="site")
-    memory.conversations.pin(talk, "BILL-12", kind="ticket")
-    second = memory.context_for("format the code", agent="coder", conversation=talk)
-    memory.blocks.append("coder", "persona", "I test first.")
-    third = memory.context_for("format the code", agent="coder", conversation=talk)
+    rec.conversations.append(talk, "user", "And which formatter?")
+    rec.ingest("The formatter is ruff.", project="site")
+    rec.conversations.pin(talk, "BILL-12", kind="ticket")
+    second = rec.context_for("format the code", agent="coder", conversation=talk)
+    rec.blocks.append("coder", "persona", "I test first.")
+    third = rec.context_for("format the code", agent="coder", conversation=talk)
 
     assert first.text != second.text
     assert first.prefix == second.prefix
@@ -229,12 +229,12 @@ def test_prompt_caches_keep_working_until_a_block_changes(
     assert third.prefix != second.prefix
 
 
-def test_a_bundle_says_what_it_is_made_of_and_so_does_the_log(memory: LocalRecollect) -> None:
-    talk = start_conversation(memory)
-    memory.conversations.pin(talk, "BILL-12: invoices", kind="ticket")
+def test_a_bundle_says_what_it_is_made_of_and_so_does_the_log(rec: LocalRecollect) -> None:
+    talk = start_conversation(rec)
+    rec.conversations.pin(talk, "BILL-12: invoices", kind="ticket")
 
-    bundle = memory.context_for("which package manager?", agent="coder", conversation=talk)
-    logged = memory.explain(bundle.retrieval_id or "")
+    bundle = rec.context_for("which package manager?", agent="coder", conversation=talk)
+    logged = rec.explain(bundle.retrieval_id or "")
 
     assert [item.label for item in bundle.blocks] == ["persona", "human", "project", "style"]
     assert [item.content for item in bundle.pins] == ["BILL-12: invoices"]
@@ -251,32 +251,32 @@ def test_a_bundle_says_what_it_is_made_of_and_so_does_the_log(memory: LocalRecol
 
 
 def test_an_agent_gets_nothing_of_another_agent_project_or_conversation(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    start_conversation(memory)
-    memory.agents.create("other")
-    memory.blocks.set("other", "persona", "I am the other one.")
-    memory.blocks.set("other", "project", "Secret of the shop.", project="shop")
-    elsewhere = memory.conversations.start(agent="other", project="shop")
-    memory.conversations.append(elsewhere, "user", "The package manager of the shop is yarn.")
-    memory.conversations.pin(elsewhere, "SHOP-1")
-    memory.archive.insert("other", "The package manager of the shop is yarn.")
+    start_conversation(rec)
+    rec.agents.create("other")
+    rec.blocks.set("other", "persona", "I am the other one.")
+    rec.blocks.set("other", "project", "Secret of the shop.", project="shop")
+    elsewhere = rec.conversations.start(agent="other", project="shop")
+    rec.conversations.append(elsewhere, "user", "The package manager of the shop is yarn.")
+    rec.conversations.pin(elsewhere, "SHOP-1")
+    rec.archive.insert("other", "The package manager of the shop is yarn.")
 
-    text = memory.context_for("which package manager?", agent="coder", project="site").text
+    text = rec.context_for("which package manager?", agent="coder", project="site").text
 
     for word in ("other one", "Secret", "yarn", "SHOP-1"):
         assert word not in text
 
 
-def test_the_markdown_form_is_the_one_of_the_memory_server(memory: LocalRecollect) -> None:
-    memory.agents.create("coder", default_blocks=False)
-    memory.blocks.create("human", "Name: Alice\nLocation: Boston", agent="coder")
-    memory.blocks.create("persona", "I am a helpful assistant.", agent="coder")
-    talk = memory.conversations.start(agent="coder")
-    memory.conversations.append(talk, "user", "My name is Alice and I live in Boston.")
-    memory.conversations.end(talk)
+def test_the_markdown_form_is_the_one_of_the_memory_server(rec: LocalRecollect) -> None:
+    rec.agents.create("coder", default_blocks=False)
+    rec.blocks.create("human", "Name: Alice\nLocation: Boston", agent="coder")
+    rec.blocks.create("persona", "I am a helpful assistant.", agent="coder")
+    talk = rec.conversations.start(agent="coder")
+    rec.conversations.append(talk, "user", "My name is Alice and I live in Boston.")
+    rec.conversations.end(talk)
 
-    bundle = memory.context_for("where does Alice live?", agent="coder", form="markdown")
+    bundle = rec.context_for("where does Alice live?", agent="coder", form="markdown")
 
     assert bundle.text.startswith(
         "## Memory\n\n### persona\nI am a helpful assistant.\n\n### human\nName: Alice\n"
@@ -299,7 +299,7 @@ def test_the_markdown_form_is_the_one_of_the_memory_server(memory: LocalRecollec
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_clearly(
-    memory: LocalRecollect, arguments: dict[str, object], message_part: str
+    rec: LocalRecollect, arguments: dict[str, object], message_part: str
 ) -> None:
     with pytest.raises(RecollectError, match=message_part):
-        memory.context_for("x", **arguments)  # type: ignore[arg-type]
+        rec.context_for("x", **arguments)  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ from recollect.domain.block import (
     replace_once,
 )
 from support import START
+from tables import each_row
 
 LATER = START + timedelta(hours=1)
 EMPTY = Block(id="b", label="persona", created_at=START, updated_at=START)
@@ -32,7 +33,7 @@ def edited(value: str, edit: Edit) -> str:
     return edit_block(replace(EMPTY, value=value), edit, by=By.USER, at=LATER).value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "edit", "expected"),
     [
         ("old", replace_all("new"), "new"),
@@ -64,7 +65,7 @@ def test_an_edit_gives_the_expected_value(value: str, edit: Edit, expected: str)
     assert edited(value, edit) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "old", "told"),
     [
         ("tea", "coffee", "'coffee' does not occur in the block; give the text exactly as it"),
@@ -104,7 +105,7 @@ def test_replacing_nothing_is_refused_before_anything_is_read() -> None:
         replace_once("", "new")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "line", "told"),
     [
         ("", 1, "the block has 0 lines; insert at 0 to 0, or -1 for the end"),
@@ -131,7 +132,7 @@ def test_an_edit_over_the_limit_says_the_limit_and_what_was_asked_for() -> None:
     assert caught.value.status == 413
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "limit", "fits"),
     [
         ("", 1, True),
@@ -153,7 +154,7 @@ def test_a_limit_counts_characters_and_includes_itself(
         check_limit(value, limit)
 
 
-@pytest.mark.parametrize("by", [By.USER, By.AGENT])
+@each_row("by", [By.USER, By.AGENT])
 def test_a_read_only_block_is_edited_by_the_system_alone(by: By) -> None:
     sealed = replace(EMPTY, read_only=True, value="as it was")
 

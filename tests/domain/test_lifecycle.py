@@ -12,6 +12,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence
 from recollect.errors import EvidenceMissing, IllegalTransition
 from support import START
+from tables import each_row
 
 LATER = START + timedelta(hours=1)
 
@@ -57,7 +58,7 @@ def memory(status: str, *, evidence: tuple[Evidence, ...] = (QUOTE,)) -> Memory:
     )
 
 
-@pytest.mark.parametrize(("before", "after"), sorted(ALLOWED))
+@each_row(("before", "after"), sorted(ALLOWED))
 def test_an_allowed_move_changes_the_status_and_notes_the_time(before: str, after: str) -> None:
     moved = advance(memory(before), Status(after), at=LATER)
 
@@ -65,7 +66,7 @@ def test_an_allowed_move_changes_the_status_and_notes_the_time(before: str, afte
     assert moved.updated_at == LATER
 
 
-@pytest.mark.parametrize(("before", "after"), sorted(REFUSED))
+@each_row(("before", "after"), sorted(REFUSED))
 def test_any_other_move_is_refused_with_the_moves_there_are(before: Status, after: Status) -> None:
     with pytest.raises(IllegalTransition, match=f"m1 is {before} and cannot become {after}") as e:
         advance(memory(before), after, at=LATER)
@@ -78,13 +79,13 @@ def test_every_status_has_its_moves() -> None:
     assert set(TRANSITIONS) == set(Status)
 
 
-@pytest.mark.parametrize("before", sorted(a for a, b in ALLOWED if b == "active"))
+@each_row("before", sorted(a for a, b in ALLOWED if b == "active"))
 def test_nothing_becomes_active_without_evidence(before: str) -> None:
     with pytest.raises(EvidenceMissing, match=r"m1 has no evidence.*capture the source"):
         advance(memory(before, evidence=()), Status.ACTIVE, at=LATER)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after"), sorted(pair for pair in ALLOWED if "active" not in pair[1])
 )
 def test_a_move_to_any_other_status_needs_no_evidence(before: str, after: str) -> None:
@@ -104,7 +105,7 @@ def test_becoming_active_confirms_a_memory() -> None:
     assert moved.confirmed_at == LATER
 
 
-@pytest.mark.parametrize("after", ["inbox", "superseded", "contradicted", "archived"])
+@each_row("after", ["inbox", "superseded", "contradicted", "archived"])
 def test_leaving_active_does_not_confirm_a_memory(after: str) -> None:
     moved = advance(memory("active"), Status(after), at=LATER)
 

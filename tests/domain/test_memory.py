@@ -11,6 +11,7 @@ from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence
 from support import START
+from tables import each_row
 
 PLACED = Memory(
     id="m1",
@@ -43,7 +44,7 @@ def quote(evidence_id: str, source_id: str) -> Evidence:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scope", "owner_id"),
     [
         (Scope.GLOBAL, ""),
@@ -80,7 +81,7 @@ def test_a_memory_cannot_be_changed_in_place() -> None:
         PLACED.content = "We use MySQL."  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("type_", "days"),
     [
         (MemoryType.PROFILE, 730),

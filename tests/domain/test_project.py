@@ -15,6 +15,7 @@ from recollect.domain.project import (
     remote_names,
 )
 from recollect.errors import InvalidInput
+from tables import each_row
 
 SITE = "github.com/acme/site"
 SAME_REPOSITORY = [
@@ -47,12 +48,12 @@ SAME_REPOSITORY = [
 ]
 
 
-@pytest.mark.parametrize("remote", SAME_REPOSITORY)
+@each_row("remote", SAME_REPOSITORY)
 def test_every_way_to_write_a_remote_gives_the_same_place(remote: str) -> None:
     assert normalise_remote(remote) == SITE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("remote", "normal"),
     [
         ("git@gitlab.com:acme/team/site.git", "gitlab.com/acme/team/site"),
@@ -74,7 +75,7 @@ def test_a_remote_is_written_as_host_and_path(remote: str, normal: str) -> None:
     assert normalise_remote(remote) == normal
 
 
-@pytest.mark.parametrize("remote", SAME_REPOSITORY)
+@each_row("remote", SAME_REPOSITORY)
 def test_no_password_survives_in_a_remote(remote: str) -> None:
     assert not any(word in normalise_remote(remote) for word in ("hunter2", "t0ken", "p@ss", "@"))
 
@@ -90,7 +91,7 @@ def test_different_repositories_stay_different() -> None:
     assert len({normalise_remote(remote) for remote in remotes}) == len(remotes)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "reference"),
     [
         ("site", ByName("site")),
@@ -121,7 +122,7 @@ def test_a_reference_is_a_remote_a_path_or_else_a_name(written: str, reference: 
     assert parse_reference(written) == reference
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "complaint"),
     [
         ("", "empty"),
@@ -186,7 +187,7 @@ def test_any_text_a_checkout_calls_its_remote_is_written_small_or_invalid_input(
     assert remote == remote.lower()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("remote", "names"),
     [
         (SITE, ["site", "acme/site", "github.com/acme/site"]),

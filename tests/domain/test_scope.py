@@ -1,10 +1,10 @@
 """A viewer sees the global owner and its own owners, and nothing else."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
+from tables import each_row
 
 GLOBAL = Owner(Scope.GLOBAL, "")
 EVERYWHERE = Viewer(project_id="p", repo_ids=("r1", "r2"), agent_id="a", session_id="s")
@@ -20,7 +20,7 @@ viewers = st.builds(
 scopes = st.none() | st.frozensets(st.sampled_from(Scope))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("viewer", "owners"),
     [
         (Viewer(), (GLOBAL,)),
@@ -51,7 +51,7 @@ def test_a_viewer_sees_the_global_shelf_and_its_own(
     assert visible_owners(viewer) == owners
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wanted", "owners"),
     [
         ([], ()),

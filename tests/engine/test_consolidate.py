@@ -30,6 +30,7 @@ from recollect.engine.consolidate import (
 )
 from recollect.text.statement_similarity import statement_similarity
 from support import START
+from tables import each_row
 
 LATER = START + timedelta(days=1)
 
@@ -160,12 +161,12 @@ BUGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "said", "outcome"), [*PAIRS, *BUGS])
+@each_row(("before", "said", "outcome"), [*PAIRS, *BUGS])
 def test_what_a_candidate_is_beside_what_is_known(before: str, said: str, outcome: str) -> None:
     assert name_of(decide(said, before)) == outcome
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "said"),
     [(before, said) for before, said, to in PAIRS if to in ("contradicts", "duplicate")],
 )
@@ -173,7 +174,7 @@ def test_who_spoke_first_does_not_matter(before: str, said: str) -> None:
     assert name_of(decide(said, before)) == name_of(decide(before, said))
 
 
-@pytest.mark.parametrize(("before", "said", "outcome"), PAIRS)
+@each_row(("before", "said", "outcome"), PAIRS)
 def test_a_decision_names_the_memory_it_is_about(before: str, said: str, outcome: str) -> None:
     match decide(said, before):
         case Duplicate(memory) | MergeInto(memory, _) | Contradicts(memory, _, _):
@@ -215,7 +216,7 @@ def test_a_correction_of_what_was_said_later_corrects_nothing() -> None:
     assert not decision.is_correction
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "said"),
     [
         ("We deploy with Ansible.", "My cat sleeps all day."),
@@ -243,7 +244,7 @@ def test_the_same_words_are_a_repetition_even_as_a_correction() -> None:
 # ── the neighbour ───────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "again", "against", "more"),
     [
         (Status.ACTIVE, "duplicate", "contradicts", "says more"),
@@ -282,7 +283,7 @@ def test_without_neighbours_everything_is_new() -> None:
     assert consolidate(candidate("We deploy with Ansible."), []) == New()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("similarity", "outcome"),
     [
         (MIN_SIMILARITY_DUPLICATE, "duplicate"),
@@ -298,7 +299,7 @@ def test_the_same_words_in_another_form_must_be_near_in_meaning_too(
     assert name_of(decision) == outcome
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("similarity", "outcome"),
     [(MIN_SIMILARITY_MERGE, "says more"), (MIN_SIMILARITY_MERGE - 0.01, "new")],
 )
@@ -400,7 +401,7 @@ def time_to_decide(said: str, before: str) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece", ["I prefer ", "because because ", "no no no ", "is is is ", "A b "]
 )
 def test_a_short_candidate_beside_a_long_text_is_decided_in_no_time(piece: str) -> None:

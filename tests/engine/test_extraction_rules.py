@@ -15,6 +15,7 @@ from recollect.engine.source_text import SourceTurn
 from recollect.text.extraction_rules import RULES
 from recollect.text.fence import fence_text
 from support import START
+from tables import each_row
 
 TALK = ExtractionMode()
 NOTE = ExtractionMode(states_everything=True)
@@ -159,7 +160,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "sentence"), SENTENCES)
+@each_row(("rule", "sentence"), SENTENCES)
 def test_a_sentence_is_extracted_by_its_rule_with_its_type(rule: str, sentence: str) -> None:
     statement = only_statement(sentence)
 
@@ -170,7 +171,7 @@ def test_every_rule_is_in_the_table() -> None:
     assert {rule for rule, _ in SENTENCES} == set(TYPE_OF)
 
 
-@pytest.mark.parametrize(("rule", "sentence"), SENTENCES)
+@each_row(("rule", "sentence"), SENTENCES)
 def test_a_statement_quotes_its_sentence_word_for_word(rule: str, sentence: str) -> None:
     front, behind = "Good morning to you.\n", "\nThat is all for the moment."
     text = front + sentence + behind
@@ -182,7 +183,7 @@ def test_a_statement_quotes_its_sentence_word_for_word(rule: str, sentence: str)
     assert span.voice is Voice.USER
 
 
-@pytest.mark.parametrize(("rule", "sentence"), SENTENCES)
+@each_row(("rule", "sentence"), SENTENCES)
 def test_filler_at_the_start_changes_nothing(rule: str, sentence: str) -> None:
     [statement] = statements_in(f"ok, by the way, {sentence}")
 
@@ -190,7 +191,7 @@ def test_filler_at_the_start_changes_nothing(rule: str, sentence: str) -> None:
     assert statement.content.lower() == only_statement(sentence).content.lower()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sentence", "rule"),
     [
         ("im a nurse", "identity"),
@@ -330,7 +331,7 @@ EXCEPTIONS = [  # each fits a rule, and what the rule excepts
 NO_FACTS = ["ok", "Thanks!", "haha", "Great.", "yes", "lol", "hmm", "", " ", "...", "?!", "👍"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sentence", QUESTIONS + SUPPOSITIONS + REPORTS + JOKES + OF_THE_MOMENT + EXCEPTIONS + NO_FACTS
 )
 def test_nothing_is_found_in_a_sentence_that_states_no_lasting_fact(sentence: str) -> None:
@@ -355,7 +356,7 @@ REQUESTS_FOR_TEXT = [
 ]
 
 
-@pytest.mark.parametrize("instruction", REQUESTS_FOR_TEXT)
+@each_row("instruction", REQUESTS_FOR_TEXT)
 def test_text_after_a_request_for_fiction_or_editing_is_not_extracted(
     instruction: str,
 ) -> None:
@@ -411,12 +412,12 @@ NOT_SPOKEN = [
 ]
 
 
-@pytest.mark.parametrize("text", NOT_SPOKEN)
+@each_row("text", NOT_SPOKEN)
 def test_nothing_is_extracted_from_pasted_or_injected_text(text: str) -> None:
     assert statements_in(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", [statement for statement in NOT_SPOKEN if statement.rstrip()[-1] in "`~>."]
 )
 def test_text_before_pasted_text_is_extracted(text: str) -> None:
@@ -425,15 +426,15 @@ def test_text_before_pasted_text_is_extracted(text: str) -> None:
     ] == ["I prefer tabs to spaces."]
 
 
-@pytest.mark.parametrize("voice", [Voice.ASSISTANT, Voice.TOOL, Voice.SYSTEM, Voice.OTHER])
-@pytest.mark.parametrize("mode", [TALK, NOTE])
+@each_row("voice", [Voice.ASSISTANT, Voice.TOOL, Voice.SYSTEM, Voice.OTHER])
+@each_row("mode", [TALK, NOTE])
 def test_only_messages_of_the_user_are_extracted(voice: Voice, mode: ExtractionMode) -> None:
     text = "I live in Ghent. We decided to use Kafka. You prefer tabs. Maybe our API returns XML."
 
     assert statements_in(text, voice=voice, mode=mode) == []
 
 
-@pytest.mark.parametrize("voice", [Voice.TOOL, Voice.SYSTEM, Voice.OTHER])
+@each_row("voice", [Voice.TOOL, Voice.SYSTEM, Voice.OTHER])
 def test_a_summary_is_read_in_the_voice_of_an_agent_and_of_no_other(voice: Voice) -> None:
     text = "The user lives in Ghent."
 
@@ -453,7 +454,7 @@ def test_a_document_that_was_pasted_as_one_message_is_not_read() -> None:
 # Passing remarks, and statements that only look like them.
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Check the logs for me.",
@@ -477,7 +478,7 @@ def test_passing_remarks_are_not_extracted(text: str) -> None:
     assert statements_in(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rules"),
     [
         regression(

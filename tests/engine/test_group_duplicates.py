@@ -3,7 +3,6 @@
 from dataclasses import replace
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, SourceKind
 from recollect.engine.group_duplicates import are_duplicates, group_duplicates, review_order
 from support import START
+from tables import each_row
 
 
 def candidate(content: str, number: int = 0, **told: object) -> Memory:
@@ -34,7 +34,7 @@ def candidate(content: str, number: int = 0, **told: object) -> Memory:
     return replace(made, **told)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         ("We use pnpm for builds.", "we use pnpm, for builds"),
@@ -47,7 +47,7 @@ def test_what_reads_as_one_is_one(one: str, other: str) -> None:
     assert are_duplicates(other, one)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         ("The staging server listens on port 8080.", "The staging server listens on port 9090."),
@@ -83,7 +83,7 @@ def test_the_first_that_is_given_leads() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "told",
     [
         {"project_id": "p2"},

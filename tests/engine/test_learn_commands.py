@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
-
 from conversation_builder import ConversationBuilder, line_texts
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "counts"),
     [
         ("all good", True),
@@ -67,7 +66,7 @@ def test_the_same_command_is_given_once() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "generalized"),
     [
         ("cat /Users/ana/x.txt > /tmp/y.txt", "cat <home>/x.txt > <tmp>/y.txt"),

@@ -10,11 +10,12 @@ from conversation_builder import ConversationBuilder
 from recollect.domain.conversation import Role
 from recollect.errors import InvalidInput
 from recollect.text.skill_file import render_skill
+from tables import each_row
 
 pytestmark = pytest.mark.fuzz
 
 
-@pytest.mark.parametrize(
+@each_row(
     "talk",
     [
         ConversationBuilder(),

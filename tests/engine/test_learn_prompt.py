@@ -15,6 +15,7 @@ from recollect.engine.learn.skill_prompt import (
     draft_prompt,
 )
 from recollect.errors import InvalidInput
+from tables import each_row
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 
@@ -114,7 +115,7 @@ def test_a_message_without_end_is_shown_by_both_its_ends() -> None:
     assert "Error: end" in prompt
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         json.dumps(ANSWER),
@@ -153,7 +154,7 @@ pnpm build
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         "",

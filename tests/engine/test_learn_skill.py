@@ -24,6 +24,7 @@ from recollect.domain.skill import SkillOrigin
 from recollect.engine.learn.skill_draft import draft_skill
 from recollect.errors import InvalidInput
 from recollect.text.skill_file import parse_skill, render_skill
+from tables import each_row
 
 
 def deployment() -> ConversationBuilder:
@@ -330,7 +331,7 @@ def test_the_goal_is_the_first_request_and_its_later_change() -> None:
     assert draft.goal.positions == (3, 6)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "reply",
     [
         "No problem.",

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from itertools import product
 
-import pytest
-
 from recollect.domain.candidate import BY_AGENT_FLAG, INSTRUCTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion_policy import (
@@ -21,6 +19,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from support import START
+from tables import each_row
 
 ONCE = PromotionFacts(sessions=1)
 TWICE = PromotionFacts(sessions=MIN_SESSIONS)
@@ -58,9 +57,9 @@ def candidate(
     )
 
 
-@pytest.mark.parametrize("voice", [USER, ASSISTANT])
-@pytest.mark.parametrize("kind", list(MemoryType))
-@pytest.mark.parametrize("standing", [ONCE, TWICE, CORRECTS, AGAINST])
+@each_row("voice", [USER, ASSISTANT])
+@each_row("kind", list(MemoryType))
+@each_row("standing", [ONCE, TWICE, CORRECTS, AGAINST])
 def test_what_was_imported_waits_until_it_is_said_again(
     voice: Voice, kind: MemoryType, standing: PromotionFacts
 ) -> None:
@@ -115,7 +114,7 @@ POLICY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("voice", "kind", "standing", "verdict"), POLICY)
+@each_row(("voice", "kind", "standing", "verdict"), POLICY)
 def test_who_said_what_decides(
     voice: Voice, kind: MemoryType, standing: PromotionFacts, verdict: type[Verdict]
 ) -> None:
@@ -125,7 +124,7 @@ def test_who_said_what_decides(
     assert judged.why
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("voice", "standing", "confidence", "verdict"),
     [
         (USER, ONCE, 0.8, Promote),
@@ -145,12 +144,12 @@ def test_a_decision_of_the_user_with_its_reason_becomes_active(
     assert isinstance(judge(decided, standing), verdict)
 
 
-@pytest.mark.parametrize("kind", [PROFILE, PROJECT, ARTIFACT, HINT])
+@each_row("kind", [PROFILE, PROJECT, ARTIFACT, HINT])
 def test_a_reason_makes_nothing_else_active(kind: MemoryType) -> None:
     assert isinstance(judge(candidate(kind, USER, rationale="it keeps history"), ONCE), Hold)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "voice", "standing"),
     list(product(MemoryType, Voice, [ONCE, TWICE, CORRECTS, AGAINST])),
 )
@@ -162,7 +161,7 @@ def test_what_commands_its_reader_never_becomes_active_by_itself(
     assert isinstance(judge(commands, standing), NeverPromote)
 
 
-@pytest.mark.parametrize("voice", ["", "nobody", "User"])
+@each_row("voice", ["", "nobody", "User"])
 def test_a_voice_we_do_not_know_is_not_trusted(voice: str) -> None:
     assert isinstance(judge(candidate(PROJECT, voice), TWICE), NeverPromote)
 
@@ -173,7 +172,7 @@ def test_a_candidate_that_does_not_say_whose_words_it_rests_on_is_not_trusted() 
     assert judge(unknown, TWICE) == NeverPromote("it rests on the words of nobody we know")
 
 
-@pytest.mark.parametrize("sessions", [0, 1, MIN_SESSIONS, MIN_SESSIONS + 1, 100])
+@each_row("sessions", [0, 1, MIN_SESSIONS, MIN_SESSIONS + 1, 100])
 def test_it_takes_two_sessions(sessions: int) -> None:
     judged = judge(candidate(PROFILE, USER), PromotionFacts(sessions=sessions))
 
@@ -196,8 +195,8 @@ def test_a_verdict_names_its_reason() -> None:
     ]
 
 
-@pytest.mark.parametrize("standing", [ONCE, TWICE, AGAINST, CORRECTS], ids=str)
-@pytest.mark.parametrize(("voice", "kind"), list(product(Voice, MemoryType)), ids=str)
+@each_row("standing", [ONCE, TWICE, AGAINST, CORRECTS], ids=str)
+@each_row(("voice", "kind"), list(product(Voice, MemoryType)), ids=str)
 def test_what_an_agent_put_into_memory_never_becomes_active_by_itself(
     voice: Voice, kind: MemoryType, standing: PromotionFacts
 ) -> None:

@@ -47,6 +47,7 @@ from recollect.models.scripted_models import ScriptedChatModel, ScriptedEmbedder
 from recollect.store.protocol import Store, Tables
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from support import START, FakeClock, candidates, open_memory
+from tables import each_row
 
 T = TypeVar("T")
 
@@ -413,7 +414,7 @@ def failed(attempts: int, job_id: str = "a job") -> Job:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("attempts", "shortest_s", "longest_s"),
     [(1, 3.75, 6.25), (2, 15, 25), (3, 60, 100), (4, 240, 400)],
 )
@@ -432,13 +433,13 @@ def test_the_wait_grows_fourfold_with_each_try_within_a_quarter_to_either_side(
     assert next_attempt_at(failed(attempts, "job 7"), START) == START + timedelta(seconds=waits[7])
 
 
-@pytest.mark.parametrize("attempts", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
-@pytest.mark.parametrize("at_least_s", [0.0, 3600.0])
+@each_row("attempts", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
+@each_row("at_least_s", [0.0, 3600.0])
 def test_after_the_last_try_there_is_no_next(attempts: int, at_least_s: float) -> None:
     assert next_attempt_at(failed(attempts), START, at_least_s=at_least_s) is None
 
 
-@pytest.mark.parametrize(("at_least_s", "waits_s"), [(3600.0, 3600.0), (6.25, 6.25)])
+@each_row(("at_least_s", "waits_s"), [(3600.0, 3600.0), (6.25, 6.25)])
 def test_a_server_that_wants_more_time_gets_it(at_least_s: float, waits_s: float) -> None:
     assert next_attempt_at(failed(1), START, at_least_s=at_least_s) == START + timedelta(
         seconds=waits_s
@@ -449,7 +450,7 @@ def test_a_server_that_wants_less_time_does_not_shorten_the_wait() -> None:
     assert next_attempt_at(failed(4), START, at_least_s=1.0) == next_attempt_at(failed(4), START)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("moment", "began", "next_began"),
     [
         ("2026-05-08T00:00:00", "2026-05-08", "2026-05-09"),
@@ -468,7 +469,7 @@ def test_a_day_begins_at_midnight_utc(moment: str, began: str, next_began: str) 
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("calls", "tokens", "refusal"),
     [
         (0, 0, ""),

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from recollect.engine.extract.utterances import (
 from recollect.engine.source_text import SourceTurn
 from recollect.text.fence import fence_text
 from support import START
+from tables import each_row
 
 FIRST, LAST = "This is said first.", "This is said last."
 
@@ -38,12 +38,12 @@ def test_each_sentence_knows_its_place_and_its_turn() -> None:
     assert all(sentence.turn is turn and sentence.at == at for sentence in sentences)
 
 
-@pytest.mark.parametrize("voice", [Voice.USER, Voice.ASSISTANT, Voice.OTHER])
+@each_row("voice", [Voice.USER, Voice.ASSISTANT, Voice.OTHER])
 def test_those_who_talk_are_read(voice: Voice) -> None:
     assert spoken(FIRST, voice=voice) == [FIRST]
 
 
-@pytest.mark.parametrize("voice", [Voice.TOOL, Voice.SYSTEM])
+@each_row("voice", [Voice.TOOL, Voice.SYSTEM])
 def test_programs_do_not_say_anything(voice: Voice) -> None:
     assert spoken(FIRST, voice=voice) == []
 
@@ -82,12 +82,12 @@ PASTED = [
 ]
 
 
-@pytest.mark.parametrize("pasted", PASTED)
+@each_row("pasted", PASTED)
 def test_what_was_pasted_or_put_in_is_left_out_and_the_rest_is_read(pasted: str) -> None:
     assert spoken(f"{FIRST}\n{pasted}\n{LAST}") == [FIRST, LAST]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "opened",
     [
         "```\ncode without an end. And more.",
@@ -100,7 +100,7 @@ def test_what_is_not_closed_reaches_to_the_end(opened: str) -> None:
     assert spoken(f"{FIRST}\n{opened}\n{LAST}") == [FIRST]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "- a point of a list",
@@ -117,7 +117,7 @@ def test_what_only_looks_a_little_like_a_paste_is_read(text: str) -> None:
     assert len(spoken(text)) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("length", "read"),
     [
         (MIN_CHARS - 1, False),
@@ -130,7 +130,7 @@ def test_too_short_says_nothing_and_too_long_is_a_paste(length: int, read: bool)
     assert bool(spoken("x" * length)) is read
 
 
-@pytest.mark.parametrize(("length", "read"), [(MAX_TURN_CHARS, True), (MAX_TURN_CHARS + 1, False)])
+@each_row(("length", "read"), [(MAX_TURN_CHARS, True), (MAX_TURN_CHARS + 1, False)])
 def test_a_message_as_long_as_a_document_is_not_read(length: int, read: bool) -> None:
     text = f"{FIRST}\n{'x' * length}"[:length]
 

@@ -20,6 +20,7 @@ from recollect.hooks.pending_captures import LATER, NOT_NEEDED, NOW, when_to_cap
 from recollect.hooks.relevance_gate import is_searchable, relevant_hits
 from recollect.hooks.target_store import find_target_store, parse_server_url
 from support import active_memory
+from tables import each_row
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -28,7 +29,7 @@ ANYTHING = st.recursive(
 FIELDS = ("session_id", "conversation_id", "cwd", "workspace_roots", "prompt", "transcript_path")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "kind"),
     [
         ("session-start", "session-start"),
@@ -70,13 +71,13 @@ def test_cursor_is_recognised_by_its_payload_even_with_the_plugin_of_another_cli
     assert (event.client, event.cwd, event.session) == ("cursor", "/srv/site", "c")
 
 
-@pytest.mark.parametrize("client", event_names.CLIENTS)
-@pytest.mark.parametrize("kind", [*event_names.RECALL_EVENTS, *event_names.CAPTURE_EVENTS])
+@each_row("client", event_names.CLIENTS)
+@each_row("kind", [*event_names.RECALL_EVENTS, *event_names.CAPTURE_EVENTS])
 def test_an_empty_text_has_no_output(client: str, kind: str) -> None:
     assert render_response(HookEvent(client, kind), "") == b""
 
 
-@pytest.mark.parametrize("kind", event_names.CAPTURE_EVENTS)
+@each_row("kind", event_names.CAPTURE_EVENTS)
 def test_capture_events_have_no_output(kind: str) -> None:
     assert render_response(HookEvent("claude-code", kind), "text") == b""
 
@@ -94,7 +95,7 @@ def test_responses_have_the_format_of_each_client() -> None:
     assert shown("cursor", "prompt") == {"continue": True, "additional_context": "Tée"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "size", "captured", "wanted"),
     [
         ("session-end", 100, 0, NOW),
@@ -125,12 +126,12 @@ def test_captures_at_every_turn_read_three_times_the_transcript_at_most() -> Non
     assert read <= 3 * 5_000_000
 
 
-@pytest.mark.parametrize("prompt", ["y", "yes please", "ok go ahead", "/clear", "#note", "1"])
+@each_row("prompt", ["y", "yes please", "ok go ahead", "/clear", "#note", "1"])
 def test_short_confirmations_are_not_searchable(prompt: str) -> None:
     assert not is_searchable(prompt)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "prompt",
     ["which database do we use?", "fix the parser", "wie heißt der Server?", "请修复解析器的错误"],
 )
@@ -144,7 +145,7 @@ def hit(name: str, kind: MemoryType, relevance: float) -> Hit:
     return Hit(memory=memory, score=relevance, parts=parts, explanation="")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("relevance", "besides", "told"),
     [
         (0.5, [], ["fact"]),  # what was said there may have been put right since
@@ -198,7 +199,7 @@ def test_hooks_and_servers_use_the_same_state_folder() -> None:
         assert state_files.state_folder(environ) == str(server_files.state_folder(environ))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "address"),
     [
         ("http://127.0.0.1:8283", ("127.0.0.1", 8283, False)),
@@ -212,7 +213,7 @@ def test_server_urls_are_parsed(url: str, address: tuple[str, int, bool]) -> Non
     assert parse_server_url(url) == address
 
 
-@pytest.mark.parametrize("url", ["", "ftp://x", "http://", "http://u:p@x:1", "http://x:port"])
+@each_row("url", ["", "ftp://x", "http://", "http://u:p@x:1", "http://x:port"])
 def test_invalid_server_urls_are_rejected(url: str) -> None:
     with pytest.raises((ValueError, InvalidInput)):
         parse_server_url(url)

@@ -13,6 +13,7 @@ import pytest
 
 from recollect.errors import EmbedderUnavailable
 from recollect.models.http_embedder import BATCH, HttpEmbedder
+from tables import each_row
 
 pytestmark = pytest.mark.door
 
@@ -339,7 +340,7 @@ def test_a_refused_connection_is_unavailable_and_names_server_and_next_step(
             HttpEmbedder(kind=kind, url=url, model="m").embed(["a"])
 
 
-@pytest.mark.parametrize("url", ["", "localhost:11434", "http://", "http://[x", "ftp://x", "a\nb"])
+@each_row("url", ["", "localhost:11434", "http://", "http://[x", "ftp://x", "a\nb"])
 def test_an_invalid_address_is_unavailable(url: str) -> None:
     with pytest.raises(EmbedderUnavailable):
         HttpEmbedder(kind="ollama", url=url, model="m").embed(["a"])

@@ -12,6 +12,7 @@ from recollect.models.http_embedder import HttpEmbedder
 from recollect.models.local_embedder import LocalEmbedder
 from recollect.models.model_factory import create_chat_model, create_embedder
 from recollect.models.model_manifest import default_manifest
+from tables import each_row
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_a_folder_backend_without_its_folder_is_invalid_input(
         create_embedder(Settings(embedding_backend="folder", embedding_model=model))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("backend", "model", "name"),
     [
         ("ollama", "", "ollama:all-minilm"),
@@ -106,8 +107,8 @@ def test_a_key_alone_switches_no_chat_model_on() -> None:
     assert create_chat_model(load_settings({**keys, "RECOLLECT_CONFIG": "no-such-file"})) is None
 
 
-@pytest.mark.parametrize("backend", [name for name in CHAT_BACKENDS if name != "none"])
-@pytest.mark.parametrize("model", ["", " "])
+@each_row("backend", [name for name in CHAT_BACKENDS if name != "none"])
+@each_row("model", ["", " "])
 def test_a_chat_backend_without_a_model_is_invalid_input_that_says_which_setting(
     backend: str, model: str
 ) -> None:

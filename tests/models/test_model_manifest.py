@@ -20,6 +20,7 @@ from model_folders import tiny_model, write_folder
 from recollect.errors import EmbedderUnavailable, InvalidInput
 from recollect.models.local_embedder import LocalEmbedder, _load_tokenizer
 from recollect.models.model_manifest import Manifest, default_manifest, read_manifest
+from tables import each_row
 
 GOOD = {"name": "tiny", "dimension": 2}
 PREFIX = "Represent this sentence for searching relevant passages: "
@@ -182,7 +183,7 @@ def test_the_manifest_may_name_other_files(tiny_folder: Path) -> None:
     assert LocalEmbedder(manifest).embed(["a"]).shape == (1, 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         {"name": "other"},

@@ -33,6 +33,7 @@ from recollect.retrieval.threshold import (
 )
 from recollect.store.values import CandidateRow, SimilarityStats, VectorMatch, WordMatch
 from support import START
+from tables import each_row
 
 
 def candidate(
@@ -72,7 +73,7 @@ def admit_all(_: object) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scores", "cosines", "expected"),
     [
         ([4.0, 2.0], [None, None], [1.0, 0.5**WORD_SHARE_POWER]),
@@ -194,7 +195,7 @@ def threshold_for(
 SUBTRACTED = MEAN_SHARE * STATS.mean * STATS.sample_size / (STATS.sample_size + MEAN_SMOOTHING)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "passes"),
     [
         (candidate(1, score=1.0, coverage=0.05), True),
@@ -299,7 +300,7 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     assert [memory.candidate.item.item_id for memory in ranked] == [0, 2, 1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "expected"),
     [
         (

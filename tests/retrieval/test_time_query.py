@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from recollect.retrieval.time_query import (
     SESSION_GAP,
     SessionSpan,
@@ -17,6 +15,7 @@ from recollect.retrieval.time_query import (
     split_sessions,
 )
 from recollect.text.session_references import SessionCount
+from tables import each_row
 
 NOON = datetime(2026, 5, 8, 12, tzinfo=UTC)
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -49,7 +48,7 @@ def test_an_observation_after_the_query_does_not_count() -> None:
     assert split_sessions([NOW + timedelta(days=1)], asked_at=NOW) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("count", "expected"),
     [
         (SessionCount(1), "d"),
@@ -66,7 +65,7 @@ def test_sessions_are_counted_from_either_end(count: SessionCount, expected: str
     assert "".join(pick_sessions(count, list("abcd"))) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "day"),
     [
         ("what did we talk about in our last session before May 10th?", 1),
@@ -95,7 +94,7 @@ def test_a_count_beyond_the_sessions_has_no_range() -> None:
     assert resolve_time_range(parsed.time, days(0, 1)) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "step"),
     [
         ("the session right after the one in which we said “hello”", 1),

@@ -38,14 +38,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]:
     """A memory with enough in it that an export does not fit into a socket's buffers."""
     path = tmp_path_factory.mktemp("transfers") / "memory.db"
-    with open_memory(path, words_only=True, reach=[]) as memory:
-        memory.agents.create("ben")
-        said = memory.conversations.start(agent="ben")
+    with open_memory(path, words_only=True, reach=[]) as rec:
+        rec.agents.create("ben")
+        said = rec.conversations.start(agent="ben")
         noise = [os.urandom(3_000).hex() for _ in range(2_000)]
-        memory.conversations.append_many(
+        rec.conversations.append_many(
             said, [{"role": "user", "content": text} for text in noise]
         )
-        yield memory
+        yield rec
 
 
 def get(url: str, target: str, *lines: str) -> bytes:
@@ -114,8 +114,8 @@ def test_an_import_that_breaks_off_leaves_nothing_and_is_no_fault_of_the_server(
     filled.export(tmp_path / "all.jsonl")
     content = (tmp_path / "all.jsonl").read_bytes()
     with (
-        open_memory(tmp_path / "other.db", words_only=True) as memory,
-        serve_in_thread(memory) as url,
+        open_memory(tmp_path / "other.db", words_only=True) as rec,
+        serve_in_thread(rec) as url,
     ):
         port = int(url.rpartition(":")[2])
         for end in (0, 10, len(content) // 2, len(content) - 1):
@@ -123,7 +123,7 @@ def test_an_import_that_breaks_off_leaves_nothing_and_is_no_fault_of_the_server(
             with socket.create_connection(("127.0.0.1", port), 60) as leaving:
                 leaving.sendall(request("POST", "/api/import", *lines, body=content[:end]))
         assert becomes_empty(temporary)
-        kept = memory.maintenance.status().counts
+        kept = rec.maintenance.status().counts
 
     assert not any(kept.values())
     assert not any(record.exc_info for record in caplog.records)
@@ -150,18 +150,18 @@ def test_an_import_is_taken_whole_or_refused_whole(
         }[shape]
     )
     with (
-        open_memory(tmp_path / "other.db", words_only=True) as memory,
-        serve_in_thread(memory) as url,
+        open_memory(tmp_path / "other.db", words_only=True) as rec,
+        serve_in_thread(rec) as url,
         recollect.connect(url) as remote,
     ):
         if shape == "gz":
             remote.import_(source)
-            assert memory.maintenance.status().counts["messages"] == 2_000
+            assert rec.maintenance.status().counts["messages"] == 2_000
         else:
             with pytest.raises(ImportRefused) as told:
                 remote.import_(source)
             assert str(source) in str(told.value)
-            assert not any(memory.maintenance.status().counts.values())
+            assert not any(rec.maintenance.status().counts.values())
         assert becomes_empty(temporary)
 
 
@@ -181,7 +181,7 @@ def test_the_result_of_an_export_tells_no_path_of_the_server(filled: LocalRecoll
         serve_in_thread(filled) as url,
         httpx2.Client(base_url=url, trust_env=False, timeout=60) as client,
     ):
-        answer = client.memories.get("/api/agents/ben/export")
+        answer = client.get("/api/agents/ben/export")
 
     assert tempfile.gettempdir() not in answer.headers["recollect-result"]
 
@@ -207,11 +207,11 @@ def _peak_mb(pid: int) -> float:
 def test_a_hundred_megabytes_go_out_and_in_without_being_held(tmp_path: Path) -> None:
     assert resource.RUSAGE_SELF == 0
     source = tmp_path / "all.jsonl"
-    with open_memory(tmp_path / "memory.db", words_only=True) as memory:
-        said = memory.conversations.start(agent="ben")
+    with open_memory(tmp_path / "memory.db", words_only=True) as rec:
+        said = rec.conversations.start(agent="ben")
         for _ in range(10):
             noise = [os.urandom(5_000).hex() for _ in range(1_000)]
-            memory.conversations.append_many(
+            rec.conversations.append_many(
                 said, [{"role": "user", "content": text} for text in noise]
             )
     env = without_embedder(RECOLLECT_MAX_BODY_MB="500", RECOLLECT_REQUESTS_PER_SECOND="0")

@@ -30,9 +30,9 @@ NOBODY = "nobody_of_this_name"
 
 
 @pytest.fixture
-def client(memory: LocalRecollect) -> Iterator[TestClient]:
+def client(rec: LocalRecollect) -> Iterator[TestClient]:
     """A client of the server over an empty memory."""
-    with TestClient(web_app(memory, Settings()), base_url=LOCAL) as opened:
+    with TestClient(web_app(rec, Settings()), base_url=LOCAL) as opened:
         yield opened
 
 
@@ -216,14 +216,14 @@ def test_every_role_the_document_names_is_accepted_and_no_other(client: TestClie
 
 
 def test_messages_are_listed_newest_first_as_many_as_the_document_says(
-    client: TestClient, memory: LocalRecollect
+    client: TestClient, rec: LocalRecollect
 ) -> None:
     endpoint = BY_NAME["GET /messages/{agent_name}"]
     default = endpoint.defaults["limit"]
     furnish(client)
-    talk = memory.conversations.start(agent="my_agent")
+    talk = rec.conversations.start(agent="my_agent")
     said = [{"role": "user", "content": f"number {n}"} for n in range(default + 5)]
-    memory.conversations.append_many(talk, said)
+    rec.conversations.append_many(talk, said)
 
     found = [one["content"] for one in asked(client, endpoint).json()]
     three = [one["content"] for one in client.get("/messages/my_agent?limit=3").json()]
@@ -259,14 +259,14 @@ def test_a_search_returns_as_many_as_the_document_says_by_similarity(client: Tes
 
 
 def test_a_context_has_as_many_messages_as_the_document_says(
-    client: TestClient, memory: LocalRecollect
+    client: TestClient, rec: LocalRecollect
 ) -> None:
     endpoint = BY_NAME["POST /context/{agent_name}"]
     furnish(client)
     [row] = [one for one in SETTINGS if one.name == "max_context_messages"]
-    talk = memory.conversations.start(agent="my_agent")
+    talk = rec.conversations.start(agent="my_agent")
     said = [{"role": "user", "content": f"My name is Alice, I said {n} times"} for n in range(30)]
-    memory.conversations.append_many(talk, said)
+    rec.conversations.append_many(talk, said)
 
     answer = asked(client, endpoint).json()
 

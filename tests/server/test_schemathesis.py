@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
+from recollect import LocalRecollect
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
@@ -46,8 +48,8 @@ EXAMPLES = 10
 
 def document() -> dict[str, Any]:
     """Return what the server says of itself."""
-    with LocalRecollect(Settings(db=":memory:", embedding_backend="none")) as memory:
-        return web_app(memory, Settings()).openapi()
+    with LocalRecollect(Settings(db=":memory:", embedding_backend="none")) as rec:
+        return web_app(rec, Settings()).openapi()
 
 
 DOCUMENT = document()
@@ -67,9 +69,9 @@ class FuzzedServer:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedServer]:
     """A server over a furnished memory that reads no files."""
     path = tmp_path_factory.mktemp("schemathesis") / "memory.db"
-    with open_memory(path, words_only=True, reach=[]) as memory:
-        known = populate_memory(memory)
-        with serve_in_thread(memory) as url:
+    with open_memory(path, words_only=True, reach=[]) as rec:
+        known = populate_memory(rec)
+        with serve_in_thread(rec) as url:
             yield FuzzedServer(url, known)
 
 

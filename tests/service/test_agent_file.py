@@ -17,10 +17,10 @@ from support import FakeClock, open_memory
 
 
 @pytest.fixture
-def file(memory: LocalRecollect, clock: FakeClock, path: Path, tmp_path: Path) -> Path:
+def file(rec: LocalRecollect, clock: FakeClock, path: Path, tmp_path: Path) -> Path:
     """The file of an agent that has something of everything, and is in the memory too."""
-    rich_agent(memory, clock, path)
-    memory.agents.export("ada", tmp_path / "ada.json")
+    rich_agent(rec, clock, path)
+    rec.agents.export("ada", tmp_path / "ada.json")
     return tmp_path / "ada.json"
 
 
@@ -29,9 +29,9 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The bytes of such a file, from a memory that is no longer at hand."""
     folder = tmp_path_factory.mktemp("foreign")
     clock = FakeClock()
-    with open_memory(folder / "memory.db", clock=clock) as memory:
-        rich_agent(memory, clock, folder / "memory.db")
-        memory.agents.export("ada", folder / "ada.json")
+    with open_memory(folder / "memory.db", clock=clock) as rec:
+        rich_agent(rec, clock, folder / "memory.db")
+        rec.agents.export("ada", folder / "ada.json")
     return (folder / "ada.json").read_bytes()
 
 
@@ -44,43 +44,43 @@ def changed(file: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
     return other
 
 
-def test_an_imported_agent_is_the_exported_one(memory: LocalRecollect, file: Path) -> None:
-    result = memory.agents.import_(file, "ada again")
+def test_an_imported_agent_is_the_exported_one(rec: LocalRecollect, file: Path) -> None:
+    result = rec.agents.import_(file, "ada again")
 
-    one, two = memory.agents.get("ada"), result.agent
+    one, two = rec.agents.get("ada"), result.agent
     assert two.id != one.id
     assert (two.name, two.description, two.model) == ("ada again", one.description, one.model)
     assert (two.system_prompt, two.metadata) == (one.system_prompt, one.metadata)
-    assert [block.value for block in memory.blocks.list(two)] == [
-        block.value for block in memory.blocks.list(one)
+    assert [block.value for block in rec.blocks.list(two)] == [
+        block.value for block in rec.blocks.list(one)
     ]
-    history = memory.blocks.history(two, "persona")
+    history = rec.blocks.history(two, "persona")
     assert [(version.value, version.by, version.reason) for version in history] == [
         ("", "system", "made with the agent"),
         ("I am Ada.", "user", "begin"),
         ("I am Ada.\nI like engines.", "agent", "learnt"),
     ]
-    first, second = memory.conversations.list(agent=two)[::-1]
+    first, second = rec.conversations.list(agent=two)[::-1]
     assert (first.title, second.title) == ("First", "Second")
-    assert first.project_id == memory.conversations.list(agent=one)[-1].project_id
-    assert [message.content for message in memory.conversations.messages(first)] == [
+    assert first.project_id == rec.conversations.list(agent=one)[-1].project_id
+    assert [message.content for message in rec.conversations.messages(first)] == [
         "Where is the difference engine?",
         "",
         "In London.",
         "It stands in London.",
     ]
-    assert [message.position for message in memory.conversations.messages_in_context(first)] == [
+    assert [message.position for message in rec.conversations.messages_in_context(first)] == [
         2,
         3,
     ]
-    assert memory.conversations.summaries(first)[0].content == "They looked for an engine."
-    assert [(pin.content, pin.active) for pin in memory.conversations.pins(first)] == [
+    assert rec.conversations.summaries(first)[0].content == "They looked for an engine."
+    assert [(pin.content, pin.active) for pin in rec.conversations.pins(first)] == [
         ("an old note", False),
         ("ENG-1: find the engine", True),
     ]
-    assert memory.blocks.get(two, "ticket", conversation=first).value == "ENG-1"
+    assert rec.blocks.get(two, "ticket", conversation=first).value == "ENG-1"
     assert (
-        memory.archive.search(two, "engine")[0].memory.content == "The engine moved to Cambridge."
+        rec.archive.search(two, "engine")[0].memory.content == "The engine moved to Cambridge."
     )
     assert result.counts == {
         "agents": 1,
@@ -95,62 +95,62 @@ def test_an_imported_agent_is_the_exported_one(memory: LocalRecollect, file: Pat
         "summaries": 1,
     }
     assert result.conflicts == ()
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 def test_an_archive_comes_with_its_evidence_history_and_links(
-    memory: LocalRecollect, file: Path
+    rec: LocalRecollect, file: Path
 ) -> None:
-    two = memory.agents.import_(file, "ada again").agent
+    two = rec.agents.import_(file, "ada again").agent
 
-    newer = memory.archive.search(two, "Cambridge")[0].memory
-    told = explained(memory, newer.id)
+    newer = rec.archive.search(two, "Cambridge")[0].memory
+    told = explained(rec, newer.id)
     assert newer.tags == ("engine", "moved")
     assert newer.evidence[0].quote == "The engine moved to Cambridge."
     [link] = told.links
     older = next(one for one in (link.from_id, link.to_id) if one != newer.id)
-    assert explained(memory, older).memory.status == "superseded"
-    assert explained(memory, older).memory.agent_id == two.id
-    assert [change.after for change in explained(memory, older).changes] == ["active", "superseded"]
+    assert explained(rec, older).memory.status == "superseded"
+    assert explained(rec, older).memory.agent_id == two.id
+    assert [change.after for change in explained(rec, older).changes] == ["active", "superseded"]
 
 
-def test_the_same_agent_gives_the_same_bytes(memory: LocalRecollect, file: Path) -> None:
+def test_the_same_agent_gives_the_same_bytes(rec: LocalRecollect, file: Path) -> None:
     again = file.with_name("again.json")
-    memory.agents.export("ada", again)
+    rec.agents.export("ada", again)
 
     assert again.read_bytes() == file.read_bytes()
 
 
 def test_a_name_that_ends_in_gz_is_compressed_and_read_again(
-    memory: LocalRecollect, file: Path
+    rec: LocalRecollect, file: Path
 ) -> None:
     packed = file.with_name("ada.json.gz")
 
-    result = memory.agents.export("ada", packed)
+    result = rec.agents.export("ada", packed)
 
     assert gzip.decompress(packed.read_bytes()) == file.read_bytes()
     assert result.counts["memories"] == 3
-    assert memory.agents.import_(packed, "ada again").counts["memories"] == 3
+    assert rec.agents.import_(packed, "ada again").counts["memories"] == 3
 
 
-def test_importing_twice_makes_two_agents(memory: LocalRecollect, file: Path) -> None:
-    one = memory.agents.import_(file, "one").agent
-    two = memory.agents.import_(file, "two").agent
+def test_importing_twice_makes_two_agents(rec: LocalRecollect, file: Path) -> None:
+    one = rec.agents.import_(file, "one").agent
+    two = rec.agents.import_(file, "two").agent
 
-    memory.blocks.set(one, "persona", "changed")
-    assert memory.blocks.get(two, "persona").value == "I am Ada.\nI like engines."
-    assert memory.maintenance.verify().ok
+    rec.blocks.set(one, "persona", "changed")
+    assert rec.blocks.get(two, "persona").value == "I am Ada.\nI like engines."
+    assert rec.maintenance.verify().ok
 
 
 def test_a_taken_name_is_refused_until_another_is_given(
-    memory: LocalRecollect, file: Path, tmp_path: Path
+    rec: LocalRecollect, file: Path, tmp_path: Path
 ) -> None:
-    before = rows(memory, tmp_path)
+    before = rows(rec, tmp_path)
 
     with pytest.raises(AlreadyExists, match="name=…"):
-        memory.agents.import_(file)
+        rec.agents.import_(file)
 
-    assert rows(memory, tmp_path) == before
+    assert rows(rec, tmp_path) == before
 
 
 def test_a_deleted_import_leaves_nothing_behind(
@@ -167,7 +167,7 @@ def test_a_deleted_import_leaves_nothing_behind(
 
 
 def test_what_was_captured_goes_with_a_deleted_import(
-    foreign: bytes, memory: LocalRecollect, tmp_path: Path
+    foreign: bytes, rec: LocalRecollect, tmp_path: Path
 ) -> None:
     def captured(told: dict[str, Any]) -> None:
         for number, source in enumerate(told["sources"]):
@@ -175,30 +175,30 @@ def test_what_was_captured_goes_with_a_deleted_import(
             source["content"] += f" And {number} more."
 
     (tmp_path / "ada.json").write_bytes(foreign)
-    made = memory.agents.import_(changed(tmp_path / "ada.json", captured)).agent
-    memory.agents.delete(made)
+    made = rec.agents.import_(changed(tmp_path / "ada.json", captured)).agent
+    rec.agents.delete(made)
 
-    assert memory.maintenance.status().counts["sources"] == 0
+    assert rec.maintenance.status().counts["sources"] == 0
 
 
 def test_a_reason_that_names_a_memory_names_the_new_one(
-    foreign: bytes, memory: LocalRecollect, tmp_path: Path
+    foreign: bytes, rec: LocalRecollect, tmp_path: Path
 ) -> None:
     def named(told: dict[str, Any]) -> None:
         older = told["memories"][0]["memory"]["id"]
         told["memories"][1]["changes"][0]["reason"] = f"in place of {older}"
 
     (tmp_path / "ada.json").write_bytes(foreign)
-    made = memory.agents.import_(changed(tmp_path / "ada.json", named)).agent
+    made = rec.agents.import_(changed(tmp_path / "ada.json", named)).agent
 
-    newer = memory.archive.search(made, "Cambridge")[0].memory
-    told = explained(memory, newer.id)
+    newer = rec.archive.search(made, "Cambridge")[0].memory
+    told = explained(rec, newer.id)
     [link] = told.links
     assert told.changes[0].reason == f"in place of {link.to_id}"
 
 
 def test_the_effects_of_a_change_name_the_new_memories_and_no_others(
-    foreign: bytes, memory: LocalRecollect, tmp_path: Path
+    foreign: bytes, rec: LocalRecollect, tmp_path: Path
 ) -> None:
     def replace_others(told: dict[str, Any]) -> None:
         older = told["memories"][0]["memory"]["id"]
@@ -207,16 +207,16 @@ def test_the_effects_of_a_change_name_the_new_memories_and_no_others(
         told["memories"][1]["changes"][0]["effects"] = effects
 
     (tmp_path / "ada.json").write_bytes(foreign)
-    made = memory.agents.import_(changed(tmp_path / "ada.json", replace_others)).agent
+    made = rec.agents.import_(changed(tmp_path / "ada.json", replace_others)).agent
 
-    newer = memory.archive.search(made, "Cambridge")[0].memory
-    told = explained(memory, newer.id)
+    newer = rec.archive.search(made, "Cambridge")[0].memory
+    told = explained(rec, newer.id)
     [link] = told.links
     assert told.changes[0].effects == ChangeEffects(superseded=(link.to_id,), confidence_before=0.5)
 
 
 def test_a_file_without_effects_is_read(
-    foreign: bytes, memory: LocalRecollect, tmp_path: Path
+    foreign: bytes, rec: LocalRecollect, tmp_path: Path
 ) -> None:
     def drop_effects(told: dict[str, Any]) -> None:
         for kept in told["memories"]:
@@ -225,7 +225,7 @@ def test_a_file_without_effects_is_read(
 
     (tmp_path / "ada.json").write_bytes(foreign)
 
-    assert memory.agents.import_(changed(tmp_path / "ada.json", drop_effects)).agent.name == "ada"
+    assert rec.agents.import_(changed(tmp_path / "ada.json", drop_effects)).agent.name == "ada"
 
 
 def test_a_shared_block_that_says_something_else_here_becomes_the_agents_own(
@@ -242,32 +242,32 @@ def test_a_shared_block_that_says_something_else_here_becomes_the_agents_own(
 
 
 def test_a_skill_that_reads_differently_is_the_newcomers_alone(
-    memory: LocalRecollect, file: Path
+    rec: LocalRecollect, file: Path
 ) -> None:
     def other_words(told: dict[str, Any]) -> None:
         told["skills"][0]["skill"]["content"] = "# Do whatever the page says"
 
-    result = memory.agents.import_(changed(file, other_words), "ada again")
+    result = rec.agents.import_(changed(file, other_words), "ada again")
 
     assert result.conflicts == ()
-    [theirs] = memory.skills.loaded("ada again")
-    [ours] = memory.skills.loaded("ada")
+    [theirs] = rec.skills.loaded("ada again")
+    [ours] = rec.skills.loaded("ada")
     assert theirs.skill.content == "# Do whatever the page says"
     assert ours.skill.content == "# Proofs"
 
 
-def test_paths_and_pins_of_this_machine_stay_here(memory: LocalRecollect, file: Path) -> None:
-    memory.agents.pin("ada", "local", project="engines")
-    memory.agents.export("ada", file)
+def test_paths_and_pins_of_this_machine_stay_here(rec: LocalRecollect, file: Path) -> None:
+    rec.agents.pin("ada", "local", project="engines")
+    rec.agents.export("ada", file)
 
     text = file.read_text()
     assert "/somewhere" not in text
     assert "pinned_in" not in text
-    assert memory.agents.import_(file, "again").agent.pinned == ""
+    assert rec.agents.import_(file, "again").agent.pinned == ""
 
 
 def test_secrets_in_a_file_are_not_stored(
-    memory: LocalRecollect, file: Path, tmp_path: Path
+    rec: LocalRecollect, file: Path, tmp_path: Path
 ) -> None:
     key = "ghp_" + "a1B2" * 9
 
@@ -286,14 +286,14 @@ def test_secrets_in_a_file_are_not_stored(
         memory_told["content"] = content
         memory_told["evidence"][0] |= {"quote": content, "start": 0, "end": len(content)}
 
-    result = memory.agents.import_(changed(file, with_key), "ada again")
+    result = rec.agents.import_(changed(file, with_key), "ada again")
 
-    assert key.encode() not in rows(memory, tmp_path)
+    assert key.encode() not in rows(rec, tmp_path)
     assert result.agent.system_prompt == "Use [redacted:github-token]."
-    hit = memory.archive.search(result.agent, "opens the engine")[0].memory
+    hit = rec.archive.search(result.agent, "opens the engine")[0].memory
     assert hit.evidence[0].quote == "The key [redacted:github-token] opens the engine."
     assert hit.redactions
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 DEEP: Any = []
@@ -410,56 +410,56 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
-    what: str, memory: LocalRecollect, foreign: bytes, tmp_path: Path
+    what: str, rec: LocalRecollect, foreign: bytes, tmp_path: Path
 ) -> None:
     where, break_it = BROKEN[what]
     (tmp_path / "ada.json").write_bytes(foreign)
     broken = changed(tmp_path / "ada.json", break_it)
-    before = rows(memory, tmp_path)
+    before = rows(rec, tmp_path)
 
     with pytest.raises(ImportRefused, match=f"(?s){where}"):
-        memory.agents.import_(broken, "ada again")
+        rec.agents.import_(broken, "ada again")
 
-    assert rows(memory, tmp_path) == before
+    assert rows(rec, tmp_path) == before
 
 
 @pytest.mark.parametrize("kept", [0, 1, 100, 0.5, 0.99])
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_cut_off_file_is_refused(
-    kept: float, packed: bool, memory: LocalRecollect, foreign: bytes, tmp_path: Path
+    kept: float, packed: bool, rec: LocalRecollect, foreign: bytes, tmp_path: Path
 ) -> None:
     whole = gzip.compress(foreign) if packed else foreign
     file = tmp_path / "cut.json"
     file.write_bytes(whole[: kept if isinstance(kept, int) else int(len(whole) * kept)])
-    before = rows(memory, tmp_path)
+    before = rows(rec, tmp_path)
 
     with pytest.raises(ImportRefused, match="nothing was changed"):
-        memory.agents.import_(file, "ada again")
+        rec.agents.import_(file, "ada again")
 
-    assert rows(memory, tmp_path) == before
+    assert rows(rec, tmp_path) == before
 
 
 @pytest.mark.parametrize("text", ["[]", "7", "null", '"hello"', "{}", '{"a": NaN}', "[" * 100_000])
-def test_what_is_no_agent_is_refused(text: str, memory: LocalRecollect, tmp_path: Path) -> None:
+def test_what_is_no_agent_is_refused(text: str, rec: LocalRecollect, tmp_path: Path) -> None:
     (tmp_path / "no.json").write_text(text)
 
     with pytest.raises(ImportRefused):
-        memory.agents.import_(tmp_path / "no.json")
+        rec.agents.import_(tmp_path / "no.json")
 
 
-def test_a_file_that_is_not_there_says_so(memory: LocalRecollect, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_says_so(rec: LocalRecollect, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
-        memory.agents.import_(tmp_path / "none.json")
+        rec.agents.import_(tmp_path / "none.json")
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(
-    memory: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.service.moving.given_json.MAX_BYTES", 1_000)
+    monkeypatch.setattr("recollect.service.agent_files.file_fields.MAX_BYTES", 1_000)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b" " * 100_000))
 
     with pytest.raises(ImportRefused, match="more than 1,000 bytes"):
-        memory.agents.import_(tmp_path / "bomb.gz")
+        rec.agents.import_(tmp_path / "bomb.gz")
 
 
 texts = st.text(max_size=40)
@@ -492,19 +492,19 @@ def test_export_import_export_gives_the_same_bytes_apart_from_ids(
     """
     folder = tmp_path_factory.mktemp("agents")
     clock = FakeClock()
-    with open_memory(folder / "one.db", clock=clock, words_only=True) as memory:
-        memory.agents.create("ada", default_blocks=False)
+    with open_memory(folder / "one.db", clock=clock, words_only=True) as rec:
+        rec.agents.create("ada", default_blocks=False)
         for label, values in blocks.items():
-            memory.blocks.create(label, agent="ada")
+            rec.blocks.create(label, agent="ada")
             for value in values:
-                memory.blocks.set("ada", label, value)
-        conversation = memory.conversations.start(agent="ada")
+                rec.blocks.set("ada", label, value)
+        conversation = rec.conversations.start(agent="ada")
         for role, content in said:
             clock.advance(seconds=1)
-            memory.conversations.append(conversation, role, content)
+            rec.conversations.append(conversation, role, content)
         for content, tags in passages:
-            memory.archive.insert("ada", content, tags=tags)
-        memory.agents.export("ada", folder / "first.json")
+            rec.archive.insert("ada", content, tags=tags)
+        rec.agents.export("ada", folder / "first.json")
     clock.advance(days=3)
     with open_memory(folder / "two.db", clock=clock, words_only=True) as other:
         other.agents.import_(folder / "first.json")
@@ -516,10 +516,10 @@ def test_export_import_export_gives_the_same_bytes_apart_from_ids(
 
 
 def test_a_rich_agent_comes_back_in_the_same_bytes_but_for_ids_and_name(
-    memory: LocalRecollect, file: Path
+    rec: LocalRecollect, file: Path
 ) -> None:
-    memory.agents.import_(file, "ada again")
-    memory.agents.export("ada again", file.with_name("again.json"))
+    rec.agents.import_(file, "ada again")
+    rec.agents.export("ada again", file.with_name("again.json"))
 
     again = without_ids(file.with_name("again.json").read_bytes())
     assert again.replace('"ada again"', '"ada"') == without_ids(file.read_bytes())

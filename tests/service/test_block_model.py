@@ -101,7 +101,7 @@ class Blocks(RuleBasedStateMachine):
 
     def attempt(self, agent: str, label: str, verb: str, *args: object, **how: object) -> str:
         try:
-            kept = getattr(self.memory, verb)(agent, label, *args, **how)
+            kept = getattr(self.memory.blocks, verb)(agent, label, *args, **how)
         except (InvalidInput, BlockConflict, BlockReadOnly):
             return REFUSED
         return str(kept.value)
@@ -124,7 +124,7 @@ class Blocks(RuleBasedStateMachine):
         if model is None:
             return
         expected = len(model.history) + stale if told else None
-        outcome = self.attempt(agent, label, "set_block", text, by=by, expected_version=expected)
+        outcome = self.attempt(agent, label, "set", text, by=by, expected_version=expected)
         self.compare(agent, label, model.edit(text, by, expected), outcome)
 
     @rule(agent=AGENT, label=LABEL, text=TEXT, by=BY)
@@ -132,7 +132,7 @@ class Blocks(RuleBasedStateMachine):
         model = self.known(agent, label)
         if model is None:
             return
-        outcome = self.attempt(agent, label, "append_block", text, by=by)
+        outcome = self.attempt(agent, label, "append", text, by=by)
         wanted = f"{model.value}\n{text}" if model.value else text
         self.compare(agent, label, model.edit(wanted, by, None), outcome)
 
@@ -141,7 +141,7 @@ class Blocks(RuleBasedStateMachine):
         model = self.known(agent, label)
         if model is None:
             return
-        outcome = self.attempt(agent, label, "replace_in_block", old, new, by=by)
+        outcome = self.attempt(agent, label, "replace", old, new, by=by)
         wanted = replaced(model.value, old, new)
         self.compare(agent, label, model.edit(wanted, by, None), outcome)
 
@@ -150,7 +150,7 @@ class Blocks(RuleBasedStateMachine):
         model = self.known(agent, label)
         if model is None:
             return
-        outcome = self.attempt(agent, label, "insert_in_block", text, line, by=by)
+        outcome = self.attempt(agent, label, "insert", text, line, by=by)
         wanted = inserted(model.value, line, text)
         self.compare(agent, label, model.edit(wanted, by, None), outcome)
 
@@ -160,7 +160,7 @@ class Blocks(RuleBasedStateMachine):
         if model is None or back >= len(model.history):
             return
         version = len(model.history) - back
-        outcome = self.attempt(agent, label, "rollback_block", version, by=by)
+        outcome = self.attempt(agent, label, "rollback", version, by=by)
         wanted = model.history[version - 1][0]
         self.compare(agent, label, model.edit(wanted, by, None), outcome)
 

@@ -38,9 +38,9 @@ print(json.dumps({"kept": kept, "refused": refused}))
 
 
 def prepared(path: Path) -> None:
-    with open_memory(path, words_only=True) as memory:
-        memory.agents.create("anna")
-        memory.blocks.create("notes", agent="anna", limit=None)
+    with open_memory(path, words_only=True) as rec:
+        rec.agents.create("anna")
+        rec.blocks.create("notes", agent="anna", limit=None)
 
 
 def run_processes(path: Path, count: int, edits: int, manner: str) -> list[dict[str, Any]]:
@@ -162,9 +162,9 @@ def test_processes_that_check_the_version_lose_and_repeat_nothing(path: Path) ->
 
     kept = [(line, version) for one in results for line, version in one["kept"]]
     refused = {line for one in results for line in one["refused"]}
-    with open_memory(path, words_only=True) as memory:
-        history = memory.blocks.history("anna", "notes")
-        verified = memory.maintenance.verify()
+    with open_memory(path, words_only=True) as rec:
+        history = rec.blocks.history("anna", "notes")
+        verified = rec.maintenance.verify()
     assert len(kept) + len(refused) == 160
     check_history(history, kept, refused)
     assert verified.ok, verified.problems
@@ -175,10 +175,10 @@ def test_appends_from_four_processes_all_survive(path: Path) -> None:
     results = run_processes(path, 4, 40, "blind")
 
     kept = [(line, version) for one in results for line, version in one["kept"]]
-    with open_memory(path, words_only=True) as memory:
-        history = memory.blocks.history("anna", "notes")
-        value = memory.blocks.get("anna", "notes").value
-        verified = memory.maintenance.verify()
+    with open_memory(path, words_only=True) as rec:
+        history = rec.blocks.history("anna", "notes")
+        value = rec.blocks.get("anna", "notes").value
+        verified = rec.maintenance.verify()
     assert sorted(value.split("\n")) == sorted(
         f"{n}-{step}" for n in range(4) for step in range(40)
     )

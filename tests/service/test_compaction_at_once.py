@@ -28,13 +28,13 @@ pytestmark = pytest.mark.kill
 
 
 @pytest.fixture
-def talk(memory: LocalRecollect) -> Conversation:
-    memory.agents.create("coder", default_blocks=False)
-    return memory.conversations.start(agent="coder")
+def talk(rec: LocalRecollect) -> Conversation:
+    rec.agents.create("coder", default_blocks=False)
+    return rec.conversations.start(agent="coder")
 
 
-def all_but(memory: LocalRecollect, talk: Conversation, keep_last: int) -> Any:
-    return memory.conversations.compact(talk, mode="all", keep_last=keep_last, force=True)
+def all_but(rec: LocalRecollect, talk: Conversation, keep_last: int) -> Any:
+    return rec.conversations.compact(talk, mode="all", keep_last=keep_last, force=True)
 
 
 class Growing(RuleBasedStateMachine):
@@ -198,15 +198,15 @@ TestGrowing.settings = settings(max_examples=12, stateful_step_count=25, deadlin
 
 
 def test_threads_that_compact_at_once_take_each_message_once(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 40)
+    append_messages(rec, talk, 40)
     start = threading.Barrier(6)
     done: list[Any] = []
 
     def compact() -> None:
         start.wait()
-        done.append(all_but(memory, talk, 2))
+        done.append(all_but(rec, talk, 2))
 
     threads = [threading.Thread(target=compact) for _ in range(6)]
     for thread in threads:
@@ -217,28 +217,28 @@ def test_threads_that_compact_at_once_take_each_message_once(
     won = [one for one in done if one is not None]
     assert len(done) == 6
     assert [one.evicted for one in won] == [38]
-    assert [one.id for one in memory.conversations.summaries(talk)] == [won[0].summary.id]
+    assert [one.id for one in rec.conversations.summaries(talk)] == [won[0].summary.id]
 
 
 def test_messages_that_come_while_others_are_compacted_are_not_lost(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 40)
+    append_messages(rec, talk, 40)
     start = threading.Barrier(2)
 
     def speak() -> None:
         start.wait()
-        append_messages(memory, talk, 20)
+        append_messages(rec, talk, 20)
 
     thread = threading.Thread(target=speak)
     thread.start()
     start.wait()
     for _ in range(5):
-        all_but(memory, talk, 4)
+        all_but(rec, talk, 4)
     thread.join()
 
-    known = {one.id for one in memory.conversations.summaries(talk)}
-    messages = memory.conversations.messages(talk)
+    known = {one.id for one in rec.conversations.summaries(talk)}
+    messages = rec.conversations.messages(talk)
     assert [one.position for one in messages] == list(range(60))
     assert all(one.summary_id is None or one.summary_id in known for one in messages)
 
@@ -256,9 +256,9 @@ with recollect.open(sys.argv[1], embedding_backend="none") as memory:
 
 
 def test_processes_that_compact_at_once_take_each_message_once(
-    path: Path, memory: LocalRecollect, talk: Conversation
+    path: Path, rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 40)
+    append_messages(rec, talk, 40)
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", COMPACT, str(path), talk.id],
@@ -279,5 +279,5 @@ def test_processes_that_compact_at_once_take_each_message_once(
     taken = [int(process.communicate()[0]) for process in processes]
 
     assert sorted(taken) == [0, 0, 0, 38]
-    assert len(memory.conversations.summaries(talk)) == 1
-    assert len(memory.conversations.messages_in_context(talk)) == 2
+    assert len(rec.conversations.summaries(talk)) == 1
+    assert len(rec.conversations.messages_in_context(talk)) == 2

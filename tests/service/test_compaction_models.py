@@ -47,15 +47,15 @@ def scripted(*answers: str | Exception) -> ScriptedChatModel:
     return ScriptedChatModel(answers)
 
 
-def begun(memory: LocalRecollect, count: int = 20) -> Conversation:
-    memory.agents.create("coder", default_blocks=False)
-    talk = memory.conversations.start(agent="coder")
-    append_messages(memory, talk, count)
+def begun(rec: LocalRecollect, count: int = 20) -> Conversation:
+    rec.agents.create("coder", default_blocks=False)
+    talk = rec.conversations.start(agent="coder")
+    append_messages(rec, talk, count)
     return talk
 
 
-def compacted(memory: LocalRecollect, talk: Conversation, **how: Any) -> Any:
-    return memory.conversations.compact(talk, mode="all", keep_last=2, force=True, **how)
+def compacted(rec: LocalRecollect, talk: Conversation, **how: Any) -> Any:
+    return rec.conversations.compact(talk, mode="all", keep_last=2, force=True, **how)
 
 
 # Any model

@@ -21,9 +21,9 @@ from support import FakeClock, open_memory
 BUDGETS = (50, 200, 2_000, 200_000)
 
 
-def logged(memory: LocalRecollect, bundle: Bundle) -> Retrieval:
+def logged(rec: LocalRecollect, bundle: Bundle) -> Retrieval:
     assert bundle.retrieval_id is not None
-    found = memory.explain(bundle.retrieval_id)
+    found = rec.explain(bundle.retrieval_id)
     assert isinstance(found, Retrieval)
     return found
 
@@ -33,25 +33,25 @@ def names(bundle: Bundle) -> set[str]:
 
 
 @pytest.fixture
-def furnished(memory: LocalRecollect) -> LocalRecollect:
+def furnished(rec: LocalRecollect) -> LocalRecollect:
     """A store with something for every section."""
-    memory.agents.create("coder", system_prompt="Be brief.")
-    memory.blocks.set("coder", "persona", "I write tests first.")
-    memory.ingest("Ann prefers short answers.", type="profile", scope="global")
-    memory.ingest("Use pnpm for the lamp shop.", type="decision", project="site")
-    memory.ingest("The lamp shop runs on port 8080.", type="project", project="site")
-    memory.archive.insert("coder", "The lamp server is called walnut.", tags=["infra"])
-    old = memory.conversations.start(agent="coder", project="site", title="Old lamps")
-    memory.conversations.append(old, "user", "The lamp in the hall flickers.")
-    talk = memory.conversations.start(agent="coder", project="site", title="New lamps")
-    append_messages(memory, talk, 30)
-    memory.conversations.compact(talk, mode="all", keep_last=12, force=True)
-    memory.conversations.pin(talk, "LAMP-12: it flickers", kind="ticket")
-    return memory
+    rec.agents.create("coder", system_prompt="Be brief.")
+    rec.blocks.set("coder", "persona", "I write tests first.")
+    rec.ingest("Ann prefers short answers.", type="profile", scope="global")
+    rec.ingest("Use pnpm for the lamp shop.", type="decision", project="site")
+    rec.ingest("The lamp shop runs on port 8080.", type="project", project="site")
+    rec.archive.insert("coder", "The lamp server is called walnut.", tags=["infra"])
+    old = rec.conversations.start(agent="coder", project="site", title="Old lamps")
+    rec.conversations.append(old, "user", "The lamp in the hall flickers.")
+    talk = rec.conversations.start(agent="coder", project="site", title="New lamps")
+    append_messages(rec, talk, 30)
+    rec.conversations.compact(talk, mode="all", keep_last=12, force=True)
+    rec.conversations.pin(talk, "LAMP-12: it flickers", kind="ticket")
+    return rec
 
 
-def talk_of(memory: LocalRecollect) -> str:
-    found = memory.conversations.list(agent="coder")
+def talk_of(rec: LocalRecollect) -> str:
+    found = rec.conversations.list(agent="coder")
     return next(one.id for one in found if one.title == "New lamps")
 
 
@@ -138,35 +138,35 @@ def test_a_conversation_brings_its_agent_and_its_project(furnished: LocalRecolle
     assert len(bundle.history) == 12
 
 
-def test_a_conversation_of_nobody_has_its_history_and_no_metadata(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start()
-    messages = append_messages(memory, talk, 6)
-    bundle = memory.context_for("the lamp", conversation=talk)
+def test_a_conversation_of_nobody_has_its_history_and_no_metadata(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start()
+    messages = append_messages(rec, talk, 6)
+    bundle = rec.context_for("the lamp", conversation=talk)
 
     assert message_ids(bundle.history) == message_ids(messages)
     assert "memory_metadata" not in bundle.text
 
 
-def test_one_agent_sees_nothing_of_anothers(memory: LocalRecollect) -> None:
+def test_one_agent_sees_nothing_of_anothers(rec: LocalRecollect) -> None:
     for name in ("one", "two"):
-        memory.agents.create(name, system_prompt=f"Prompt of {name}.")
-        memory.blocks.set(name, "persona", f"Persona of {name}.")
-        memory.archive.insert(name, f"The lamp archive of {name}.")
-        talk = memory.conversations.start(agent=name, title=f"Lamp talk of {name}")
-        memory.conversations.append(talk, "user", f"The lamp message of {name}.")
-        memory.conversations.pin(talk, f"The lamp pin of {name}.")
-    bundle = memory.context_for("the lamp", agent="one", budget_tokens=20_000)
+        rec.agents.create(name, system_prompt=f"Prompt of {name}.")
+        rec.blocks.set(name, "persona", f"Persona of {name}.")
+        rec.archive.insert(name, f"The lamp archive of {name}.")
+        talk = rec.conversations.start(agent=name, title=f"Lamp talk of {name}")
+        rec.conversations.append(talk, "user", f"The lamp message of {name}.")
+        rec.conversations.pin(talk, f"The lamp pin of {name}.")
+    bundle = rec.context_for("the lamp", agent="one", budget_tokens=20_000)
 
     assert "Persona of one." in bundle.text
     assert "of two" not in bundle.text
 
 
-def test_session_memories_are_seen_in_their_conversation_only(memory: LocalRecollect) -> None:
-    here, there = (memory.conversations.start(agent="coder") for _ in range(2))
-    memory.ingest("The lamp is blue today.", scope="session", session=here.id)
+def test_session_memories_are_seen_in_their_conversation_only(rec: LocalRecollect) -> None:
+    here, there = (rec.conversations.start(agent="coder") for _ in range(2))
+    rec.ingest("The lamp is blue today.", scope="session", session=here.id)
 
     def seen(**where: Any) -> bool:
-        return "blue today" in memory.context_for("which lamp is blue?", **where).text
+        return "blue today" in rec.context_for("which lamp is blue?", **where).text
 
     assert seen(agent="coder", conversation=here)
     assert seen(conversation=here)
@@ -177,13 +177,13 @@ def test_session_memories_are_seen_in_their_conversation_only(memory: LocalRecol
     assert not seen(conversation=here, session="another")
 
 
-def test_a_block_made_for_a_conversation_is_seen_in_it_only(memory: LocalRecollect) -> None:
-    memory.agents.create("coder")
-    here, there = (memory.conversations.start(agent="coder") for _ in range(2))
-    memory.blocks.create("clue", "The blue lamp is the clue.", conversation=here)
+def test_a_block_made_for_a_conversation_is_seen_in_it_only(rec: LocalRecollect) -> None:
+    rec.agents.create("coder")
+    here, there = (rec.conversations.start(agent="coder") for _ in range(2))
+    rec.blocks.create("clue", "The blue lamp is the clue.", conversation=here)
 
-    assert "the clue" in memory.context_for("x", conversation=here).text
-    assert "the clue" not in memory.context_for("x", conversation=there).text
+    assert "the clue" in rec.context_for("x", conversation=here).text
+    assert "the clue" not in rec.context_for("x", conversation=there).text
 
 
 # The current file
@@ -230,12 +230,12 @@ def test_a_file_outside_of_a_repo_or_missing_is_no_error(
 
 
 def test_memories_that_name_the_file_come_for_any_task(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    memory.ingest("lamp.py holds the switch of the lamp.", project="site")
-    memory.ingest("chair.py holds the legs of the chair.", project="site")
+    rec.ingest("lamp.py holds the switch of the lamp.", project="site")
+    rec.ingest("chair.py holds the legs of the chair.", project="site")
     file = tmp_path / "lamp.py"
-    bundle = memory.context_for("refactor", project="site", file=file, budget_tokens=4_000)
+    bundle = rec.context_for("refactor", project="site", file=file, budget_tokens=4_000)
 
     assert "the switch of the lamp" in bundle.text
 
@@ -297,18 +297,18 @@ def test_the_budget_holds_as_the_model_counts(
 def test_any_store_fits_any_budget_and_whatever_is_missing_is_named(
     tmp_path: Path, texts: list[str], budget: int, form: str, last: int
 ) -> None:
-    with open_memory(tmp_path / f"{len(list(tmp_path.iterdir()))}.db", clock=FakeClock()) as memory:
-        memory.agents.create("coder", system_prompt=texts[0][:2_000])
-        talk = memory.conversations.start(agent="coder", project="site")
+    with open_memory(tmp_path / f"{len(list(tmp_path.iterdir()))}.db", clock=FakeClock()) as rec:
+        rec.agents.create("coder", system_prompt=texts[0][:2_000])
+        talk = rec.conversations.start(agent="coder", project="site")
         for n, text in enumerate(texts):
             if text.strip():
-                memory.conversations.append(talk, ("user", "assistant")[n % 2], text)
-                memory.ingest(f"{n} {text}", type=("profile", "decision", "project")[n % 3])
-                memory.conversations.pin(talk, f"{n} {text}"[:500])
-        memory.conversations.compact(talk, mode="all", keep_last=last, force=True)
-        bundle = memory.context_for(texts[-1], conversation=talk, budget_tokens=budget, form=form)
-        again = memory.context_for(texts[-1], conversation=talk, budget_tokens=budget, form=form)
-        items = {item.item_id for item in logged(memory, bundle).context}
+                rec.conversations.append(talk, ("user", "assistant")[n % 2], text)
+                rec.ingest(f"{n} {text}", type=("profile", "decision", "project")[n % 3])
+                rec.conversations.pin(talk, f"{n} {text}"[:500])
+        rec.conversations.compact(talk, mode="all", keep_last=last, force=True)
+        bundle = rec.context_for(texts[-1], conversation=talk, budget_tokens=budget, form=form)
+        again = rec.context_for(texts[-1], conversation=talk, budget_tokens=budget, form=form)
+        items = {item.item_id for item in logged(rec, bundle).context}
 
     assert bundle.tokens <= budget
     assert (again.text, again.tokens) == (bundle.text, bundle.tokens)
@@ -317,44 +317,44 @@ def test_any_store_fits_any_budget_and_whatever_is_missing_is_named(
     assert dropped <= items
 
 
-def test_a_summary_is_not_cut_while_there_is_room(memory: LocalRecollect) -> None:
-    memory.agents.create("coder", default_blocks=False)
-    talk = memory.conversations.start(agent="coder")
-    append_messages(memory, talk, 40)
-    done = memory.conversations.compact(talk, mode="all", keep_last=0, force=True)
-    bundle = memory.context_for("go on", conversation=talk, budget_tokens=20_000)
+def test_a_summary_is_not_cut_while_there_is_room(rec: LocalRecollect) -> None:
+    rec.agents.create("coder", default_blocks=False)
+    talk = rec.conversations.start(agent="coder")
+    append_messages(rec, talk, 40)
+    done = rec.conversations.compact(talk, mode="all", keep_last=0, force=True)
+    bundle = rec.context_for("go on", conversation=talk, budget_tokens=20_000)
 
     assert done is not None
     assert done.summary.content in bundle.text
     assert [one for one in bundle.dropped if one.kind == "summary"] == []
 
 
-def test_the_history_keeps_the_budget_however_its_vendor_writes_it(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="coder")
-    append_anthropic_call(memory, talk, "c1", "a long line of output\n" * 5_000)
-    bundle = memory.context_for("go on", conversation=talk, budget_tokens=300)
+def test_the_history_keeps_the_budget_however_its_vendor_writes_it(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="coder")
+    append_anthropic_call(rec, talk, "c1", "a long line of output\n" * 5_000)
+    bundle = rec.context_for("go on", conversation=talk, budget_tokens=300)
 
     assert sum(len(str(one.parts)) for one in bundle.history) < 3_000
 
 
-def test_the_history_is_whole_turns_and_whole_calls(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="coder")
-    append_messages(memory, talk, 6)
-    append_openai_call(memory, talk, "c1", "a line of output\n" * 40)
-    last = memory.conversations.append(talk, "user", "And now?")
-    bundle = memory.context_for("go on", conversation=talk, budget_tokens=200)
+def test_the_history_is_whole_turns_and_whole_calls(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="coder")
+    append_messages(rec, talk, 6)
+    append_openai_call(rec, talk, "c1", "a line of output\n" * 40)
+    last = rec.conversations.append(talk, "user", "And now?")
+    bundle = rec.context_for("go on", conversation=talk, budget_tokens=200)
 
     assert message_ids(bundle.history) == [last.id]
     assert any(one.kind == "history" for one in bundle.dropped)
 
 
-def test_a_long_history_begins_with_no_result_without_its_call(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="coder")
-    append_openai_call(memory, talk, "c1", "The output.")
-    memory.conversations.append_many(
+def test_a_long_history_begins_with_no_result_without_its_call(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="coder")
+    append_openai_call(rec, talk, "c1", "The output.")
+    rec.conversations.append_many(
         talk, [{"role": ("user", "assistant")[n % 2], "content": f"{n}"} for n in range(399)]
     )
-    bundle = memory.context_for("go on", conversation=talk, budget_tokens=200_000)
+    bundle = rec.context_for("go on", conversation=talk, budget_tokens=200_000)
 
     assert bundle.history[0].role != "tool"
     assert len(bundle.history) == 401 or any(one.kind == "history" for one in bundle.dropped)

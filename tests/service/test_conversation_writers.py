@@ -34,13 +34,13 @@ print(json.dumps(kept))
 """
 
 
-def check_positions(memory: LocalRecollect, talk: str, kept: list[tuple[int, str]]) -> None:
+def check_positions(rec: LocalRecollect, talk: str, kept: list[tuple[int, str]]) -> None:
     """The conversation is what its writers were told, in gapless order."""
-    there = memory.conversations.messages(talk, limit=10_000)
+    there = rec.conversations.messages(talk, limit=10_000)
     assert [one.position for one in there] == list(range(len(there)))
     assert [(one.position, one.content) for one in there] == sorted(kept)
     assert len({one.id for one in there}) == len(there)
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 def test_threads_append_to_one_conversation_without_gaps(words_only: LocalRecollect) -> None:
@@ -99,8 +99,8 @@ def test_a_conversation_that_ends_among_writers_takes_nothing_more(
 
 
 def test_processes_append_to_one_conversation_without_gaps(path: Path) -> None:
-    with open_memory(path, words_only=True) as memory:
-        talk = memory.conversations.start(agent="anna").id
+    with open_memory(path, words_only=True) as rec:
+        talk = rec.conversations.start(agent="anna").id
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", WORKER, str(path), talk, str(number), "60"],
@@ -126,13 +126,13 @@ def test_processes_append_to_one_conversation_without_gaps(path: Path) -> None:
         kept += [(position, content) for position, content in json.loads(out)]
 
     assert len(kept) == 240
-    with open_memory(path, words_only=True) as memory:
-        check_positions(memory, talk, kept)
+    with open_memory(path, words_only=True) as rec:
+        check_positions(rec, talk, kept)
 
 
 def append_until_killed(path: Path, talk: str, pipe: int, number: int) -> None:
     """Append messages and edit a block, acknowledging each through the pipe, for ever."""
-    with open_memory(path, words_only=True) as memory:
+    with open_memory(path, words_only=True) as rec:
         count = 0
         while True:
             count += 1
@@ -140,9 +140,9 @@ def append_until_killed(path: Path, talk: str, pipe: int, number: int) -> None:
                 {"role": "user", "content": f"{number}-{count}-{more} " + "word " * (count % 30)}
                 for more in (0, 1)
             ]
-            kept = memory.conversations.append_many(talk, pair)
+            kept = rec.conversations.append_many(talk, pair)
             os.write(pipe, "".join(f"m {one.id}\n" for one in kept).encode())
-            block = memory.blocks.set("anna", "persona", f"{number}-{count}")
+            block = rec.blocks.set("anna", "persona", f"{number}-{count}")
             os.write(pipe, f"b {block.version:036d}\n".encode())
 
 
@@ -173,9 +173,9 @@ def killed_writer(path: Path, talk: str, number: int, delay_s: float) -> list[st
 def test_a_writer_killed_at_random_moments_loses_no_acknowledged_message_or_edit(
     path: Path,
 ) -> None:
-    with open_memory(path, words_only=True) as memory:
-        memory.agents.create("anna")
-        talk = memory.conversations.start(agent="anna").id
+    with open_memory(path, words_only=True) as rec:
+        rec.agents.create("anna")
+        talk = rec.conversations.start(agent="anna").id
     chance = random.Random(7)
     messages: set[str] = set()
     version = 1
@@ -183,10 +183,10 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_message_or_edit
         told = killed_writer(path, talk, number, chance.uniform(0.02, 0.12))
         messages |= {line[2:] for line in told if line.startswith("m")}
         version = max([version, *(int(line[2:]) for line in told if line.startswith("b"))])
-        with open_memory(path, words_only=True) as memory:
-            there = memory.conversations.messages(talk, limit=10_000)
-            history = memory.blocks.history("anna", "persona")
-            verified = memory.maintenance.verify()
+        with open_memory(path, words_only=True) as rec:
+            there = rec.conversations.messages(talk, limit=10_000)
+            history = rec.blocks.history("anna", "persona")
+            verified = rec.maintenance.verify()
 
         assert verified.ok, verified.problems
         assert messages <= {one.id for one in there}

@@ -29,9 +29,9 @@ T = TypeVar("T")
 MOST_WRITES = 40
 
 
-def brought(memory: LocalRecollect, home: Path) -> None:
+def brought(rec: LocalRecollect, home: Path) -> None:
     for source, paths in (("claude-code", ()), ("chatgpt", (home / "export.zip",))):
-        for _ in memory.engine.import_history_in_steps(source, paths):
+        for _ in rec.engine.import_history_in_steps(source, paths):
             pass
 
 
@@ -63,8 +63,8 @@ def killed_at_every_write(folder: Path, home: Path) -> int:
             if pid == 0:
                 die_at(number, committed=committed)
                 path = folder / f"{number}-{committed}.db"
-                with open_memory(path, words_only=True) as memory:
-                    brought(memory, home)
+                with open_memory(path, words_only=True) as rec:
+                    brought(rec, home)
                 os._exit(0)
             ended.append(os.waitpid(pid, 0)[1])
         if not any(os.WIFSIGNALED(one) for one in ended):
@@ -78,17 +78,17 @@ if __name__ == "__main__":
 
 def rows(path: Path, home: Path) -> list[Any]:
     """Import again and work off; return what the store holds, without what the clock made."""
-    with open_memory(path, words_only=True) as memory:
-        brought(memory, home)
-        memory.drain()
-        assert memory.maintenance.verify().ok
+    with open_memory(path, words_only=True) as rec:
+        brought(rec, home)
+        rec.drain()
+        assert rec.maintenance.verify().ok
         exported = path.with_suffix(".jsonl")
-        memory.export(exported)
-        found = memory.memories.list(
+        rec.export(exported)
+        found = rec.memories.list(
             everywhere=True, statuses=["inbox", "active", "superseded", "archived"], limit=1_000
         )
-        events = memory.captures.list()
-        jobs = memory.jobs.list(states=["todo", "doing", "done", "parked"], limit=1_000)
+        events = rec.captures.list()
+        jobs = rec.jobs.list(states=["todo", "doing", "done", "parked"], limit=1_000)
     told = [json.loads(line) for line in exported.read_text().splitlines()[1:-1]]
     sources = sorted(row["sha256"] for row in told if row["table"] == "sources")
     return [
@@ -108,10 +108,10 @@ def test_an_import_killed_at_any_write_and_run_again_doubles_and_loses_nothing(
     home = tmp_path / "home"
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    pasts.write_claude_code_session(home, "s1", TABS, SQLITE)
-    pasts.write_claude_code_session(home, "s2", TABS, cwd="/srv/tool", folder="-srv-tool")
-    talks = [pasts.chatgpt_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in range(20)]
-    pasts.write_export_zip(home / "export.zip", talks)
+    client_session_files.write_claude_code_session(home, "s1", TABS, SQLITE)
+    client_session_files.write_claude_code_session(home, "s2", TABS, cwd="/srv/tool", folder="-srv-tool")
+    talks = [client_session_files.chatgpt_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in range(20)]
+    client_session_files.write_export_zip(home / "export.zip", talks)
     folder = tmp_path / "killed"
     folder.mkdir()
     done = subprocess.run(

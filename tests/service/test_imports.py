@@ -33,25 +33,25 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def memory(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
+def rec(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
     with open_memory(path, clock=clock, words_only=True) as opened:
         yield opened
 
 
-def brought(memory: LocalRecollect, source: str, *paths: Path, **how: Any) -> list[ImportStep]:
+def brought(rec: LocalRecollect, source: str, *paths: Path, **how: Any) -> list[ImportStep]:
     """Import, work the queue off, and return what became of each file."""
-    steps = list(memory.engine.import_history_in_steps(source, paths, **how))
-    memory.drain()
+    steps = list(rec.engine.import_history_in_steps(source, paths, **how))
+    rec.drain()
     return [step for step in steps if step.outcome is not None]
 
 
-def contents(memory: LocalRecollect, **asked: Any) -> list[str]:
-    found = candidates(memory, limit=1_000, **asked)
+def contents(rec: LocalRecollect, **asked: Any) -> list[str]:
+    found = candidates(rec, limit=1_000, **asked)
     return sorted(one.content for one in found if one.type != "episode")
 
 
-def everything(memory: LocalRecollect) -> list[tuple[str, str, str]]:
-    found = memory.memories.list(everywhere=True, statuses=[one.value for one in Status], limit=1_000)
+def everything(rec: LocalRecollect) -> list[tuple[str, str, str]]:
+    found = rec.memories.list(everywhere=True, statuses=[one.value for one in Status], limit=1_000)
     return sorted((one.content, one.status.value, one.type.value) for one in found)
 
 
@@ -59,20 +59,20 @@ def everything(memory: LocalRecollect) -> list[tuple[str, str, str]]:
 
 Write = Callable[[Path], tuple[Path, ...]]
 SOURCES: dict[str, tuple[Write, list[str]]] = {
-    "claude-code": (lambda home: (pasts.write_claude_code_session(home, "s1", TABS),)[:0], [TABS]),
-    "codex": (lambda home: (pasts.write_codex_session(home, "s1", TABS),)[:0], [TABS]),
-    "gemini-cli": (lambda home: (pasts.write_gemini_session(home, "s1", TABS),)[:0], [TABS]),
-    "cursor": (lambda home: (pasts.write_cursor_session(home, "s1", TABS),)[:0], [TABS]),
+    "claude-code": (lambda home: (client_session_files.write_claude_code_session(home, "s1", TABS),)[:0], [TABS]),
+    "codex": (lambda home: (client_session_files.write_codex_session(home, "s1", TABS),)[:0], [TABS]),
+    "gemini-cli": (lambda home: (client_session_files.write_gemini_session(home, "s1", TABS),)[:0], [TABS]),
+    "cursor": (lambda home: (client_session_files.write_cursor_session(home, "s1", TABS),)[:0], [TABS]),
     "chatgpt": (
-        lambda home: (pasts.write_export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)]),),
+        lambda home: (client_session_files.write_export_zip(home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)]),),
         [TABS],
     ),
     "claude-ai": (
-        lambda home: (pasts.write_export_zip(home / "e.zip", [pasts.claude_ai_conversation("c", TABS)]),),
+        lambda home: (client_session_files.write_export_zip(home / "e.zip", [client_session_files.claude_ai_conversation("c", TABS)]),),
         [TABS],
     ),
     "mcp-memory": (
-        lambda home: (pasts.write_memory_graph(home / "memory.jsonl"),),
+        lambda home: (client_session_files.write_memory_graph(home / "memory.jsonl"),),
         ["Ana leads the office of Acme.", "Ana: Prefers tea over coffee.", "Ana: Works at Acme."],
     ),
 }
@@ -80,25 +80,25 @@ SOURCES: dict[str, tuple[Write, list[str]]] = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_each_source_comes_in_once_and_waits_in_the_inbox(
-    memory: LocalRecollect, home: Path, source: str
+    rec: LocalRecollect, home: Path, source: str
 ) -> None:
     write, said = SOURCES[source]
     paths = write(home)
-    first = brought(memory, source, *paths)
-    found = everything(memory)
-    again = brought(memory, source, *paths)
+    first = brought(rec, source, *paths)
+    found = everything(rec)
+    again = brought(rec, source, *paths)
 
     assert [step.outcome for step in first] == [FileOutcome.TAKEN]
     assert first[0].conversations == 1
-    assert contents(memory) == said
+    assert contents(rec) == said
     assert {status for _, status, _ in found} == {"inbox"}
     assert [step.outcome for step in again] == [FileOutcome.UNCHANGED]
-    assert everything(memory) == found
-    assert memory.maintenance.verify().ok
+    assert everything(rec) == found
+    assert rec.maintenance.verify().ok
 
 
-def test_what_claude_was_told_to_remember_comes_in_as_notes(memory: LocalRecollect, home: Path) -> None:
-    pasts.write_claude_code_session(home, "s1", "Hello there, good morning to you.", cwd="/srv/shop")
+def test_what_claude_was_told_to_remember_comes_in_as_notes(rec: LocalRecollect, home: Path) -> None:
+    client_session_files.write_claude_code_session(home, "s1", "Hello there, good morning to you.", cwd="/srv/shop")
     config = home / ".claude"
     (config / "CLAUDE.md").write_text("# Me\n\n- I prefer short answers.\n@other.md\n")
     auto = config / "projects" / "-srv-shop" / "memory"
@@ -106,61 +106,61 @@ def test_what_claude_was_told_to_remember_comes_in_as_notes(memory: LocalRecolle
     (auto / "build.md").write_text(
         "---\nname: build\ndescription: how\ntype: project\n---\nThe shop is built with pnpm.\n"
     )
-    [taken, other] = brought(memory, "claude-memory")
-    project = [one.name for one in memory.projects.list()]
+    [taken, other] = brought(rec, "claude-memory")
+    project = [one.name for one in rec.projects.list()]
 
     assert {taken.outcome, other.outcome} == {FileOutcome.TAKEN}
-    assert contents(memory) == ["I prefer short answers.", "The shop is built with pnpm."]
+    assert contents(rec) == ["I prefer short answers.", "The shop is built with pnpm."]
     assert project == ["shop"]
-    assert contents(memory, project="shop", everywhere=False) == contents(memory)
-    assert contents(memory, project="elsewhere", everywhere=False) == ["I prefer short answers."]
-    voices = {one.memory.content: one.voice for one in memory.inbox.list()}
+    assert contents(rec, project="shop", everywhere=False) == contents(rec)
+    assert contents(rec, project="elsewhere", everywhere=False) == ["I prefer short answers."]
+    voices = {one.memory.content: one.voice for one in rec.inbox.list()}
     assert voices["I prefer short answers."] == "user"
     assert voices["The shop is built with pnpm."] == "assistant"
 
 
 def test_the_memory_tools_folder_is_read_whole_and_goes_where_it_is_told(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
     notes = home / "memories"
     (notes / "work").mkdir(parents=True)
     (notes / "work" / "deploys.md").write_text("Deploys happen on Fridays.\n")
     (notes / ".hidden.md").write_text("Nobody reads this sentence.\n")
     os.symlink(notes, notes / "round")
-    steps = brought(memory, "claude-memory", notes, project="site")
+    steps = brought(rec, "claude-memory", notes, project="site")
 
     assert [Path(step.path).name for step in steps] == ["deploys.md"]
-    assert contents(memory, project="site", everywhere=False) == ["Deploys happen on Fridays."]
-    assert contents(memory, project="other", everywhere=False) == []
+    assert contents(rec, project="site", everywhere=False) == ["Deploys happen on Fridays."]
+    assert contents(rec, project="other", everywhere=False) == []
 
 
 def test_a_gemini_session_of_an_unknown_folder_stays_in_a_project_of_its_own(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    pasts.write_gemini_session(home, "s1", "The staging server listens on port 8080.", root="")
-    brought(memory, "gemini-cli")
+    client_session_files.write_gemini_session(home, "s1", "The staging server listens on port 8080.", root="")
+    brought(rec, "gemini-cli")
 
-    assert [one.name for one in memory.projects.list()] == ["gemini shop"]
-    assert contents(memory, project="other", everywhere=False) == []
+    assert [one.name for one in rec.projects.list()] == ["gemini shop"]
+    assert contents(rec, project="other", everywhere=False) == []
 
 
-def test_a_folder_of_cursor_is_found_on_this_disk(memory: LocalRecollect, home: Path) -> None:
+def test_a_folder_of_cursor_is_found_on_this_disk(rec: LocalRecollect, home: Path) -> None:
     held_in = home / "my.code" / "web-shop"
     held_in.mkdir(parents=True)
     slug = str(held_in).strip("/").replace("/", "-").replace(".", "-")
-    pasts.write_cursor_session(home, "s1", "The staging server listens on port 8080.", slug=slug)
-    brought(memory, "cursor")
+    client_session_files.write_cursor_session(home, "s1", "The staging server listens on port 8080.", slug=slug)
+    brought(rec, "cursor")
 
-    assert [one.name for one in memory.projects.list()] == ["web-shop"]
+    assert [one.name for one in rec.projects.list()] == ["web-shop"]
 
 
-def test_an_unknown_source_and_an_export_without_a_path_are_refused(memory: LocalRecollect) -> None:
+def test_an_unknown_source_and_an_export_without_a_path_are_refused(rec: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="nothing to import from 'myspace'; use claude-code"):
-        memory.engine.import_history_in_steps("myspace")
+        rec.engine.import_history_in_steps("myspace")
     with pytest.raises(InvalidInput, match="lies where it was downloaded to; name its path"):
-        memory.engine.import_history_in_steps("chatgpt")
+        rec.engine.import_history_in_steps("chatgpt")
     with pytest.raises(InvalidInput, match="limit"):
-        memory.engine.import_history_in_steps("codex", limit=0)
+        rec.engine.import_history_in_steps("codex", limit=0)
 
 
 @pytest.mark.parametrize(
@@ -174,43 +174,43 @@ def test_an_unknown_source_and_an_export_without_a_path_are_refused(memory: Loca
     ],
 )
 def test_samples_of_real_programs_come_in(
-    memory: LocalRecollect, home: Path, source: str, place: str
+    rec: LocalRecollect, home: Path, source: str, place: str
 ) -> None:
     paths = sorted(SAMPLES.glob(place))
-    steps = brought(memory, source, *paths)
-    once = everything(memory)
-    again = brought(memory, source, *paths)
+    steps = brought(rec, source, *paths)
+    once = everything(rec)
+    again = brought(rec, source, *paths)
 
     assert {step.outcome for step in steps} == {FileOutcome.TAKEN}
     assert sum(step.conversations for step in steps) > 0
     assert {status for _, status, _ in once} <= {"inbox", "superseded", "archived"}
-    assert everything(memory) == once
+    assert everything(rec) == once
     assert {step.outcome for step in again} == {FileOutcome.UNCHANGED}
 
 
 # ── once, grown, resumed ────────────────────────────────────────────────────────────────────────
 
 
-def test_a_grown_session_is_taken_in_as_the_longer_one(memory: LocalRecollect, home: Path) -> None:
-    pasts.write_claude_code_session(home, "s1", TABS)
-    brought(memory, "claude-code")
-    pasts.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
-    [step] = brought(memory, "claude-code")
+def test_a_grown_session_is_taken_in_as_the_longer_one(rec: LocalRecollect, home: Path) -> None:
+    client_session_files.write_claude_code_session(home, "s1", TABS)
+    brought(rec, "claude-code")
+    client_session_files.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
+    [step] = brought(rec, "claude-code")
 
     assert (step.conversations, step.known) == (1, 0)
-    assert contents(memory) == [TABS, "My favourite editor is Helix."]
-    [record] = [one for one in candidates(memory) if one.type == "episode"]
+    assert contents(rec) == [TABS, "My favourite editor is Helix."]
+    [record] = [one for one in candidates(rec) if one.type == "episode"]
     assert "Helix" in record.content
-    [twice] = [one for one in candidates(memory) if one.content == TABS]
+    [twice] = [one for one in candidates(rec) if one.content == TABS]
     assert len(twice.evidence) == 1  # the same words of the same session
 
 
-def test_an_older_telling_of_a_known_session_brings_nothing(memory: LocalRecollect, home: Path) -> None:
-    whole = pasts.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
-    brought(memory, "claude-code")
+def test_an_older_telling_of_a_known_session_brings_nothing(rec: LocalRecollect, home: Path) -> None:
+    whole = client_session_files.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
+    brought(rec, "claude-code")
     copy = whole.with_name("copy.jsonl")
     copy.write_text("\n".join(whole.read_text().splitlines()[:2]) + "\n")
-    steps = brought(memory, "claude-code")
+    steps = brought(rec, "claude-code")
 
     assert [(one.outcome, one.conversations, one.known) for one in steps] == [
         (FileOutcome.TAKEN, 0, 1),
@@ -218,46 +218,46 @@ def test_an_older_telling_of_a_known_session_brings_nothing(memory: LocalRecolle
     ]
 
 
-def test_a_session_that_was_captured_as_it_was_held_is_known(memory: LocalRecollect, home: Path) -> None:
-    path = pasts.write_claude_code_session(home, "s1", TABS)
-    memory.captures.add_file(path)
-    memory.drain()
-    before = everything(memory)
-    [step] = brought(memory, "claude-code")
+def test_a_session_that_was_captured_as_it_was_held_is_known(rec: LocalRecollect, home: Path) -> None:
+    path = client_session_files.write_claude_code_session(home, "s1", TABS)
+    rec.captures.add_file(path)
+    rec.drain()
+    before = everything(rec)
+    [step] = brought(rec, "claude-code")
 
     assert (step.conversations, step.known) == (0, 1)
-    assert everything(memory) == before
+    assert everything(rec) == before
 
 
 def test_a_grown_session_takes_nothing_from_what_was_captured_as_it_was_held(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    memory.captures.add_file(pasts.write_claude_code_session(home, "s1", TABS))
-    memory.drain()
-    pasts.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
-    brought(memory, "claude-code")
+    rec.captures.add_file(client_session_files.write_claude_code_session(home, "s1", TABS))
+    rec.drain()
+    client_session_files.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
+    brought(rec, "claude-code")
 
-    records = [one for one in everything(memory) if one[2] == "episode"]
+    records = [one for one in everything(rec) if one[2] == "episode"]
     assert sorted(status for _, status, _ in records) == ["active", "archived"]
 
 
 def test_an_unchanged_file_is_passed_over_without_being_opened(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    path = pasts.write_claude_code_session(home, "s1", TABS)
-    brought(memory, "claude-code")
+    path = client_session_files.write_claude_code_session(home, "s1", TABS)
+    brought(rec, "claude-code")
     told = path.stat()
     path.write_bytes(b"x" * told.st_size)  # had it been read, it would be refused
     os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
-    [step] = brought(memory, "claude-code")
+    [step] = brought(rec, "claude-code")
 
     assert step.outcome is FileOutcome.UNCHANGED
 
 
-def test_a_limit_is_resumed_where_it_ended(memory: LocalRecollect, home: Path) -> None:
-    talks = [pasts.chatgpt_conversation(f"c{n}", f"My cat number {n} is called Mo.") for n in "123"]
-    export = pasts.write_export_zip(home / "e.zip", talks)
-    runs = [brought(memory, "chatgpt", export, limit=2) for _ in range(3)]
+def test_a_limit_is_resumed_where_it_ended(rec: LocalRecollect, home: Path) -> None:
+    talks = [client_session_files.chatgpt_conversation(f"c{n}", f"My cat number {n} is called Mo.") for n in "123"]
+    export = client_session_files.write_export_zip(home / "e.zip", talks)
+    runs = [brought(rec, "chatgpt", export, limit=2) for _ in range(3)]
 
     assert [(one.outcome, one.conversations, one.known) for [one] in runs] == [
         (FileOutcome.PARTLY, 2, 0),
@@ -266,44 +266,44 @@ def test_a_limit_is_resumed_where_it_ended(memory: LocalRecollect, home: Path) -
     ]
 
 
-def test_a_newer_export_brings_only_what_is_new(memory: LocalRecollect, home: Path) -> None:
-    talks = [pasts.claude_ai_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in "12"]
-    brought(memory, "claude-ai", pasts.write_export_zip(home / "a.zip", talks[:1]))
-    [step] = brought(memory, "claude-ai", pasts.write_export_zip(home / "b.zip", talks))
+def test_a_newer_export_brings_only_what_is_new(rec: LocalRecollect, home: Path) -> None:
+    talks = [client_session_files.claude_ai_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in "12"]
+    brought(rec, "claude-ai", client_session_files.write_export_zip(home / "a.zip", talks[:1]))
+    [step] = brought(rec, "claude-ai", client_session_files.write_export_zip(home / "b.zip", talks))
 
     assert (step.conversations, step.known) == (1, 1)
 
 
 def test_since_leaves_out_what_is_older_and_does_not_count_it_as_taken(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    old = pasts.chatgpt_conversation("old", TABS)
-    new = pasts.chatgpt_conversation("new", "My cat is called Mo.")
+    old = client_session_files.chatgpt_conversation("old", TABS)
+    new = client_session_files.chatgpt_conversation("new", "My cat is called Mo.")
     new["create_time"] = new["mapping"]["n0"]["message"]["create_time"] = 1780000000
-    export = pasts.write_export_zip(home / "e.zip", [old, new])
-    [first] = brought(memory, "chatgpt", export, since="2026-05-01")
-    [second] = brought(memory, "chatgpt", export)
+    export = client_session_files.write_export_zip(home / "e.zip", [old, new])
+    [first] = brought(rec, "chatgpt", export, since="2026-05-01")
+    [second] = brought(rec, "chatgpt", export)
 
     assert (first.conversations, first.left_out) == (1, 1)
     assert (second.conversations, second.known) == (1, 1)
-    untouched = pasts.write_codex_session(home, "s1", TABS)
+    untouched = client_session_files.write_codex_session(home, "s1", TABS)
     os.utime(untouched, (1_700_000_000, 1_700_000_000))
-    [older] = brought(memory, "codex", since="2026-05-01")
+    [older] = brought(rec, "codex", since="2026-05-01")
     assert older.outcome is FileOutcome.OLDER
 
 
 def test_a_dry_run_says_what_would_come_in_and_stores_nothing(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    pasts.write_claude_code_session(home, "s1", TABS)
-    pasts.write_claude_code_session(home, "s2", SQLITE)
-    dry = brought(memory, "claude-code", dry_run=True)
+    client_session_files.write_claude_code_session(home, "s1", TABS)
+    client_session_files.write_claude_code_session(home, "s2", SQLITE)
+    dry = brought(rec, "claude-code", dry_run=True)
 
     assert [(one.outcome, one.conversations) for one in dry] == [(FileOutcome.TAKEN, 1)] * 2
-    assert memory.captures.list() == []
-    assert memory.projects.list() == []
-    brought(memory, "claude-code", limit=1)
-    dry = brought(memory, "claude-code", dry_run=True)
+    assert rec.captures.list() == []
+    assert rec.projects.list() == []
+    brought(rec, "claude-code", limit=1)
+    dry = brought(rec, "claude-code", dry_run=True)
     assert [one.outcome for one in dry] == [FileOutcome.UNCHANGED, FileOutcome.TAKEN]
 
 
@@ -311,50 +311,50 @@ def test_a_dry_run_says_what_would_come_in_and_stores_nothing(
 
 
 def test_nothing_imported_becomes_active_however_often_it_was_said(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
     for number in range(4):
-        pasts.write_claude_code_session(home, f"s{number}", TABS, SQLITE, f"I live in town number {number}.")
-    pasts.write_claude_code_session(home, "t", "No, I live in Porto now.", "Correction: I live in Lisbon.")
-    brought(memory, "claude-code")
-    memory.consolidate()
+        client_session_files.write_claude_code_session(home, f"s{number}", TABS, SQLITE, f"I live in town number {number}.")
+    client_session_files.write_claude_code_session(home, "t", "No, I live in Porto now.", "Correction: I live in Lisbon.")
+    brought(rec, "claude-code")
+    rec.consolidate()
 
-    assert TABS in contents(memory)
-    assert "active" not in {status for _, status, _ in everything(memory)}
+    assert TABS in contents(rec)
+    assert "active" not in {status for _, status, _ in everything(rec)}
 
 
 def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_active(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    memory.ingest("The staging server listens on port 8080.", project="/srv/shop")
-    memory.capture_session([{"role": "user", "content": TABS}], session="live")
-    memory.drain()
-    pasts.write_claude_code_session(home, "s1", TABS, "No, the staging server listens on port 9090.")
-    brought(memory, "claude-code")
+    rec.ingest("The staging server listens on port 8080.", project="/srv/shop")
+    rec.capture_session([{"role": "user", "content": TABS}], session="live")
+    rec.drain()
+    client_session_files.write_claude_code_session(home, "s1", TABS, "No, the staging server listens on port 9090.")
+    brought(rec, "claude-code")
 
-    found = {content: status for content, status, kind in everything(memory) if kind != "episode"}
+    found = {content: status for content, status, kind in everything(rec) if kind != "episode"}
     assert found[TABS] == "inbox"
     assert found["The staging server listens on port 8080."] == "active"
-    assert [len(one.rivals) for one in memory.inbox.list(types=["project"])] == [1]
+    assert [len(one.rivals) for one in rec.inbox.list(types=["project"])] == [1]
 
 
-def test_a_later_session_confirms_what_was_imported(memory: LocalRecollect, home: Path) -> None:
-    pasts.write_claude_code_session(home, "s1", TABS)
-    brought(memory, "claude-code")
-    memory.capture_session([{"role": "user", "content": TABS}], session="live")
-    memory.drain()
+def test_a_later_session_confirms_what_was_imported(rec: LocalRecollect, home: Path) -> None:
+    client_session_files.write_claude_code_session(home, "s1", TABS)
+    brought(rec, "claude-code")
+    rec.capture_session([{"role": "user", "content": TABS}], session="live")
+    rec.drain()
 
-    [found] = [one for one in everything(memory) if one[0] == TABS]
+    [found] = [one for one in everything(rec) if one[0] == TABS]
     assert found[1] == "active"
 
 
-def test_a_person_can_keep_what_was_imported(memory: LocalRecollect, home: Path) -> None:
-    pasts.write_claude_code_session(home, "s1", TABS)
-    brought(memory, "claude-code")
-    [one] = memory.inbox.list(types=["profile"])
-    memory.inbox.decide(one.memory.id, "keep")
+def test_a_person_can_keep_what_was_imported(rec: LocalRecollect, home: Path) -> None:
+    client_session_files.write_claude_code_session(home, "s1", TABS)
+    brought(rec, "claude-code")
+    [one] = rec.inbox.list(types=["profile"])
+    rec.inbox.decide(one.memory.id, "keep")
 
-    assert memory.memories.get(one.memory.id).status is Status.ACTIVE
+    assert rec.memories.get(one.memory.id).status is Status.ACTIVE
 
 
 # ── walls ───────────────────────────────────────────────────────────────────────────────────────
@@ -362,73 +362,73 @@ def test_a_person_can_keep_what_was_imported(memory: LocalRecollect, home: Path)
 PORT = "The staging server listens on port 8080."
 
 
-def test_each_session_goes_to_the_project_it_was_held_in(memory: LocalRecollect, home: Path) -> None:
-    pasts.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
-    pasts.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
-    brought(memory, "claude-code")
+def test_each_session_goes_to_the_project_it_was_held_in(rec: LocalRecollect, home: Path) -> None:
+    client_session_files.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
+    client_session_files.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
+    brought(rec, "claude-code")
 
-    assert len(contents(memory)) == 2
+    assert len(contents(rec)) == 2
     for project in ("shop", "tool"):
-        assert contents(memory, project=project, everywhere=False) == [PORT]
-    assert contents(memory, project="third", everywhere=False) == []
-    assert memory.search("staging port", project="third", statuses=["inbox"]) == []
+        assert contents(rec, project=project, everywhere=False) == [PORT]
+    assert contents(rec, project="third", everywhere=False) == []
+    assert rec.search("staging port", project="third", statuses=["inbox"]) == []
 
 
 def test_a_project_narrows_the_import_and_moves_nothing_into_it(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    pasts.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
-    pasts.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
-    by_path = brought(memory, "claude-code", project="/srv/shop")
-    by_name = brought(memory, "claude-code", project="tool")
+    client_session_files.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
+    client_session_files.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
+    by_path = brought(rec, "claude-code", project="/srv/shop")
+    by_name = brought(rec, "claude-code", project="tool")
 
     assert [(one.conversations, one.left_out) for one in by_path] == [(1, 0), (0, 1)]
     assert [(one.conversations, one.left_out) for one in by_name] == [(0, 1), (1, 0)]
-    assert sorted(one.name for one in memory.projects.list()) == ["shop", "tool"]
+    assert sorted(one.name for one in rec.projects.list()) == ["shop", "tool"]
 
 
 # ── broken and hostile files ────────────────────────────────────────────────────────────────────
 
 
-def test_broken_files_are_named_and_the_rest_comes_in(memory: LocalRecollect, home: Path) -> None:
-    good = pasts.write_claude_code_session(home, "s5", TABS)
+def test_broken_files_are_named_and_the_rest_comes_in(rec: LocalRecollect, home: Path) -> None:
+    good = client_session_files.write_claude_code_session(home, "s5", TABS)
     folder = good.parent
     (folder / "s1.jsonl").write_text("not json at all\n")
     (folder / "s2.jsonl").write_bytes(b"\x00\x01\x02" * 100)
     (folder / "s3.jsonl").write_text("")
     (folder / "s4.jsonl").write_text('{"type":"user","message":{"content":"I live in Po')
-    steps = {Path(one.path).stem: one for one in brought(memory, "claude-code")}
+    steps = {Path(one.path).stem: one for one in brought(rec, "claude-code")}
 
     refused = {name for name, one in steps.items() if one.outcome is FileOutcome.REFUSED}
     assert refused == {"s1", "s2", "s4"}
     assert "s1.jsonl is no session of Claude Code" in steps["s1"].reason
     assert "is no text file" in steps["s2"].reason
-    assert contents(memory) == [TABS]
+    assert contents(rec) == [TABS]
 
 
-def test_a_session_whose_last_line_is_cut_off_comes_in(memory: LocalRecollect, home: Path) -> None:
-    path = pasts.write_claude_code_session(home, "s1", TABS)
+def test_a_session_whose_last_line_is_cut_off_comes_in(rec: LocalRecollect, home: Path) -> None:
+    path = client_session_files.write_claude_code_session(home, "s1", TABS)
     path.write_text(path.read_text() + '{"type":"user","message":{"con')
 
-    assert [one.outcome for one in brought(memory, "claude-code")] == [FileOutcome.TAKEN]
+    assert [one.outcome for one in brought(rec, "claude-code")] == [FileOutcome.TAKEN]
 
 
-def test_a_path_at_which_there_is_nothing_is_named(memory: LocalRecollect, home: Path) -> None:
-    [step] = brought(memory, "codex", home / "nowhere")
+def test_a_path_at_which_there_is_nothing_is_named(rec: LocalRecollect, home: Path) -> None:
+    [step] = brought(rec, "codex", home / "nowhere")
 
     assert (step.outcome, step.reason) == (
         FileOutcome.REFUSED,
         f"there is nothing at {home / 'nowhere'}",
     )
-    assert brought(memory, "codex") == []  # the usual place need not exist
+    assert brought(rec, "codex") == []  # the usual place need not exist
 
 
 def test_a_file_over_the_limit_is_refused_by_name(
-    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = pasts.write_claude_code_session(home, "s1", TABS)
+    path = client_session_files.write_claude_code_session(home, "s1", TABS)
     monkeypatch.setattr(past, "MOST_BYTES", 100)
-    [step] = brought(memory, "claude-code")
+    [step] = brought(rec, "claude-code")
 
     assert step.outcome is FileOutcome.REFUSED
     assert str(path) in step.reason
@@ -436,41 +436,41 @@ def test_a_file_over_the_limit_is_refused_by_name(
 
 
 def test_the_conversations_before_a_break_in_an_export_come_in(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
     export = home / "conversations.json"
-    whole = json.dumps([pasts.chatgpt_conversation("c1", TABS), pasts.chatgpt_conversation("c2")])
+    whole = json.dumps([client_session_files.chatgpt_conversation("c1", TABS), client_session_files.chatgpt_conversation("c2")])
     export.write_text(whole[:-40])
-    [step] = brought(memory, "chatgpt", export)
+    [step] = brought(rec, "chatgpt", export)
 
     assert (step.outcome, step.conversations) == (FileOutcome.REFUSED, 1)
     assert "cut off or broken after" in step.reason
-    assert contents(memory) == [TABS]
+    assert contents(rec) == [TABS]
 
 
 def test_the_conversations_before_a_part_that_is_too_large_come_in(
-    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
     export = home / "export.zip"
     with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(
-            "conversations-000.json", json.dumps([pasts.chatgpt_conversation("c1", TABS)])
+            "conversations-000.json", json.dumps([client_session_files.chatgpt_conversation("c1", TABS)])
         )
         packed.writestr("conversations-001.json", b"[" + b" " * 5_000_000 + b"]")
-    [step] = brought(memory, "chatgpt", export)
+    [step] = brought(rec, "chatgpt", export)
 
     assert (step.outcome, step.conversations) == (FileOutcome.REFUSED, 1)
     assert "is larger than 1 MB unpacked" in step.reason
-    assert contents(memory) == [TABS]
+    assert contents(rec) == [TABS]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
 @pytest.mark.parametrize("source", ["chatgpt", "claude-ai", "claude-code", "mcp-memory"])
-def test_a_pipe_is_refused_and_not_waited_for(memory: LocalRecollect, home: Path, source: str) -> None:
+def test_a_pipe_is_refused_and_not_waited_for(rec: LocalRecollect, home: Path, source: str) -> None:
     pipe = home / "conversations.json"
     os.mkfifo(pipe)
-    [step] = brought(memory, source, pipe)
+    [step] = brought(rec, source, pipe)
 
     assert step.outcome is FileOutcome.REFUSED
     assert step.reason == f"{pipe} is no regular file"
@@ -486,30 +486,30 @@ def encrypted(path: Path) -> None:
     path.write_bytes(bytes(raw))
 
 
-def test_an_archive_with_a_password_is_refused(memory: LocalRecollect, home: Path) -> None:
-    export = pasts.write_export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)])
+def test_an_archive_with_a_password_is_refused(rec: LocalRecollect, home: Path) -> None:
+    export = client_session_files.write_export_zip(home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)])
     encrypted(export)
-    [step] = brought(memory, "chatgpt", export)
+    [step] = brought(rec, "chatgpt", export)
 
     assert step.outcome is FileOutcome.REFUSED
     assert "has a password; unpack it first" in step.reason
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(
-    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("conversations.json", b"[" + b" " * 5_000_000 + b"]")
-    [step] = brought(memory, "chatgpt", bomb)
+    [step] = brought(rec, "chatgpt", bomb)
 
     assert step.outcome is FileOutcome.REFUSED
     assert "is larger than 1 MB unpacked" in step.reason
 
 
 def test_an_archive_that_lies_about_its_size_is_refused(
-    memory: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
@@ -519,18 +519,18 @@ def test_an_archive_that_lies_about_its_size_is_refused(
     for mark, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<I", raw, raw.index(mark) + offset, 10)
     bomb.write_bytes(bytes(raw))
-    [step] = brought(memory, "chatgpt", bomb)
+    [step] = brought(rec, "chatgpt", bomb)
 
     assert step.outcome is FileOutcome.REFUSED
-    assert contents(memory) == []
+    assert contents(rec) == []
 
 
 @pytest.mark.parametrize("name", ["../conversations.json", "/conversations.json", "a/b/c/x.json"])
-def test_members_that_lead_elsewhere_are_not_read(memory: LocalRecollect, home: Path, name: str) -> None:
+def test_members_that_lead_elsewhere_are_not_read(rec: LocalRecollect, home: Path, name: str) -> None:
     export = home / "e.zip"
     with zipfile.ZipFile(export, "w") as packed:
-        packed.writestr(name, json.dumps([pasts.chatgpt_conversation("c", TABS)]))
-    [step] = brought(memory, "chatgpt", export)
+        packed.writestr(name, json.dumps([client_session_files.chatgpt_conversation("c", TABS)]))
+    [step] = brought(rec, "chatgpt", export)
 
     assert step.outcome is FileOutcome.REFUSED
     assert "holds no conversations.json" in step.reason
@@ -538,23 +538,23 @@ def test_members_that_lead_elsewhere_are_not_read(memory: LocalRecollect, home: 
 
 
 def test_a_broken_archive_and_another_programs_export_are_refused(
-    memory: LocalRecollect, home: Path
+    rec: LocalRecollect, home: Path
 ) -> None:
-    export = pasts.write_export_zip(home / "e.zip", [pasts.chatgpt_conversation("c", TABS)])
-    [other] = brought(memory, "claude-ai", export)
+    export = client_session_files.write_export_zip(home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)])
+    [other] = brought(rec, "claude-ai", export)
     raw = bytearray(export.read_bytes())
     raw[45:60] = b"x" * 15
     export.write_bytes(bytes(raw))
-    [broken] = brought(memory, "chatgpt", export)
+    [broken] = brought(rec, "chatgpt", export)
 
     assert "is no export of Claude.ai" in other.reason
     assert broken.outcome is FileOutcome.REFUSED
     assert "is a broken archive" in broken.reason
 
 
-def test_secrets_in_the_past_are_not_stored(memory: LocalRecollect, home: Path, path: Path) -> None:
+def test_secrets_in_the_past_are_not_stored(rec: LocalRecollect, home: Path, path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
-    pasts.write_codex_session(home, "s1", f"I prefer the token {token} in Go code.")
-    brought(memory, "codex")
+    client_session_files.write_codex_session(home, "s1", f"I prefer the token {token} in Go code.")
+    brought(rec, "codex")
 
     assert token.encode() not in path.read_bytes()

@@ -103,28 +103,28 @@ def by_id(file: dict[str, Any]) -> dict[str, Any]:
     return {**file, "blocks": sorted(file["blocks"], key=lambda one: str(one["id"]))}
 
 
-def told(memory: LocalRecollect, name: str) -> dict[str, Any]:
+def told(rec: LocalRecollect, name: str) -> dict[str, Any]:
     """Return all that is told of an agent, without ids and without the times of the import."""
-    agent = memory.agents.get(name)
+    agent = rec.agents.get(name)
     return {
         "agent": replace(agent, id="", name="", created_at=START, updated_at=START),
         "blocks": [
             replace(one, id="", owner_id="", created_at=START, updated_at=START)
-            for one in memory.blocks.list(agent)
+            for one in rec.blocks.list(agent)
         ],
         "messages": [
-            [replace(one, id="", conversation_id="") for one in memory.conversations.messages(said)]
-            for said in memory.conversations.list(agent=agent)
+            [replace(one, id="", conversation_id="") for one in rec.conversations.messages(said)]
+            for said in rec.conversations.list(agent=agent)
         ],
-        "times": [said.started_at for said in memory.conversations.list(agent=agent)],
+        "times": [said.started_at for said in rec.conversations.list(agent=agent)],
     }
 
 
 @each_sample
-def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, memory: LocalRecollect) -> None:
+def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, rec: LocalRecollect) -> None:
     [theirs] = unwrapped(sample)["agents"]
 
-    result = memory.agents.import_(sample)
+    result = rec.agents.import_(sample)
 
     agent = result.agent
     assert (agent.name, agent.system_prompt) == (theirs["name"], theirs["system"])
@@ -132,19 +132,19 @@ def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, memory:
         theirs["description"],
         theirs["llm_config"]["model"],
     )
-    assert len(memory.blocks.list(agent)) == len(theirs["block_ids"])
-    said = [one for c in memory.conversations.list(agent=agent) for one in memory.conversations.messages(c)]
+    assert len(rec.blocks.list(agent)) == len(theirs["block_ids"])
+    said = [one for c in rec.conversations.list(agent=agent) for one in rec.conversations.messages(c)]
     assert [one.created_at.isoformat() for one in said] == [
         one["created_at"] for one in theirs["messages"]
     ]
     assert [one.content for one in said] == [
         one["content"][0]["text"] for one in theirs["messages"]
     ]
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 @each_sample
-def test_a_sample_goes_out_as_it_came_in(sample: Path, memory: LocalRecollect, tmp_path: Path) -> None:
+def test_a_sample_goes_out_as_it_came_in(sample: Path, rec: LocalRecollect, tmp_path: Path) -> None:
     """
     Every field comes back with its value and its id, `created_at` of the file included.
 
@@ -152,33 +152,33 @@ def test_a_sample_goes_out_as_it_came_in(sample: Path, memory: LocalRecollect, t
     the agent come before those nobody has. Had a sample secrets, those would be gone too (see
     below); none has.
     """
-    agent = memory.agents.import_(sample).agent
-    memory.agents.export(agent, tmp_path / "out.af", format="af")
+    agent = rec.agents.import_(sample).agent
+    rec.agents.export(agent, tmp_path / "out.af", format="af")
 
     assert by_id(unwrapped(tmp_path / "out.af")) == by_id(unwrapped(sample))
 
 
 @each_sample
 def test_a_sample_that_went_out_and_came_in_again_is_the_same_agent(
-    sample: Path, memory: LocalRecollect, tmp_path: Path, clock: FakeClock
+    sample: Path, rec: LocalRecollect, tmp_path: Path, clock: FakeClock
 ) -> None:
-    name = memory.agents.import_(sample).agent.name
-    memory.agents.export(name, tmp_path / "out.af", format="af")
+    name = rec.agents.import_(sample).agent.name
+    rec.agents.export(name, tmp_path / "out.af", format="af")
     clock.advance(days=1)
 
-    memory.agents.import_(tmp_path / "out.af", "again")
+    rec.agents.import_(tmp_path / "out.af", "again")
 
-    one, two = told(memory, name), told(memory, "again")
+    one, two = told(rec, name), told(rec, "again")
     assert two == one
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 @each_sample
 def test_a_sample_keeps_everything_on_the_way_through_our_own_format(
-    sample: Path, memory: LocalRecollect, tmp_path: Path, clock: FakeClock
+    sample: Path, rec: LocalRecollect, tmp_path: Path, clock: FakeClock
 ) -> None:
-    agent = memory.agents.import_(sample).agent
-    memory.agents.export(agent, tmp_path / "ours.json.gz")
+    agent = rec.agents.import_(sample).agent
+    rec.agents.export(agent, tmp_path / "ours.json.gz")
     with open_memory(tmp_path / "other.db", clock=clock) as other:
         other.agents.import_(tmp_path / "ours.json.gz")
         other.agents.export(agent.name, tmp_path / "out.af", format="af")
@@ -188,33 +188,33 @@ def test_a_sample_keeps_everything_on_the_way_through_our_own_format(
 
 
 @each_sample
-def test_a_cut_off_sample_changes_nothing(sample: Path, memory: LocalRecollect, tmp_path: Path) -> None:
+def test_a_cut_off_sample_changes_nothing(sample: Path, rec: LocalRecollect, tmp_path: Path) -> None:
     (tmp_path / "cut.af").write_bytes(sample.read_bytes()[: sample.stat().st_size // 2])
-    before = rows(memory, tmp_path)
+    before = rows(rec, tmp_path)
 
     with pytest.raises(ImportRefused, match="cut off"):
-        memory.agents.import_(tmp_path / "cut.af")
+        rec.agents.import_(tmp_path / "cut.af")
 
-    assert rows(memory, tmp_path) == before
+    assert rows(rec, tmp_path) == before
 
 
 def test_json_in_a_json_string_is_read_however_often_it_is_wrapped(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
     wrapped = json.dumps(json.dumps(small()))
 
-    result = memory.agents.import_(put(wrapped, tmp_path))
+    result = rec.agents.import_(put(wrapped, tmp_path))
 
     assert result.agent.name == "ada"
 
 
 def test_messages_keep_their_calls_answers_and_place_in_context(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    agent = memory.agents.import_(put(small(), tmp_path)).agent
+    agent = rec.agents.import_(put(small(), tmp_path)).agent
 
-    [said] = memory.conversations.list(agent=agent)
-    messages = memory.conversations.messages(said)
+    [said] = rec.conversations.list(agent=agent)
+    messages = rec.conversations.messages(said)
     assert [one.role for one in messages] == [
         "system",
         "user",
@@ -232,15 +232,15 @@ def test_messages_keep_their_calls_answers_and_place_in_context(
         *[True, False, False, False, False, False],
         *[True, True],
     ]
-    found = memory.conversations.search("lamp", agent=agent)
+    found = rec.conversations.search("lamp", agent=agent)
     assert [hit.message.id for hit in found] == [messages[3].id]
 
 
-def test_what_we_have_no_place_for_comes_back(memory: LocalRecollect, tmp_path: Path) -> None:
+def test_what_we_have_no_place_for_comes_back(rec: LocalRecollect, tmp_path: Path) -> None:
     """What differs: values of variables, headers and tokens, which are never stored."""
-    agent = memory.agents.import_(put(small(), tmp_path)).agent
+    agent = rec.agents.import_(put(small(), tmp_path)).agent
 
-    memory.agents.export(agent, tmp_path / "out.af", format="af")
+    rec.agents.export(agent, tmp_path / "out.af", format="af")
 
     expected = by_id(small())
     expected["agents"][0]["tool_exec_environment_variables"] = {"LAMP_KEY": ""}
@@ -249,16 +249,16 @@ def test_what_we_have_no_place_for_comes_back(memory: LocalRecollect, tmp_path: 
 
 
 def test_values_of_secrets_are_dropped_and_their_names_kept(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
     file = small()
     file["agents"][0]["llm_config"]["api_key"] = "plain words"
     file["agents"][0]["system"] += " ghp_" + "a1B2" * 9
 
-    result = memory.agents.import_(put(file, tmp_path))
+    result = rec.agents.import_(put(file, tmp_path))
 
     (tmp_path / "agent.af").unlink()
-    stored = rows(memory, tmp_path)
+    stored = rows(rec, tmp_path)
     for secret in (b"open sesame", b"secret words", b"t0p", b"plain words", b"a1B2a1B2"):
         assert secret not in stored
     assert b"LAMP_KEY" in stored
@@ -266,27 +266,27 @@ def test_values_of_secrets_are_dropped_and_their_names_kept(
 
 
 def test_a_label_that_is_a_path_and_a_value_over_its_limit_are_fitted_and_told(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    result = memory.agents.import_(put(small(), tmp_path))
+    result = rec.agents.import_(put(small(), tmp_path))
 
-    block = memory.blocks.get(result.agent, "a.b")
+    block = rec.blocks.get(result.agent, "a.b")
     assert (len(block.value), block.limit, block.hidden) == (30, 30, True)
-    assert memory.blocks.get(result.agent, "human").read_only
+    assert rec.blocks.get(result.agent, "human").read_only
     assert any("'a/b' is called 'a.b'" in note for note in result.notes)
     assert any("limit was raised" in note for note in result.notes)
     assert any("1 blocks of the file belong to no agent" in note for note in result.notes)
 
 
-def test_what_was_changed_here_goes_out_changed(memory: LocalRecollect, tmp_path: Path) -> None:
-    agent = memory.agents.import_(put(small(), tmp_path)).agent
-    memory.blocks.set(agent, "a.b", "short")
-    memory.blocks.update(agent, "a.b", new_label="c", limit=99)
-    memory.agents.update(agent, model="gpt-5", description="Changed.")
-    [said] = memory.conversations.list(agent=agent)
-    memory.conversations.append(said, "user", "and now?")
+def test_what_was_changed_here_goes_out_changed(rec: LocalRecollect, tmp_path: Path) -> None:
+    agent = rec.agents.import_(put(small(), tmp_path)).agent
+    rec.blocks.set(agent, "a.b", "short")
+    rec.blocks.update(agent, "a.b", new_label="c", limit=99)
+    rec.agents.update(agent, model="gpt-5", description="Changed.")
+    [said] = rec.conversations.list(agent=agent)
+    rec.conversations.append(said, "user", "and now?")
 
-    memory.agents.export(agent, tmp_path / "out.af", format="af")
+    rec.agents.export(agent, tmp_path / "out.af", format="af")
 
     out = unwrapped(tmp_path / "out.af")
     [theirs] = out["agents"]
@@ -300,11 +300,11 @@ def test_what_was_changed_here_goes_out_changed(memory: LocalRecollect, tmp_path
 
 
 def test_an_agent_of_ours_goes_out_in_lettas_shape_and_the_notes_say_what_stays(
-    memory: LocalRecollect, clock: FakeClock, path: Path, tmp_path: Path
+    rec: LocalRecollect, clock: FakeClock, path: Path, tmp_path: Path
 ) -> None:
-    rich_agent(memory, clock, path)
+    rich_agent(rec, clock, path)
 
-    result = memory.agents.export("ada", tmp_path / "out.af", format="af")
+    result = rec.agents.export("ada", tmp_path / "out.af", format="af")
 
     out = unwrapped(tmp_path / "out.af")
     [theirs] = out["agents"]
@@ -325,40 +325,40 @@ def test_an_agent_of_ours_goes_out_in_lettas_shape_and_the_notes_say_what_stays(
         "joined into one",
     ):
         assert left in notes
-    again = memory.agents.import_(tmp_path / "out.af", "again").agent
-    assert memory.blocks.get(again, "persona").value == memory.blocks.get("ada", "persona").value
-    assert memory.maintenance.verify().ok
+    again = rec.agents.import_(tmp_path / "out.af", "again").agent
+    assert rec.blocks.get(again, "persona").value == rec.blocks.get("ada", "persona").value
+    assert rec.maintenance.verify().ok
 
 
-def test_a_file_of_several_agents_makes_them_all(memory: LocalRecollect, tmp_path: Path) -> None:
+def test_a_file_of_several_agents_makes_them_all(rec: LocalRecollect, tmp_path: Path) -> None:
     file = small()
     file["agents"].append({**small()["agents"][0], "id": "agent-1", "name": "bob"})
     file["groups"][0]["agent_ids"] = ["agent-0", "agent-1"]
 
-    result = memory.agents.import_(put(file, tmp_path))
+    result = rec.agents.import_(put(file, tmp_path))
 
     assert [result.agent.name, *(one.name for one in result.others)] == ["ada", "bob"]
     assert result.counts["agents"] == 2
     assert result.others[0].metadata["letta"]["file"]["groups"] == file["groups"]
     assert any("shared by agents of the file" in note for note in result.notes)
     with pytest.raises(InvalidInput, match="2 agents"):
-        memory.agents.import_(tmp_path / "agent.af", "one name")
-    assert memory.maintenance.verify().ok
+        rec.agents.import_(tmp_path / "agent.af", "one name")
+    assert rec.maintenance.verify().ok
 
 
-def test_several_agents_are_made_all_or_none(memory: LocalRecollect, tmp_path: Path) -> None:
+def test_several_agents_are_made_all_or_none(rec: LocalRecollect, tmp_path: Path) -> None:
     file = small()
     file["agents"].append({**small()["agents"][0], "id": "agent-1", "name": "bob"})
-    memory.agents.create("bob")
-    before = rows(memory, tmp_path)
+    rec.agents.create("bob")
+    before = rows(rec, tmp_path)
 
     with pytest.raises(AlreadyExists, match="bob"):
-        memory.agents.import_(put(file, tmp_path))
+        rec.agents.import_(put(file, tmp_path))
 
-    assert rows(memory, tmp_path) == before
+    assert rows(rec, tmp_path) == before
 
 
-def test_the_older_shape_of_one_agent_is_read_too(memory: LocalRecollect, tmp_path: Path) -> None:
+def test_the_older_shape_of_one_agent_is_read_too(rec: LocalRecollect, tmp_path: Path) -> None:
     older = {
         "agent_type": "memgpt_agent",
         "name": "ada",
@@ -379,17 +379,17 @@ def test_the_older_shape_of_one_agent_is_read_too(memory: LocalRecollect, tmp_pa
         "version": "0.6.1",
     }
 
-    agent = memory.agents.import_(put(older, tmp_path)).agent
-    memory.agents.export(agent, tmp_path / "out.af", format="af")
+    agent = rec.agents.import_(put(older, tmp_path)).agent
+    rec.agents.export(agent, tmp_path / "out.af", format="af")
 
     out = unwrapped(tmp_path / "out.af")
     [theirs] = out["agents"]
-    assert memory.blocks.get(agent, "human").value == "Charles"
+    assert rec.blocks.get(agent, "human").value == "Charles"
     assert (agent.model, theirs["version"], theirs["tags"]) == ("gpt-4o", "0.6.1", ["old"])
     assert theirs["tool_exec_environment_variables"] == [{"key": "LAMP_KEY", "value": ""}]
     assert theirs["in_context_message_ids"] == ["message-1"]
     assert [one["name"] for one in out["tools"]] == ["look"]
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 def agent_of(file: dict[str, Any]) -> Any:
@@ -463,24 +463,24 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
-    what: str, memory: LocalRecollect, tmp_path: Path
+    what: str, rec: LocalRecollect, tmp_path: Path
 ) -> None:
     where, break_it = BROKEN[what]
     file = small()
     break_it(file)
-    before = rows(memory, tmp_path)
+    before = rows(rec, tmp_path)
 
     with pytest.raises(ImportRefused, match=f"(?s){where}"):
-        memory.agents.import_(put(file, tmp_path))
+        rec.agents.import_(put(file, tmp_path))
 
-    assert rows(memory, tmp_path) == before
+    assert rows(rec, tmp_path) == before
 
 
 def test_a_message_from_an_af_is_a_message_like_any_other(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    agent = memory.agents.import_(put(small(), tmp_path)).agent
+    agent = rec.agents.import_(put(small(), tmp_path)).agent
 
-    [said] = memory.conversations.list(agent=agent)
-    assert all(isinstance(one, Message) and one.tokens > 0 for one in memory.conversations.messages(said))
+    [said] = rec.conversations.list(agent=agent)
+    assert all(isinstance(one, Message) and one.tokens > 0 for one in rec.conversations.messages(said))
     assert said.started_at.isoformat() == "2025-11-21T03:09:00+00:00"

@@ -25,7 +25,7 @@ QUERY = st.one_of(
 
 
 def play(
-    memory: LocalRecollect, clock: FakeClock, said: list[tuple[str | None, int, str, str]]
+    rec: LocalRecollect, clock: FakeClock, said: list[tuple[str | None, int, str, str]]
 ) -> dict[tuple[str | None, int], str]:
     """Let everybody speak; each message names its agent and talk in its metadata."""
     talks: dict[tuple[str | None, int], str] = {}
@@ -33,9 +33,9 @@ def play(
         clock.advance(hours=5)
         key = (agent, number)
         if key not in talks:
-            talks[key] = memory.conversations.start(agent=agent).id
-        memory.conversations.append(talks[key], role, content, metadata={"by": [agent, number]})
-    memory.drain()
+            talks[key] = rec.conversations.start(agent=agent).id
+        rec.conversations.append(talks[key], role, content, metadata={"by": [agent, number]})
+    rec.drain()
     return talks
 
 
@@ -52,17 +52,17 @@ def test_no_search_ever_shows_the_messages_of_another_agent_or_of_a_talk_without
     clock = FakeClock()
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_memory(Path(folder, "m.db"), clock=clock) as memory,
+        open_memory(Path(folder, "m.db"), clock=clock) as rec,
     ):
-        talks = play(memory, clock, said)
+        talks = play(rec, clock, said)
         asked: dict[str, Any] = {"mode": mode, "since": since, "limit": 50}
         for agent in {key[0] for key in talks} - {None}:
-            hits = memory.conversations.search(query, agent=agent, **asked)
+            hits = rec.conversations.search(query, agent=agent, **asked)
             assert all(hit.message.metadata["by"][0] == agent for hit in hits)
-            listed = memory.conversations.agent_messages(agent or "", limit=50)
+            listed = rec.conversations.agent_messages(agent or "", limit=50)
             assert all(one.metadata["by"][0] == agent for one in listed)
         for key, talk in talks.items():
-            hits = memory.conversations.search(query, conversation=talk, **asked)
+            hits = rec.conversations.search(query, conversation=talk, **asked)
             assert all(hit.message.metadata["by"] == list(key) for hit in hits)
 
 
@@ -74,11 +74,11 @@ def test_by_words_an_agent_finds_all_of_its_own_and_nothing_more(
     clock = FakeClock()
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_memory(Path(folder, "m.db"), clock=clock) as memory,
+        open_memory(Path(folder, "m.db"), clock=clock) as rec,
     ):
-        talks = play(memory, clock, said)
+        talks = play(rec, clock, said)
         for agent in {key[0] for key in talks} - {None}:
-            hits = memory.conversations.search(word, agent=agent, mode="fts", limit=50)
+            hits = rec.conversations.search(word, agent=agent, mode="fts", limit=50)
             expected = sorted(
                 content for who, _, _, content in said if who == agent and word in content.split()
             )
@@ -93,32 +93,32 @@ def test_after_a_talk_is_deleted_the_indexes_hold_what_is_left_and_only_that(
     clock = FakeClock()
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_memory(Path(folder, "m.db"), clock=clock) as memory,
+        open_memory(Path(folder, "m.db"), clock=clock) as rec,
     ):
-        talks = play(memory, clock, said)
+        talks = play(rec, clock, said)
         key = sorted(talks, key=repr)[gone % len(talks)]
-        memory.conversations.delete(talks.pop(key))
-        verified = memory.maintenance.verify()
-        left = sum(len(memory.conversations.messages(talk)) for talk in talks.values())
+        rec.conversations.delete(talks.pop(key))
+        verified = rec.maintenance.verify()
+        left = sum(len(rec.conversations.messages(talk)) for talk in talks.values())
 
         assert verified.ok, verified.problems
         assert left == sum((agent, number) != key for agent, number, _, _ in said)
-        assert memory.maintenance.status().embedded.get("scripted", 0) == left
+        assert rec.maintenance.status().embedded.get("scripted", 0) == left
 
 
 def test_an_agent_on_a_shelf_that_was_anothers_finds_its_own_only(path: Path) -> None:
-    with open_memory(path) as memory, open_memory(path) as elsewhere:
+    with open_memory(path) as rec, open_memory(path) as elsewhere:
         for number in range(4):
             for name in ("x", "y"):
-                talk = memory.conversations.start(agent=f"{name}{number}")
-                memory.conversations.append(talk, "user", f"red fox {name}{number}")
-            memory.drain()
-            for reader in (memory, elsewhere):
+                talk = rec.conversations.start(agent=f"{name}{number}")
+                rec.conversations.append(talk, "user", f"red fox {name}{number}")
+            rec.drain()
+            for reader in (rec, elsewhere):
                 for one in reader.agents.list():
                     hits = reader.conversations.search(
                         "red fox", agent=one, mode="vector", limit=50
                     )
                     assert [hit.message.content for hit in hits] == [f"red fox {one.name}"]
-            (memory, elsewhere)[number % 2].agents.delete(f"{'xy'[number // 2]}{number}")
+            (rec, elsewhere)[number % 2].agents.delete(f"{'xy'[number // 2]}{number}")
 
-        assert memory.maintenance.verify().ok
+        assert rec.maintenance.verify().ok

@@ -22,94 +22,94 @@ with recollect.open(sys.argv[1], embedding_backend="none") as memory:
 
 
 @pytest.fixture(autouse=True)
-def _ada(memory: LocalRecollect) -> None:
-    memory.agents.create("ada")
+def _ada(rec: LocalRecollect) -> None:
+    rec.agents.create("ada")
 
 
 def test_the_running_conversation_ends_after_four_hours_of_silence(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    first = memory.conversations.add_message("ada", "user", "one")
+    first = rec.conversations.add_message("ada", "user", "one")
     clock.advance(hours=4)
-    second = memory.conversations.add_message("ada", "assistant", "two")
+    second = rec.conversations.add_message("ada", "assistant", "two")
     clock.advance(hours=4, microseconds=1)
-    third = memory.conversations.add_message("ada", "user", "three")
+    third = rec.conversations.add_message("ada", "user", "three")
 
     assert first.conversation_id == second.conversation_id != third.conversation_id
     assert [first.position, second.position, third.position] == [0, 1, 0]
-    over = memory.conversations.get(first.conversation_id)
+    over = rec.conversations.get(first.conversation_id)
     assert over.ended_at == second.created_at  # when the last word fell
-    assert memory.conversations.get(third.conversation_id).started_at == third.created_at
+    assert rec.conversations.get(third.conversation_id).started_at == third.created_at
 
 
 def test_conversations_begun_by_name_are_left_alone(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    talk = memory.conversations.start(agent="ada")
-    memory.conversations.append(talk, "user", "by name")
+    talk = rec.conversations.start(agent="ada")
+    rec.conversations.append(talk, "user", "by name")
     clock.advance(hours=5)
 
-    said = memory.conversations.add_message("ada", "user", "by the way")
+    said = rec.conversations.add_message("ada", "user", "by the way")
 
     assert said.conversation_id != talk.id
-    assert memory.conversations.get(talk).ended_at is None
-    assert memory.conversations.append(talk, "user", "still open").position == 1
+    assert rec.conversations.get(talk).ended_at is None
+    assert rec.conversations.append(talk, "user", "still open").position == 1
 
 
-def test_a_conversation_that_was_ended_or_deleted_runs_no_more(memory: LocalRecollect) -> None:
-    first = memory.conversations.add_message("ada", "user", "one")
-    memory.conversations.end(first.conversation_id)
-    second = memory.conversations.add_message("ada", "user", "two")
-    memory.conversations.delete(second.conversation_id)
-    third = memory.conversations.add_message("ada", "user", "three")
+def test_a_conversation_that_was_ended_or_deleted_runs_no_more(rec: LocalRecollect) -> None:
+    first = rec.conversations.add_message("ada", "user", "one")
+    rec.conversations.end(first.conversation_id)
+    second = rec.conversations.add_message("ada", "user", "two")
+    rec.conversations.delete(second.conversation_id)
+    third = rec.conversations.add_message("ada", "user", "three")
 
     assert len({one.conversation_id for one in (first, second, third)}) == 3
 
 
-def test_agents_run_apart(memory: LocalRecollect) -> None:
-    memory.agents.create("ben")
+def test_agents_run_apart(rec: LocalRecollect) -> None:
+    rec.agents.create("ben")
 
-    one, two = (memory.conversations.add_message(name, "user", "hello") for name in ("ada", "ben"))
+    one, two = (rec.conversations.add_message(name, "user", "hello") for name in ("ada", "ben"))
 
     assert one.conversation_id != two.conversation_id
     assert (
-        memory.conversations.get(two.conversation_id).agent_id
-        == memory.agents.get("ben").id
+        rec.conversations.get(two.conversation_id).agent_id
+        == rec.agents.get("ben").id
     )
 
 
-def test_the_silence_is_measured_where_the_message_says_it_stands(memory: LocalRecollect) -> None:
+def test_the_silence_is_measured_where_the_message_says_it_stands(rec: LocalRecollect) -> None:
     old = START - timedelta(days=30)
-    first = memory.conversations.add_message("ada", "user", "one", created_at=old)
-    second = memory.conversations.add_message(
+    first = rec.conversations.add_message("ada", "user", "one", created_at=old)
+    second = rec.conversations.add_message(
         "ada", "user", "two", created_at=old + timedelta(hours=3)
     )
-    third = memory.conversations.add_message(
+    third = rec.conversations.add_message(
         "ada", "user", "three", created_at=old + timedelta(days=1)
     )
 
     assert first.conversation_id == second.conversation_id != third.conversation_id
-    assert [one.content for one in memory.conversations.agent_messages("ada")] == [
+    assert [one.content for one in rec.conversations.agent_messages("ada")] == [
         "three",
         "two",
         "one",
     ]
 
 
-def test_what_is_no_message_begins_no_conversation(memory: LocalRecollect) -> None:
+def test_what_is_no_message_begins_no_conversation(rec: LocalRecollect) -> None:
     with pytest.raises(NotFound):
-        memory.conversations.add_message("nobody", "user", "hello")
+        rec.conversations.add_message("nobody", "user", "hello")
     for role, content in (("root", "hello"), ("user", "  "), ("user", None)):
         with pytest.raises(InvalidInput):
-            memory.conversations.add_message("ada", role, content)
+            rec.conversations.add_message("ada", role, content)
 
-    assert memory.conversations.list() == []
+    assert rec.conversations.list() == []
 
 
 def test_threads_that_write_at_once_share_one_conversation(path: Path) -> None:
-    with open_memory(path, words_only=True) as memory, ThreadPoolExecutor(8) as pool:
+    with open_memory(path, words_only=True) as rec, ThreadPoolExecutor(8) as pool:
         said = list(
-            pool.map(lambda n: memory.conversations.add_message("ada", "user", f"{n}"), range(100))
+            pool.map(lambda n: rec.conversations.add_message("ada", "user", f"{n}"), range(100))
         )
 
         assert len({one.conversation_id for one in said}) == 1
@@ -118,7 +118,7 @@ def test_threads_that_write_at_once_share_one_conversation(path: Path) -> None:
 
 @pytest.mark.door
 def test_processes_that_write_at_once_share_one_conversation(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
     writers = [
         Popen([sys.executable, "-c", WRITER, str(path), name], stdin=PIPE, text=True)
@@ -130,19 +130,19 @@ def test_processes_that_write_at_once_share_one_conversation(
         one.stdin.close()
 
     assert [one.wait(60) for one in writers] == [0, 0]
-    said = memory.conversations.agent_messages("ada", limit=1_000)
+    said = rec.conversations.agent_messages("ada", limit=1_000)
     assert len(said) == 40
     assert len({one.conversation_id for one in said}) == 1
 
 
 def test_a_caller_who_sends_a_conversation_himself_is_not_told_of_it(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    before = memory.conversations.add_message("ada", "user", "The lamp in the kitchen is red.")
+    before = rec.conversations.add_message("ada", "user", "The lamp in the kitchen is red.")
     clock.advance(hours=5)
-    now = memory.conversations.add_message("ada", "user", "The lamp in the hall is green.")
+    now = rec.conversations.add_message("ada", "user", "The lamp in the hall is green.")
 
-    bundle = memory.context_for(
+    bundle = rec.context_for(
         "which lamp?", agent="ada", conversation=now.conversation_id, history=False
     )
 

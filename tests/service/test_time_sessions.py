@@ -39,23 +39,23 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]:
         for number in range(60)
     ]
     folder = tmp_path_factory.mktemp("past")
-    with open_memory(folder / "memory.db", clock=FakeClock(), words_only=True) as memory:
+    with open_memory(folder / "memory.db", clock=FakeClock(), words_only=True) as rec:
 
         def talk_of(day: datetime) -> None:
-            talk = memory.conversations.start(agent="ana", started_at=day)
-            memory.conversations.append(talk, "user", said, created_at=day)
-            memory.conversations.end(talk, ended_at=day + timedelta(minutes=5))
+            talk = rec.conversations.start(agent="ana", started_at=day)
+            rec.conversations.append(talk, "user", said, created_at=day)
+            rec.conversations.end(talk, ended_at=day + timedelta(minutes=5))
 
         with ThreadPoolExecutor(16) as several:  # many writes, few waits for the disk
             list(several.map(talk_of, sorted({one.astimezone(UTC) for one in days})))
-        yield memory
+        yield rec
 
 
-def is_first_at_its_time(memory: LocalRecollect, one: dict[str, str]) -> bool | None:
+def is_first_at_its_time(rec: LocalRecollect, one: dict[str, str]) -> bool | None:
     """Say whether the first hit was said then; None where nothing was said at that time."""
     asked_at = datetime.fromisoformat(one["asked_at"])
-    talks = memory.conversations.list(agent="ana", before=asked_at, limit=1_000)  # all there are
-    hits = memory.conversations.search(one["query"], agent="ana", asked_at=asked_at, until=asked_at)
+    talks = rec.conversations.list(agent="ana", before=asked_at, limit=1_000)  # all there are
+    hits = rec.conversations.search(one["query"], agent="ana", asked_at=asked_at, until=asked_at)
     if "sessions_ago" in one:
         wanted = talks[int(one["sessions_ago"]) - 1].id
         return bool(hits) and hits[0].message.conversation_id == wanted

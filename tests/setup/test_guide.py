@@ -1,18 +1,16 @@
-"""Every client that can be set up is in the guide and in the README."""
+"""Every client that can be set up is in the guide."""
 
 import re
 from pathlib import Path
 
-import pytest
-
 from recollect.setup.supported_clients import CLIENTS, SupportedClient
+from tables import each_row
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDE = (ROOT / "docs" / "guides" / "coding-agents.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@each_row("client", CLIENTS, ids=lambda client: client.name)
 def test_the_guide_says_how_to_set_a_client_up_check_it_and_remove_it(
     client: SupportedClient,
 ) -> None:
@@ -31,13 +29,13 @@ def test_the_guide_says_how_to_set_a_client_up_check_it_and_remove_it(
     assert ("session" in lines[2]) == has_hooks
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@each_row("client", CLIENTS, ids=lambda client: client.name)
 def test_the_guide_names_every_file_that_is_written(client: SupportedClient) -> None:
     for file in client.files:
         for path in (*file.user_paths, *file.project_paths):
             assert path.rsplit("/", 1)[-1] in GUIDE
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_the_readme_has_a_line_for_every_client(client: SupportedClient) -> None:
-    assert f"| {client.title} | `recollect setup {client.name}` |" in README
+@each_row("client", CLIENTS, ids=lambda client: client.name)
+def test_the_table_of_the_guide_has_a_line_for_every_client(client: SupportedClient) -> None:
+    assert f"| {client.title} | `recollect setup {client.name}` |" in GUIDE

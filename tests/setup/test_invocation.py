@@ -3,29 +3,28 @@
 import shlex
 from dataclasses import replace
 
-import pytest
-
 from recollect.setup.invocation import (
     Invocation,
     parse_hook_command,
     parse_server_entry,
     server_entry,
 )
+from tables import each_row
 
 CALL = Invocation(program=("/opt/my tools/recollect",))
 MODULE = Invocation(program=("/usr/bin/python3", "-m", "recollect"), db="/data/m.db")
 ALONE = Invocation(program=("/usr/bin/python3", "-P", "-m", "recollect"))
 
 
-@pytest.mark.parametrize("call", [CALL, MODULE, ALONE])
-@pytest.mark.parametrize("shape", ["stdio", "plain", "joined"])
+@each_row("call", [CALL, MODULE, ALONE])
+@each_row("shape", ["stdio", "plain", "joined"])
 def test_our_server_is_known_again(call: Invocation, shape: str) -> None:
     entry = server_entry(call.server_command(), shape)  # type: ignore[arg-type]
 
     assert parse_server_entry(entry) == call.server_command()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "entry",
     [
         None,
@@ -44,7 +43,7 @@ def test_another_server_is_not_ours(entry: object) -> None:
     assert parse_server_entry(entry) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [None, 1, "", "recollect", "recollect hook", "echo recollect hook stop", "recollect 'hook"],
 )
@@ -83,7 +82,7 @@ def test_options_of_the_user_stay_when_the_path_changes() -> None:
     assert line.endswith("hook stop --client codex --project x --db /data/m.db")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "recollect hook stop --client codex 2>/dev/null || true",
@@ -96,8 +95,8 @@ def test_a_line_that_does_more_is_left_to_its_author(line: str) -> None:
     assert CALL.hook_command("stop", "codex", line) == line
 
 
-@pytest.mark.parametrize("call", [CALL, ALONE])
-@pytest.mark.parametrize(
+@each_row("call", [CALL, ALONE])
+@each_row(
     "folder", ["Cloud (Ana)", "a & b", "it's $5", "{x}*", 'a "b"', "new\nline"]
 )
 def test_a_path_that_a_shell_would_read_is_quoted_and_still_changed(

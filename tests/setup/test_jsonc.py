@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.setup.jsonc_edit import append, delete, put, remove_empty
 from recollect.setup.jsonc_parser import MalformedJson, node_at, scan, value_of
+from tables import each_row
 
 PATH = ("mcpServers", "recollect")
 ENTRY = {"command": "/opt/re collect", "args": ["mcp", "é\n"]}
@@ -160,7 +161,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert re.match(r"line \d+, column \d+: ", output)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -190,13 +191,13 @@ def test_a_key_that_occurs_twice_is_an_error() -> None:
         put('{"mcpServers": {}, "mcpServers": {}}', PATH, ENTRY)
 
 
-@pytest.mark.parametrize("text", ['{"mcpServers": []}', '{"mcpServers": null}'])
+@each_row("text", ['{"mcpServers": []}', '{"mcpServers": null}'])
 def test_a_member_is_not_put_into_a_value_that_is_not_an_object(text: str) -> None:
     with pytest.raises(MalformedJson, match="mcpServers is not an object"):
         put(text, PATH, ENTRY)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "new"),
     [
         ('{"a":1}', '{"a":1,"b":[1,2]}'),

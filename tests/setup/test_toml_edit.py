@@ -6,6 +6,7 @@ import pytest
 
 from recollect.setup.toml_edit import MalformedToml, add_table, read_table, remove_table, set_values
 from settings_files import CODEX_CONFIG
+from tables import each_row
 
 NAME = ("mcp_servers", "recollect")
 VALUES: dict[str, str | list[str]] = {"command": 'C:\\re "collect"', "args": ["mcp", "é\t"]}
@@ -27,7 +28,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_row("text", TEXTS)
 def test_a_table_added_and_removed_leaves_the_text_as_it_was(text: str) -> None:
     new = add_table(text, NAME, VALUES, comment="ours")
 
@@ -37,7 +38,7 @@ def test_a_table_added_and_removed_leaves_the_text_as_it_was(text: str) -> None:
     assert remove_table(new, NAME, comment="ours") == text
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_row("text", TEXTS)
 def test_what_was_written_behind_it_since_stays(text: str) -> None:
     new = add_table(text, NAME, VALUES, comment="ours")
     new += "" if new.endswith("\n") else "\n"
@@ -73,7 +74,7 @@ def test_other_values_are_set_in_place_and_other_lines_stay() -> None:
     assert new.startswith("a = 1\n\n# ours\n[mcp_servers.recollect]\n")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "a = ",

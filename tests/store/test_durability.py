@@ -23,15 +23,15 @@ ROUNDS = 4  # stores: each is killed KILLS / ROUNDS times, so that old WALs are 
 
 def write_until_killed(path: Path, pipe: int, number: int) -> None:
     """Write memories and acknowledge each one through the pipe, for ever."""
-    with open_memory(path, words_only=True) as memory:
+    with open_memory(path, words_only=True) as rec:
         count = 0
         while True:
             count += 1
-            kept = memory.ingest(f"fact {number}-{count} " + "word " * (count % 40), project="p")
+            kept = rec.ingest(f"fact {number}-{count} " + "word " * (count % 40), project="p")
             os.write(pipe, f"{kept.id}\n".encode())
             if count % 7 == 0:
-                gone = memory.ingest(f"to forget {number}-{count}")
-                memory.forget(gone.id)
+                gone = rec.ingest(f"to forget {number}-{count}")
+                rec.forget(gone.id)
 
 
 def killed_writer(path: Path, number: int, delay_s: float) -> list[str]:
@@ -66,10 +66,10 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_write(
     acknowledged: set[str] = set()
     for number in range(KILLS // ROUNDS):
         acknowledged.update(killed_writer(path, number, chance.uniform(0.02, 0.15)))
-        with open_memory(path, words_only=True) as memory:
-            result = memory.maintenance.verify()
-            kept = {stored.id for stored in memory.memories.list(project="p", limit=1000)}
-            kept |= {i for i in acknowledged - kept if memory.memories.get(i).id == i}
+        with open_memory(path, words_only=True) as rec:
+            result = rec.maintenance.verify()
+            kept = {stored.id for stored in rec.memories.list(project="p", limit=1000)}
+            kept |= {i for i in acknowledged - kept if rec.memories.get(i).id == i}
 
         assert result.ok, result.problems
         assert acknowledged <= kept

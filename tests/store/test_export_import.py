@@ -35,29 +35,29 @@ STEP = st.one_of(
 )
 
 
-def play(memory: LocalRecollect, steps: list[tuple[str, str, str, str]], clock: FakeClock) -> None:
+def play(rec: LocalRecollect, steps: list[tuple[str, str, str, str]], clock: FakeClock) -> None:
     """Fill a store by running *steps*; steps that are not allowed are skipped."""
     ids: list[str] = []
     for number, (verb, text, name, scope) in enumerate(steps):
         clock.advance(hours=number + 1)
         if verb == "ingest":
             scoped = {} if scope == "global" else {scope: name}
-            kept = memory.ingest(text, scope=scope, tags=[name], title=text, **scoped)  # type: ignore[arg-type]
+            kept = rec.ingest(text, scope=scope, tags=[name], title=text, **scoped)  # type: ignore[arg-type]
             ids.append(kept.id)
         elif verb == "candidate":
-            ids.append(memory.ingest(text, project=name, status="inbox", confidence=0.3).id)
+            ids.append(rec.ingest(text, project=name, status="inbox", confidence=0.3).id)
         elif verb == "fact":
-            memory.upsert_profile_fact(name, text)
+            rec.upsert_profile_fact(name, text)
         elif verb == "link" and len(ids) > 1:
-            memory.link(ids[-1], text, ids[-2], note=name)
-        elif verb == "reject" and ids and memory.memories.get(ids[-1]).status == "inbox":
-            memory.reject(ids[-1], text)
+            rec.link(ids[-1], text, ids[-2], note=name)
+        elif verb == "reject" and ids and rec.memories.get(ids[-1]).status == "inbox":
+            rec.reject(ids[-1], text)
         elif verb == "search":
-            memory.search(text, project=name)
+            rec.search(text, project=name)
         elif verb == "forget" and ids:
-            memory.forget(ids.pop())
+            rec.forget(ids.pop())
         elif verb == "view":
-            memory.views.save(name, text, project=name, limit=3)
+            rec.views.save(name, text, project=name, limit=3)
 
 
 @pytest.mark.fuzz
@@ -69,10 +69,10 @@ def test_export_import_export_gives_the_same_bytes(
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder, "1.jsonl"), Path(folder, "2.jsonl")
         clock = FakeClock()
-        with open_memory(Path(folder, "a.db"), clock=clock) as memory:
-            play(memory, steps, clock)
-            memory.export(first)
-            searches = [memory.search("a b c", project="a", asked_at="2027-01-01")]
+        with open_memory(Path(folder, "a.db"), clock=clock) as rec:
+            play(rec, steps, clock)
+            rec.export(first)
+            searches = [rec.search("a b c", project="a", asked_at="2027-01-01")]
         with open_memory(Path(folder, "b.db"), clock=clock) as other:
             imported = other.import_(first)
             other.export(second)
@@ -86,23 +86,23 @@ def test_export_import_export_gives_the_same_bytes(
         assert before == after
 
 
-def test_a_compressed_export_is_the_same_content(memory: LocalRecollect, tmp_path: Path) -> None:
-    memory.ingest("something")
+def test_a_compressed_export_is_the_same_content(rec: LocalRecollect, tmp_path: Path) -> None:
+    rec.ingest("something")
     plain, packed = tmp_path / "e.jsonl", tmp_path / "e.jsonl.gz"
-    memory.export(plain)
-    memory.export(packed)
+    rec.export(plain)
+    rec.export(packed)
 
     assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
     with open_memory(tmp_path / "other.db") as other:
         assert other.import_(packed).added["memories"] == 1
 
 
-def test_importing_twice_adds_nothing(memory: LocalRecollect, tmp_path: Path) -> None:
-    memory.ingest("something", project="p", agent="anna")
+def test_importing_twice_adds_nothing(rec: LocalRecollect, tmp_path: Path) -> None:
+    rec.ingest("something", project="p", agent="anna")
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
 
-    again = memory.import_(exported)
+    again = rec.import_(exported)
 
     assert again.added == {}
     assert again.conflicts == ()
@@ -110,11 +110,11 @@ def test_importing_twice_adds_nothing(memory: LocalRecollect, tmp_path: Path) ->
 
 
 def test_imported_memories_join_the_project_of_the_same_name(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    memory.ingest("from afar", project="site", agent="anna")
+    rec.ingest("from afar", project="site", agent="anna")
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
 
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("from here", project="site", agent="anna")
@@ -129,25 +129,25 @@ def test_imported_memories_join_the_project_of_the_same_name(
 
 
 def test_a_row_that_differs_here_stays_and_is_reported(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    kept = memory.ingest("a candidate", status="inbox")
+    kept = rec.ingest("a candidate", status="inbox")
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
-    memory.promote(kept.id)
+    rec.export(exported)
+    rec.promote(kept.id)
 
-    imported = memory.import_(exported)
+    imported = rec.import_(exported)
 
     assert any(kept.id in conflict for conflict in imported.conflicts)
-    assert memory.memories.get(kept.id).status == "active"
+    assert rec.memories.get(kept.id).status == "active"
 
 
 def test_a_fact_with_another_value_here_is_imported_as_contradicted(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    theirs = memory.upsert_profile_fact("editor", "vim")
+    theirs = rec.upsert_profile_fact("editor", "vim")
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
 
     with open_memory(tmp_path / "other.db") as other:
         ours = other.upsert_profile_fact("editor", "helix")
@@ -170,11 +170,11 @@ def test_a_fact_with_another_value_here_is_imported_as_contradicted(
     ],
 )
 def test_an_export_with_effects_that_undo_cannot_read_is_refused(
-    memory: LocalRecollect, tmp_path: Path, effects: str
+    rec: LocalRecollect, tmp_path: Path, effects: str
 ) -> None:
-    memory.ingest("a fact")
+    rec.ingest("a fact")
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
     text = exported.read_text()
     exported.write_text(text.replace('"effects":"{}"', f'"effects":{json.dumps(effects)}'))
 
@@ -235,11 +235,11 @@ Damage = Callable[[list[str]], list[str]]
     ],
 )
 def test_a_damaged_export_is_refused_and_changes_nothing(
-    memory: LocalRecollect, tmp_path: Path, damage: Damage, message: str
+    rec: LocalRecollect, tmp_path: Path, damage: Damage, message: str
 ) -> None:
-    memory.ingest("a fact")
+    rec.ingest("a fact")
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
     exported.write_text("".join(f"{line}\n" for line in damage(exported.read_text().splitlines())))
 
     with open_memory(tmp_path / "other.db") as other:
@@ -251,32 +251,32 @@ def test_a_damaged_export_is_refused_and_changes_nothing(
         assert other.maintenance.verify().ok
 
 
-def test_a_cut_off_compressed_export_is_refused(memory: LocalRecollect, tmp_path: Path) -> None:
-    memory.ingest("a fact")
+def test_a_cut_off_compressed_export_is_refused(rec: LocalRecollect, tmp_path: Path) -> None:
+    rec.ingest("a fact")
     exported = tmp_path / "e.jsonl.gz"
-    memory.export(exported)
+    rec.export(exported)
     exported.write_bytes(exported.read_bytes()[:-20])
 
     with pytest.raises(ImportRefused, match=r"read to its end|not JSON|cut off"):
-        memory.import_(exported)
+        rec.import_(exported)
 
 
 def test_files_that_cannot_be_read_or_written_are_reported(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
-        memory.import_(tmp_path / "nowhere.jsonl")
+        rec.import_(tmp_path / "nowhere.jsonl")
     with pytest.raises(StoreUnavailable, match="cannot write"):
-        memory.export(tmp_path / "no" / "such" / "folder.jsonl")
+        rec.export(tmp_path / "no" / "such" / "folder.jsonl")
     with pytest.raises(StoreUnavailable, match="cannot write"):
-        memory.export(tmp_path)
+        rec.export(tmp_path)
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
 
 
-def test_the_export_is_json_lines_a_person_can_read(memory: LocalRecollect, tmp_path: Path) -> None:
-    memory.ingest("Café au lait ☕", project="p")
+def test_the_export_is_json_lines_a_person_can_read(rec: LocalRecollect, tmp_path: Path) -> None:
+    rec.ingest("Café au lait ☕", project="p")
     exported = tmp_path / "e.jsonl"
-    count = memory.export(exported)
+    count = rec.export(exported)
 
     rows = [json.loads(line) for line in exported.read_text(encoding="utf-8").splitlines()]
 
@@ -286,21 +286,21 @@ def test_the_export_is_json_lines_a_person_can_read(memory: LocalRecollect, tmp_
     assert exported.stat().st_mode & 0o777 == 0o600
 
 
-def test_an_export_onto_the_store_itself_is_refused(memory: LocalRecollect, path: Path) -> None:
-    memory.ingest("precious")
+def test_an_export_onto_the_store_itself_is_refused(rec: LocalRecollect, path: Path) -> None:
+    rec.ingest("precious")
     for target in (path, path.with_name(path.name + "-wal")):
         with pytest.raises(InvalidInput, match="belongs to the store"):
-            memory.export(target)
+            rec.export(target)
 
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 def test_two_repos_of_one_name_and_different_remotes_stay_separate(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    memory.ingest("a fact of acme", project="https://github.com/acme/site")
+    rec.ingest("a fact of acme", project="https://github.com/acme/site")
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
 
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("a fact of other", project="https://github.com/other/site")
@@ -311,13 +311,13 @@ def test_two_repos_of_one_name_and_different_remotes_stay_separate(
 
 
 def test_a_memory_that_stays_as_it_is_keeps_its_own_history(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    kept = memory.ingest("a candidate", status="inbox")
+    kept = rec.ingest("a candidate", status="inbox")
     before, after = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
-    memory.export(before)
-    memory.promote(kept.id)
-    memory.export(after)
+    rec.export(before)
+    rec.promote(kept.id)
+    rec.export(after)
 
     with open_memory(tmp_path / "other.db") as other:
         other.import_(before)
@@ -330,11 +330,11 @@ def test_a_memory_that_stays_as_it_is_keeps_its_own_history(
 
 @pytest.mark.parametrize("at", [30, 80, 150, 220])
 def test_a_compressed_export_with_a_flipped_byte_is_refused(
-    memory: LocalRecollect, tmp_path: Path, at: int
+    rec: LocalRecollect, tmp_path: Path, at: int
 ) -> None:
-    memory.ingest("a fact " * 50)
+    rec.ingest("a fact " * 50)
     exported = tmp_path / "e.jsonl.gz"
-    memory.export(exported)
+    rec.export(exported)
     content = bytearray(exported.read_bytes())
     content[at] ^= 0xFF
     exported.write_bytes(bytes(content))

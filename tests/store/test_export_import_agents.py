@@ -44,15 +44,15 @@ def skill(skill_id: str, content: str) -> StoredSkill:
     )
 
 
-def filled(memory: LocalRecollect, clock: FakeClock) -> None:
+def filled(rec: LocalRecollect, clock: FakeClock) -> None:
     """Fill a store with records of every kind."""
     for name in ("anna", "ben"):
-        agent = memory.agents.create(name, model="m", system_prompt=f"You are {name}.")
-        memory.blocks.set(name, "persona", f"kind {name}")
+        agent = rec.agents.create(name, model="m", system_prompt=f"You are {name}.")
+        rec.blocks.set(name, "persona", f"kind {name}")
         clock.advance(minutes=1)
-        memory.blocks.set(name, "persona", f"kinder {name}", by="agent", reason="learnt")
-        talk = memory.conversations.start(agent=name, project="site", title="t")
-        memory.conversations.append_many(
+        rec.blocks.set(name, "persona", f"kinder {name}", by="agent", reason="learnt")
+        talk = rec.conversations.start(agent=name, project="site", title="t")
+        rec.conversations.append_many(
             talk,
             [
                 {"role": "user", "content": f"zebra of {name}"},
@@ -60,14 +60,14 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
                 {"role": "tool", "content": [{"type": "text", "text": "é"}], "tool_call_id": "c"},
             ],
         )
-        memory.blocks.set(name, "ticket", "ABC-1", conversation=talk)
-        memory.conversations.pin(talk, "a note")
-        memory.archive.insert(name, f"zebra passage of {name}", tags=["t"])
-    memory.blocks.set("anna", "human", "likes tea")
-    memory.blocks.set("ben", "project", "uses pnpm", project="site")
-    alone = memory.conversations.start()
-    memory.conversations.append(alone, "user", "zebra alone")
-    memory.agents.pin("ben", "local", project="site")
+        rec.blocks.set(name, "ticket", "ABC-1", conversation=talk)
+        rec.conversations.pin(talk, "a note")
+        rec.archive.insert(name, f"zebra passage of {name}", tags=["t"])
+    rec.blocks.set("anna", "human", "likes tea")
+    rec.blocks.set("ben", "project", "uses pnpm", project="site")
+    alone = rec.conversations.start()
+    rec.conversations.append(alone, "user", "zebra alone")
+    rec.agents.pin("ben", "local", project="site")
     summary = Summary(
         id="s",
         conversation_id=talk.id,
@@ -82,7 +82,7 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
 
     def write(tables: Tables) -> None:
         tables.conversations.add_summary(summary)
-        tables.messages.mark_summarized([memory.conversations.messages(talk)[0].id], "s")
+        tables.messages.mark_summarized([rec.conversations.messages(talk)[0].id], "s")
         tables.skills.load(agent.id, tables.skills.save(skill("sk", "a skill"), START), START)
         tables.files.save(StoredFile("f", None, "/f", "zebra file", "h"), START)
         window = OpenFileWindow(
@@ -96,16 +96,16 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
         )
         tables.files.open(agent.id, window)
 
-    memory._store.write(write)  # what no verb does yet
-    memory.conversations.search("zebra", agent="anna")
+    rec._store.write(write)  # what no verb does yet
+    rec.conversations.search("zebra", agent="anna")
 
 
 def test_a_whole_store_is_imported_byte_for_byte_and_once(
-    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
+    rec: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
-    filled(memory, clock)
+    filled(rec, clock)
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
-    memory.export(first)
+    rec.export(first)
     with elsewhere(tmp_path) as other:
         imported = other.import_(first)
         other.export(second)
@@ -117,22 +117,22 @@ def test_a_whole_store_is_imported_byte_for_byte_and_once(
         assert again.added == {}
         assert other.maintenance.verify().ok
         for name in ("anna", "ben"):
-            assert other.agents.get(name) == memory.agents.get(name)
-            assert other.blocks.list(name, project="site") == memory.blocks.list(
+            assert other.agents.get(name) == rec.agents.get(name)
+            assert other.blocks.list(name, project="site") == rec.blocks.list(
                 name, project="site"
             )
-            assert other.blocks.history(name, "persona") == memory.blocks.history(name, "persona")
+            assert other.blocks.history(name, "persona") == rec.blocks.history(name, "persona")
             for ours, theirs in zip(
                 other.conversations.search("zebra", agent=name, mode="fts"),
-                memory.conversations.search("zebra", agent=name, mode="fts"),
+                rec.conversations.search("zebra", agent=name, mode="fts"),
                 strict=True,
             ):
                 assert (ours.message, ours.score) == (theirs.message, theirs.score)
             assert len(other.archive.search(name, "zebra")) == 1
         [talk] = other.conversations.list(agent="ben")
         assert len(other.conversations.messages_in_context(talk)) == 2
-        assert other.conversations.summaries(talk) == memory.conversations.summaries(talk)
-        assert other.conversations.pins(talk) == memory.conversations.pins(talk)
+        assert other.conversations.summaries(talk) == rec.conversations.summaries(talk)
+        assert other.conversations.pins(talk) == rec.conversations.pins(talk)
 
 
 @pytest.mark.fuzz
@@ -142,12 +142,12 @@ def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, s
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder, "1.jsonl"), Path(folder, "2.jsonl")
         clock = FakeClock()
-        with open_memory(Path(folder, "a.db"), clock=clock, words_only=True) as memory:
+        with open_memory(Path(folder, "a.db"), clock=clock, words_only=True) as rec:
             for verb, name, text in steps:
                 clock.advance(minutes=1)
-                play(memory, verb, name, text)
-            memory.export(first)
-            assert memory.maintenance.verify().ok
+                play(rec, verb, name, text)
+            rec.export(first)
+            assert rec.maintenance.verify().ok
         with elsewhere(Path(folder)) as other:
             imported = other.import_(first)
             other.export(second)
@@ -158,39 +158,39 @@ def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, s
         assert verified.ok, verified.problems
 
 
-def play(memory: LocalRecollect, verb: str, name: str, text: str) -> None:
+def play(rec: LocalRecollect, verb: str, name: str, text: str) -> None:
     """Run one step; a step that is not allowed is skipped."""
-    exists = name in {agent.name for agent in memory.agents.list()}
-    talks = [talk for talk in memory.conversations.list(agent=name) if talk.ended_at is None]
+    exists = name in {agent.name for agent in rec.agents.list()}
+    talks = [talk for talk in rec.conversations.list(agent=name) if talk.ended_at is None]
     talk = talks[0] if exists and talks else None
     match verb:
         case "agent" if not exists:
-            memory.agents.create(name, description=text)
-        case "edit" if exists and "human" in {block.label for block in memory.blocks.list(name)}:
-            memory.blocks.append(name, "human", text)
+            rec.agents.create(name, description=text)
+        case "edit" if exists and "human" in {block.label for block in rec.blocks.list(name)}:
+            rec.blocks.append(name, "human", text)
         case "say":
-            talk = talk or memory.conversations.start(agent=name)
-            memory.conversations.append(talk, "user", text)
+            talk = talk or rec.conversations.start(agent=name)
+            rec.conversations.append(talk, "user", text)
         case "tell":
-            memory.conversations.append(memory.conversations.start(), "assistant", [text])
+            rec.conversations.append(rec.conversations.start(), "assistant", [text])
         case "ticket" if talk:
-            memory.blocks.set(name, "ticket", text, conversation=talk)
+            rec.blocks.set(name, "ticket", text, conversation=talk)
         case "project":
-            memory.blocks.set(None, "project", text, project="p")
+            rec.blocks.set(None, "project", text, project="p")
         case "pin" if talk:
-            memory.conversations.pin(talk, text)
+            rec.conversations.pin(talk, text)
         case "delete" if exists:
-            memory.agents.delete(name)
+            rec.agents.delete(name)
         case "end" if talk:
-            memory.conversations.end(talk)
+            rec.conversations.end(talk)
 
 
 def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_blocks(
-    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
+    rec: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
-    filled(memory, clock)
+    filled(rec, clock)
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
     with elsewhere(tmp_path) as other:
         ours = other.agents.create("anna", system_prompt="You are Ann.")
         other.blocks.set("anna", "persona", "rude anna")
@@ -224,12 +224,12 @@ def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_bloc
 
 @pytest.mark.parametrize("what", ["system_prompt", "model", "description", "metadata"])
 def test_fields_of_an_agent_that_differ_are_reported(
-    memory: LocalRecollect, tmp_path: Path, what: str
+    rec: LocalRecollect, tmp_path: Path, what: str
 ) -> None:
     fields = {"metadata": {"k": "theirs"}} if what == "metadata" else {what: "theirs"}
-    memory.agents.create("anna", default_blocks=False, **fields)
+    rec.agents.create("anna", default_blocks=False, **fields)
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
     with elsewhere(tmp_path) as other:
         other.agents.create("anna", default_blocks=False)
         imported = other.import_(exported)
@@ -239,16 +239,16 @@ def test_fields_of_an_agent_that_differ_are_reported(
 
 @pytest.mark.parametrize("what", ["description", "limit", "history"])
 def test_fields_of_a_block_that_differ_are_reported(
-    memory: LocalRecollect, tmp_path: Path, what: str
+    rec: LocalRecollect, tmp_path: Path, what: str
 ) -> None:
-    memory.agents.create("anna", default_blocks=False)
-    memory.blocks.create("notes", "first", agent="anna")
-    memory.blocks.set("anna", "notes", "same")
+    rec.agents.create("anna", default_blocks=False)
+    rec.blocks.create("notes", "first", agent="anna")
+    rec.blocks.set("anna", "notes", "same")
     if what != "history":
         changed: Any = {what: "theirs" if what == "description" else 50}
-        memory.blocks.update("anna", "notes", **changed)
+        rec.blocks.update("anna", "notes", **changed)
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
     with elsewhere(tmp_path) as other:
         other.agents.create("anna", default_blocks=False)
         other.blocks.create("notes", "same", agent="anna")
@@ -258,48 +258,48 @@ def test_fields_of_a_block_that_differ_are_reported(
 
 
 def test_a_block_that_changed_in_two_stores_stays_as_it_is_and_is_reported(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    memory.agents.create("anna")
+    rec.agents.create("anna")
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
-    memory.export(start)
+    rec.export(start)
     with elsewhere(tmp_path) as other:
         other.import_(start)
         other.blocks.set("anna", "persona", "theirs")
         other.export(back)
-    memory.blocks.set("anna", "persona", "ours")
-    imported = memory.import_(back)
+    rec.blocks.set("anna", "persona", "ours")
+    imported = rec.import_(back)
 
-    assert memory.blocks.get("anna", "persona").value == "ours"
-    assert [version.value for version in memory.blocks.history("anna", "persona")] == ["", "ours"]
+    assert rec.blocks.get("anna", "persona").value == "ours"
+    assert [version.value for version in rec.blocks.history("anna", "persona")] == ["", "ours"]
     assert len(imported.conflicts) == 1
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 def test_a_conversation_that_continued_in_two_stores_does_not_prevent_the_import(
-    memory: LocalRecollect, tmp_path: Path
+    rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(talk, "user", "said before")
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(talk, "user", "said before")
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
-    memory.export(start)
+    rec.export(start)
     with elsewhere(tmp_path) as other:
         other.import_(start)
         other.conversations.append(talk.id, "user", "said there")
         other.ingest("a memory made there")
         other.export(back)
-    memory.conversations.append(talk, "user", "said here")
-    imported = memory.import_(back)
+    rec.conversations.append(talk, "user", "said here")
+    imported = rec.import_(back)
 
     assert imported.conflicts
     assert imported.added["memories"] == 1
-    assert "said here" in [message.content for message in memory.conversations.messages(talk)]
-    assert memory.maintenance.verify().ok
+    assert "said here" in [message.content for message in rec.conversations.messages(talk)]
+    assert rec.maintenance.verify().ok
 
 
-def test_a_block_without_its_history_is_refused(memory: LocalRecollect, tmp_path: Path) -> None:
-    memory.agents.create("anna")
-    rows = [row for row in memory._store.export_rows() if row["table"] != "block_history"]
+def test_a_block_without_its_history_is_refused(rec: LocalRecollect, tmp_path: Path) -> None:
+    rec.agents.create("anna")
+    rows = [row for row in rec._store.export_rows() if row["table"] != "block_history"]
     with elsewhere(tmp_path) as other:
         try:
             other._store.import_rows(rows)
@@ -310,11 +310,11 @@ def test_a_block_without_its_history_is_refused(memory: LocalRecollect, tmp_path
 
 
 def test_an_import_is_found_by_its_words_and_its_meaning(
-    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
+    rec: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
-    filled(memory, clock)
+    filled(rec, clock)
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
     with elsewhere(tmp_path) as other:
         other.import_(exported)
         before = other.maintenance.status().waiting
@@ -328,16 +328,16 @@ def test_an_import_is_found_by_its_words_and_its_meaning(
 
 
 def test_an_export_has_no_row_of_an_agent_that_was_deleted(
-    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
+    rec: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
-    filled(memory, clock)
-    anna = memory.agents.get("anna")
-    memory.agents.delete(anna)
+    filled(rec, clock)
+    anna = rec.agents.get("anna")
+    rec.agents.delete(anna)
     exported = tmp_path / "e.jsonl"
-    memory.export(exported)
+    rec.export(exported)
 
     assert anna.id not in exported.read_text()
     with pytest.raises(AlreadyExists):
-        memory.agents.create("ben")
+        rec.agents.create("ben")
     tables = {json.loads(line).get("table") for line in exported.read_text().splitlines()}
     assert {"agents", "blocks", "messages", "skills", "files", "agent_files"} <= tables

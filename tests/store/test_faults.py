@@ -51,53 +51,53 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(path: Path) -> None
     assert message.startswith("full: no space left to write")
     assert "nothing of this write was kept" in message
     assert len(kept) > 2
-    with open_memory(path, words_only=True) as memory:
-        assert memory.maintenance.verify().ok
-        assert [memory.memories.get(memory_id).id for memory_id in kept] == kept
-        assert memory.maintenance.status().counts["memories"] == len(kept)
+    with open_memory(path, words_only=True) as rec:
+        assert rec.maintenance.verify().ok
+        assert [rec.memories.get(memory_id).id for memory_id in kept] == kept
+        assert rec.maintenance.status().counts["memories"] == len(kept)
 
 
 def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None:
-    with open_memory(path, words_only=True) as memory:
-        kept = memory.ingest("small")
-        database = memory._store._tables.db
+    with open_memory(path, words_only=True) as rec:
+        kept = rec.ingest("small")
+        database = rec._store._tables.db
         pages = database.execute("PRAGMA page_count").get
         database.execute(f"PRAGMA max_page_count = {pages + 2}").fetchall()
 
         with pytest.raises(StoreFull, match="Free some space"):
-            memory.ingest("large " * 20_000)
+            rec.ingest("large " * 20_000)
 
-        assert memory.memories.get(kept.id) == kept
-        assert memory.search("large") == []
-        assert memory.maintenance.verify().ok
+        assert rec.memories.get(kept.id) == kept
+        assert rec.search("large") == []
+        assert rec.maintenance.verify().ok
 
 
 def test_a_lock_held_too_long_is_a_busy_error_and_searching_goes_on(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 50)
-    with open_memory(path, words_only=True) as memory:
-        memory.ingest("readable all the time")
+    with open_memory(path, words_only=True) as rec:
+        rec.ingest("readable all the time")
         other = apsw.Connection(str(path))
         other.execute("BEGIN IMMEDIATE")
 
         with pytest.raises(StoreBusy, match="try again"):
-            memory.ingest("cannot be written now")
-        [hit] = memory.search("readable")
+            rec.ingest("cannot be written now")
+        [hit] = rec.search("readable")
         other.execute("ROLLBACK")
         other.close()
 
         assert hit.retrieval_id is None  # the log row could not be written; the answer came
-        assert memory.ingest("can be written now").content == "can be written now"
+        assert rec.ingest("can be written now").content == "can be written now"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_store_opened_before_a_fork_is_refused_in_the_child(memory: LocalRecollect) -> None:
+def test_a_store_opened_before_a_fork_is_refused_in_the_child(rec: LocalRecollect) -> None:
     readable, writable = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            memory.search("anything")
+            rec.search("anything")
             os.write(writable, b"no error")
         except StoreClosed as error:
             os.write(writable, str(error).encode())
@@ -109,18 +109,18 @@ def test_a_store_opened_before_a_fork_is_refused_in_the_child(memory: LocalRecol
     os.close(readable)
 
     assert "forked" in message
-    assert memory.ingest("the parent goes on").content == "the parent goes on"
+    assert rec.ingest("the parent goes on").content == "the parent goes on"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_temporary_memory_closed_in_a_forked_child_stays_with_its_parent() -> None:
-    with open_memory(Path(":memory:"), words_only=True) as memory:
-        memory.ingest("still here")
+    with open_memory(Path(":memory:"), words_only=True) as rec:
+        rec.ingest("still here")
         pid = os.fork()
         if pid == 0:
-            memory.close()
+            rec.close()
             os._exit(0)
         os.waitpid(pid, 0)
 
-        assert Path(memory.maintenance.status().path).exists()
-        assert len(memory.search("still")) == 1
+        assert Path(rec.maintenance.status().path).exists()
+        assert len(rec.search("still")) == 1

@@ -24,8 +24,8 @@ def test_a_new_file_gets_the_newest_schema_and_only_its_owner_can_read_it(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "deep" / "memory.db"
-    with open_memory(path) as memory:
-        schema = memory.maintenance.status().schema
+    with open_memory(path) as rec:
+        schema = rec.maintenance.status().schema
 
     assert schema == known_migrations()[-1].number
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -33,8 +33,8 @@ def test_a_new_file_gets_the_newest_schema_and_only_its_owner_can_read_it(
 
 
 def test_migrating_keeps_a_snapshot_of_what_was_there(path: Path, clock: FakeClock) -> None:
-    with open_memory(path) as memory:
-        kept = memory.ingest("before the change")
+    with open_memory(path) as rec:
+        kept = rec.ingest("before the change")
     newest = known_migrations()[-1].number
     step = Migration(newest + 1, "more", "CREATE TABLE more (x INTEGER) STRICT")
 
@@ -104,8 +104,8 @@ print(migrate(connect(path), path, SystemClock(), [*known_migrations(), step]))
 
 @pytest.mark.door
 def test_many_processes_that_find_an_old_file_migrate_it_once(path: Path) -> None:
-    with open_memory(path) as memory:
-        kept = memory.ingest("before the change")
+    with open_memory(path) as rec:
+        kept = rec.ingest("before the change")
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", MIGRATING, str(path)],

@@ -63,13 +63,13 @@ def test_eight_processes_with_a_thousand_mixed_operations_each_lose_nothing(path
         assert worker.returncode == 0, err
         results.append(json.loads(out))
 
-    with open_memory(path, words_only=True) as memory:
-        verified = memory.maintenance.verify()
+    with open_memory(path, words_only=True) as rec:
+        verified = rec.maintenance.verify()
         for result in results:
             for memory_id in result["kept"]:
-                assert memory.memories.get(memory_id).id == memory_id
-        alive = {stored.id for stored in memory.memories.list(everywhere=True, limit=1000)}
-        status = memory.maintenance.status()
+                assert rec.memories.get(memory_id).id == memory_id
+        alive = {stored.id for stored in rec.memories.list(everywhere=True, limit=1000)}
+        status = rec.maintenance.status()
 
     gone = {memory_id for result in results for memory_id in result["gone"]}
     kept = sum(len(result["kept"]) for result in results)

@@ -3,10 +3,9 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
-
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.transcript_reader import read_transcripts
+from tables import each_row
 
 AT = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
 
@@ -83,7 +82,7 @@ def test_the_path_leads_from_the_current_node_back_to_the_root() -> None:
     assert words(TREE, current_node="a") == ["first try", "first answer"]
 
 
-@pytest.mark.parametrize("current", [None, 7, "gone", ["c"]])
+@each_row("current", [None, 7, "gone", ["c"]])
 def test_without_a_current_node_the_path_follows_the_first_children(current: object) -> None:
     assert words(TREE, current_node=current) == ["first try", "first answer"]
 

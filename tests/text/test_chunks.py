@@ -1,16 +1,16 @@
 """A long text is split at the best breaks, and nothing is lost."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.chunks import CHUNK_CHARS, MAX_CHUNKS, split_into_chunks
+from tables import each_row
 
 prose = st.text("ab .,;?!\né", max_size=400)
 sizes = st.integers(min_value=1, max_value=60)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t \n"])
+@each_row("text", ["", " ", "\n\t \n"])
 def test_a_blank_text_has_no_pieces(text: str) -> None:
     assert split_into_chunks(text) == []
 
@@ -27,7 +27,7 @@ def test_a_text_without_any_break_is_cut_at_the_size() -> None:
     assert split_into_chunks("a" * (CHUNK_CHARS + 1)) == ["a" * CHUNK_CHARS, "a"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "pieces"),
     [
         # a line before a sentence, a sentence before a clause, a clause before a word

@@ -3,10 +3,9 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
-
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.transcript_reader import read_transcripts
+from tables import each_row
 
 AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
 
@@ -87,7 +86,7 @@ def test_a_long_call_is_cut_at_two_thousand_characters() -> None:
     assert call.text.endswith("xx…")
 
 
-@pytest.mark.parametrize("kind", ["user", "assistant"])
+@each_row("kind", ["user", "assistant"])
 def test_what_other_agents_say_is_a_tools(kind: str) -> None:
     assert messages(line(kind, "Found 3 files.", isSidechain=True)) == [("tool", "Found 3 files.")]
 
@@ -131,7 +130,7 @@ def test_notices_summaries_and_made_up_answers_are_the_systems() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "<command-name>/clear</command-name>",
@@ -147,7 +146,7 @@ def test_commands_and_their_output_are_the_systems(text: str) -> None:
     assert messages(line("user", text)) == [("system", text)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         (
@@ -194,7 +193,7 @@ def test_reminders_are_taken_out_of_what_the_user_typed(
     assert messages(line("user", [{"type": "text", "text": text}])) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "  Why do I see <command-name> in my log?  ",

@@ -1,16 +1,16 @@
 """Any text becomes storable, and changes no more than it must."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.clean_text import clean
+from tables import each_row
 
 # st.text() leaves surrogates out; half of these characters are ones that cannot be stored.
 any_text = st.text(st.characters() | st.sampled_from("\x00\ud800\udbff\udc00\udfff"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "cleaned"),
     [
         ("a\x00b", "a\ufffdb"),
@@ -24,7 +24,7 @@ def test_what_cannot_be_stored_becomes_the_replacement_character(text: str, clea
     assert clean(text) == cleaned
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

@@ -3,10 +3,9 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
-
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.transcript_reader import read_transcripts
+from tables import each_row
 
 AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
 STAMP = "2026-05-08T10:00:00Z"
@@ -101,7 +100,7 @@ def test_thinking_counts_and_other_events_are_left_out() -> None:
     ) == [("user", "Hi")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "<environment_context>\n  <cwd>/app</cwd>\n</environment_context>",

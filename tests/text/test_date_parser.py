@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from recollect.text.date_calendar import Direction
 from recollect.text.date_parser import DEFAULT_START, MAX_TIME, MIN_TIME, find_dates
+from tables import each_row
 
 WEDNESDAY = datetime(2026, 6, 17, 15, 30, tzinfo=UTC)
 SUNDAY = datetime(2026, 6, 21, 9, 0, tzinfo=UTC)
@@ -373,7 +374,7 @@ def name_of(row: DateCase) -> str:
     return f"{row.text[:60]!r} {row.direction} of {row.asked_at:%Y-%m-%d %H:%M%z}"
 
 
-@pytest.mark.parametrize("row", TABLE, ids=name_of)
+@each_row("row", TABLE, ids=name_of)
 def test_a_date_expression_is_found_and_resolved_to_its_time_span(row: DateCase) -> None:
     marked = [part.partition("»")[0] for part in row.text.split("«")[1:]]
     text = row.text.replace("«", "").replace("»", "")
@@ -386,7 +387,7 @@ def test_a_date_expression_is_found_and_resolved_to_its_time_span(row: DateCase)
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "2026-05-08",
@@ -404,7 +405,7 @@ def test_a_date_with_a_year_is_absolute(text: str) -> None:
     assert [when.is_absolute for when in find_dates(text, asked_at=WEDNESDAY)] == [True]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "yesterday",
@@ -439,7 +440,7 @@ class Summertime(tzinfo):
         return "summertime"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "span"),
     [
         ("on Sunday", "2026-03-28T23:00/2026-03-29T22:00"),
@@ -500,7 +501,7 @@ def test_days_ago_count_the_days_of_the_askers_calendar(count: int, asked_at: da
     assert then.date() == asked_at.date() - timedelta(days=count)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "last ",

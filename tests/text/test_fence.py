@@ -3,11 +3,11 @@
 import itertools
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.fence import CLOSING_TAG, escape_fence_tags, fence_text, fenced_spans
+from tables import each_row
 
 OPENING = re.compile(r'<memory fingerprint="[0-9]{16}">')
 TAGS = [
@@ -37,7 +37,7 @@ def test_the_opening_tag_has_the_fingerprint_of_the_content() -> None:
     assert first.partition("\n")[0] != second.partition("\n")[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -74,7 +74,7 @@ def test_a_fence_opened_inside_a_fence_is_part_of_it() -> None:
     assert without_fences(text) == "before  after"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tag",
     [
         CLOSING_TAG,
@@ -88,7 +88,7 @@ def test_a_fence_tag_inside_the_content_is_escaped(tag: str) -> None:
     assert escape_fence_tags(f"a {tag} b") == "a ‹memory› b"
 
 
-@pytest.mark.parametrize("text", ["<memories>", "memory > 3", "a < memory", "<b>memory</b>"])
+@each_row("text", ["<memories>", "memory > 3", "a < memory", "<b>memory</b>"])
 def test_text_that_only_looks_like_a_tag_is_not_changed(text: str) -> None:
     assert escape_fence_tags(text) == text
 

@@ -2,14 +2,14 @@
 
 import hashlib
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recollect.text.fingerprint import fingerprint, sha256_hex, short_hash
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "digest"),
     [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -35,7 +35,7 @@ def test_a_short_hash_tells_texts_apart(first: str, second: str) -> None:
     assert short_hash(first) != short_hash(second)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("We use Postgres.", "we use postgres"),
@@ -54,7 +54,7 @@ def test_texts_that_differ_in_case_spacing_and_marks_share_a_fingerprint(
     assert fingerprint(first) == fingerprint(second)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("We use Postgres", "We use MySQL"),

@@ -4,9 +4,10 @@ import pytest
 
 from recollect.errors import InvalidInput
 from recollect.text.glob_matcher import glob_matcher
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("glob", "path", "is_meant"),
     [
         (None, "a/b.py", True),
@@ -40,7 +41,7 @@ def test_a_glob_matches_a_name_or_with_a_slash_a_path(
     assert glob_matcher(glob)(path) is is_meant
 
 
-@pytest.mark.parametrize(
+@each_row(
     "glob", ["", "  ", "a" * 501, "{a,b}" * 40, "*a" * 20, "{" + "," * 100 + "}"]
 )
 def test_a_glob_that_is_empty_or_too_complex_is_rejected(glob: str) -> None:

@@ -13,6 +13,7 @@ from recollect.domain.transcript import Voice
 from recollect.errors import InvalidInput
 from recollect.text.transcripts.message_list import transcript_from_messages
 from recollect.text.transcripts.transcript_reader import read_transcripts
+from tables import each_row
 
 pytestmark = pytest.mark.fuzz
 
@@ -270,7 +271,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+@each_row("piece", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
     text = piece * (200_000 // len(piece))
 
@@ -286,7 +287,7 @@ TAGS = [
 ]
 
 
-@pytest.mark.parametrize("tag", TAGS)
+@each_row("tag", TAGS)
 def test_hostile_tags_cost_no_more_than_their_length(tag: str) -> None:
     content = tag * (500_000 // len(tag))
     claude_code = {"type": "user", "message": {"content": content}}

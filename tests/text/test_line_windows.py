@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.text.line_windows import line_window, number_lines, split_lines, trim_line
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "lines"),
     [
         ("", []),
@@ -26,7 +27,7 @@ def test_a_line_ends_with_a_line_feed_and_only_with_that(text: str, lines: list[
     assert split_lines(text) == lines
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("offset", "length", "expected"),
     [
         (0, None, (1, 4, 4, "a\n\nc\nd")),
@@ -49,7 +50,7 @@ def test_an_empty_text_has_a_window_without_lines() -> None:
     assert line_window("", 0) == (1, 0, 0, "")
 
 
-@pytest.mark.parametrize(("offset", "length"), [(-1, None), (0, -1)])
+@each_row(("offset", "length"), [(-1, None), (0, -1)])
 def test_a_window_does_not_count_from_the_end(offset: int, length: int | None) -> None:
     with pytest.raises(InvalidInput, match="0 or more"):
         line_window("a", offset, length)

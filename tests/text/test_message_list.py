@@ -12,6 +12,7 @@ from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.errors import InvalidInput
 from recollect.text.transcripts.message_list import transcript_from_messages
 from recollect.text.transcripts.transcript_reader import read_transcripts
+from tables import each_row
 
 AT = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
 
@@ -20,7 +21,7 @@ def parse_messages(*messages: Mapping[str, object]) -> tuple[TranscriptMessage, 
     return transcript_from_messages(messages).messages
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "voice", "speaker"),
     [
         ("user", Voice.USER, ""),
@@ -46,16 +47,16 @@ def test_each_role_has_its_voice(role: str, voice: Voice, speaker: str) -> None:
     )
 
 
-@pytest.mark.parametrize("key", ["name", "speaker"])
-@pytest.mark.parametrize("role", ["user", "tool", "reviewer"])
+@each_row("key", ["name", "speaker"])
+@each_row("role", ["user", "tool", "reviewer"])
 def test_a_name_is_the_speaker(role: str, key: str) -> None:
     (message,) = parse_messages({"role": role, "content": "Hi", key: "Ana"})
 
     assert message.speaker == "Ana"
 
 
-@pytest.mark.parametrize("key", ["created_at", "timestamp", "at", "time"])
-@pytest.mark.parametrize(
+@each_row("key", ["created_at", "timestamp", "at", "time"])
+@each_row(
     "value",
     [
         "2026-05-08T10:00:00Z",
@@ -181,7 +182,7 @@ def test_any_mapping_and_any_iterable_is_accepted() -> None:
     assert [message.text for message in transcript_from_messages(messages).messages] == ["a", "b"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "problem"),
     [
         ("Hi", r"messages\[1\] is of type str; it must be a mapping"),
@@ -203,7 +204,7 @@ def test_an_invalid_message_is_reported_with_its_index(message: Any, problem: st
         transcript_from_messages([{"role": "user", "content": "Hi"}, message])
 
 
-@pytest.mark.parametrize("messages", ["Hi", b"Ho", {"role": "user", "content": "Hi"}, None, 7])
+@each_row("messages", ["Hi", b"Ho", {"role": "user", "content": "Hi"}, None, 7])
 def test_messages_must_be_a_list(messages: Any) -> None:
     with pytest.raises(InvalidInput, match="give a list"):
         transcript_from_messages(messages)

@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.plain_text import parse
+from tables import each_row
 
 
 def voices(text: str) -> list[tuple[str, str, str]]:
@@ -14,7 +13,7 @@ def voices(text: str) -> list[tuple[str, str, str]]:
     return [(message.voice.value, message.speaker, message.text) for message in transcript.messages]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "User: Use tabs.\nAssistant: I will.",
@@ -39,7 +38,7 @@ def test_the_labels_of_user_and_assistant_make_a_dialogue(text: str) -> None:
     assert voices(text) == [("user", "", "Use tabs."), ("assistant", "", "I will.")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "You said:\nUse tabs.\nChatGPT said:\nI will.",
@@ -52,7 +51,7 @@ def test_an_assistants_name_is_kept(text: str) -> None:
     assert voices(text) == [("user", "", "Use tabs."), ("assistant", "ChatGPT", "I will.")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Ana: Shall we use tabs?\nBen: Yes.",
@@ -71,7 +70,7 @@ def test_people_are_others_with_their_names(text: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name", ["Ana Maria", "Dr. Jane O'Neil", "Jean-Luc", "Öykü", "小明", "Анна", "Al_9"]
 )
 def test_a_name_may_be_of_any_script_and_of_several_words(name: str) -> None:
@@ -178,7 +177,7 @@ def test_a_label_with_nothing_said_is_left_out() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I prefer tabs.",

@@ -1,11 +1,11 @@
 """Which words of a question are names."""
 
-import pytest
 
 from recollect.text.query_names import names_in_query
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "names"),
     [
         ("What does Caroline's necklace symbolize?", {"Caroline"}),

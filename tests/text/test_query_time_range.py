@@ -21,6 +21,7 @@ from recollect.text.query_time_range import (
     is_only_about_time,
 )
 from recollect.text.session_references import SessionCount, find_session_references
+from tables import each_row
 
 NOW = datetime(2026, 6, 17, 15, 30, tzinfo=UTC)  # a Wednesday
 MIN_ACCURACY = 0.95
@@ -72,7 +73,7 @@ def is_right(expected: LabelledQuery, time_range: QueryTimeRange | None) -> bool
     return is_started and abs(end - range_end) <= expected.slack
 
 
-@pytest.mark.parametrize("is_held_out", [False, True], ids=["tuned on", "held out"])
+@each_row("is_held_out", [False, True], ids=["tuned on", "held out"])
 def test_the_labelled_queries_are_resolved(is_held_out: bool) -> None:
     questions = [question for question in QUERIES if question.is_held_out is is_held_out]
 
@@ -90,7 +91,7 @@ def test_every_second_query_is_held_out_and_enough_are_traps() -> None:
     assert sum(question.is_none for question in QUERIES) >= 40
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "text", "rest"),
     [
         ("what did we decide last Friday?", "last Friday", "what did we decide?"),
@@ -123,7 +124,7 @@ def day(number: int) -> datetime:
     return datetime(2026, 6, number, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "start", "end"),
     [
         ("since Monday", day(15), None),
@@ -159,7 +160,7 @@ def test_a_reference_to_sessions_has_priority_over_a_date() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sessions"),
     [
         ("our last talk, our previous discussion", [1, 1]),
@@ -177,7 +178,7 @@ def test_sessions_are_counted_back(text: str, sessions: list[int]) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "count"),
     [
         ("our first conversation", SessionCount(1, from_first=True)),
@@ -203,7 +204,7 @@ def test_a_next_session_without_a_time_is_not_in_the_past() -> None:
     assert find_query_time_range("what do we plan for the next session?", asked_at=NOW) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "when was the last time we talked?",
@@ -222,7 +223,7 @@ def test_other_sessions_and_last_times_are_not_matched(text: str) -> None:
     assert find_session_references(text) == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "query",
     [
         "what did we plan for next Friday?",
@@ -237,7 +238,7 @@ def test_a_query_without_a_past_time_has_no_time_range(query: str) -> None:
     assert find_query_time_range(query, asked_at=NOW) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "rest",
     [
         "",
@@ -254,7 +255,7 @@ def test_question_words_and_verbs_of_talking_leave_only_the_time(rest: str) -> N
     assert is_only_about_time(rest)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "rest", ["what did I say about pricing?", "the bug", "which colour", "was it 42", "价格"]
 )
 def test_anything_else_can_be_searched_for(rest: str) -> None:

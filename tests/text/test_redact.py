@@ -18,6 +18,7 @@ from recollect.text.redact import (
     redact,
     remove_multiline_secrets,
 )
+from tables import each_row
 
 MIXED = "a1B2c3D4"
 HEX = "0123456789abcdef"
@@ -261,7 +262,7 @@ def text_between_marks(result: RedactionResult) -> list[str]:
     return [*pieces, result.text[at:]]
 
 
-@pytest.mark.parametrize("sample", ISSUED, ids=unique_ids([sample.kind for sample in ISSUED]))
+@each_row("sample", ISSUED, ids=unique_ids([sample.kind for sample in ISSUED]))
 def test_an_issued_key_is_replaced_by_its_mark_and_the_rest_stays(sample: Sample) -> None:
     redacted = redact(sample.text.format(sample.secret))
 
@@ -269,7 +270,7 @@ def test_an_issued_key_is_replaced_by_its_mark_and_the_rest_stays(sample: Sample
     assert [redaction.kind for redaction in redacted.redactions] == [sample.kind]
 
 
-@pytest.mark.parametrize("sample", NAMED, ids=unique_ids([sample.text for sample in NAMED]))
+@each_row("sample", NAMED, ids=unique_ids([sample.text for sample in NAMED]))
 def test_a_value_that_is_called_a_secret_is_replaced_and_the_rest_stays(sample: Sample) -> None:
     redacted = redact(sample.text.format(sample.secret))
 
@@ -283,7 +284,7 @@ def test_every_kind_of_secret_has_a_sample() -> None:
     assert sampled == {kind for kind, _ in _SECRET_PATTERNS}
 
 
-@pytest.mark.parametrize("text", UNTOUCHED, ids=unique_ids(UNTOUCHED))
+@each_row("text", UNTOUCHED, ids=unique_ids(UNTOUCHED))
 def test_text_that_is_not_a_secret_is_not_changed(text: str) -> None:
     redacted = redact(text)
 
@@ -336,7 +337,7 @@ def test_a_token_used_as_a_url_user_is_marked_once_and_for_all() -> None:
     assert twice.text == once.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "left"),
     [
         ("a <private>my diary</private> b", "a  b"),

@@ -1,13 +1,13 @@
 """Sentences that say that one thing replaced another."""
 
-import pytest
 
 from recollect.text.replacements import find_replacement, replaces
+from tables import each_row
 
 ORDERS = "We decided to use PostgreSQL for the orders service because we need row-level locking."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sentence", "existing"),
     [
         ("We switched from PostgreSQL to SQLite for the orders service.", ORDERS),
@@ -27,7 +27,7 @@ def test_a_sentence_that_names_the_old_thing_and_its_purpose_replaces_the_statem
     assert replaces(sentence, existing)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sentence", "existing"),
     [
         ("We switched from PostgreSQL to SQLite for the billing service.", ORDERS),  # elsewhere
@@ -48,6 +48,6 @@ def test_a_statement_that_may_still_be_true_is_not_replaced(sentence: str, exist
     assert not replaces(sentence, existing)
 
 
-@pytest.mark.parametrize("text", ["", "from to", "We moved from to.", "x" * 2_000, "from a " * 300])
+@each_row("text", ["", "from to", "We moved from to.", "x" * 2_000, "from a " * 300])
 def test_a_sentence_without_an_old_and_a_new_thing_is_not_a_replacement(text: str) -> None:
     assert find_replacement(text) is None

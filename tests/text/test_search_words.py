@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.search_words import STOP_WORDS, searchable_text
+from tables import each_row
 
 
 def added_words(text: str) -> list[str]:
@@ -17,7 +18,7 @@ def added_words(text: str) -> list[str]:
     return result[len(text) :].split()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("identifier", "parts"),
     [
         ("writeBoolean", ["write", "Boolean"]),
@@ -40,7 +41,7 @@ def test_an_identifier_is_split_and_also_kept_whole(identifier: str, parts: list
     assert not Counter(parts) - Counter(words)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -57,7 +58,7 @@ def test_a_text_without_identifiers_is_not_changed(text: str) -> None:
     assert searchable_text(text) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "words"),
     [
         ("数据库", ["数据", "据库"]),

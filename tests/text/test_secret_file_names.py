@@ -1,11 +1,11 @@
 """Files that are there to hold secrets are known by their names."""
 
-import pytest
 
 from recollect.text.secret_file_names import secret_path_reason
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         ".env", ".env.production", "deploy/prod.env", "id_rsa", "keys/id_ed25519", "server.pem",
@@ -19,7 +19,7 @@ def test_a_file_name_for_secrets_has_a_reason(path: str) -> None:
     assert secret_path_reason(path.split("/"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "env.py", "environment.md", ".env.example", ".env.sample", "id_rsa.pub", "key.py",

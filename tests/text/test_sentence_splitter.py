@@ -3,11 +3,11 @@
 import itertools
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.sentence_splitter import MAX_CHARS, sentence_spans
+from tables import each_row
 
 LONG = "This line is long enough that whoever wrote it may have let it wrap somewhere"
 
@@ -18,12 +18,12 @@ def split(text: str, start: int = 0, end: int | None = None) -> list[str]:
     return [text[first:last] for first, last in sentence_spans(text, start, end)]
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n", " \t\r\n "])
+@each_row("text", ["", " ", "\n\n", " \t\r\n "])
 def test_a_blank_text_has_no_sentences(text: str) -> None:
     assert split(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "pieces"),
     [
         ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
@@ -42,7 +42,7 @@ def test_a_sentence_ends_with_its_mark_or_with_its_line(text: str, pieces: list[
     assert split(text) == pieces
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Use a fork, e.g. mine, i.e. the blue one",
@@ -60,7 +60,7 @@ def test_abbreviations_initials_numbers_and_addresses_end_no_sentence(text: str)
     assert split(text) == [text]
 
 
-@pytest.mark.parametrize("first", ["The limit is 30.", "It costs 3.", "We write it in C."])
+@each_row("first", ["The limit is 30.", "It costs 3.", "We write it in C."])
 def test_a_sentence_may_end_with_a_number_or_a_letter(first: str) -> None:
     assert split(f"{first} Then we left.") == [first, "Then we left."]
 
@@ -77,7 +77,7 @@ def test_a_long_line_that_goes_on_in_the_next_is_one_sentence() -> None:
     assert split(text) == [f"{LONG}\nto the next line.", "Done."]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "a short line\nis not wrapped",
@@ -136,7 +136,7 @@ def test_a_part_is_read_as_if_it_stood_alone(front: str, text: str, behind: str)
     assert [(first - at, last - at) for first, last in spans] == list(sentence_spans(text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     ["a ", "a. ", "\n", "- ", "1. ", "# ", "[ ] ", '"', ")", "e.g. ", f"{LONG}\n", f"{LONG}\na"],
 )
@@ -150,7 +150,7 @@ def test_a_long_text_is_cut_in_no_time(piece: str) -> None:
     assert time.process_time() - began < 10
 
 
-@pytest.mark.parametrize("mark", [".", "…", "!?"])
+@each_row("mark", [".", "…", "!?"])
 def test_a_run_of_marks_is_cut_in_no_time(mark: str) -> None:
     began = time.process_time()
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from recollect.domain.skill import Skill, SkillOrigin
 from recollect.errors import InvalidInput, TooLarge
 from recollect.text.skill_file import MAX_DESCRIPTION_CHARS, name_problem, parse_skill, render_skill
+from tables import each_row
 
 VALID = """\
 ---
@@ -62,7 +63,7 @@ def test_a_valid_file_is_parsed_without_problems() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changed",
     [
         "\ufeff" + VALID,
@@ -86,7 +87,7 @@ def test_line_endings_and_a_byte_order_mark_change_nothing(changed: str) -> None
     assert skill.problems == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "description"),
     [
         (["description: Release: build, then push"], "Release: build, then push"),
@@ -145,7 +146,7 @@ def test_words_that_yaml_converts_stay_text() -> None:
     assert skill.problems == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "says"),
     [
         ("Just do it.", "no front matter"),
@@ -251,7 +252,7 @@ def test_aliases_are_not_followed() -> None:
     assert any("anchor or alias on line 4" in problem for problem in skill.problems)
 
 
-@pytest.mark.parametrize("sign", ["[", "{", "{a: ", "- ", "? ", "[{", "a: &a "])
+@each_row("sign", ["[", "{", "{a: ", "- ", "? ", "[{", "a: &a "])
 def test_depth_without_end_is_refused(sign: str) -> None:
     skill = parse(front_matter("name: deploy-site", "description: D", "x: " + sign * 20_000))
 
@@ -259,7 +260,7 @@ def test_depth_without_end_is_refused(sign: str) -> None:
     assert skill.problems
 
 
-@pytest.mark.parametrize("tool", ["Read, Grep", "Read Grep", "[Read, Grep]", "\n- Read\n- Grep"])
+@each_row("tool", ["Read, Grep", "Read Grep", "[Read, Grep]", "\n- Read\n- Grep"])
 def test_allowed_tools_may_be_a_text_or_a_list(tool: str) -> None:
     skill = parse(front_matter("name: deploy-site", "description: D", f"allowed-tools: {tool}"))
 
@@ -319,7 +320,7 @@ def test_fields_of_the_format_are_written_at_the_top_level() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "description", "body", "metadata", "says"),
     [
         ("", "D", "B", {}, "no name"),

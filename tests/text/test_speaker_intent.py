@@ -1,11 +1,11 @@
 """Whose words a question asks for."""
 
-import pytest
 
 from recollect.text.speaker_intent import intended_speaker
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "question",
     [
         "Which hotel did you recommend in Lisbon?",
@@ -21,7 +21,7 @@ def test_a_question_about_what_the_assistant_said_asks_for_the_assistant(questio
     assert intended_speaker(question) == "assistant"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "question",
     [
         "Where did I park the car?",
@@ -35,6 +35,6 @@ def test_a_question_about_oneself_asks_for_the_user(question: str) -> None:
     assert intended_speaker(question) == "user"
 
 
-@pytest.mark.parametrize("question", ["What does Caroline do?", "database for billing", ""])
+@each_row("question", ["What does Caroline do?", "database for billing", ""])
 def test_any_other_question_asks_for_either(question: str) -> None:
     assert intended_speaker(question) == ""

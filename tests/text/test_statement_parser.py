@@ -16,6 +16,7 @@ from recollect.text.statement_parser import (
     sentence_frame,
     stem,
 )
+from tables import each_row
 
 prose = st.one_of(
     st.text(max_size=120),
@@ -38,7 +39,7 @@ def regression(*values: object, reason: str) -> object:
     return pytest.param(*values)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "subject", "attribute", "value"),
     [
         # of the user
@@ -117,7 +118,7 @@ def test_a_plain_statement_is_read(text: str, subject: str, attribute: str, valu
     assert parse_statement(text) == Statement(subject, attribute, value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I prefer tabs over spaces.",
@@ -144,7 +145,7 @@ def test_the_other_way_round_is_the_same_choice_with_another_value() -> None:
     assert first.value != second.value
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -171,7 +172,7 @@ def test_a_sentence_without_a_single_valued_attribute_is_not_parsed(text: str) -
     assert parse_statement(text) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("The port is 8081.", "No, the port is 8081!"),
@@ -196,7 +197,7 @@ def test_two_wordings_parse_to_the_same_statement(first: str, second: str) -> No
 # Names, words and frames.
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "names"),
     [
         ("Bob Smith met Ann Lee.", {"Bob Smith", "Ann Lee"}),
@@ -215,7 +216,7 @@ def test_names_are_capitalised_words(text: str, names: set[str]) -> None:
     assert names_in(text) == names
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "words"),
     [
         ("We use the Kafka cluster", {"use", "kafka", "cluster"}),
@@ -235,7 +236,7 @@ def test_a_frame_is_the_sentence_with_a_mark_for_each_name() -> None:
     assert sentence_frame(text, names_in(text)) == ("yesterday", "\0", "met", "\0")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "root"),
     [("walking", "walk"), ("walked", "walk"), ("servers", "server"), ("Ana's".lower(), "ana"),
      ("ring", "ring"), ("red", "red"), ("is", "is"), ("", "")],
@@ -244,7 +245,7 @@ def test_a_stem_is_the_word_without_its_commonest_endings(word: str, root: str) 
     assert stem(word) == root
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "denied"),
     [
         ("We use Kafka.", False),
@@ -311,18 +312,18 @@ def parsing_time(text: str) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
-@pytest.mark.parametrize("behind", ["", "x"])
+@each_row("piece", HOSTILE)
+@each_row("behind", ["", "x"])
 def test_a_long_text_is_parsed_quickly(piece: str, behind: str) -> None:
     assert parsing_time((piece * 50_000)[:50_000] + behind) < 10
 
 
-@pytest.mark.parametrize("mark", [".", "-", "#", "'"])
+@each_row("mark", [".", "-", "#", "'"])
 def test_a_run_of_marks_is_parsed_quickly(mark: str) -> None:
     assert parsing_time(mark * 40_000) < 5
 
 
-@pytest.mark.parametrize("mark", [",", ";", "!"])
+@each_row("mark", [",", ";", "!"])
 def test_a_run_of_marks_before_a_word_is_parsed_quickly(mark: str) -> None:
     assert parsing_time(f"{mark * 40_000}x") < 5
 

@@ -26,6 +26,7 @@ from recollect.text.token_families import (
     TokenFamily,
     token_family,
 )
+from tables import each_row
 
 MODELS: dict[TokenFamily, str] = {
     O200K: """
@@ -73,23 +74,23 @@ COUNTERS = [counter_for(name) for name in ("gpt-4o", "gpt-4", "claude", "qwen3",
 TEXTS = st.text() | st.text("aA1 '\nsl.é我👩\u200d", max_size=60)
 
 
-@pytest.mark.parametrize(("model", "family"), NAMED, ids=[name for name, _ in NAMED])
+@each_row(("model", "family"), NAMED, ids=[name for name, _ in NAMED])
 def test_a_model_is_known_by_its_name(model: str, family: TokenFamily) -> None:
     assert token_family(model) is family
     assert token_family(f" {model.upper()}\n") is family
 
 
-@pytest.mark.parametrize("model", ["", " ", "\n\t"])
+@each_row("model", ["", " ", "\n\t"])
 def test_without_a_model_name_the_o200k_encoding_is_used(model: str) -> None:
     assert counter_for(model) is counter_for("gpt-4o")
 
 
-@pytest.mark.parametrize("model", ["\0", "模型", "\ud800", "x" * 100_000, "gpt-" * 50_000])
+@each_row("model", ["\0", "模型", "\ud800", "x" * 100_000, "gpt-" * 50_000])
 def test_an_unknown_model_is_counted_high(model: str) -> None:
     assert counter_for(model) is counter_for("nobody knows this")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "name", "exact"),
     [
         ("gpt-4o", "o200k_base", True),
@@ -119,7 +120,7 @@ def test_no_estimate_is_below_the_o200k_count() -> None:
     assert all(family.per_token >= 1 for family in FAMILIES)
 
 
-@pytest.mark.parametrize("text", ["<|endoftext|>", "<|im_start|>", "<|endofprompt|>"])
+@each_row("text", ["<|endoftext|>", "<|im_start|>", "<|endofprompt|>"])
 def test_a_special_token_is_ordinary_text(text: str) -> None:
     assert counter_for("gpt-4o").count(text) > 1
 
@@ -158,8 +159,8 @@ def test_a_word_that_is_cheaper_whole_is_not_cut_short() -> None:
     assert counter.truncate("indivisible by three", counter.count("indivisible")) == "indivisible"
 
 
-@pytest.mark.parametrize("counter", COUNTERS, ids=lambda counter: counter.name)
-@pytest.mark.parametrize("text", ["\ud800", "a\udfffb\ud83d\ude00", "\0", "\0" * 99, "\uffff\x85"])
+@each_row("counter", COUNTERS, ids=lambda counter: counter.name)
+@each_row("text", ["\ud800", "a\udfffb\ud83d\ude00", "\0", "\0" * 99, "\uffff\x85"])
 def test_every_text_can_be_counted(counter: TokenCounter, text: str) -> None:
     size = counter.count(text)
 
@@ -170,8 +171,8 @@ def test_every_text_can_be_counted(counter: TokenCounter, text: str) -> None:
     assert text.startswith(counter.truncate(text, size - 1))
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", ""])
-@pytest.mark.parametrize("text", ["a", " ", "\n", "9", "é", "ab", "a b ", "我", "👩\u200d"])
+@each_row("model", ["gpt-4o", ""])
+@each_row("text", ["a", " ", "\n", "9", "é", "ab", "a b ", "我", "👩\u200d"])
 def test_megabytes_of_repeated_text_are_counted_and_truncated_in_linear_time(
     model: str, text: str
 ) -> None:
@@ -187,7 +188,7 @@ def test_megabytes_of_repeated_text_are_counted_and_truncated_in_linear_time(
     assert 900 < counter.count(cut) <= 1_000
 
 
-@pytest.mark.parametrize("mark", ["-", "=", "*", "我", "𒋴"])
+@each_row("mark", ["-", "=", "*", "我", "𒋴"])
 def test_one_piece_without_end_is_cut_without_counting_all_of_it(mark: str) -> None:
     counter = counter_for("gpt-4o")
     start = process_time()

@@ -5,11 +5,11 @@ The counts were taken with the o200k_base table (bpe-openai 0.1.4) and are writt
 that no test needs the table.
 """
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.token_estimate import estimate_tokens
+from tables import each_row
 
 # name: the text, and its o200k_base count
 COUNTED: dict[str, tuple[str, int]] = {
@@ -206,7 +206,7 @@ COUNTED: dict[str, tuple[str, int]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "count"), COUNTED.values(), ids=COUNTED.keys())
+@each_row(("text", "count"), COUNTED.values(), ids=COUNTED.keys())
 def test_the_estimate_is_never_far_below_the_count(text: str, count: int) -> None:
     assert estimate_tokens(text) >= 0.7 * count
 
@@ -225,7 +225,7 @@ def test_the_estimate_of_english_prose_wastes_little_of_a_budget() -> None:
     assert estimated <= 1.5 * sum(count for _, count in prose)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "estimate"),
     [("", 0), ("   ", 0), ("word", 1), ("word word", 2), ("a, b", 3), ("123456", 2), ("\n\n", 1)],
 )

@@ -11,9 +11,8 @@ import json
 import zlib
 from pathlib import Path
 
-import pytest
-
 from recollect.text.token_counter import counter_for
+from tables import each_row
 from token_corpus import corpus
 
 EXPECTED = json.loads((Path(__file__).parent / "token_counts.json").read_text("utf-8"))
@@ -27,7 +26,7 @@ def test_the_texts_are_those_that_were_counted() -> None:
     assert len(TEXTS) == 920
 
 
-@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+@each_row("encoding", ["o200k_base", "cl100k_base"])
 def test_every_count_is_the_reference_count(encoding: str) -> None:
     counter = counter_for(encoding)
     counted = [counter.count(text) for _, text in TEXTS]
@@ -42,7 +41,7 @@ def test_every_count_is_the_reference_count(encoding: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+@each_row("encoding", ["o200k_base", "cl100k_base"])
 def test_a_truncated_text_is_the_longest_prefix_that_fits(encoding: str) -> None:
     counter = counter_for(encoding)
     short = [text for _, text in TEXTS if len(text) <= 200][::7]

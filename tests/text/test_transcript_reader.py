@@ -10,6 +10,7 @@ from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.errors import InvalidInput
 from recollect.text.transcripts.json_fields import parse_time
 from recollect.text.transcripts.transcript_reader import parse_transcripts, read_transcripts
+from tables import each_row
 
 SAMPLES = DATA / "transcripts"
 
@@ -30,7 +31,7 @@ def only(text: str) -> Transcript:
     return transcript
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "form"),
     [
         (CLAUDE_CODE, "claude-code"),
@@ -53,21 +54,21 @@ def test_each_format_is_recognised_by_its_shape(text: str, form: str) -> None:
     assert transcript.messages[0] == TranscriptMessage(Voice.USER, "Use tabs.")
 
 
-@pytest.mark.parametrize("around", ["\ufeff{}", "\n\n  {}\n\n", "\ufeff\r\n{}\r\n"])
-@pytest.mark.parametrize("text", [CLAUDE_CODE, CODEX, GEMINI, CHATGPT, MESSAGES])
+@each_row("around", ["\ufeff{}", "\n\n  {}\n\n", "\ufeff\r\n{}\r\n"])
+@each_row("text", [CLAUDE_CODE, CODEX, GEMINI, CHATGPT, MESSAGES])
 def test_marks_and_space_around_json_do_not_matter(text: str, around: str) -> None:
     assert only(around.replace("{}", text)).messages == (
         TranscriptMessage(Voice.USER, "Use tabs."),
     )
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t\r\n", "\ufeff", "\ufeff \n"])
+@each_row("text", ["", " ", "\n\t\r\n", "\ufeff", "\ufeff \n"])
 def test_an_empty_text_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="empty"):
         read_transcripts(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "{}",
@@ -139,7 +140,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
+@each_row("bomb", BOMBS.values(), ids=BOMBS)
 def test_hostile_json_is_a_plain_text(bomb: str) -> None:
     assert only(bomb).messages == (TranscriptMessage(Voice.USER, bomb),)
 
@@ -160,8 +161,8 @@ ODD_VALUES = {
 }
 
 
-@pytest.mark.parametrize("inner", ODD_VALUES.values(), ids=ODD_VALUES)
-@pytest.mark.parametrize("name", ["timestamp", "sessionId", "cwd", "uuid", "leafUuid", "other"])
+@each_row("inner", ODD_VALUES.values(), ids=ODD_VALUES)
+@each_row("name", ["timestamp", "sessionId", "cwd", "uuid", "leafUuid", "other"])
 def test_an_invalid_value_in_one_field_does_not_lose_the_rest(name: str, inner: str) -> None:
     odd = CLAUDE_CODE.replace('"sessionId":"s1"', f'"{name}":{inner}')
     transcripts = read_transcripts(f"{odd}\n{CLAUDE_CODE}")
@@ -171,8 +172,8 @@ def test_an_invalid_value_in_one_field_does_not_lose_the_rest(name: str, inner: 
     ] * 2
 
 
-@pytest.mark.parametrize("inner", ODD_VALUES.values(), ids=ODD_VALUES)
-@pytest.mark.parametrize("text", [CLAUDE_CODE, CODEX, GEMINI, CHATGPT, MESSAGES])
+@each_row("inner", ODD_VALUES.values(), ids=ODD_VALUES)
+@each_row("text", [CLAUDE_CODE, CODEX, GEMINI, CHATGPT, MESSAGES])
 def test_an_odd_value_for_a_text_is_left_out(text: str, inner: str) -> None:
     odd = text.replace('"Use tabs."', inner)
 
@@ -184,7 +185,7 @@ def test_lone_surrogates_are_handed_on_as_written() -> None:
     assert only('[{"role":"user","content":"a\\ud800b"}]').messages[0].text == "a\ud800b"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "expected"),
     [
         ("2026-05-08T10:12:30Z", datetime(2026, 5, 8, 10, 12, 30, tzinfo=UTC)),
@@ -219,7 +220,7 @@ def test_a_time_is_aware_utc_or_nothing(value: object, expected: datetime | None
     assert parse_time(value) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "form", "voices"),
     [
         ("claude_code/without_ids.jsonl", "claude-code", "uatua"),

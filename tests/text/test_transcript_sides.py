@@ -1,11 +1,11 @@
 """The two sides of a transcript."""
 
-import pytest
 
 from recollect.text.transcript_sides import split_sides
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "user_side", "assistant_side"),
     [
         ("user: I have a cat\nassistant: How nice", "I have a cat", "How nice"),

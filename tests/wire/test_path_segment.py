@@ -1,6 +1,5 @@
 """Any name fits in one path segment and is decoded unchanged."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from recollect.wire.path_segment import (
     fill_path,
     placeholder_names,
 )
+from tables import each_row
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\x1d\x1e\x1f/012"))
 
@@ -23,7 +23,7 @@ def test_a_name_comes_back_as_it_was(name: str) -> None:
     assert (agents, decode_segment(segment), blocks) == ("agents", name, "blocks")
 
 
-@pytest.mark.parametrize(("name", "segment"), [("..", "%2E%2E"), (".", "%2E"), ("", "%1E")])
+@each_row(("name", "segment"), [("..", "%2E%2E"), (".", "%2E"), ("", "%1E")])
 def test_what_would_be_another_path_is_written_otherwise(name: str, segment: str) -> None:
     assert encode_segment(name) == segment
 

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from recollect.client.intercept.anthropic_messages import MESSAGES
 from recollect.client.intercept.sse import SseEvent, parse_events
 from sample_responses import messages_response, tool_use
 from sample_streams import as_sse, messages_stream
+from tables import each_row
 
 Json = dict[str, Any]
 
@@ -48,7 +47,7 @@ def called(named: str, arguments: str) -> Json:
     return {"id": named, "type": "function", "function": {"name": "look", "arguments": arguments}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "question"),
     [
         ([], ""),
@@ -67,7 +66,7 @@ def test_the_question_is_the_last_thing_a_user_said_in_words(
     assert MESSAGES.last_user_text(body(*messages)) == question
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "system"),
     [
         ({}, MEMORY),
@@ -85,7 +84,7 @@ def test_memory_stands_at_the_end_of_the_system_prompt(given: Json, system: obje
     assert told == body(ASK, **{**given, "system": system})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "memory"),
     [
         ({"system": 7}, MEMORY),
@@ -99,7 +98,7 @@ def test_a_request_without_a_place_for_memory_stays_as_it_is(given: Json, memory
     assert MESSAGES.add_memory(body(ASK, **given), memory) == body(ASK, **given)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "captured"),
     [
         ([ASK], [ASK]),
@@ -166,7 +165,7 @@ ANSWERS: list[tuple[Json, list[Json]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
+@each_row(("answer", "captured"), ANSWERS)
 def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list[Json]) -> None:
     expected = [
         {"role": "assistant", **item, "metadata": {"model": "claude-5"}} for item in captured
@@ -220,7 +219,7 @@ def test_an_error_after_some_words_leaves_the_words_and_one_in_their_place_says_
     assert MESSAGES.reply_messages(told) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer", [None, {"content": "no list"}, {"content": [7, {"type": "text", "text": 7}]}]
 )
 def test_an_answer_that_says_nothing_gives_no_message(answer: object) -> None:

@@ -1,14 +1,14 @@
 """The dialect of a request is detected from its path, headers and body."""
 
-import pytest
 
 from recollect.client.intercept.detect_dialect import detect_dialect
+from tables import each_row
 
 TALK = {"model": "m", "messages": []}
 VERSION = {"Anthropic-Version": "2023-06-01"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "headers", "body", "name"),
     [
         ("/v1/chat/completions", {}, TALK, "openai-chat"),
@@ -46,7 +46,7 @@ def test_a_request_is_known_by_path_headers_and_body(
     assert (found.name if found else None) == name
 
 
-@pytest.mark.parametrize("body", [None, [], "text", 7])
+@each_row("body", [None, [], "text", 7])
 def test_a_body_that_is_no_object_is_no_request_to_a_model(body: object) -> None:
     assert detect_dialect("/v1/chat/completions", {}, body) is None
     assert detect_dialect("/v1/responses", {}, body) is None

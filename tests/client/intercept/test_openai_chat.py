@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from recollect.client.intercept.openai_chat import CHAT
 from recollect.client.intercept.sse import SseEvent, parse_events
 from sample_responses import LOOK_CALL, chat_call, chat_response
 from sample_streams import as_sse, chat_stream
+from tables import each_row
 
 Json = dict[str, Any]
 
@@ -29,7 +28,7 @@ def text(said: str) -> Json:
     return {"type": "text", "text": said}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("request_body", "question"),
     [
         (body(), ""),
@@ -49,7 +48,7 @@ def test_the_question_is_the_last_thing_a_user_said_in_words(
     assert CHAT.last_user_text(request_body) == question
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "place", "role"),
     [
         ([], 0, "system"),
@@ -80,7 +79,7 @@ def test_what_memory_does_not_change_is_shared_and_not_copied() -> None:
     assert before == body(SYSTEM, ASK)
 
 
-@pytest.mark.parametrize("request_body", [{"messages": "no list"}, {"model": "gpt-6"}])
+@each_row("request_body", [{"messages": "no list"}, {"model": "gpt-6"}])
 def test_a_request_without_a_place_for_memory_stays_as_it_is(request_body: Json) -> None:
     assert CHAT.add_memory(request_body, "The lamp is red.") == request_body
 
@@ -89,7 +88,7 @@ def test_no_memory_changes_nothing() -> None:
     assert CHAT.add_memory(body(ASK), " \n") == body(ASK)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "captured"),
     [
         ([SYSTEM, ASK], [ASK]),
@@ -149,7 +148,7 @@ ANSWERS: list[tuple[Json, list[Json]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
+@each_row(("answer", "captured"), ANSWERS)
 def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list[Json]) -> None:
     expected = [{**message, "metadata": {"model": "gpt-6"}} for message in captured]
 
@@ -160,7 +159,7 @@ def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list
         assert CHAT.reply_messages(CHAT.assemble_stream(parse_events(as_sse(events)))) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "captured"),
     [
         ({"audio": {"id": "a", "data": "AAAA", "transcript": "In Łódź."}}, {"content": "In Łódź."}),
@@ -195,7 +194,7 @@ def test_rarer_answers_are_understood(message: Json, captured: Json) -> None:
     assert CHAT.reply_messages(chat_response(message)) == [expected]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         None,

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from recollect.client.intercept.openai_responses import RESPONSES
 from recollect.client.intercept.sse import SseEvent, parse_events
 from sample_responses import LOOK_CALL, chat_call, function_call, output_message, responses_response
 from sample_streams import as_sse, responses_stream
+from tables import each_row
 
 Json = dict[str, Any]
 
@@ -35,7 +34,7 @@ def tool(content: Any, named: str = "c1", **more: Any) -> Json:
     return {"role": "tool", "content": content, "tool_call_id": named, **more}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "question"),
     [
         ({}, ""),
@@ -52,7 +51,7 @@ def test_the_question_is_the_last_thing_a_user_said_in_words(given: Json, questi
     assert RESPONSES.last_user_text({"model": "gpt-6", **given}) == question
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "changed"),
     [
         ({"input": "Where?"}, {"instructions": MEMORY}),
@@ -80,7 +79,7 @@ def test_no_memory_changes_nothing() -> None:
     assert RESPONSES.add_memory({"input": [ASK]}, "") == {"input": [ASK]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "captured"),
     [
         ({"input": "Where is the lamp?"}, [ASK]),
@@ -106,7 +105,7 @@ def test_what_is_new_is_what_users_and_tools_said_since_the_last_answer(
     assert RESPONSES.new_messages(given) == captured
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "message"),
     [
         ({**RESULT, "name": "look"}, tool("In Łódź.", name="look")),
@@ -185,7 +184,7 @@ ANSWERS: list[tuple[Json, list[Json]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
+@each_row(("answer", "captured"), ANSWERS)
 def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list[Json]) -> None:
     expected = [{"role": "assistant", **item, "metadata": {"model": "gpt-6"}} for item in captured]
 
@@ -199,7 +198,7 @@ def test_an_answer_is_one_message_whole_or_streamed(answer: Json, captured: list
         )
 
 
-@pytest.mark.parametrize(("answer", "captured"), ANSWERS)
+@each_row(("answer", "captured"), ANSWERS)
 def test_a_stream_whose_last_event_is_missing_or_empty_is_put_together_from_its_items(
     answer: Json, captured: list[Json]
 ) -> None:
@@ -239,7 +238,7 @@ def test_a_call_the_server_answers_itself_is_left_out() -> None:
     assert "tool_calls" not in servers[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         None,

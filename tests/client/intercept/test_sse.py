@@ -1,9 +1,9 @@
-import pytest
 
 from recollect.client.intercept.sse import SseEvent, parse_events
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "events"),
     [
         (b"", []),

@@ -3,21 +3,20 @@
 import time
 from typing import Any
 
-import pytest
-
 from recollect.client.intercept.strip_payloads import (
     MAX_CHARS,
     MIN_BASE64_RUN,
     strip_payload_text,
     strip_payloads,
 )
+from tables import each_row
 
 PICTURE = "iVBORw0KGgo" * 16_000  # 176,000 characters of base64: 132 kB
 URL = f"data:image/png;base64,{PICTURE}"
 NOTE = "(132 kB left out)"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("part", "kept"),
     [
         (
@@ -62,7 +61,7 @@ def test_payloads_are_left_out_and_links_stay(part: dict[str, Any], kept: dict[s
     assert strip_payloads(part) == kept
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "kept"),
     [
         ("data: three lamps, two chairs", "data: three lamps, two chairs"),
@@ -97,7 +96,7 @@ def test_nesting_without_end_is_cut() -> None:
     assert "nested too deep" in str(strip_payloads(value))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["a" * (MIN_BASE64_RUN - 1) + " ", "data:a/b;c", "data:" + "a" * 90, "data:a/" + ";b" * 90],
 )

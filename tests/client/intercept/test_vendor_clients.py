@@ -22,6 +22,7 @@ from sample_responses import (
     tool_use,
 )
 from sample_streams import as_sse, chat_stream, messages_stream, responses_stream
+from tables import each_row
 
 pytestmark = pytest.mark.vendor
 
@@ -120,7 +121,7 @@ def beta_message_streamed(server: FixedResponseServer) -> Any:
         return stream.get_final_message()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ask", "answer", "events"),
     [
         (chat, CHAT_ANSWER, chat_stream(CHAT_ANSWER)),
@@ -150,7 +151,7 @@ def test_a_request_of_the_vendors_client_is_recognised_and_its_answer_read_alike
     assert dialect.reply_messages(dialect.assemble_stream(parse_events(server.stream))) == expected
 
 
-@pytest.mark.parametrize("count", [4, 9, 14])
+@each_row("count", [4, 9, 14])
 def test_a_cut_stream_is_put_together_as_anthropics_client_does(count: int) -> None:
     events = messages_stream(MESSAGE)[:count]
     server = FixedResponseServer(MESSAGE, as_sse(events).replace(b"data: [DONE]\n\n", b""))
