@@ -148,11 +148,14 @@ def figures_page() -> str:
     """Return the page of figures."""
     parts = [
         f"# Figures\n\n{NOTE}",
-        "Every figure was measured with the default installation (all-MiniLM-L6-v2, int8, on the CPU) "
-        "on two cores, without a language model. The whole tables, the machine and the commands are in "
+        "Every figure was measured with the default installation (all-MiniLM-L6-v2, int8, on "
+        "the CPU) "
+        "on two cores, without a language model. The whole tables, the machine and the "
+        "commands are in "
         "`benchmarks/results`; `benchmarks/README.md` says how to repeat a run.\n\n",
         "## Retrieval quality\n\n",
-        "Per cent. In parentheses: SQLite FTS5 on the same questions. R@k is the share of the relevant "
+        "Per cent. In parentheses: SQLite FTS5 on the same questions. R@k is the share of the "
+        "relevant "
         "items among the first k; all@k the share of questions with every relevant item among the "
         "first k. Messages were stored as conversations, everything else as memories. Files: "
         "`quality.md`, `quality-messages.md`.\n\n",
@@ -160,13 +163,16 @@ def figures_page() -> str:
         "|---" * (2 + len(QUALITY_COLUMNS)) + "|\n",
         *_quality_rows(),
         "\n## Speed\n\n",
-        "Milliseconds, p50 / p95. The time of a search includes the embedding of the query. Memories "
+        "Milliseconds, p50 / p95. The time of a search includes the embedding of the query. "
+        "Memories "
         "are in 100 projects, a tenth is global. FTS5 searches words over everything; ChromaDB "
         "searches vectors of one project. File: `speed.md`.\n\n",
-        "| | memories | Recollect | without embeddings | ChromaDB | FTS5 |\n|---|---|---|---|---|---|\n",
+        "| | memories | Recollect | without embeddings | ChromaDB | FTS5 "
+        "|\n|---|---|---|---|---|---|\n",
         *_speed_rows(),
         "\n## Unrelated questions\n\n",
-        "Per cent of unrelated questions that return nothing, and the points of R@5 that answerable "
+        "Per cent of unrelated questions that return nothing, and the points of R@5 that "
+        "answerable "
         "questions lose by the threshold. File: `refusals.md`.\n\n",
         "| unrelated questions | return nothing | R@5 lost |\n|---|---|---|\n",
         f"| {cell('refusals', '', 'questions', 'unrelated', half='both')} "
@@ -202,7 +208,12 @@ def _speed_rows() -> Iterator[str]:
 
 
 def _hook_rows() -> Iterator[str]:
-    rows = ("session-start, server", "prompt, server", "session-start, no server", "prompt, no server")
+    rows = (
+        "session-start, server",
+        "prompt, server",
+        "session-start, no server",
+        "prompt, no server",
+    )
     for row in (*rows, "python -c pass"):
         p50, p95 = (cell("hooks", "100,000", row, f"{name} ms") for name in ("p50", "p95"))
         yield f"| {row} | {p50} | {p95} |\n"
@@ -247,13 +258,15 @@ def _killed(column: str) -> int:
 
 
 def cell(file: str, heading: str, row: str, column: str, *, half: str = "") -> str:
-    """Return one cell: the first whose table is below *heading*, in *row* (and *half*) and *column*."""
+    """Return the first cell below *heading* in *row* (and *half*) and *column*."""
     for table in tables(file):
         if heading in table.heading and column in table.columns:
             for cells in table.rows:
                 if cells[0] == row and (not half or cells[1] == half):
                     return cells[table.columns.index(column)]
-    raise FigureMissing(f"{file}.md has no table below {heading!r} with row {row!r}, column {column!r}")
+    raise FigureMissing(
+        f"{file}.md has no table below {heading!r} with row {row!r}, column {column!r}"
+    )
 
 
 @cache

@@ -14,7 +14,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -36,7 +36,8 @@ WIDTH = 88
 # What each setting does. A test holds that every setting has a line.
 SETTINGS = {
     "db": "The database file. It is created if it does not exist.",
-    "embedding_backend": "Where embeddings come from: `local`, `folder`, `ollama`, `openai` or `none`.",
+    "embedding_backend": "Where embeddings come from: `local`, `folder`, `ollama`, `openai` or "
+    "`none`.",
     "embedding_model": "The embedding model. Empty: the default of the backend.",
     "models_folder": "Where `recollect models add` saves models.",
     "ollama_url": "The address of Ollama.",
@@ -44,14 +45,17 @@ SETTINGS = {
     "openai_key": "The key for `openai_url`.",
     "anthropic_url": "The address of Anthropic's API.",
     "anthropic_key": "The key for `anthropic_url`.",
-    "chat_backend": "A language model that also reads captured sources: `none`, `openai`, `ollama` or "
+    "chat_backend": "A language model that also reads captured sources: `none`, `openai`, "
+    "`ollama` or "
     "`anthropic`. An API key alone does not enable it.",
     "chat_model": "The name of the language model. Required if `chat_backend` is set.",
     "chat_calls_per_day": "The most calls of the language model in a day.",
     "chat_tokens_per_day": "The most tokens of the language model in a day.",
-    "cross_project": "Whether a decision or artifact of another project may be returned if it clearly "
+    "cross_project": "Whether a decision or artifact of another project may be returned if it "
+    "clearly "
     "answers the query.",
-    "host": "The address `recollect serve` listens on. Another one than this machine's needs a token.",
+    "host": "The address `recollect serve` listens on. Another one than this machine's needs a "
+    "token.",
     "port": "The port of the server. 0: any free port.",
     "server_url": "Where clients look for the server.",
     "token": "The token that requests must send, and that clients send.",
@@ -59,12 +63,14 @@ SETTINGS = {
     "default_search_limit": "How many messages `POST /messages/search` returns by default.",
     "max_search_limit": "The most messages `POST /messages/search` returns.",
     "max_context_messages": "The most earlier messages `POST /context/{agent_name}` returns.",
-    "file_roots": "Folders whose files the server may read for callers, separated as in `PATH`. Empty: "
+    "file_roots": "Folders whose files the server may read for callers, separated as in "
+    "`PATH`. Empty: "
     "none.",
     "max_body_mb": "The largest request body, in megabytes.",
     "requests_per_second": "The most requests per second of one client address. 0: no limit.",
     "keep_retrievals": "How many retrievals stay in the log. 0: all of them.",
-    "single_user": "If true, all agents serve one user: facts told to a named agent may become global.",
+    "single_user": "If true, all agents serve one user: facts told to a named agent may become "
+    "global.",
 }
 
 # What each argument type in `recollect.api.arguments` accepts.
@@ -118,8 +124,10 @@ def python_page() -> str:
     """Return the page of the Python API."""
     parts = [
         f"# Python API\n\n{NOTE}",
-        "`recollect.open()` opens a file and returns a `LocalRecollect`. `recollect.connect()` talks to "
-        "a server and returns a `RemoteRecollect`. Both are a `Recollect`: the same verbs, signatures, "
+        "`recollect.open()` opens a file and returns a `LocalRecollect`. `recollect.connect()` "
+        "talks to "
+        "a server and returns a `RemoteRecollect`. Both are a `Recollect`: the same verbs, "
+        "signatures, "
         "return values and errors. Return values are frozen.\n\n",
         "Errors are subclasses of `recollect.RecollectError`; see [Errors](#errors).\n\n",
         "## Open a store\n\n",
@@ -157,9 +165,7 @@ def nouns() -> dict[str, type]:
 def _function(prefix: str, module: Any, name: str) -> str:
     function = getattr(module, name)
     tree = ast.parse(Path(inspect.getsourcefile(function) or "").read_text(encoding="utf-8"))
-    [node] = [
-        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name
-    ]
+    [node] = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
     return f"### {prefix}.{name}\n\n{_signature(prefix, node, module)}\n\n{_doc(function)}\n\n"
 
 
@@ -263,7 +269,8 @@ def cli_page() -> str:
     parts = [
         f"# Command line\n\n{NOTE}",
         "`recollect` is also installed as `letta-mem`. Every command has `--help` and most have "
-        "`--json`. Exit codes: 0 success, 1 the command failed (one line on standard error says why), "
+        "`--json`. Exit codes: 0 success, 1 the command failed (one line on standard error "
+        "says why), "
         "2 wrong usage.\n\n",
         f"```text\n{_help(command_line, 'recollect')}\n```\n\n",
     ]
@@ -312,8 +319,10 @@ def settings_page() -> str:
         rows.append(f"| `{name}` | {SETTINGS[name]} | {variables} | {_default(default)} |\n")
     return (
         f"# Settings\n\n{NOTE}"
-        "A setting is taken from the first of these that has it: an argument or command-line option, "
-        "an environment variable (in the order of the table), the configuration file, the default.\n\n"
+        "A setting is taken from the first of these that has it: an argument or command-line "
+        "option, "
+        "an environment variable (in the order of the table), the configuration file, the "
+        "default.\n\n"
         "The configuration file is `~/.config/recollect/config.toml`, or the file that "
         "`RECOLLECT_CONFIG` names. It has one line per setting:\n\n"
         '```toml\ndb = "~/memory.db"\nembedding_backend = "ollama"\nport = 8300\n```\n\n'
@@ -346,12 +355,18 @@ def http_page() -> str:
             tag = operation.get("tags", ["other"])[0]
             group = tag if path.startswith("/api") else "memory server"
             sections.setdefault(group, []).append(row)
-    order = ["memory server", "recollect", *sorted(sections.keys() - {"memory server", "recollect"})]
+    order = [
+        "memory server",
+        "recollect",
+        *sorted(sections.keys() - {"memory server", "recollect"}),
+    ]
     parts = [
         f"# HTTP API\n\n{NOTE}",
-        "`recollect serve` answers these routes; `GET /openapi.json` describes them with all schemas. "
+        "`recollect serve` answers these routes; `GET /openapi.json` describes them with all "
+        "schemas. "
         "Fields in bold are required. Fields of `POST`, `PUT` and `PATCH` are a JSON object in the "
-        "body, those of `GET` and `DELETE` the query. See [Run the server](../guides/server.md) for "
+        "body, those of `GET` and `DELETE` the query. See [Run the "
+        "server](../guides/server.md) for "
         "errors, pages, idempotency keys and access.\n\n",
     ]
     for group in order:
@@ -363,6 +378,7 @@ def http_page() -> str:
     return "".join(parts).rstrip() + "\n"
 
 
+@cache
 def openapi() -> Mapping[str, Any]:
     """Return the OpenAPI description of the server."""
     from recollect.server.web_app import web_app

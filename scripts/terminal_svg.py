@@ -26,7 +26,8 @@ WIDTH = 110
 COMMANDS = (
     'recollect add "Use pnpm, not npm." --project site --type decision --rationale "Faster CI."',
     'recollect search "npm or pnpm?" --project site',
-    'recollect capture - --project site --work <<< "I prefer short answers. Tests run with make test."',
+    'recollect capture - --project site --work <<< "I prefer short answers. Tests run with '
+    'make test."',
     "recollect inbox --list",
     'recollect context "install the packages: npm or pnpm?" --project site',
 )
@@ -45,7 +46,7 @@ def main() -> None:
     svg = console.export_svg(title="recollect", code_format=code_format)
     head, _, rest = svg.partition(">")
     description = escape(transcript(steps))
-    PICTURE.write_text(f"{head} role=\"img\"><desc>{description}</desc>{rest}", encoding="utf-8")
+    PICTURE.write_text(f'{head} role="img"><desc>{description}</desc>{rest}', encoding="utf-8")
     print(f"wrote {PICTURE.name}")
 
 

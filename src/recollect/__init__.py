@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from recollect.domain.job import Job, JobState
     from recollect.domain.model_usage import ModelCall
     from recollect.domain.link import Link, Relation
-    from recollect.domain.memory import Change, Memory, MemoryType, Status
+    from recollect.domain.memory import Change, ChangeEffects, Memory, MemoryType, Status
     from recollect.domain.agent_transfer import (
         AgentExport,
         AgentFormat,
         AgentImport,
+        AgentMerge,
         BlockMergeConflict,
-        Merge,
     )
     from recollect.domain.project import Project, Repo
     from recollect.domain.retrieval import Hit, MemoryExplanation, Parts, Retrieval, View, WhyNot
@@ -53,13 +53,14 @@ if TYPE_CHECKING:
     from recollect.domain.skill import LearntSkill, LoadedSkill, Skill, SkillHit, SkillReport
     from recollect.domain.source import Evidence, Redaction, Source, SourceKind
     from recollect.domain.maintenance import (
+        DuplicatePair,
         Imported,
+        InboxItem,
         MaintenanceReport,
-        Problem,
         Receipt,
         StoreStatus,
         Verification,
-        Waiting,
+        VerificationProblem,
     )
     from recollect.errors import (
         AlreadyAccepted,
@@ -97,6 +98,7 @@ __all__ = [
     "AgentExport",
     "AgentFormat",
     "AgentImport",
+    "AgentMerge",
     "AgentReceipt",
     "AlreadyAccepted",
     "AlreadyExists",
@@ -109,9 +111,11 @@ __all__ = [
     "BlockVersion",
     "Bundle",
     "Change",
+    "ChangeEffects",
     "Citation",
     "Compacted",
     "Conversation",
+    "DuplicatePair",
     "EmbedderUnavailable",
     "Event",
     "EventState",
@@ -127,6 +131,7 @@ __all__ = [
     "ImportRefused",
     "ImportStep",
     "Imported",
+    "InboxItem",
     "InvalidInput",
     "Job",
     "JobState",
@@ -139,7 +144,6 @@ __all__ = [
     "Memory",
     "MemoryExplanation",
     "MemoryType",
-    "Merge",
     "Message",
     "MessageHit",
     "MessageParts",
@@ -148,7 +152,6 @@ __all__ = [
     "NotFound",
     "Parts",
     "Pin",
-    "Problem",
     "Project",
     "Receipt",
     "Recollect",
@@ -181,8 +184,8 @@ __all__ = [
     "TooLarge",
     "TooManyRequests",
     "Verification",
+    "VerificationProblem",
     "View",
-    "Waiting",
     "WhyNot",
     "WindowOverview",
     "__version__",
@@ -227,6 +230,7 @@ _HOMES = {
     ),
     "recollect.domain.memory": (
         "Change",
+        "ChangeEffects",
         "Memory",
         "MemoryType",
         "Status",
@@ -236,7 +240,7 @@ _HOMES = {
         "AgentFormat",
         "AgentImport",
         "BlockMergeConflict",
-        "Merge",
+        "AgentMerge",
     ),
     "recollect.domain.import_progress": ("FileOutcome", "ImportStep"),
     "recollect.domain.project": ("Project", "Repo"),
@@ -252,13 +256,14 @@ _HOMES = {
     "recollect.domain.skill": ("LearntSkill", "LoadedSkill", "Skill", "SkillHit", "SkillReport"),
     "recollect.domain.source": ("Evidence", "Redaction", "Source", "SourceKind"),
     "recollect.domain.maintenance": (
+        "DuplicatePair",
         "Imported",
+        "InboxItem",
         "MaintenanceReport",
-        "Problem",
         "Receipt",
         "StoreStatus",
         "Verification",
-        "Waiting",
+        "VerificationProblem",
     ),
     "recollect.errors": (
         "AlreadyAccepted",

@@ -1,0 +1,1 @@
+"""Scripts that generate parts of the documentation."""
