@@ -237,12 +237,12 @@ def test_bytes_that_are_no_text_are_refused(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status"), [("GET", "/nix", 404), ("PUT", "/health", 405)]
+    ("method", "address", "status"), [("GET", "/nix", 404), ("PUT", "/health", 405)]
 )
 def test_an_unknown_address_or_method_is_a_problem(
-    client: TestClient, method: str, path: str, status: int
+    client: TestClient, method: str, address: str, status: int
 ) -> None:
-    answer = client.request(method, path)
+    answer = client.request(method, address)
 
     assert answer.status_code == answer.json()["status"] == status
     assert answer.headers["content-type"] == "application/problem+json"
@@ -290,13 +290,13 @@ def test_the_description_promises_problems_and_no_page_fetches_scripts(client: T
         assert client.get(page).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/health", "/openapi.json", "/nix"])
-def test_every_address_wants_the_token(words_only: LocalRecollect, path: str) -> None:
+@pytest.mark.parametrize("address", ["/health", "/openapi.json", "/nix"])
+def test_every_address_wants_the_token(words_only: LocalRecollect, address: str) -> None:
     app = web_app(words_only, Settings(token="s3cret"))
 
     with TestClient(app, base_url="http://127.0.0.1:8283") as client:
-        refused = client.get(path)
-        welcome = client.get(path, headers={"Authorization": "Bearer s3cret"})
+        refused = client.get(address)
+        welcome = client.get(address, headers={"Authorization": "Bearer s3cret"})
 
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"].startswith("Bearer")
