@@ -59,15 +59,15 @@ def opened(file: StoredFile) -> OpenFileWindow:
     )
 
 
-def lived(memory: LocalRecollect, name: str, mark: str) -> str:
+def lived(rec: LocalRecollect, name: str, mark: str) -> str:
     """Let an agent use all there is; everything of its own carries *mark*. Return its id."""
-    agent = memory.agents.create(name, description=mark, system_prompt=mark, metadata={"m": mark})
-    memory.blocks.set(agent, "persona", f"first {mark}")
-    memory.blocks.set(agent, "persona", f"then {mark}", reason=mark)
-    memory.blocks.create("notes", mark, agent=agent, description=mark)
+    agent = rec.agents.create(name, description=mark, system_prompt=mark, metadata={"m": mark})
+    rec.blocks.set(agent, "persona", f"first {mark}")
+    rec.blocks.set(agent, "persona", f"then {mark}", reason=mark)
+    rec.blocks.create("notes", mark, agent=agent, description=mark)
     for number in range(2):
-        talk = memory.conversations.start(agent=name, title=mark, metadata={"m": mark})
-        memory.conversations.append_many(
+        talk = rec.conversations.start(agent=name, title=mark, metadata={"m": mark})
+        rec.conversations.append_many(
             talk,
             [
                 {"role": "user", "content": f"question {number} {mark}"},
@@ -75,10 +75,10 @@ def lived(memory: LocalRecollect, name: str, mark: str) -> str:
                 {"role": "tool", "content": mark, "tool_call_id": "c", "metadata": {"m": mark}},
             ],
         )
-        memory.blocks.set(agent, "ticket", mark, conversation=talk)
-        memory.conversations.pin(talk, mark)
-        memory.ingest(f"session memory {number} {mark}", session=talk.id, scope="session")
-        memory.capture_session(f"We use {mark} for linting.", session=talk.id, scope="session")
+        rec.blocks.set(agent, "ticket", mark, conversation=talk)
+        rec.conversations.pin(talk, mark)
+        rec.ingest(f"session memory {number} {mark}", session=talk.id, scope="session")
+        rec.capture_session(f"We use {mark} for linting.", session=talk.id, scope="session")
     summary = Summary(
         id=f"summary of {name}",
         conversation_id=talk.id,
@@ -93,7 +93,7 @@ def lived(memory: LocalRecollect, name: str, mark: str) -> str:
 
     def write(tables: Tables) -> None:
         tables.conversations.add_summary(summary)
-        tables.messages.mark_summarized([one.id for one in memory.conversations.messages(talk, limit=2)], summary.id)
+        tables.messages.mark_summarized([one.id for one in rec.conversations.messages(talk, limit=2)], summary.id)
         skill = StoredSkill(
             id="s",
             name="pdf",
@@ -109,92 +109,92 @@ def lived(memory: LocalRecollect, name: str, mark: str) -> str:
         kept = tables.files.save(StoredFile("f", None, "/f", "a file", "h"), START)
         tables.files.open(agent.id, opened(kept))
 
-    memory._store.write(write)  # what no verb does yet
-    memory.archive.insert(agent, f"a passage {mark}", tags=[mark], title=mark)
-    memory.ingest(f"candidate {mark}", agent=name, scope="agent", status="inbox")
-    memory.capture_session(f"We decided to use {mark} in the build.", agent=name, scope="agent")
-    memory.drain()
-    memory.search(mark, agent=name)
-    memory.conversations.search(mark, agent=agent)
-    memory.conversations.search(mark, agent=agent.id)
-    memory.conversations.letta_search(name, mark)
-    memory.archive.search(name, mark)
+    rec._store.write(write)  # what no verb does yet
+    rec.archive.insert(agent, f"a passage {mark}", tags=[mark], title=mark)
+    rec.ingest(f"candidate {mark}", agent=name, scope="agent", status="inbox")
+    rec.capture_session(f"We decided to use {mark} in the build.", agent=name, scope="agent")
+    rec.drain()
+    rec.search(mark, agent=name)
+    rec.conversations.search(mark, agent=agent)
+    rec.conversations.search(mark, agent=agent.id)
+    rec.conversations.letta_search(name, mark)
+    rec.archive.search(name, mark)
     return agent.id
 
 
 @pytest.fixture
-def marks(memory: LocalRecollect) -> list[str]:
+def marks(rec: LocalRecollect) -> list[str]:
     """Let anna live a life that carries the mark; return the mark, her id and her talks'."""
-    agent_id = lived(memory, "anna", MARK)
-    return [MARK, agent_id, *(one.id for one in memory.conversations.list(agent="anna"))]
+    agent_id = lived(rec, "anna", MARK)
+    return [MARK, agent_id, *(one.id for one in rec.conversations.list(agent="anna"))]
 
 
 def test_nothing_of_a_deleted_agent_is_left_in_any_table(
-    memory: LocalRecollect, path: Path, marks: list[str]
+    rec: LocalRecollect, path: Path, marks: list[str]
 ) -> None:
     assert len(traces(path, *marks)) > 15
-    memory.agents.delete("anna")
+    rec.agents.delete("anna")
 
     left = traces(path, *marks)
     left.pop("shelves", None)  # has its own test
     assert left == {}
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
     with pytest.raises(NotFound):
-        memory.agents.get("anna")
+        rec.agents.get("anna")
 
 
 def test_nothing_of_a_deleted_agent_is_left_in_the_file_or_its_log(
-    memory: LocalRecollect, path: Path, marks: list[str]
+    rec: LocalRecollect, path: Path, marks: list[str]
 ) -> None:
-    memory.agents.delete("anna")
+    rec.agents.delete("anna")
 
     for file in path.parent.glob("memory.db*"):
         assert MARK.encode() not in file.read_bytes(), file.name
 
 
 def test_the_shelves_of_a_deleted_agent_go_with_it(
-    memory: LocalRecollect, path: Path, marks: list[str]
+    rec: LocalRecollect, path: Path, marks: list[str]
 ) -> None:
-    memory.agents.delete("anna")
+    rec.agents.delete("anna")
 
     assert traces(path, *marks) == {}
 
 
-def test_deleting_leaves_what_others_have_as_it_was(memory: LocalRecollect, path: Path) -> None:
-    lived(memory, "ben", "giraffe")
-    memory.drain()
+def test_deleting_leaves_what_others_have_as_it_was(rec: LocalRecollect, path: Path) -> None:
+    lived(rec, "ben", "giraffe")
+    rec.drain()
     asked: dict[str, Any] = {"asked_at": "2026-05-09"}
     before = [
-        memory.blocks.list("ben"),
-        [memory.conversations.messages(talk) for talk in memory.conversations.list(agent="ben")],
-        [hit.message for hit in memory.conversations.search("giraffe", agent="ben", **asked)],
-        [hit.memory for hit in memory.archive.search("ben", "giraffe", **asked)],
+        rec.blocks.list("ben"),
+        [rec.conversations.messages(talk) for talk in rec.conversations.list(agent="ben")],
+        [hit.message for hit in rec.conversations.search("giraffe", agent="ben", **asked)],
+        [hit.memory for hit in rec.archive.search("ben", "giraffe", **asked)],
     ]
     counted = sizes(path)
-    lived(memory, "anna", MARK)
-    memory.agents.delete("anna")
+    lived(rec, "anna", MARK)
+    rec.agents.delete("anna")
 
     after = [
-        memory.blocks.list("ben"),
-        [memory.conversations.messages(talk) for talk in memory.conversations.list(agent="ben")],
-        [hit.message for hit in memory.conversations.search("giraffe", agent="ben", **asked)],
-        [hit.memory for hit in memory.archive.search("ben", "giraffe", **asked)],
+        rec.blocks.list("ben"),
+        [rec.conversations.messages(talk) for talk in rec.conversations.list(agent="ben")],
+        [hit.message for hit in rec.conversations.search("giraffe", agent="ben", **asked)],
+        [hit.memory for hit in rec.archive.search("ben", "giraffe", **asked)],
     ]
     assert after == before
     counts = sizes(path)
     for table in ("messages", "blocks", "block_history", "memories", "sources", "embeddings"):
         assert counts[table] == counted[table], table
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
 def test_the_receipt_says_what_went_and_what_stays(
-    memory: LocalRecollect, clock: FakeClock, path: Path
+    rec: LocalRecollect, clock: FakeClock, path: Path
 ) -> None:
-    agent_id = lived(memory, "anna", MARK)
-    memory.agents.create("ben")
+    agent_id = lived(rec, "anna", MARK)
+    rec.agents.create("ben")
     before = sizes(path)
     clock.advance(hours=1)
-    receipt = memory.agents.delete("anna")
+    receipt = rec.agents.delete("anna")
     after = sizes(path)
 
     assert (receipt.agent_id, receipt.name, receipt.deleted_at) == (agent_id, "anna", clock.now())
@@ -202,96 +202,96 @@ def test_the_receipt_says_what_went_and_what_stays(
         went = before[table] - after.get(table, 0)
         assert receipt.removed[table] == went > 0, table
     assert "block 'human' is shared and stays" in receipt.kept
-    assert "human" in [one.label for one in memory.blocks.list("ben")]
+    assert "human" in [one.label for one in rec.blocks.list("ben")]
 
 
-def test_memories_an_agent_wrote_for_others_stay_in_nobodys_name(memory: LocalRecollect) -> None:
-    memory.agents.create("anna")
-    of_project = memory.ingest("The site uses pnpm.", project="site", agent="anna")
-    of_all = memory.ingest("Answers are short.", agent="anna", scope="global")
-    memory.blocks.set("anna", "project", "uses pnpm", project="site")
-    memory.agents.delete("anna")
+def test_memories_an_agent_wrote_for_others_stay_in_nobodys_name(rec: LocalRecollect) -> None:
+    rec.agents.create("anna")
+    of_project = rec.ingest("The site uses pnpm.", project="site", agent="anna")
+    of_all = rec.ingest("Answers are short.", agent="anna", scope="global")
+    rec.blocks.set("anna", "project", "uses pnpm", project="site")
+    rec.agents.delete("anna")
 
     for kept in (of_project, of_all):
-        found = memory.memories.get(kept.id)
+        found = rec.memories.get(kept.id)
         assert (found.content, found.status, found.agent_id) == (kept.content, "active", None)
-    assert [hit.memory.id for hit in memory.search("pnpm", project="site")] == [of_project.id]
-    assert memory.blocks.list(project="site")[0].value == "uses pnpm"
+    assert [hit.memory.id for hit in rec.search("pnpm", project="site")] == [of_project.id]
+    assert rec.blocks.list(project="site")[0].value == "uses pnpm"
 
 
 def test_a_passage_two_agents_keep_goes_from_one_and_stays_with_the_other(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    memory.agents.create("anna")
-    memory.agents.create("ben")
-    memory.archive.insert("anna", "the same passage")
-    kept = memory.archive.insert("ben", "the same passage")
-    memory.agents.delete("anna")
+    rec.agents.create("anna")
+    rec.agents.create("ben")
+    rec.archive.insert("anna", "the same passage")
+    kept = rec.archive.insert("ben", "the same passage")
+    rec.agents.delete("anna")
 
-    assert [hit.memory.id for hit in memory.archive.search("ben", "passage")] == [kept.id]
-    assert memory.maintenance.verify().ok
-
-
-def test_a_new_agent_of_the_same_name_is_a_stranger(memory: LocalRecollect) -> None:
-    lived(memory, "anna", MARK)
-    memory.agents.delete("anna")
-    memory.agents.create("anna")
-
-    assert memory.conversations.list(agent="anna") == []
-    assert memory.conversations.search(MARK, agent="anna") == []
-    assert memory.archive.search("anna", MARK) == []
-    assert memory.blocks.get("anna", "persona").value == ""
+    assert [hit.memory.id for hit in rec.archive.search("ben", "passage")] == [kept.id]
+    assert rec.maintenance.verify().ok
 
 
-def test_an_agent_is_deleted_once(memory: LocalRecollect) -> None:
-    memory.agents.create("anna")
-    memory.agents.delete("anna")
+def test_a_new_agent_of_the_same_name_is_a_stranger(rec: LocalRecollect) -> None:
+    lived(rec, "anna", MARK)
+    rec.agents.delete("anna")
+    rec.agents.create("anna")
+
+    assert rec.conversations.list(agent="anna") == []
+    assert rec.conversations.search(MARK, agent="anna") == []
+    assert rec.archive.search("anna", MARK) == []
+    assert rec.blocks.get("anna", "persona").value == ""
+
+
+def test_an_agent_is_deleted_once(rec: LocalRecollect) -> None:
+    rec.agents.create("anna")
+    rec.agents.delete("anna")
 
     with pytest.raises(NotFound):
-        memory.agents.delete("anna")
+        rec.agents.delete("anna")
 
 
-def test_questions_about_one_conversation_go_with_its_agent(memory: LocalRecollect, path: Path) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(talk, "user", MARK)
-    memory.conversations.search(MARK, conversation=talk)
-    memory.agents.delete("anna")
+def test_questions_about_one_conversation_go_with_its_agent(rec: LocalRecollect, path: Path) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(talk, "user", MARK)
+    rec.conversations.search(MARK, conversation=talk)
+    rec.agents.delete("anna")
 
     assert traces(path, MARK, talk.id) == {}
 
 
 def test_questions_asked_under_a_former_name_go_with_the_agent(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
-    memory.agents.create("anna")
-    memory.conversations.search(MARK, agent="anna")
-    memory.search(MARK, agent="anna")
-    memory.agents.update("anna", name="ann")
-    memory.agents.delete("ann")
+    rec.agents.create("anna")
+    rec.conversations.search(MARK, agent="anna")
+    rec.search(MARK, agent="anna")
+    rec.agents.update("anna", name="ann")
+    rec.agents.delete("ann")
 
     assert traces(path, MARK) == {}
 
 
 def test_questions_asked_with_blanks_around_the_name_go_with_the_agent(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
-    memory.agents.create("anna")
-    memory.conversations.search(MARK, agent=" anna ")
-    memory.agents.delete("anna")
+    rec.agents.create("anna")
+    rec.conversations.search(MARK, agent=" anna ")
+    rec.agents.delete("anna")
 
     assert traces(path, MARK) == {}
 
 
 def test_what_was_captured_for_a_project_is_still_extracted_when_its_agent_is_gone(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
-    agent = memory.agents.create("anna")
-    memory.capture_session(
+    agent = rec.agents.create("anna")
+    rec.capture_session(
         "We use ruff for linting.", project="site", agent="anna", scope="project"
     )
-    memory.agents.delete("anna")
-    memory.drain()
+    rec.agents.delete("anna")
+    rec.drain()
 
-    assert memory.jobs.list() == []
-    assert [one.content for one in candidates(memory)] == ["We use ruff for linting."]
+    assert rec.jobs.list() == []
+    assert [one.content for one in candidates(rec)] == ["We use ruff for linting."]
     assert traces(path, agent.id).keys() <= {"shelves"}

@@ -17,23 +17,27 @@ from support import FakeClock, open_memory
 
 
 @pytest.fixture
-def anna(memory: LocalRecollect) -> LocalRecollect:
+def anna(rec: LocalRecollect) -> LocalRecollect:
     """A memory with the agents anna and ben, who share a word."""
-    memory.agents.create("anna")
-    memory.agents.create("ben")
-    memory.archive.insert("ben", "zebra of ben", tags=["ben"])
-    return memory
+    rec.agents.create("anna")
+    rec.agents.create("ben")
+    rec.archive.insert("ben", "zebra of ben", tags=["ben"])
+    return rec
 
 
-def found(memory: LocalRecollect, query: str = "zebra", **how: Any) -> list[str]:
-    return [hit.memory.content for hit in memory.archive.search("anna", query, **how)]
+def found(rec: LocalRecollect, query: str = "zebra", **how: Any) -> list[str]:
+    return [hit.memory.content for hit in rec.archive.search("anna", query, **how)]
 
 
 def test_a_passage_is_a_memory_of_its_agent_and_of_nobody_else(anna: LocalRecollect) -> None:
     kept = anna.archive.insert("anna", "zebra of anna", tags=["b", "a"], title="Stripes")
 
     assert (kept.type, kept.scope, kept.status) == ("artifact", "agent", "active")
-    assert (kept.agent_id, kept.tags, kept.title) == (anna.agents.get("anna").id, ("a", "b"), "Stripes")
+    assert (kept.agent_id, kept.tags, kept.title) == (
+        anna.agents.get("anna").id,
+        ("a", "b"),
+        "Stripes",
+    )
     assert found(anna) == ["zebra of anna"]
     assert [hit.memory.id for hit in anna.search("zebra", agent="anna")] == [kept.id]
     assert anna.search("zebra") == []
@@ -53,7 +57,7 @@ def test_tags_are_any_of_them_or_all_of_them(anna: LocalRecollect) -> None:
     assert len(found(anna, tags=[], tag_match="all")) == 3
     assert found(anna, tags=["ANIMAL"]) == []
     for bad in ("some", None, ["any"]):
-        with pytest.raises(InvalidInput, match="use any or all"):
+        with pytest.raises(InvalidInput, match="use one of any, all"):
             found(anna, tag_match=bad)
 
 
@@ -70,7 +74,9 @@ def test_times_bound_what_was_observed_then(anna: LocalRecollect) -> None:
         found(anna, since="once")
 
 
-def test_an_empty_question_lists_the_newest_passages(anna: LocalRecollect, clock: FakeClock) -> None:
+def test_an_empty_question_lists_the_newest_passages(
+    anna: LocalRecollect, clock: FakeClock
+) -> None:
     for number in range(4):
         clock.advance(days=1)
         anna.archive.insert("anna", f"passage {number}", tags=["even"] if number % 2 == 0 else [])
@@ -81,7 +87,9 @@ def test_an_empty_question_lists_the_newest_passages(anna: LocalRecollect, clock
         found(anna, "", limit=0)
 
 
-def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(anna: LocalRecollect) -> None:
+def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(
+    anna: LocalRecollect,
+) -> None:
     with pytest.raises(TooLarge) as caught:
         anna.archive.insert("anna", "word and another " * 20_000)
 
@@ -111,12 +119,12 @@ def test_what_is_no_passage_is_refused(anna: LocalRecollect, content: Any, more:
         anna.archive.insert("anna", content, **more)
 
 
-def test_whoever_is_unknown_has_no_archive(memory: LocalRecollect) -> None:
+def test_whoever_is_unknown_has_no_archive(rec: LocalRecollect) -> None:
     with pytest.raises(NotFound):
-        memory.archive.insert("nobody", "x")
+        rec.archive.insert("nobody", "x")
     with pytest.raises(NotFound):
-        memory.archive.search("nobody", "x")
-    assert memory.agents.list() == []
+        rec.archive.search("nobody", "x")
+    assert rec.agents.list() == []
 
 
 def test_a_passage_has_evidence_and_can_be_explained(anna: LocalRecollect) -> None:

@@ -21,136 +21,138 @@ SMALL = 400  # a window, in tokens
 
 
 @pytest.fixture
-def talk(memory: LocalRecollect) -> Conversation:
+def talk(rec: LocalRecollect) -> Conversation:
     """A conversation of an agent without blocks, so that only what is said counts."""
-    memory.agents.create("coder", default_blocks=False)
-    return memory.conversations.start(agent="coder")
+    rec.agents.create("coder", default_blocks=False)
+    return rec.conversations.start(agent="coder")
 
 
-def all_but(memory: LocalRecollect, talk: Conversation, keep_last: int = 0, **how: Any) -> Any:
+def all_but(rec: LocalRecollect, talk: Conversation, keep_last: int = 0, **how: Any) -> Any:
     """Take out whatever may go."""
-    return memory.conversations.compact(talk, mode="all", keep_last=keep_last, force=True, **how)
+    return rec.conversations.compact(talk, mode="all", keep_last=keep_last, force=True, **how)
 
 
-def standing(memory: LocalRecollect, talk: Conversation) -> list[int]:
-    return [one.position for one in memory.conversations.messages_in_context(talk)]
+def standing(rec: LocalRecollect, talk: Conversation) -> list[int]:
+    return [one.position for one in rec.conversations.messages_in_context(talk)]
 
 
-def besides_messages(memory: LocalRecollect, talk: Conversation) -> int:
+def besides_messages(rec: LocalRecollect, talk: Conversation) -> int:
     """Return what else stands in the window: prompt, blocks, metadata."""
-    window = memory.agents.context_window(talk.agent_id or "", conversation=talk)
+    window = rec.agents.context_window(talk.agent_id or "", conversation=talk)
     return window.used - window.messages
 
 
 # When, and how much
 
 
-def test_a_window_below_its_threshold_is_left_alone(memory: LocalRecollect, talk: Conversation) -> None:
-    append_messages(memory, talk, 20)
+def test_a_window_below_its_threshold_is_left_alone(
+    rec: LocalRecollect, talk: Conversation
+) -> None:
+    append_messages(rec, talk, 20)
 
-    assert memory.conversations.compact(talk) is None
-    assert memory.conversations.summaries(talk) == []
-    assert len(standing(memory, talk)) == 20
+    assert rec.conversations.compact(talk) is None
+    assert rec.conversations.summaries(talk) == []
+    assert len(standing(rec, talk)) == 20
 
 
 def test_an_empty_conversation_has_nothing_to_compact(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    assert memory.conversations.compact(talk, force=True) is None
-    assert all_but(memory, talk) is None
+    assert rec.conversations.compact(talk, force=True) is None
+    assert all_but(rec, talk) is None
 
 
 def test_the_threshold_is_passed_by_the_first_token_above_it(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
     for n in range(20):
-        memory.conversations.append(talk, ("user", "assistant")[n % 2], f"Lamp {n}.", tokens=50)
-    used = 20 * 50 + besides_messages(memory, talk)
+        rec.conversations.append(talk, ("user", "assistant")[n % 2], f"Lamp {n}.", tokens=50)
+    used = 20 * 50 + besides_messages(rec, talk)
 
-    at_it = memory.conversations.compact(talk, window_tokens=2 * used, threshold=0.5, keep_last=2)
-    above = memory.conversations.compact(talk, window_tokens=2 * used - 1, threshold=0.5, keep_last=2)
+    at_it = rec.conversations.compact(talk, window_tokens=2 * used, threshold=0.5, keep_last=2)
+    above = rec.conversations.compact(talk, window_tokens=2 * used - 1, threshold=0.5, keep_last=2)
 
     assert at_it is None
     assert above is not None
 
 
 def test_a_sliding_window_takes_the_oldest_until_its_target_is_met(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
     for n in range(20):
-        memory.conversations.append(talk, ("user", "assistant")[n % 2], f"Lamp {n}.", tokens=50)
+        rec.conversations.append(talk, ("user", "assistant")[n % 2], f"Lamp {n}.", tokens=50)
 
-    window = 2 * (10 * 50 + besides_messages(memory, talk))
+    window = 2 * (10 * 50 + besides_messages(rec, talk))
 
-    done = memory.conversations.compact(talk, window_tokens=window, keep_last=2)
+    done = rec.conversations.compact(talk, window_tokens=window, keep_last=2)
 
     assert done is not None
     assert done.summary.mode is CompactionMode.SLIDING_WINDOW
-    assert standing(memory, talk) == list(range(10, 20))
+    assert standing(rec, talk) == list(range(10, 20))
     assert (done.evicted, done.kept) == (10, 10)
     assert (done.summary.first_position, done.summary.last_position) == (0, 9)
 
 
-def test_mode_all_takes_whatever_may_go(memory: LocalRecollect, talk: Conversation) -> None:
-    append_messages(memory, talk, 20)
+def test_mode_all_takes_whatever_may_go(rec: LocalRecollect, talk: Conversation) -> None:
+    append_messages(rec, talk, 20)
 
-    done = all_but(memory, talk, keep_last=4)
+    done = all_but(rec, talk, keep_last=4)
 
     assert done.summary.mode is CompactionMode.ALL
-    assert standing(memory, talk) == [16, 17, 18, 19]
+    assert standing(rec, talk) == [16, 17, 18, 19]
 
 
 def test_the_last_thing_the_user_said_stays_even_if_no_message_must(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 20)
-    all_but(memory, talk, keep_last=0)
+    append_messages(rec, talk, 20)
+    all_but(rec, talk, keep_last=0)
 
-    assert standing(memory, talk) == [18]
+    assert standing(rec, talk) == [18]
 
 
 def test_keeping_more_than_there_is_leaves_everything(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 5)
+    append_messages(rec, talk, 5)
 
-    assert all_but(memory, talk, keep_last=100) is None
-    assert len(standing(memory, talk)) == 5
+    assert all_but(rec, talk, keep_last=100) is None
+    assert len(standing(rec, talk)) == 5
 
 
-def test_blocks_and_the_system_prompt_count_towards_the_threshold(memory: LocalRecollect) -> None:
-    memory.agents.create("coder", default_blocks=False, system_prompt="rule " * 300)
-    talk = memory.conversations.start(agent="coder")
-    append_messages(memory, talk, 20)
+def test_blocks_and_the_system_prompt_count_towards_the_threshold(rec: LocalRecollect) -> None:
+    rec.agents.create("coder", default_blocks=False, system_prompt="rule " * 300)
+    talk = rec.conversations.start(agent="coder")
+    append_messages(rec, talk, 20)
 
-    alone = sum(one.tokens for one in memory.conversations.messages_in_context(talk))
-    done = memory.conversations.compact(talk, window_tokens=500, keep_last=2)
+    alone = sum(one.tokens for one in rec.conversations.messages_in_context(talk))
+    done = rec.conversations.compact(talk, window_tokens=500, keep_last=2)
 
     assert alone < 0.8 * 500
     assert done is not None
 
 
-def test_the_window_an_agent_was_made_with_is_the_window_that_counts(memory: LocalRecollect) -> None:
-    memory.agents.create("small", default_blocks=False, metadata={"context_window": SMALL})
-    memory.agents.create("large", default_blocks=False)
-    talks = [memory.conversations.start(agent=name) for name in ("small", "large")]
+def test_the_window_an_agent_was_made_with_is_the_window_that_counts(rec: LocalRecollect) -> None:
+    rec.agents.create("small", default_blocks=False, metadata={"context_window": SMALL})
+    rec.agents.create("large", default_blocks=False)
+    talks = [rec.conversations.start(agent=name) for name in ("small", "large")]
     for talk in talks:
-        append_messages(memory, talk, 40)
+        append_messages(rec, talk, 40)
 
-    done = [memory.conversations.compact(talk) for talk in talks]
+    done = [rec.conversations.compact(talk) for talk in talks]
 
     assert done[0] is not None
     assert done[1] is None
 
 
 def test_the_target_is_met_or_the_reason_says_why_not(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 30)
-    for one in memory.conversations.messages(talk, limit=20):
-        memory.conversations.pin_message(one)
+    append_messages(rec, talk, 30)
+    for one in rec.conversations.messages(talk, limit=20):
+        rec.conversations.pin_message(one)
 
-    done = memory.conversations.compact(talk, window_tokens=SMALL, keep_last=4)
+    done = rec.conversations.compact(talk, window_tokens=SMALL, keep_last=4)
 
     assert done is not None
     assert "above the target" in done.reason
@@ -178,30 +180,38 @@ def test_the_target_is_met_or_the_reason_says_why_not(
     ],
 )
 def test_settings_that_make_no_sense_are_refused_and_nothing_leaves(
-    memory: LocalRecollect, talk: Conversation, how: dict[str, Any]
+    rec: LocalRecollect, talk: Conversation, how: dict[str, Any]
 ) -> None:
-    append_messages(memory, talk, 20)
+    append_messages(rec, talk, 20)
 
     with pytest.raises(InvalidInput):
-        memory.conversations.compact(talk, force=True, **how)
-    assert len(standing(memory, talk)) == 20
+        rec.conversations.compact(talk, force=True, **how)
+    assert len(standing(rec, talk)) == 20
 
 
-@pytest.mark.parametrize("named", ["", "nobody", "\0", "x" * 10_000, None, 5])
-def test_a_conversation_that_does_not_exist_is_not_found(memory: LocalRecollect, named: Any) -> None:
+@pytest.mark.parametrize("conversation", ["", "nobody", "\0", "x" * 10_000])
+def test_a_conversation_that_does_not_exist_is_not_found(
+    rec: LocalRecollect, conversation: str
+) -> None:
     with pytest.raises(NotFound):
-        memory.conversations.compact(named, force=True)
+        rec.conversations.compact(conversation, force=True)
+
+
+@pytest.mark.parametrize("conversation", [None, 5])
+def test_a_conversation_is_given_by_its_id(rec: LocalRecollect, conversation: Any) -> None:
+    with pytest.raises(InvalidInput, match="name the conversation"):
+        rec.conversations.compact(conversation, force=True)
 
 
 def test_where_the_window_says_compact_compacting_does_something(
-    memory: LocalRecollect, talk: Conversation, tmp_path: Path
+    rec: LocalRecollect, talk: Conversation, tmp_path: Path
 ) -> None:
-    append_messages(memory, talk, 40)
+    append_messages(rec, talk, 40)
     (tmp_path / "long.txt").write_text("one line of many\n" * 10_000)
-    memory.files.open("coder", ["long.txt"], roots=[tmp_path])
+    rec.files.open("coder", ["long.txt"], roots=[tmp_path])
 
-    warning = memory.agents.context_window("coder", conversation=talk).warning
-    done = memory.conversations.compact(talk)
+    warning = rec.agents.context_window("coder", conversation=talk).warning
+    done = rec.conversations.compact(talk)
 
     assert "compact the conversation" in warning
     assert done is not None
@@ -212,79 +222,81 @@ def test_where_the_window_says_compact_compacting_does_something(
 
 @pytest.mark.parametrize("mode", list(CompactionMode))
 def test_pinned_messages_stay_until_they_are_unpinned(
-    memory: LocalRecollect, talk: Conversation, mode: CompactionMode
+    rec: LocalRecollect, talk: Conversation, mode: CompactionMode
 ) -> None:
-    messages = append_messages(memory, talk, 40)
-    memory.conversations.pin_message(messages[0])
-    memory.conversations.pin_message(messages[7])
-    memory.conversations.compact(talk, mode=mode, window_tokens=SMALL, keep_last=2, force=True)
-    pinned = standing(memory, talk)
-    memory.conversations.pin_message(messages[7], pinned=False)
-    all_but(memory, talk, keep_last=2)
+    messages = append_messages(rec, talk, 40)
+    rec.conversations.pin_message(messages[0])
+    rec.conversations.pin_message(messages[7])
+    rec.conversations.compact(talk, mode=mode, window_tokens=SMALL, keep_last=2, force=True)
+    pinned = standing(rec, talk)
+    rec.conversations.pin_message(messages[7], pinned=False)
+    all_but(rec, talk, keep_last=2)
 
     assert {0, 7} <= set(pinned)
-    assert 0 in standing(memory, talk)
-    assert 7 not in standing(memory, talk)
+    assert 0 in standing(rec, talk)
+    assert 7 not in standing(rec, talk)
 
 
 def test_pinning_what_has_left_brings_it_back_or_is_refused(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    messages = append_messages(memory, talk, 20)
-    all_but(memory, talk, keep_last=2)
+    messages = append_messages(rec, talk, 20)
+    all_but(rec, talk, keep_last=2)
     try:
-        memory.conversations.pin_message(messages[0])
+        rec.conversations.pin_message(messages[0])
     except InvalidInput:
         return
 
-    assert 0 in standing(memory, talk)
+    assert 0 in standing(rec, talk)
 
 
-def test_a_message_pinned_as_it_is_said_stays(memory: LocalRecollect, talk: Conversation) -> None:
-    memory.conversations.append(talk, "user", "The ticket is BILL-12.", pinned=True)
-    append_messages(memory, talk, 20)
-    all_but(memory, talk, keep_last=2)
+def test_a_message_pinned_as_it_is_said_stays(rec: LocalRecollect, talk: Conversation) -> None:
+    rec.conversations.append(talk, "user", "The ticket is BILL-12.", pinned=True)
+    append_messages(rec, talk, 20)
+    all_but(rec, talk, keep_last=2)
 
-    assert 0 in standing(memory, talk)
+    assert 0 in standing(rec, talk)
 
 
-def test_the_opening_instructions_stay(memory: LocalRecollect, talk: Conversation) -> None:
-    memory.conversations.append(talk, "system", "You are a careful clerk.")
-    memory.conversations.append(talk, "developer", "Answer in German.")
-    append_messages(memory, talk, 20)
-    memory.conversations.append(talk, "system", "The time is noon.")
-    append_messages(memory, talk, 3)
-    all_but(memory, talk, keep_last=2)
+def test_the_opening_instructions_stay(rec: LocalRecollect, talk: Conversation) -> None:
+    rec.conversations.append(talk, "system", "You are a careful clerk.")
+    rec.conversations.append(talk, "developer", "Answer in German.")
+    append_messages(rec, talk, 20)
+    rec.conversations.append(talk, "system", "The time is noon.")
+    append_messages(rec, talk, 3)
+    all_but(rec, talk, keep_last=2)
 
-    assert [one for one in standing(memory, talk) if one < 22] == [0, 1]
-    assert 22 not in standing(memory, talk)
+    assert [one for one in standing(rec, talk) if one < 22] == [0, 1]
+    assert 22 not in standing(rec, talk)
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_a_decision_stays_and_a_tool_that_says_the_same_does_not(
-    memory: LocalRecollect, talk: Conversation, role: str
+    rec: LocalRecollect, talk: Conversation, role: str
 ) -> None:
-    append_messages(memory, talk, 4)
-    decided = memory.conversations.append(talk, role, DECISION)
-    _, output = append_openai_call(memory, talk, "c1", DECISION)
-    append_messages(memory, talk, 10)
-    all_but(memory, talk, keep_last=2)
+    append_messages(rec, talk, 4)
+    decided = rec.conversations.append(talk, role, DECISION)
+    _, output = append_openai_call(rec, talk, "c1", DECISION)
+    append_messages(rec, talk, 10)
+    all_but(rec, talk, keep_last=2)
 
-    assert decided.position in standing(memory, talk)
-    assert output.position not in standing(memory, talk)
+    assert decided.position in standing(rec, talk)
+    assert output.position not in standing(rec, talk)
 
 
 def test_decisions_do_not_fill_the_window_the_newest_stay(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
     decided = [
-        memory.conversations.append(talk, "user", f"We decided to use lamp {unique_word(n)} for the hall.")
+        rec.conversations.append(
+            talk, "user", f"We decided to use lamp {unique_word(n)} for the hall."
+        )
         for n in range(60)
     ]
-    append_messages(memory, talk, 6)
-    all_but(memory, talk, keep_last=2, window_tokens=4_000)
+    append_messages(rec, talk, 6)
+    all_but(rec, talk, keep_last=2, window_tokens=4_000)
 
-    stayed = [one.position for one in decided if one.position in standing(memory, talk)]
+    stayed = [one.position for one in decided if one.position in standing(rec, talk)]
     assert 0 < len(stayed) <= 20
     assert stayed == [one.position for one in decided[-len(stayed) :]]
 
@@ -294,134 +306,134 @@ def test_decisions_do_not_fill_the_window_the_newest_stay(
 
 @pytest.mark.parametrize("call", [append_openai_call, append_anthropic_call])
 def test_a_call_is_not_parted_from_its_result_at_the_edge_of_the_last_messages(
-    memory: LocalRecollect, talk: Conversation, call: Any
+    rec: LocalRecollect, talk: Conversation, call: Any
 ) -> None:
-    append_messages(memory, talk, 10)
-    asked, answered = call(memory, talk, "c1", "It is on.")
-    memory.conversations.append(talk, "assistant", "The lamp is on.")
-    all_but(memory, talk, keep_last=2)
+    append_messages(rec, talk, 10)
+    asked, answered = call(rec, talk, "c1", "It is on.")
+    rec.conversations.append(talk, "assistant", "The lamp is on.")
+    all_but(rec, talk, keep_last=2)
 
-    assert {asked.position, answered.position} <= set(standing(memory, talk))
+    assert {asked.position, answered.position} <= set(standing(rec, talk))
 
 
 @pytest.mark.parametrize("call", [append_openai_call, append_anthropic_call])
 def test_a_call_and_its_result_leave_together(
-    memory: LocalRecollect, talk: Conversation, call: Any
+    rec: LocalRecollect, talk: Conversation, call: Any
 ) -> None:
-    asked, answered = call(memory, talk, "c1", "It is on.")
-    append_messages(memory, talk, 10)
-    all_but(memory, talk, keep_last=2)
+    asked, answered = call(rec, talk, "c1", "It is on.")
+    append_messages(rec, talk, 10)
+    all_but(rec, talk, keep_last=2)
 
-    assert not {asked.position, answered.position} & set(standing(memory, talk))
+    assert not {asked.position, answered.position} & set(standing(rec, talk))
 
 
 @pytest.mark.parametrize("call", [append_openai_call, append_anthropic_call])
-def test_a_pinned_result_keeps_its_call(memory: LocalRecollect, talk: Conversation, call: Any) -> None:
-    asked, answered = call(memory, talk, "c1", "It is on.")
-    memory.conversations.pin_message(answered)
-    append_messages(memory, talk, 10)
-    all_but(memory, talk, keep_last=2)
+def test_a_pinned_result_keeps_its_call(rec: LocalRecollect, talk: Conversation, call: Any) -> None:
+    asked, answered = call(rec, talk, "c1", "It is on.")
+    rec.conversations.pin_message(answered)
+    append_messages(rec, talk, 10)
+    all_but(rec, talk, keep_last=2)
 
-    assert {asked.position, answered.position} <= set(standing(memory, talk))
+    assert {asked.position, answered.position} <= set(standing(rec, talk))
 
 
 @pytest.mark.parametrize("call", [append_openai_call, append_anthropic_call])
 def test_a_call_that_waits_for_its_result_stays_until_it_came(
-    memory: LocalRecollect, talk: Conversation, call: Any
+    rec: LocalRecollect, talk: Conversation, call: Any
 ) -> None:
-    [asked] = call(memory, talk, "c1")
-    append_messages(memory, talk, 20)
-    all_but(memory, talk, keep_last=2)
-    waiting = standing(memory, talk)
-    answered = memory.conversations.append(talk, "tool", "It is on.", tool_call_id="c1")
-    append_messages(memory, talk, 5)
-    all_but(memory, talk, keep_last=2)
+    [asked] = call(rec, talk, "c1")
+    append_messages(rec, talk, 20)
+    all_but(rec, talk, keep_last=2)
+    waiting = standing(rec, talk)
+    answered = rec.conversations.append(talk, "tool", "It is on.", tool_call_id="c1")
+    append_messages(rec, talk, 5)
+    all_but(rec, talk, keep_last=2)
 
     assert asked.position in waiting
-    assert not {asked.position, answered.position} & set(standing(memory, talk))
+    assert not {asked.position, answered.position} & set(standing(rec, talk))
 
 
 def test_calls_side_by_side_leave_with_all_their_results_or_not_at_all(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
     calls = [
         {"id": one, "type": "function", "function": {"name": "look", "arguments": "{}"}}
         for one in ("c1", "c2")
     ]
-    asked = memory.conversations.append(talk, "assistant", "", tool_calls=calls)
-    first = memory.conversations.append(talk, "tool", "On.", tool_call_id="c1")
-    append_messages(memory, talk, 10)
-    all_but(memory, talk, keep_last=2)
-    half = standing(memory, talk)
-    second = memory.conversations.append(talk, "tool", "Off.", tool_call_id="c2")
-    append_messages(memory, talk, 5)
-    all_but(memory, talk, keep_last=2)
+    asked = rec.conversations.append(talk, "assistant", "", tool_calls=calls)
+    first = rec.conversations.append(talk, "tool", "On.", tool_call_id="c1")
+    append_messages(rec, talk, 10)
+    all_but(rec, talk, keep_last=2)
+    half = standing(rec, talk)
+    second = rec.conversations.append(talk, "tool", "Off.", tool_call_id="c2")
+    append_messages(rec, talk, 5)
+    all_but(rec, talk, keep_last=2)
 
     assert {asked.position, first.position} <= set(half)
     together = {asked.position, first.position, second.position}
-    assert not together & set(standing(memory, talk))
+    assert not together & set(standing(rec, talk))
 
 
 def test_an_id_that_is_used_again_ties_a_result_to_the_latest_call(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    old = append_openai_call(memory, talk, "c1", "Once.")
-    append_messages(memory, talk, 10)
-    new = append_openai_call(memory, talk, "c1", "Twice.")
-    all_but(memory, talk, keep_last=1)
+    old = append_openai_call(rec, talk, "c1", "Once.")
+    append_messages(rec, talk, 10)
+    new = append_openai_call(rec, talk, "c1", "Twice.")
+    all_but(rec, talk, keep_last=1)
 
-    assert not set(message_ids(old)) & set(message_ids(memory.conversations.messages_in_context(talk)))
-    assert set(message_ids(new)) <= set(message_ids(memory.conversations.messages_in_context(talk)))
+    assert not set(message_ids(old)) & set(message_ids(rec.conversations.messages_in_context(talk)))
+    assert set(message_ids(new)) <= set(message_ids(rec.conversations.messages_in_context(talk)))
 
 
 @pytest.mark.parametrize("call", [append_anthropic_call])
 def test_a_long_tool_result_fills_the_window_however_its_vendor_writes_it(
-    memory: LocalRecollect, talk: Conversation, call: Any
+    rec: LocalRecollect, talk: Conversation, call: Any
 ) -> None:
-    append_messages(memory, talk, 4)
-    call(memory, talk, "c1", "a long log line of a tool\n" * 5_000)
-    append_messages(memory, talk, 12)
+    append_messages(rec, talk, 4)
+    call(rec, talk, "c1", "a long log line of a tool\n" * 5_000)
+    append_messages(rec, talk, 12)
 
-    assert memory.conversations.compact(talk, window_tokens=10_000, keep_last=4) is not None
+    assert rec.conversations.compact(talk, window_tokens=10_000, keep_last=4) is not None
 
 
 def test_a_long_tool_result_in_openais_form_fills_the_window(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 4)
-    append_openai_call(memory, talk, "c1", "a long log line of a tool\n" * 5_000)
-    append_messages(memory, talk, 12)
+    append_messages(rec, talk, 4)
+    append_openai_call(rec, talk, "c1", "a long log line of a tool\n" * 5_000)
+    append_messages(rec, talk, 12)
 
-    assert memory.conversations.compact(talk, window_tokens=10_000, keep_last=4) is not None
+    assert rec.conversations.compact(talk, window_tokens=10_000, keep_last=4) is not None
 
 
 # The summary
 
 
 def test_only_pleasantries_leave_and_the_summary_may_be_empty(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
     for n in range(20):
-        memory.conversations.append(talk, ("user", "assistant")[n % 2], ("Thanks!", "Welcome!")[n % 2])
+        rec.conversations.append(talk, ("user", "assistant")[n % 2], ("Thanks!", "Welcome!")[n % 2])
 
-    done = all_but(memory, talk, keep_last=2)
-    bundle = memory.context_for("go on", agent="coder", conversation=talk)
+    done = all_but(rec, talk, keep_last=2)
+    bundle = rec.context_for("go on", agent="coder", conversation=talk)
 
     assert done.evicted == 18
-    assert done.summary.tokens == memory.models.count_tokens(done.summary.content)
-    assert [one.id for one in memory.conversations.summaries(talk)] == [done.summary.id]
+    assert done.summary.tokens == rec.models.count_tokens(done.summary.content)
+    assert [one.id for one in rec.conversations.summaries(talk)] == [done.summary.id]
     assert len(bundle.history) == 2
 
 
 def test_what_was_summed_up_survives_a_compaction_of_pleasantries(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    memory.conversations.append(talk, "user", "I live in Porto and my editor is Helix.")
-    append_messages(memory, talk, 5)
-    first = all_but(memory, talk, keep_last=0, window_tokens=4_000)
+    rec.conversations.append(talk, "user", "I live in Porto and my editor is Helix.")
+    append_messages(rec, talk, 5)
+    first = all_but(rec, talk, keep_last=0, window_tokens=4_000)
     for n in range(20):
-        memory.conversations.append(talk, ("user", "assistant")[n % 2], ("Thanks!", "Welcome!")[n % 2])
-    second = all_but(memory, talk, keep_last=0, window_tokens=4_000)
+        rec.conversations.append(talk, ("user", "assistant")[n % 2], ("Thanks!", "Welcome!")[n % 2])
+    second = all_but(rec, talk, keep_last=0, window_tokens=4_000)
 
     assert "Porto" in first.summary.content
     assert "Porto" in second.summary.content
@@ -429,75 +441,75 @@ def test_what_was_summed_up_survives_a_compaction_of_pleasantries(
 
 @pytest.mark.parametrize("summary_tokens", [20, 50, 200])
 def test_a_summary_keeps_to_its_budget_however_often_it_is_made_anew(
-    memory: LocalRecollect, talk: Conversation, summary_tokens: int
+    rec: LocalRecollect, talk: Conversation, summary_tokens: int
 ) -> None:
     for _ in range(6):
-        append_messages(memory, talk, 30)
-        done = all_but(memory, talk, keep_last=2, summary_tokens=summary_tokens)
-        assert memory.models.count_tokens(done.summary.content) <= summary_tokens
-        assert done.summary.tokens == memory.models.count_tokens(done.summary.content)
+        append_messages(rec, talk, 30)
+        done = all_but(rec, talk, keep_last=2, summary_tokens=summary_tokens)
+        assert rec.models.count_tokens(done.summary.content) <= summary_tokens
+        assert done.summary.tokens == rec.models.count_tokens(done.summary.content)
 
 
 def test_every_earlier_summary_is_kept_and_never_changes(
-    memory: LocalRecollect, talk: Conversation, clock: FakeClock
+    rec: LocalRecollect, talk: Conversation, clock: FakeClock
 ) -> None:
     made = []
     for _ in range(5):
-        append_messages(memory, talk, 12)
-        made.append(all_but(memory, talk, keep_last=2).summary)
+        append_messages(rec, talk, 12)
+        made.append(all_but(rec, talk, keep_last=2).summary)
         clock.advance(minutes=5)
-        assert memory.conversations.summaries(talk) == made
+        assert rec.conversations.summaries(talk) == made
 
 
 def test_the_summary_stands_in_the_bundle_for_what_left(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    memory.conversations.append(talk, "user", "I live in Porto and my editor is Helix.")
-    append_messages(memory, talk, 20)
-    done = all_but(memory, talk, keep_last=2)
-    bundle = memory.context_for("go on", agent="coder", conversation=talk, budget_tokens=8_000)
+    rec.conversations.append(talk, "user", "I live in Porto and my editor is Helix.")
+    append_messages(rec, talk, 20)
+    done = all_but(rec, talk, keep_last=2)
+    bundle = rec.context_for("go on", agent="coder", conversation=talk, budget_tokens=8_000)
 
     assert bundle.summary == done.summary
     assert "Porto" in bundle.text
-    assert message_ids(bundle.history) == message_ids(memory.conversations.messages_in_context(talk))
+    assert message_ids(bundle.history) == message_ids(rec.conversations.messages_in_context(talk))
 
 
 def test_the_positions_of_a_summary_span_all_it_stands_for(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 20)
-    first = all_but(memory, talk, keep_last=2).summary
-    append_messages(memory, talk, 20)
-    second = all_but(memory, talk, keep_last=2).summary
+    append_messages(rec, talk, 20)
+    first = all_but(rec, talk, keep_last=2).summary
+    append_messages(rec, talk, 20)
+    second = all_but(rec, talk, keep_last=2).summary
 
     assert (first.first_position, first.last_position) == (0, 17)
     assert (second.first_position, second.last_position) == (0, 37)
 
 
 def test_a_message_that_leaves_long_after_its_time_does_not_shorten_the_span(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    messages = append_messages(memory, talk, 20)
-    memory.conversations.pin_message(messages[3])
-    all_but(memory, talk, keep_last=2)
-    memory.conversations.pin_message(messages[3], pinned=False)
-    second = all_but(memory, talk, keep_last=2).summary
+    messages = append_messages(rec, talk, 20)
+    rec.conversations.pin_message(messages[3])
+    all_but(rec, talk, keep_last=2)
+    rec.conversations.pin_message(messages[3], pinned=False)
+    second = all_but(rec, talk, keep_last=2).summary
 
     assert (second.first_position, second.last_position) == (0, 17)
 
 
 def test_the_latest_summary_counts_although_the_clock_was_set_back(
-    memory: LocalRecollect, talk: Conversation, clock: FakeClock
+    rec: LocalRecollect, talk: Conversation, clock: FakeClock
 ) -> None:
-    append_messages(memory, talk, 20)
-    all_but(memory, talk, keep_last=2)
+    append_messages(rec, talk, 20)
+    all_but(rec, talk, keep_last=2)
     clock.advance(hours=-1)
-    memory.conversations.append(talk, "user", "I live in Porto and my editor is Helix.")
-    append_messages(memory, talk, 19)
-    second = all_but(memory, talk, keep_last=2).summary
-    bundle = memory.context_for("go on", agent="coder", conversation=talk, budget_tokens=8_000)
+    rec.conversations.append(talk, "user", "I live in Porto and my editor is Helix.")
+    append_messages(rec, talk, 19)
+    second = all_but(rec, talk, keep_last=2).summary
+    bundle = rec.context_for("go on", agent="coder", conversation=talk, budget_tokens=8_000)
 
-    assert memory.conversations.summaries(talk)[-1] == second
+    assert rec.conversations.summaries(talk)[-1] == second
     assert bundle.summary == second
 
 
@@ -506,28 +518,30 @@ def test_the_latest_summary_counts_although_the_clock_was_set_back(
 
 @pytest.mark.parametrize("agent", ["coder", None])
 def test_what_left_is_found_by_words_and_by_meaning_for_ever(
-    memory: LocalRecollect, agent: str | None
+    rec: LocalRecollect, agent: str | None
 ) -> None:
-    talk = memory.conversations.start(agent=agent)
-    messages = append_messages(memory, talk, 30)
-    all_but(memory, talk, keep_last=0)
-    append_messages(memory, talk, 30)
-    all_but(memory, talk, keep_last=0)
-    memory.drain()
+    talk = rec.conversations.start(agent=agent)
+    messages = append_messages(rec, talk, 30)
+    all_but(rec, talk, keep_last=0)
+    append_messages(rec, talk, 30)
+    all_but(rec, talk, keep_last=0)
+    rec.drain()
 
     for n, one in enumerate(messages):
-        by_words = memory.conversations.search(unique_word(n), conversation=talk, mode="fts", limit=1)
-        by_meaning = memory.conversations.search(one.content, conversation=talk, mode="vector", limit=3)
+        by_words = rec.conversations.search(unique_word(n), conversation=talk, mode="fts", limit=1)
+        by_meaning = rec.conversations.search(
+            one.content, conversation=talk, mode="vector", limit=3
+        )
         assert message_ids([hit.message for hit in by_words]) == [one.id]
         assert one.id in message_ids([hit.message for hit in by_meaning])
 
 
 def test_what_left_is_listed_unchanged_but_for_the_summary_that_stands_for_it(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    before = append_messages(memory, talk, 20)
-    done = all_but(memory, talk, keep_last=2)
-    after = memory.conversations.messages(talk)
+    before = append_messages(rec, talk, 20)
+    done = all_but(rec, talk, keep_last=2)
+    after = rec.conversations.messages(talk)
 
     assert message_ids(after) == message_ids(before)
     assert [one.content for one in after] == [one.content for one in before]
@@ -535,59 +549,59 @@ def test_what_left_is_listed_unchanged_but_for_the_summary_that_stands_for_it(
     assert {one.summary_id for one in after[18:]} == {None}
 
 
-def test_compacting_twice_takes_nothing_twice(memory: LocalRecollect, talk: Conversation) -> None:
-    append_messages(memory, talk, 20)
-    first = all_but(memory, talk, keep_last=2)
+def test_compacting_twice_takes_nothing_twice(rec: LocalRecollect, talk: Conversation) -> None:
+    append_messages(rec, talk, 20)
+    first = all_but(rec, talk, keep_last=2)
 
-    assert all_but(memory, talk, keep_last=2) is None
-    assert [one.id for one in memory.conversations.summaries(talk)] == [first.summary.id]
+    assert all_but(rec, talk, keep_last=2) is None
+    assert [one.id for one in rec.conversations.summaries(talk)] == [first.summary.id]
 
 
 def test_an_ended_conversation_can_be_compacted_and_resumed(
-    memory: LocalRecollect, talk: Conversation
+    rec: LocalRecollect, talk: Conversation
 ) -> None:
-    append_messages(memory, talk, 20)
-    memory.conversations.end(talk)
-    done = all_but(memory, talk, keep_last=2)
-    memory.conversations.resume(talk)
-    memory.conversations.append(talk, "user", "Where were we?")
+    append_messages(rec, talk, 20)
+    rec.conversations.end(talk)
+    done = all_but(rec, talk, keep_last=2)
+    rec.conversations.resume(talk)
+    rec.conversations.append(talk, "user", "Where were we?")
 
     assert done is not None
-    assert standing(memory, talk) == [18, 19, 20]
+    assert standing(rec, talk) == [18, 19, 20]
 
 
-def test_other_conversations_are_left_alone(memory: LocalRecollect, talk: Conversation) -> None:
-    other = memory.conversations.start(agent="coder")
-    append_messages(memory, talk, 20)
-    append_messages(memory, other, 20)
-    all_but(memory, talk, keep_last=2)
+def test_other_conversations_are_left_alone(rec: LocalRecollect, talk: Conversation) -> None:
+    other = rec.conversations.start(agent="coder")
+    append_messages(rec, talk, 20)
+    append_messages(rec, other, 20)
+    all_but(rec, talk, keep_last=2)
 
-    assert len(standing(memory, other)) == 20
-    assert memory.conversations.summaries(other) == []
+    assert len(standing(rec, other)) == 20
+    assert rec.conversations.summaries(other) == []
 
 
 def test_a_compacted_store_is_whole_and_outlives_a_restart(path: Path, clock: FakeClock) -> None:
-    with open_memory(path, clock=clock) as memory:
-        talk = memory.conversations.start(agent="coder")
-        append_messages(memory, talk, 20)
-        done = all_but(memory, talk, keep_last=2)
-    with open_memory(path, clock=clock) as memory:
-        assert memory.conversations.summaries(talk) == [done.summary]
-        assert len(standing(memory, talk)) == 2
-        assert memory.maintenance.verify().ok
-        memory.conversations.delete(talk)
-        assert memory.maintenance.verify().ok
-        assert memory.conversations.search(unique_word(3), agent="coder") == []
+    with open_memory(path, clock=clock) as rec:
+        talk = rec.conversations.start(agent="coder")
+        append_messages(rec, talk, 20)
+        done = all_but(rec, talk, keep_last=2)
+    with open_memory(path, clock=clock) as rec:
+        assert rec.conversations.summaries(talk) == [done.summary]
+        assert len(standing(rec, talk)) == 2
+        assert rec.maintenance.verify().ok
+        rec.conversations.delete(talk)
+        assert rec.maintenance.verify().ok
+        assert rec.conversations.search(unique_word(3), agent="coder") == []
 
 
 def test_what_left_is_found_after_the_indexes_were_made_anew_and_after_a_move(
-    memory: LocalRecollect, talk: Conversation, tmp_path: Path
+    rec: LocalRecollect, talk: Conversation, tmp_path: Path
 ) -> None:
-    messages = append_messages(memory, talk, 20)
-    done = all_but(memory, talk, keep_last=2)
-    memory.maintenance.rebuild()
-    here = memory.conversations.search(unique_word(3), agent="coder", mode="fts")
-    memory.export(tmp_path / "all.jsonl")
+    messages = append_messages(rec, talk, 20)
+    done = all_but(rec, talk, keep_last=2)
+    rec.maintenance.rebuild()
+    here = rec.conversations.search(unique_word(3), agent="coder", mode="fts")
+    rec.export(tmp_path / "all.jsonl")
     with open_memory(tmp_path / "other.db") as other:
         other.import_(tmp_path / "all.jsonl")
         there = other.conversations.search(unique_word(3), agent="coder", mode="fts")

@@ -23,9 +23,11 @@ def said(messages: list[Message]) -> list[str]:
     return [one.content for one in messages]
 
 
-def talk_of(memory: LocalRecollect, count: int, agent: str | None = "anna") -> str:
-    talk = memory.conversations.start(agent=agent)
-    memory.conversations.append_many(talk, [{"role": "user", "content": f"m{n}"} for n in range(count)])
+def talk_of(rec: LocalRecollect, count: int, agent: str | None = "anna") -> str:
+    talk = rec.conversations.start(agent=agent)
+    rec.conversations.append_many(
+        talk, [{"role": "user", "content": f"m{n}"} for n in range(count)]
+    )
     return talk.id
 
 
@@ -33,55 +35,55 @@ def talk_of(memory: LocalRecollect, count: int, agent: str | None = "anna") -> s
 
 
 def test_a_conversation_is_begun_ended_resumed_and_ended_again(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    begun = memory.conversations.start(
+    begun = rec.conversations.start(
         agent="anna", project="site", repo="web", title="Release", metadata={"k": [1]}
     )
     clock.advance(hours=1)
-    ended = memory.conversations.end(begun)
+    ended = rec.conversations.end(begun)
     clock.advance(hours=1)
 
     assert (begun.started_at, begun.ended_at) == (START, None)
     assert (begun.title, begun.metadata) == ("Release", {"k": [1]})
     assert None not in (begun.agent_id, begun.project_id, begun.repo_id)
     assert (ended.ended_at - START).total_seconds() == 3_600  # type: ignore[operator]
-    assert memory.conversations.end(begun.id) == ended
+    assert rec.conversations.end(begun.id) == ended
     with pytest.raises(IllegalTransition, match="ended on 2026-05-08 13:00; resume it first"):
-        memory.conversations.append(begun, "user", "too late")
+        rec.conversations.append(begun, "user", "too late")
     with pytest.raises(IllegalTransition):
-        memory.conversations.append_many(begun, [{"role": "user", "content": "too late"}])
-    assert memory.conversations.resume(begun).ended_at is None
-    assert memory.conversations.append(begun, "user", "in time").position == 0
-    assert memory.conversations.end(begun).ended_at == clock.now()
-    assert memory.conversations.get(begun.id) == memory.conversations.get(begun)
+        rec.conversations.append_many(begun, [{"role": "user", "content": "too late"}])
+    assert rec.conversations.resume(begun).ended_at is None
+    assert rec.conversations.append(begun, "user", "in time").position == 0
+    assert rec.conversations.end(begun).ended_at == clock.now()
+    assert rec.conversations.get(begun.id) == rec.conversations.get(begun)
 
 
-def test_a_conversation_never_ends_before_it_began(memory: LocalRecollect) -> None:
-    begun = memory.conversations.start(started_at="2026-05-08T12:00")
+def test_a_conversation_never_ends_before_it_began(rec: LocalRecollect) -> None:
+    begun = rec.conversations.start(started_at="2026-05-08T12:00")
 
-    assert memory.conversations.end(begun, ended_at="2020-01-01").ended_at == begun.started_at
+    assert rec.conversations.end(begun, ended_at="2020-01-01").ended_at == begun.started_at
 
 
-def test_a_conversation_of_a_new_name_makes_the_agent(memory: LocalRecollect) -> None:
-    begun = memory.conversations.start(agent="new")
+def test_a_conversation_of_a_new_name_makes_the_agent(rec: LocalRecollect) -> None:
+    begun = rec.conversations.start(agent="new")
 
-    assert memory.agents.get("new").id == begun.agent_id
-    assert memory.conversations.start(agent=memory.agents.get("new").id).agent_id == begun.agent_id
-    assert len(memory.agents.list()) == 1
+    assert rec.agents.get("new").id == begun.agent_id
+    assert rec.conversations.start(agent=rec.agents.get("new").id).agent_id == begun.agent_id
+    assert len(rec.agents.list()) == 1
 
 
 def test_conversations_are_listed_the_latest_first_by_agent_project_and_time(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
     ids = []
     for number in range(5):
         clock.advance(days=1)
         agent, project = ("anna", "a") if number % 2 else ("ben", "b")
-        ids.append(memory.conversations.start(agent=agent, project=project).id)
+        ids.append(rec.conversations.start(agent=agent, project=project).id)
 
     def listed(**where: Any) -> list[int]:
-        return [ids.index(one.id) for one in memory.conversations.list(**where)]
+        return [ids.index(one.id) for one in rec.conversations.list(**where)]
 
     assert listed() == [4, 3, 2, 1, 0]
     assert listed(agent="anna") == [3, 1]
@@ -95,67 +97,78 @@ def test_conversations_are_listed_the_latest_first_by_agent_project_and_time(
     assert listed(before="2026-05-11T12:00") == [1, 0]
     for bad in ({"limit": 0}, {"offset": -1}, {"before": "soon"}, {"limit": 1_001}):
         with pytest.raises(InvalidInput):
-            memory.conversations.list(**bad)
+            rec.conversations.list(**bad)
 
 
-def test_a_title_can_change_and_holds_no_secret(memory: LocalRecollect) -> None:
-    begun = memory.conversations.start(title=f"about {SECRET}", metadata={"k": SECRET})
+def test_a_title_can_change_and_holds_no_secret(rec: LocalRecollect) -> None:
+    begun = rec.conversations.start(title=f"about {SECRET}", metadata={"k": SECRET})
 
-    assert SECRET not in f"{memory.conversations.get(begun)}"
-    assert memory.conversations.rename(begun, f"now {SECRET}").title == "now [redacted:github-token]"
+    assert SECRET not in f"{rec.conversations.get(begun)}"
+    assert rec.conversations.rename(begun, f"now {SECRET}").title == "now [redacted:github-token]"
     with pytest.raises(TooLarge):
-        memory.conversations.rename(begun, "x" * 501)
+        rec.conversations.rename(begun, "x" * 501)
 
 
-@pytest.mark.parametrize("which", ["nothing", "", None, 5, "\ud800", "'; --"])
-def test_an_unknown_conversation_is_not_found_by_any_verb(memory: LocalRecollect, which: Any) -> None:
+@pytest.mark.parametrize(
+    ("which", "error", "message"),
+    [
+        *(
+            (text, NotFound, "there is no conversation")
+            for text in ("nothing", "", "\ud800", "'; --")
+        ),
+        *((value, InvalidInput, "name the conversation") for value in (None, 5)),
+    ],
+)
+def test_an_unknown_conversation_is_refused_by_every_verb(
+    rec: LocalRecollect, which: Any, error: type[Exception], message: str
+) -> None:
     verbs: list[Callable[[], object]] = [
-        lambda: memory.conversations.get(which),
-        lambda: memory.conversations.end(which),
-        lambda: memory.conversations.resume(which),
-        lambda: memory.conversations.rename(which, "t"),
-        lambda: memory.conversations.delete(which),
-        lambda: memory.conversations.append(which, "user", "x"),
-        lambda: memory.conversations.append_many(which, []),
-        lambda: memory.conversations.messages(which),
-        lambda: memory.conversations.messages_in_context(which),
-        lambda: memory.conversations.summaries(which),
-        lambda: memory.conversations.pins(which),
-        lambda: memory.conversations.pin(which, "x"),
+        lambda: rec.conversations.get(which),
+        lambda: rec.conversations.end(which),
+        lambda: rec.conversations.resume(which),
+        lambda: rec.conversations.rename(which, "t"),
+        lambda: rec.conversations.delete(which),
+        lambda: rec.conversations.append(which, "user", "x"),
+        lambda: rec.conversations.append_many(which, []),
+        lambda: rec.conversations.messages(which),
+        lambda: rec.conversations.messages_in_context(which),
+        lambda: rec.conversations.summaries(which),
+        lambda: rec.conversations.pins(which),
+        lambda: rec.conversations.pin(which, "x"),
     ]
     for verb in verbs:
-        with pytest.raises(NotFound, match="there is no conversation"):
+        with pytest.raises(error, match=message):
             verb()
 
 
 # Messages
 
 
-def test_messages_are_paged_forwards_and_backwards(memory: LocalRecollect) -> None:
-    talk = talk_of(memory, 10)
+def test_messages_are_paged_forwards_and_backwards(rec: LocalRecollect) -> None:
+    talk = talk_of(rec, 10)
 
-    assert said(memory.conversations.messages(talk)) == [f"m{n}" for n in range(10)]
-    assert said(memory.conversations.messages(talk, start=8)) == ["m8", "m9"]
-    assert said(memory.conversations.messages(talk, start=3, limit=2)) == ["m3", "m4"]
-    assert memory.conversations.messages(talk, start=10) == []
-    assert memory.conversations.messages(talk, start=2**53) == []
-    assert said(memory.conversations.messages(talk, newest_first=True, limit=3)) == ["m9", "m8", "m7"]
-    assert said(memory.conversations.messages(talk, before=2)) == ["m1", "m0"]
-    assert said(memory.conversations.messages(talk, before=99, limit=1)) == ["m9"]
-    assert memory.conversations.messages(talk, before=0) == []
+    assert said(rec.conversations.messages(talk)) == [f"m{n}" for n in range(10)]
+    assert said(rec.conversations.messages(talk, start=8)) == ["m8", "m9"]
+    assert said(rec.conversations.messages(talk, start=3, limit=2)) == ["m3", "m4"]
+    assert rec.conversations.messages(talk, start=10) == []
+    assert rec.conversations.messages(talk, start=2**53) == []
+    assert said(rec.conversations.messages(talk, newest_first=True, limit=3)) == ["m9", "m8", "m7"]
+    assert said(rec.conversations.messages(talk, before=2)) == ["m1", "m0"]
+    assert said(rec.conversations.messages(talk, before=99, limit=1)) == ["m9"]
+    assert rec.conversations.messages(talk, before=0) == []
     for bad in ({"start": -1}, {"limit": 0}, {"before": -1}, {"limit": 10_001}, {"start": True}):
         with pytest.raises(InvalidInput):
-            memory.conversations.messages(talk, **bad)
+            rec.conversations.messages(talk, **bad)
 
 
-def test_pages_that_follow_each_other_show_every_message_once(memory: LocalRecollect) -> None:
-    talk = talk_of(memory, 23)
+def test_pages_that_follow_each_other_show_every_message_once(rec: LocalRecollect) -> None:
+    talk = talk_of(rec, 23)
     forwards: list[str] = []
-    while page := memory.conversations.messages(talk, start=len(forwards), limit=5):
+    while page := rec.conversations.messages(talk, start=len(forwards), limit=5):
         forwards += said(page)
     backwards: list[str] = []
     before = None
-    while page := memory.conversations.messages(talk, newest_first=True, before=before, limit=5):
+    while page := rec.conversations.messages(talk, newest_first=True, before=before, limit=5):
         backwards += said(page)
         before = page[-1].position
 
@@ -163,31 +176,31 @@ def test_pages_that_follow_each_other_show_every_message_once(memory: LocalRecol
     assert backwards == forwards[::-1]
 
 
-def test_a_message_comes_back_as_it_was_said(memory: LocalRecollect, clock: FakeClock) -> None:
-    talk = memory.conversations.start(agent="anna")
+def test_a_message_comes_back_as_it_was_said(rec: LocalRecollect, clock: FakeClock) -> None:
+    talk = rec.conversations.start(agent="anna")
     clock.advance(minutes=5)
-    asked = memory.conversations.append(talk, "user", "hello", metadata={"k": 1}, pinned=True)
-    called = memory.conversations.append(talk, "assistant", None, tool_calls=[CALL])
-    answered = memory.conversations.append(
+    asked = rec.conversations.append(talk, "user", "hello", metadata={"k": 1}, pinned=True)
+    called = rec.conversations.append(talk, "assistant", None, tool_calls=[CALL])
+    answered = rec.conversations.append(
         talk, "tool", "12 lines", tool_call_id="call_1", name="read_file", tokens=7
     )
-    old = memory.conversations.append(talk, "user", "earlier", created_at="2020-02-02T10:00")
+    old = rec.conversations.append(talk, "user", "earlier", created_at="2020-02-02T10:00")
 
-    assert memory.conversations.messages(talk) == [asked, called, answered, old]
-    assert [one.position for one in memory.conversations.messages(talk)] == [0, 1, 2, 3]
+    assert rec.conversations.messages(talk) == [asked, called, answered, old]
+    assert [one.position for one in rec.conversations.messages(talk)] == [0, 1, 2, 3]
     assert (asked.created_at, asked.pinned, asked.metadata) == (clock.now(), True, {"k": 1})
     assert (called.content, called.tool_calls) == ("", (CALL,))
     assert (answered.tool_call_id, answered.name, answered.tokens) == ("call_1", "read_file", 7)
     assert called.tokens > asked.tokens > 0
     assert old.created_at.year == 2020
-    assert memory.conversations.messages_in_context(talk) == memory.conversations.messages(talk)
+    assert rec.conversations.messages_in_context(talk) == rec.conversations.messages(talk)
 
 
 @pytest.mark.parametrize("role", ["system", "developer", "user", "assistant", "tool"])
-def test_every_role_is_kept(memory: LocalRecollect, role: str) -> None:
-    talk = memory.conversations.start()
+def test_every_role_is_kept(rec: LocalRecollect, role: str) -> None:
+    talk = rec.conversations.start()
 
-    assert memory.conversations.append(talk, role, "x").role == role
+    assert rec.conversations.append(talk, role, "x").role == role
 
 
 @pytest.mark.parametrize(
@@ -216,41 +229,41 @@ def test_every_role_is_kept(memory: LocalRecollect, role: str) -> None:
     ],
 )
 def test_what_is_no_message_is_refused_and_nothing_of_it_kept(
-    memory: LocalRecollect, role: Any, content: Any, more: Any
+    rec: LocalRecollect, role: Any, content: Any, more: Any
 ) -> None:
-    talk = memory.conversations.start()
+    talk = rec.conversations.start()
 
     with pytest.raises(InvalidInput):
-        memory.conversations.append(talk, role, content, **more)
-    assert memory.conversations.messages(talk) == []
+        rec.conversations.append(talk, role, content, **more)
+    assert rec.conversations.messages(talk) == []
 
 
 @pytest.mark.parametrize("field", ["metadata", "tool_calls", "content"])
-def test_an_object_nested_too_deep_is_refused(memory: LocalRecollect, field: str) -> None:
-    talk = memory.conversations.start()
+def test_an_object_nested_too_deep_is_refused(rec: LocalRecollect, field: str) -> None:
+    talk = rec.conversations.start()
     deep: dict[str, Any] = {}
     for _ in range(900):
         deep = {"in": deep}
     given: dict[str, Any] = {"content": "x"} | {field: deep if field == "metadata" else [deep]}
 
     with pytest.raises(InvalidInput):
-        memory.conversations.append(talk, "user", **given)
+        rec.conversations.append(talk, "user", **given)
 
 
-def test_several_messages_are_appended_all_or_none(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
+def test_several_messages_are_appended_all_or_none(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
     good = {"role": "user", "content": "zebra"}
     for bad in ({"role": "robot", "content": "x"}, {"role": "user"}, {"colour": "red"}, "text"):
         with pytest.raises(InvalidInput):
-            memory.conversations.append_many(talk, [good, bad])  # type: ignore[list-item]
+            rec.conversations.append_many(talk, [good, bad])  # type: ignore[list-item]
 
-    assert memory.conversations.messages(talk) == []
-    assert memory.conversations.search("zebra", agent="anna") == []
-    assert memory.conversations.append_many(talk, []) == []
-    assert [one.position for one in memory.conversations.append_many(talk, [good, good])] == [0, 1]
+    assert rec.conversations.messages(talk) == []
+    assert rec.conversations.search("zebra", agent="anna") == []
+    assert rec.conversations.append_many(talk, []) == []
+    assert [one.position for one in rec.conversations.append_many(talk, [good, good])] == [0, 1]
     with pytest.raises(InvalidInput, match="append at most 10,000"):
-        memory.conversations.append_many(talk, [good] * 10_001)
-    assert len(memory.conversations.messages(talk)) == 2
+        rec.conversations.append_many(talk, [good] * 10_001)
+    assert len(rec.conversations.messages(talk)) == 2
 
 
 OPENAI = [
@@ -279,26 +292,26 @@ RESULT = [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "tex
     ],
 )
 def test_parts_are_kept_whole_and_their_words_found(
-    memory: LocalRecollect, role: str, parts: Any, text: str
+    rec: LocalRecollect, role: str, parts: Any, text: str
 ) -> None:
-    talk = memory.conversations.start(agent="anna")
-    kept = memory.conversations.append(talk, role, parts)
+    talk = rec.conversations.start(agent="anna")
+    kept = rec.conversations.append(talk, role, parts)
 
     assert kept.content == text
-    assert memory.conversations.messages(talk) == [kept]
+    assert rec.conversations.messages(talk) == [kept]
     whole = [parts] if isinstance(parts, dict) else parts
     assert kept.parts == tuple(whole)
     for unsaid in ("walrus", "secretthought", "cat.png"):
-        assert memory.conversations.search(unsaid, agent="anna", mode="fts") == []
+        assert rec.conversations.search(unsaid, agent="anna", mode="fts") == []
     if text:
-        assert len(memory.conversations.search(text, agent="anna")) == 1
-    assert memory.maintenance.verify().ok
+        assert len(rec.conversations.search(text, agent="anna")) == 1
+    assert rec.maintenance.verify().ok
 
 
-def test_no_secret_of_a_message_reaches_the_file(memory: LocalRecollect, path: Path) -> None:
-    talk = memory.conversations.start(agent="anna")
+def test_no_secret_of_a_message_reaches_the_file(rec: LocalRecollect, path: Path) -> None:
+    talk = rec.conversations.start(agent="anna")
     call = {"id": "1", "function": {"name": "f", "arguments": json.dumps({"token": SECRET})}}
-    kept = memory.conversations.append_many(
+    kept = rec.conversations.append_many(
         talk,
         [
             {"role": "user", "content": f"use {SECRET}"},
@@ -308,9 +321,9 @@ def test_no_secret_of_a_message_reaches_the_file(memory: LocalRecollect, path: P
             {"role": "user", "content": "x", "metadata": {"deep": [{"er": SECRET}]}},
         ],
     )
-    memory.conversations.pin(talk, f"ticket {SECRET}")
-    memory.conversations.search(f"where is {SECRET}?", agent="anna")
-    memory.close()
+    rec.conversations.pin(talk, f"ticket {SECRET}")
+    rec.conversations.search(f"where is {SECRET}?", agent="anna")
+    rec.close()
 
     assert kept[1].content == "use [redacted:github-token]"
     assert json.loads(kept[3].tool_calls[0]["function"]["arguments"])  # still JSON
@@ -329,11 +342,11 @@ def test_no_secret_of_a_message_reaches_the_file(memory: LocalRecollect, path: P
     ids=["name", "tool_call_id", "metadata", "tool_calls"],
 )
 def test_a_secret_in_a_corner_of_a_message_is_taken_out_or_refused(
-    memory: LocalRecollect, more: Any
+    rec: LocalRecollect, more: Any
 ) -> None:
-    talk = memory.conversations.start()
+    talk = rec.conversations.start()
     try:
-        kept = memory.conversations.append(talk, "tool", "x", **more)
+        kept = rec.conversations.append(talk, "tool", "x", **more)
     except InvalidInput:
         return
 
@@ -341,58 +354,61 @@ def test_a_secret_in_a_corner_of_a_message_is_taken_out_or_refused(
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800 half", "👩‍👩‍👧", "\u202eltr", "a" * 1_000_000])
-def test_any_text_can_be_said(memory: LocalRecollect, text: str) -> None:
-    talk = memory.conversations.start(agent="anna")
-    kept = memory.conversations.append(talk, "user", text)
+def test_any_text_can_be_said(rec: LocalRecollect, text: str) -> None:
+    talk = rec.conversations.start(agent="anna")
+    kept = rec.conversations.append(talk, "user", text)
 
     assert len(kept.content) == len(text)
-    assert memory.conversations.messages(talk) == [kept]
-    assert memory.maintenance.verify().ok
+    assert rec.conversations.messages(talk) == [kept]
+    assert rec.maintenance.verify().ok
 
 
-def test_a_message_of_blanks_beside_a_call_is_no_trouble_for_any_index(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(talk, "assistant", " \n ", tool_calls=[CALL])
-    memory.conversations.append(talk, "user", "…")
-    memory.drain()
+def test_a_message_of_blanks_beside_a_call_is_no_trouble_for_any_index(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(talk, "assistant", " \n ", tool_calls=[CALL])
+    rec.conversations.append(talk, "user", "…")
+    rec.drain()
 
-    assert memory.maintenance.status().waiting == 0
-    assert memory.maintenance.verify().ok
-    memory.conversations.delete(talk)
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.status().waiting == 0
+    assert rec.maintenance.verify().ok
+    rec.conversations.delete(talk)
+    assert rec.maintenance.verify().ok
 
 
 # Pins
 
 
-def test_messages_and_notes_are_pinned_and_unpinned(memory: LocalRecollect, clock: FakeClock) -> None:
-    talk = memory.conversations.start(agent="anna")
-    message = memory.conversations.append(talk, "user", "the decision")
-    ticket = memory.conversations.pin(talk, "ABC-1: fix it", kind="ticket")
+def test_messages_and_notes_are_pinned_and_unpinned(rec: LocalRecollect, clock: FakeClock) -> None:
+    talk = rec.conversations.start(agent="anna")
+    message = rec.conversations.append(talk, "user", "the decision")
+    ticket = rec.conversations.pin(talk, "ABC-1: fix it", kind="ticket")
     clock.advance(minutes=1)
-    note = memory.conversations.pin(talk, "a note")
+    note = rec.conversations.pin(talk, "a note")
 
-    assert memory.conversations.pin_message(message).pinned
-    assert memory.conversations.messages(talk)[0].pinned
-    assert not memory.conversations.pin_message(message.id, pinned=False).pinned
-    assert [(one.kind, one.content, one.active) for one in memory.conversations.pins(talk)] == [
+    assert rec.conversations.pin_message(message).pinned
+    assert rec.conversations.messages(talk)[0].pinned
+    assert not rec.conversations.pin_message(message.id, pinned=False).pinned
+    assert [(one.kind, one.content, one.active) for one in rec.conversations.pins(talk)] == [
         ("ticket", "ABC-1: fix it", True),
         ("note", "a note", True),
     ]
-    assert not memory.conversations.unpin(ticket).active
-    assert [one.active for one in memory.conversations.pins(talk)] == [False, True]
-    assert not memory.conversations.unpin(note.id).active
-    unknown: Any
-    for unknown in ("nothing", "\ud800", 5):
+    assert not rec.conversations.unpin(ticket).active
+    assert [one.active for one in rec.conversations.pins(talk)] == [False, True]
+    assert not rec.conversations.unpin(note.id).active
+    for unknown in ("nothing", "\ud800"):
         with pytest.raises(NotFound):
-            memory.conversations.unpin(unknown)
+            rec.conversations.unpin(unknown)
         with pytest.raises(NotFound):
-            memory.conversations.pin_message(unknown)
+            rec.conversations.pin_message(unknown)
+    with pytest.raises(InvalidInput, match="name the pin"):
+        rec.conversations.unpin(5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="name the message"):
+        rec.conversations.pin_message(5)  # type: ignore[arg-type]
     for bad in ("", "  ", "x" * 20_001, 5):
         with pytest.raises(InvalidInput):
-            memory.conversations.pin(talk, bad)  # type: ignore[arg-type]
+            rec.conversations.pin(talk, bad)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput):
-        memory.conversations.pin(talk, "x", kind="a\nb")
+        rec.conversations.pin(talk, "x", kind="a\nb")
 
 
 # Deleting
@@ -413,50 +429,52 @@ def left(path: Path, *marks: str) -> set[str]:
 
 @pytest.mark.parametrize("agent", ["anna", None])
 def test_a_deleted_conversation_is_gone_from_every_table_and_index(
-    memory: LocalRecollect, path: Path, agent: str | None
+    rec: LocalRecollect, path: Path, agent: str | None
 ) -> None:
-    stays = memory.conversations.start(agent="anna")
-    memory.conversations.append(stays, "user", "giraffe")
-    talk = memory.conversations.start(agent=agent, title="zebra")
-    memory.conversations.append_many(talk, [{"role": "user", "content": f"zebra {n}"} for n in range(3)])
-    memory.conversations.pin(talk, "zebra")
-    memory.blocks.set(None, "ticket", "zebra", conversation=talk)
-    memory.drain()
-    removed = memory.conversations.delete(talk).removed
+    stays = rec.conversations.start(agent="anna")
+    rec.conversations.append(stays, "user", "giraffe")
+    talk = rec.conversations.start(agent=agent, title="zebra")
+    rec.conversations.append_many(
+        talk, [{"role": "user", "content": f"zebra {n}"} for n in range(3)]
+    )
+    rec.conversations.pin(talk, "zebra")
+    rec.blocks.set(None, "ticket", "zebra", conversation=talk)
+    rec.drain()
+    removed = rec.conversations.delete(talk).removed
 
     assert removed["conversations"] == 1
     assert removed["messages"] == 3
     assert removed["pins"] == 1
     assert left(path, "zebra", talk.id) <= {"shelves"}
     assert b"zebra" not in path.read_bytes()
-    assert memory.maintenance.verify().ok
-    assert said(memory.conversations.messages(stays)) == ["giraffe"]
-    assert len(memory.conversations.search("giraffe", agent="anna")) == 1
+    assert rec.maintenance.verify().ok
+    assert said(rec.conversations.messages(stays)) == ["giraffe"]
+    assert len(rec.conversations.search("giraffe", agent="anna")) == 1
     with pytest.raises(NotFound):
-        memory.conversations.delete(talk)
+        rec.conversations.delete(talk)
 
 
-def test_the_receipt_of_a_conversation_counts_its_blocks(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.blocks.set(None, "ticket", "ABC-1", conversation=talk)
+def test_the_receipt_of_a_conversation_counts_its_blocks(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.blocks.set(None, "ticket", "ABC-1", conversation=talk)
 
-    assert memory.conversations.delete(talk).removed["blocks"] == 1
+    assert rec.conversations.delete(talk).removed["blocks"] == 1
 
 
 @pytest.mark.parametrize("trace", ["question", "memory", "shelf"])
 def test_whatever_belongs_to_a_conversation_goes_with_it(
-    memory: LocalRecollect, path: Path, trace: str
+    rec: LocalRecollect, path: Path, trace: str
 ) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(talk, "user", "zebra")
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(talk, "user", "zebra")
     match trace:
         case "question":
-            memory.conversations.search("zebra", conversation=talk)
+            rec.conversations.search("zebra", conversation=talk)
         case "memory":
-            memory.ingest("zebra", session=talk.id, scope="session")
+            rec.ingest("zebra", session=talk.id, scope="session")
         case "shelf":
-            memory.blocks.set(None, "ticket", "zebra", conversation=talk)
-    memory.conversations.delete(talk)
+            rec.blocks.set(None, "ticket", "zebra", conversation=talk)
+    rec.conversations.delete(talk)
 
     assert left(path, "zebra", talk.id) == set()
 
@@ -464,16 +482,16 @@ def test_whatever_belongs_to_a_conversation_goes_with_it(
 # Conversations of nobody
 
 
-def test_a_conversation_without_an_agent_is_a_world_of_its_own(memory: LocalRecollect) -> None:
-    one = memory.conversations.start()
-    other = memory.conversations.start()
-    memory.conversations.append(one, "user", "zebra here")
-    memory.conversations.append(other, "user", "zebra there")
+def test_a_conversation_without_an_agent_is_a_world_of_its_own(rec: LocalRecollect) -> None:
+    one = rec.conversations.start()
+    other = rec.conversations.start()
+    rec.conversations.append(one, "user", "zebra here")
+    rec.conversations.append(other, "user", "zebra there")
 
     assert one.agent_id is None
-    assert [hit.message.content for hit in memory.conversations.search("zebra", conversation=one)] == [
+    assert [hit.message.content for hit in rec.conversations.search("zebra", conversation=one)] == [
         "zebra here"
     ]
     with pytest.raises(InvalidInput, match="whose messages"):
-        memory.conversations.search("zebra")
-    assert memory.maintenance.verify().ok
+        rec.conversations.search("zebra")
+    assert rec.maintenance.verify().ok

@@ -8,62 +8,62 @@ from recollect import LocalRecollect, NotFound
 from support import candidates
 
 
-def test_a_conversation_that_ends_is_handed_over_once(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna", title="Tools")
-    memory.conversations.append(talk, "user", "I prefer tabs. Let's go with uv because it is fast.")
-    memory.conversations.append(talk, "assistant", "Noted.")
+def test_a_conversation_that_ends_is_handed_over_once(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna", title="Tools")
+    rec.conversations.append(talk, "user", "I prefer tabs. Let's go with uv because it is fast.")
+    rec.conversations.append(talk, "assistant", "Noted.")
 
-    ended = memory.conversations.end(talk, capture=True)
-    memory.conversations.end(talk, capture=True)
+    ended = rec.conversations.end(talk, capture=True)
+    rec.conversations.end(talk, capture=True)
 
     assert ended.ended_at is not None
-    (event,) = memory.captures.list()
+    (event,) = rec.captures.list()
     assert event.title == "Tools"
-    memory.drain()
-    assert {one.scope.value for one in candidates(memory)} <= {"agent", "global"}
-    assert candidates(memory) or memory.memories.list(everywhere=True)
+    rec.drain()
+    assert {one.scope.value for one in candidates(rec)} <= {"agent", "global"}
+    assert candidates(rec) or rec.memories.list(everywhere=True)
 
 
-def test_without_capture_nothing_is_handed_over(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(talk, "user", "I prefer tabs.")
+def test_without_capture_nothing_is_handed_over(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(talk, "user", "I prefer tabs.")
 
-    memory.conversations.end(talk)
+    rec.conversations.end(talk)
 
-    assert memory.captures.list() == []
+    assert rec.captures.list() == []
 
 
 @pytest.mark.parametrize("said", [[], ["<private>mine</private>"]])
-def test_where_nothing_is_for_the_engine_it_just_ends(memory: LocalRecollect, said: list[str]) -> None:
-    talk = memory.conversations.start(agent="anna")
+def test_where_nothing_is_for_the_engine_it_just_ends(rec: LocalRecollect, said: list[str]) -> None:
+    talk = rec.conversations.start(agent="anna")
     for text in said:
-        memory.conversations.append_many(
+        rec.conversations.append_many(
             talk, [{"role": "assistant", "tool_calls": [{"id": "c"}], "content": text}]
         )
 
-    assert memory.conversations.end(talk, capture=True).ended_at is not None
-    assert memory.captures.list() == []
+    assert rec.conversations.end(talk, capture=True).ended_at is not None
+    assert rec.captures.list() == []
 
 
-def test_what_is_said_after_a_resumption_is_handed_over_too(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna", project="site")
-    memory.conversations.append(talk, "user", "We decided to use PostgreSQL because of JSON.")
-    memory.conversations.end(talk, capture=True)
-    memory.drain()
-    memory.conversations.resume(talk)
-    memory.conversations.append(talk, "user", "We decided to deploy on Fridays because it is quiet.")
-    memory.conversations.end(talk, capture=True)
-    memory.drain()
+def test_what_is_said_after_a_resumption_is_handed_over_too(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna", project="site")
+    rec.conversations.append(talk, "user", "We decided to use PostgreSQL because of JSON.")
+    rec.conversations.end(talk, capture=True)
+    rec.drain()
+    rec.conversations.resume(talk)
+    rec.conversations.append(talk, "user", "We decided to deploy on Fridays because it is quiet.")
+    rec.conversations.end(talk, capture=True)
+    rec.drain()
 
-    decisions = memory.memories.list(everywhere=True, types=["decision"], statuses=["inbox", "active"])
+    decisions = rec.memories.list(everywhere=True, types=["decision"], statuses=["inbox", "active"])
     contents = [one.content for one in decisions]
     assert sum("PostgreSQL" in one for one in contents) == 1
     assert any("Fridays" in one for one in contents)
 
 
-def test_what_is_said_while_it_ends_is_not_missed(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(talk, "user", "We decided to use Rust because it is fast.")
+def test_what_is_said_while_it_ends_is_not_missed(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(talk, "user", "We decided to use Rust because it is fast.")
     stop = threading.Event()
 
     def go_on() -> None:
@@ -71,23 +71,23 @@ def test_what_is_said_while_it_ends_is_not_missed(memory: LocalRecollect) -> Non
             if stop.is_set():
                 return
             try:
-                memory.conversations.append(talk, "user", f"We decided to use port {8000 + n}.")
+                rec.conversations.append(talk, "user", f"We decided to use port {8000 + n}.")
             except Exception:
                 return  # it has ended
 
     thread = threading.Thread(target=go_on)
     thread.start()
-    memory.conversations.end(talk, capture=True)
+    rec.conversations.end(talk, capture=True)
     stop.set()
     thread.join()
 
-    last = memory.conversations.messages(talk, newest_first=True, limit=1)[0].content
-    with memory._services.store.read() as tables:
-        source = tables.sources.get(memory.captures.list()[-1].source_id or "")
+    last = rec.conversations.messages(talk, newest_first=True, limit=1)[0].content
+    with rec._services.store.read() as tables:
+        source = tables.sources.get(rec.captures.list()[-1].source_id or "")
     assert source is not None
     assert last in source.content
 
 
-def test_an_unknown_conversation_is_said_so(memory: LocalRecollect) -> None:
+def test_an_unknown_conversation_is_said_so(rec: LocalRecollect) -> None:
     with pytest.raises(NotFound):
-        memory.conversations.end("nothing", capture=True)
+        rec.conversations.end("nothing", capture=True)

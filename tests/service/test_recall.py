@@ -28,12 +28,12 @@ def call(name: str, **arguments: object) -> dict[str, Any]:
 
 
 @pytest.fixture
-def spoken(memory: LocalRecollect, clock: FakeClock) -> LocalRecollect:
+def spoken(rec: LocalRecollect, clock: FakeClock) -> LocalRecollect:
     """Two talks of anna about zebras, a day apart, and one of ben."""
     for day, agent in ((0, "anna"), (1, "anna"), (1, "ben")):
         clock.moment = START + timedelta(days=day)
-        talk = memory.conversations.start(agent=agent, title=f"{agent} {day}")
-        memory.conversations.append_many(
+        talk = rec.conversations.start(agent=agent, title=f"{agent} {day}")
+        rec.conversations.append_many(
             talk,
             [
                 {"role": "system", "content": f"system zebra {agent} {day}"},
@@ -42,19 +42,19 @@ def spoken(memory: LocalRecollect, clock: FakeClock) -> LocalRecollect:
                 {"role": "tool", "content": f"tool zebra {agent} {day}", "tool_call_id": "c"},
             ],
         )
-        memory.conversations.end(talk)
-    memory.drain()
-    return memory
+        rec.conversations.end(talk)
+    rec.drain()
+    return rec
 
 
 # By words, meaning, roles, times, conversation
 
 
-def test_messages_are_found_by_their_words_as_soon_as_they_are_said(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
-    kept = memory.conversations.append(talk, "user", "The launch moved to Tuesday.")
-    memory.conversations.append(talk, "user", "Lunch was fine.")
-    [hit] = memory.conversations.search("launches", agent="anna", mode="fts")
+def test_messages_are_found_by_their_words_as_soon_as_they_are_said(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    kept = rec.conversations.append(talk, "user", "The launch moved to Tuesday.")
+    rec.conversations.append(talk, "user", "Lunch was fine.")
+    [hit] = rec.conversations.search("launches", agent="anna", mode="fts")
 
     assert hit.message == kept
     assert hit.matched_words == ("launches",)
@@ -65,15 +65,15 @@ def test_messages_are_found_by_their_words_as_soon_as_they_are_said(memory: Loca
 
 
 def test_messages_are_found_by_their_meaning(path: Path, clock: FakeClock) -> None:
-    with open_memory(path, clock=clock, synonyms={"automobile": "car"}) as memory:
-        talk = memory.conversations.start(agent="anna")
-        memory.conversations.append(talk, "user", "my car")
-        memory.conversations.append(talk, "user", "my dinner")
-        memory.drain()
+    with open_memory(path, clock=clock, synonyms={"automobile": "car"}) as rec:
+        talk = rec.conversations.start(agent="anna")
+        rec.conversations.append(talk, "user", "my car")
+        rec.conversations.append(talk, "user", "my dinner")
+        rec.drain()
 
-        hybrid = memory.conversations.search("automobile", agent="anna")
-        vector = memory.conversations.search("automobile", agent="anna", mode="vector")
-        words = memory.conversations.search("automobile", agent="anna", mode="fts")
+        hybrid = rec.conversations.search("automobile", agent="anna")
+        vector = rec.conversations.search("automobile", agent="anna", mode="vector")
+        words = rec.conversations.search("automobile", agent="anna", mode="fts")
 
     assert said(hybrid) == ["my car"]
     assert said(vector) == ["my car"]
@@ -295,13 +295,13 @@ def test_conversation_search_that_finds_nothing_says_so(spoken: LocalRecollect) 
     ids=str,
 )
 def test_how_long_ago_is_told_in_the_largest_unit(
-    memory: LocalRecollect, clock: FakeClock, age: dict[str, int], told: str
+    rec: LocalRecollect, clock: FakeClock, age: dict[str, int], told: str
 ) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(talk, "user", "zebra")
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(talk, "user", "zebra")
     clock.advance(**age)
 
-    assert memory.conversations.letta_search("anna", "zebra")["results"][0]["time_ago"] == told
+    assert rec.conversations.letta_search("anna", "zebra")["results"][0]["time_ago"] == told
 
 
 def test_tools_words_and_a_searchs_own_calls_are_left_out(spoken: LocalRecollect) -> None:
@@ -330,9 +330,9 @@ def test_tools_words_and_a_searchs_own_calls_are_left_out(spoken: LocalRecollect
     assert "looking for zebra" in said(spoken.conversations.search("looking zebra", agent="anna"))
 
 
-def test_a_searchs_own_call_in_parts_is_left_out_too(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(
+def test_a_searchs_own_call_in_parts_is_left_out_too(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(
         talk,
         "assistant",
         [
@@ -341,18 +341,18 @@ def test_a_searchs_own_call_in_parts_is_left_out_too(memory: LocalRecollect) -> 
         ],
     )
 
-    assert memory.conversations.letta_search("anna", "zebra")["results"] == []
+    assert rec.conversations.letta_search("anna", "zebra")["results"] == []
 
 
-def test_what_an_agent_sent_is_the_content_and_the_rest_its_thinking(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(
+def test_what_an_agent_sent_is_the_content_and_the_rest_its_thinking(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(
         talk,
         "assistant",
         "the user asks about zebra",
         tool_calls=[call("send_message", message="Zebras have stripes.")],
     )
-    [result] = memory.conversations.letta_search("anna", "zebra")["results"]
+    [result] = rec.conversations.letta_search("anna", "zebra")["results"]
 
     assert result["thinking"] == "the user asks about zebra"
     assert result["content"] == "Zebras have stripes."
@@ -360,28 +360,28 @@ def test_what_an_agent_sent_is_the_content_and_the_rest_its_thinking(memory: Loc
 
 @pytest.mark.parametrize("arguments", ["", "{", "[]", '{"message": 5}', "null"])
 def test_a_send_message_call_that_cannot_be_read_leaves_the_content(
-    memory: LocalRecollect, arguments: str
+    rec: LocalRecollect, arguments: str
 ) -> None:
-    talk = memory.conversations.start(agent="anna")
+    talk = rec.conversations.start(agent="anna")
     broken = {"id": "c", "function": {"name": "send_message", "arguments": arguments}}
-    memory.conversations.append(talk, "assistant", "zebra", tool_calls=[broken, "odd", 5])
+    rec.conversations.append(talk, "assistant", "zebra", tool_calls=[broken, "odd", 5])
 
-    [result] = memory.conversations.letta_search("anna", "zebra")["results"]
+    [result] = rec.conversations.letta_search("anna", "zebra")["results"]
     assert result["content"] == "zebra"
     assert "thinking" not in result
 
 
 @pytest.mark.parametrize("thought", ["", "time to answer"])
-def test_what_an_agent_sent_is_found_by_its_words(memory: LocalRecollect, thought: str) -> None:
-    talk = memory.conversations.start(agent="anna")
-    memory.conversations.append(
+def test_what_an_agent_sent_is_found_by_its_words(rec: LocalRecollect, thought: str) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append(
         talk,
         "assistant",
         thought,
         tool_calls=[call("send_message", message="The launch is on Tuesday.")],
     )
 
-    [result] = memory.conversations.letta_search("anna", "launch Tuesday")["results"]
+    [result] = rec.conversations.letta_search("anna", "launch Tuesday")["results"]
     assert result["content"] == "The launch is on Tuesday."
 
 

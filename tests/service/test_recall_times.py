@@ -16,12 +16,12 @@ def said(hits: list[MessageHit]) -> list[str]:
 
 
 @pytest.fixture
-def talks(memory: LocalRecollect) -> list[str]:
+def talks(rec: LocalRecollect) -> list[str]:
     """One talk about deploys on each of DAYS, in order."""
     ids = []
     for day in DAYS:
-        talk = memory.conversations.start(agent="anna", started_at=f"{day}T09:00")
-        memory.conversations.append_many(
+        talk = rec.conversations.start(agent="anna", started_at=f"{day}T09:00")
+        rec.conversations.append_many(
             talk,
             [
                 {"role": role, "content": f"{text} on {day}", "created_at": f"{day}T{at}"}
@@ -32,7 +32,7 @@ def talks(memory: LocalRecollect) -> list[str]:
                 )
             ],
         )
-        memory.conversations.end(talk, ended_at=f"{day}T10:00")
+        rec.conversations.end(talk, ended_at=f"{day}T10:00")
         ids.append(talk.id)
     return ids
 
@@ -53,10 +53,10 @@ TIMES = [
 @pytest.mark.parametrize("mode", ["hybrid", "fts", "vector"])
 @pytest.mark.parametrize(("when", "day"), TIMES)
 def test_a_question_with_a_time_gets_what_was_said_then_first(
-    memory: LocalRecollect, talks: list[str], mode: str, when: str, day: str
+    rec: LocalRecollect, talks: list[str], mode: str, when: str, day: str
 ) -> None:
-    memory.drain()
-    hits = memory.conversations.search(f"how do we deploy {when}?", agent="anna", mode=mode)
+    rec.drain()
+    hits = rec.conversations.search(f"how do we deploy {when}?", agent="anna", mode=mode)
 
     assert hits[0].parts.in_time
     assert hits[0].message.conversation_id == talks[DAYS.index(day)]
@@ -67,11 +67,11 @@ def test_a_question_with_a_time_gets_what_was_said_then_first(
 
 
 def test_what_was_said_then_and_shares_the_word_is_not_hidden_behind_other_times(
-    memory: LocalRecollect, talks: list[str]
+    rec: LocalRecollect, talks: list[str]
 ) -> None:
     question = "what did we say about the deploy yesterday?"
-    by_words = memory.conversations.search(question, agent="anna", mode="fts")
-    hybrid = memory.conversations.search(question, agent="anna")
+    by_words = rec.conversations.search(question, agent="anna", mode="fts")
+    hybrid = rec.conversations.search(question, agent="anna")
 
     assert by_words[0].parts.in_time
     assert hybrid[0].parts.in_time
@@ -88,9 +88,9 @@ def test_what_was_said_then_and_shares_the_word_is_not_hidden_behind_other_times
     ],
 )
 def test_a_question_of_nothing_but_a_time_lists_that_time_in_order(
-    memory: LocalRecollect, talks: list[str], question: str, day: str
+    rec: LocalRecollect, talks: list[str], question: str, day: str
 ) -> None:
-    hits = memory.conversations.search(question, agent="anna")
+    hits = rec.conversations.search(question, agent="anna")
 
     assert said(hits) == [
         f"how do we deploy on {day}",
@@ -101,21 +101,21 @@ def test_a_question_of_nothing_but_a_time_lists_that_time_in_order(
 
 
 def test_a_range_without_a_question_lists_that_range_in_order(
-    memory: LocalRecollect, talks: list[str]
+    rec: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.conversations.search("", agent="anna", since="2026-05-01", until="2026-05-04")
-    shaped = memory.conversations.letta_search(
+    hits = rec.conversations.search("", agent="anna", since="2026-05-01", until="2026-05-04")
+    shaped = rec.conversations.letta_search(
         "anna", start_date="2026-05-01", end_date="2026-05-04", limit=50
     )
 
     assert [content[-10:] for content in said(hits)] == ["2026-05-01"] * 3 + ["2026-05-04"] * 3
     assert [one["content"] for one in shaped["results"]] == said(hits)
-    assert memory.conversations.search("", agent="anna") == []
+    assert rec.conversations.search("", agent="anna") == []
 
 
-def test_of_a_long_time_the_users_words_are_shown_evenly_spread(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna", started_at="2026-04-01")
-    memory.conversations.append_many(
+def test_of_a_long_time_the_users_words_are_shown_evenly_spread(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna", started_at="2026-04-01")
+    rec.conversations.append_many(
         talk,
         [
             {
@@ -126,7 +126,7 @@ def test_of_a_long_time_the_users_words_are_shown_evenly_spread(memory: LocalRec
             for number in range(200)
         ],
     )
-    hits = memory.conversations.search("what did we say in April?", agent="anna", limit=5)
+    hits = rec.conversations.search("what did we say in April?", agent="anna", limit=5)
 
     assert said(hits) == ["m0", "m40", "m80", "m120", "m160"]
 
@@ -150,22 +150,22 @@ def test_the_beginning_of_a_very_long_time_is_not_forgotten(words_only: LocalRec
 
 
 def test_the_session_that_still_goes_on_is_not_the_last_one(
-    memory: LocalRecollect, talks: list[str]
+    rec: LocalRecollect, talks: list[str]
 ) -> None:
-    present = memory.conversations.start(agent="anna", started_at="2026-05-08T11:00")
+    present = rec.conversations.start(agent="anna", started_at="2026-05-08T11:00")
     question = "how do we deploy in the last session?"
-    memory.conversations.append(present, "user", question)
+    rec.conversations.append(present, "user", question)
 
     for asked_in in (None, present):
-        hits = memory.conversations.search(question, agent="anna", asked_in=asked_in)
+        hits = rec.conversations.search(question, agent="anna", asked_in=asked_in)
         assert hits[0].message.conversation_id == talks[-1]
         assert hits[0].parts.in_time
 
 
 def test_sessions_are_counted_back_from_the_one_the_question_is_asked_in(
-    memory: LocalRecollect, talks: list[str]
+    rec: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.conversations.search(
+    hits = rec.conversations.search(
         "what did we talk about in the last session?", agent="anna", asked_in=talks[2]
     )
 
@@ -173,57 +173,57 @@ def test_sessions_are_counted_back_from_the_one_the_question_is_asked_in(
 
 
 def test_more_sessions_back_than_there_were_leaves_the_words(
-    memory: LocalRecollect, talks: list[str]
+    rec: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.conversations.search("how did we deploy 40 sessions ago?", agent="anna")
+    hits = rec.conversations.search("how did we deploy 40 sessions ago?", agent="anna")
 
     assert hits
     assert not any(hit.parts.in_time for hit in hits)
 
 
 def test_another_session_is_not_claimed_to_be_the_one_that_is_searched(
-    memory: LocalRecollect, talks: list[str]
+    rec: LocalRecollect, talks: list[str]
 ) -> None:
-    hits = memory.conversations.search("deploy in the last session", conversation=talks[0])
+    hits = rec.conversations.search("deploy in the last session", conversation=talks[0])
 
     assert not any(hit.parts.in_time for hit in hits)
 
 
 def test_a_session_in_which_nothing_was_said_is_no_session(
-    memory: LocalRecollect, talks: list[str]
+    rec: LocalRecollect, talks: list[str]
 ) -> None:
-    empty = memory.conversations.start(agent="anna", started_at="2026-05-08T08:00")
-    memory.conversations.end(empty)
+    empty = rec.conversations.start(agent="anna", started_at="2026-05-08T08:00")
+    rec.conversations.end(empty)
 
-    assert said(memory.conversations.search("what did we discuss in the last session?", agent="anna"))
+    assert said(rec.conversations.search("what did we discuss in the last session?", agent="anna"))
 
 
-def test_days_are_those_of_whoever_asks(memory: LocalRecollect) -> None:
-    talk = memory.conversations.start(agent="anna", started_at="2026-05-07")
+def test_days_are_those_of_whoever_asks(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna", started_at="2026-05-07")
     for at in ("2026-05-07T14:30", "2026-05-07T15:30"):
-        memory.conversations.append(talk, "user", f"said {at}", created_at=at)
+        rec.conversations.append(talk, "user", f"said {at}", created_at=at)
     tokyo = timezone(timedelta(hours=9))
     asked_at = datetime(2026, 5, 9, 10, 0, tzinfo=tokyo)
 
-    hits = memory.conversations.search("what did we say yesterday?", agent="anna", asked_at=asked_at)
+    hits = rec.conversations.search("what did we say yesterday?", agent="anna", asked_at=asked_at)
 
     assert said(hits) == ["said 2026-05-07T15:30"]  # half past midnight of the 8th in Tokyo
 
 
 def test_times_are_told_from_the_moment_of_asking_and_not_from_now(
-    memory: LocalRecollect, talks: list[str], clock: FakeClock
+    rec: LocalRecollect, talks: list[str], clock: FakeClock
 ) -> None:
     clock.advance(days=400)
 
-    hits = memory.conversations.search(
+    hits = rec.conversations.search(
         "what did we say yesterday?", agent="anna", asked_at=START.isoformat()
     )
 
     assert {hit.message.conversation_id for hit in hits} == {talks[-1]}
 
 
-def test_a_time_and_a_filter_hold_together(memory: LocalRecollect, talks: list[str]) -> None:
-    hits = memory.conversations.search(
+def test_a_time_and_a_filter_hold_together(rec: LocalRecollect, talks: list[str]) -> None:
+    hits = rec.conversations.search(
         "how do we deploy in May?", agent="anna", roles="user", since="2026-05-02", mode="fts"
     )
 

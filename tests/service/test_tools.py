@@ -6,9 +6,9 @@ from recollect import BlockReadOnly, InvalidInput, LocalRecollect, TooLarge
 
 
 @pytest.fixture
-def coder(memory: LocalRecollect) -> LocalRecollect:
-    memory.agents.create("coder", model="gpt-4o")
-    return memory
+def coder(rec: LocalRecollect) -> LocalRecollect:
+    rec.agents.create("coder", model="gpt-4o")
+    return rec
 
 
 def test_core_memory_is_edited_in_the_agents_name(coder: LocalRecollect) -> None:

@@ -1,53 +1,54 @@
 """
-Agents: make, find, change, pin and delete them.
+Create, find, change, pin and delete agents.
 
-An agent is named by its name, by its id, or by itself. Deleting one takes everything of its own
-along (blocks, conversations, memories of agent scope, captures made for it) and leaves what it
-shared: global and project blocks, and memories it wrote for a project or for everybody.
+An agent is given by its name or its id. Deleting it deletes everything it owns (blocks,
+conversations, memories of agent scope, captures made for it); global and project blocks, and
+memories it wrote for a project or globally, stay.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from recollect.domain import limits
 from recollect.domain.agent import Agent, AgentReceipt, Pinned
 from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
-from recollect.service import inputs
+from recollect.service import validate
 from recollect.service.block_writing import give_default_blocks
-from recollect.service.forget import delete_captures, drop_shelves, forget_in, shrunk
-from recollect.service.places import Where, find, settle
+from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_log
+from recollect.service.place_lookup import RequestPlace, ensure_place, find_agent, find_viewer
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.text.clean_text import clean
+from recollect.wire.requests.agents import (
+    CreateAgentRequest,
+    DeleteAgentRequest,
+    GetAgentRequest,
+    ListAgentsRequest,
+    PinAgentRequest,
+    UpdateAgentRequest,
+)
 
 MAX_PROMPT = 200_000
-PINNED_IN = "pinned_in"  # the metadata in which a local pin names its project, by id
+PINNED_IN = "pinned_in"  # the metadata in which a local pin stores the id of its project
 OURS = (PINNED_IN, BRANCHED_FROM, MERGED, LETTA)  # metadata that callers do not overwrite
 
+_CLEAN: Mapping[str, Callable[[Any], Any]] = {
+    "name": lambda name: validate.new_name_of("agent", name),
+    "description": lambda text: validate.plain_text_of("description", text, limits.MAX_SUMMARY),
+    "model": lambda model: validate.plain_text_of("model", model, limits.MAX_NAME).strip(),
+    "system_prompt": lambda text: validate.plain_text_of("system_prompt", text, MAX_PROMPT),
+    "metadata": lambda metadata: validate.json_object_of("metadata", metadata),
+}
 
-def create(
-    services: Services,
-    name: object,
-    *,
-    description: object = "",
-    model: object = "",
-    system_prompt: object = "",
-    metadata: object = None,
-    default_blocks: bool = True,
-) -> Agent:
-    """Make an agent with the blocks every agent starts with."""
+
+def create_agent(services: Services, request: CreateAgentRequest) -> Agent:
+    """Create an agent with the blocks that every agent starts with."""
     now = services.clock.now()
     agent = Agent(
-        id=services.clock.new_id(),
-        name=inputs.new_name_of("agent", name),
-        description=inputs.plain_text_of("description", description, inputs.MAX_SUMMARY),
-        model=inputs.plain_text_of("model", model, inputs.MAX_NAME).strip(),
-        system_prompt=inputs.plain_text_of("system_prompt", system_prompt, MAX_PROMPT),
-        metadata=inputs.json_object_of("metadata", metadata),
-        created_at=now,
-        updated_at=now,
+        id=services.clock.new_id(), created_at=now, updated_at=now, **_settings(request, _CLEAN)
     )
 
     def write(tables: Tables) -> Agent:
@@ -56,136 +57,117 @@ def create(
                 f"there is an agent named {agent.name!r} already; choose another name, or use it"
             )
         tables.agents.add(agent)
-        if default_blocks:
+        if request.default_blocks:
             give_default_blocks(tables, services.clock, agent)
         return agent
 
     return services.store.write(write)
 
 
-def known_agent(tables: Tables, agent: object) -> Agent:
+def known_agent(tables: Tables, agent: str) -> Agent:
     """Return the agent with that name or id, or raise `NotFound`."""
-    wanted = agent.id if isinstance(agent, Agent) else agent
-    if isinstance(wanted, str) and wanted.strip():
-        written = clean(wanted).strip()
-        found = tables.agents.get(written)
-        if found is None and not isinstance(agent, Agent):
-            found = tables.agents.by_name(written)
-        if found is not None:
-            return found
-    raise NotFound(
-        f"there is no agent {agent!r} in this store; `recollect agent list` shows them, "
-        "`recollect agent create --name NAME` makes one"
-    )
+    existing = find_agent(tables, agent.strip())
+    if existing is None:
+        raise NotFound(
+            f"there is no agent {agent!r} in this store; `recollect agent list` shows them, "
+            "`recollect agent create --name NAME` makes one"
+        )
+    return existing
 
 
-def get(services: Services, agent: object) -> Agent:
+def get_agent(services: Services, request: GetAgentRequest) -> Agent:
     """Return one agent."""
     with services.store.read() as tables:
-        return known_agent(tables, agent)
+        return known_agent(tables, request.agent)
 
 
-def everyone(
-    services: Services, *, pinned: object = None, project: Where | None = None
-) -> list[Agent]:
-    """Return every agent, pinned ones first; or only those pinned, here or everywhere."""
+def list_agents(services: Services, request: ListAgentsRequest) -> list[Agent]:
+    """Return agents, pinned ones first, that have a pin of that kind and suit a project."""
     with services.store.read() as tables:
-        found = tables.agents.all()
-    if pinned is not None:
-        kind = inputs.one_of("pinned", Pinned, pinned)
-        found = [agent for agent in found if agent.pinned is kind]
-    if project is not None and project.project is not None:
-        with services.store.read() as tables:
-            here = find(tables, project).project_id
-        found = [one for one in found if one.metadata.get(PINNED_IN, here) == here]
-    return sorted(found, key=lambda agent: (agent.pinned is Pinned.NOT, agent.name))
+        agents = tables.agents.all()
+        if request.pinned is not None:
+            agents = [agent for agent in agents if agent.pinned is request.pinned]
+        if request.project is not None:
+            project_id = find_viewer(
+                tables, RequestPlace.of(request.project, None, None, None)
+            ).project_id
+            agents = [
+                agent for agent in agents if agent.metadata.get(PINNED_IN, project_id) == project_id
+            ]
+    return sorted(agents, key=lambda agent: (agent.pinned is Pinned.NOT, agent.name))
 
 
-def update(services: Services, agent: object, changes: Mapping[str, Any]) -> Agent:
+def update_agent(services: Services, request: UpdateAgentRequest) -> Agent:
     """Change an agent's name, description, model, system prompt or metadata."""
-    checked: dict[str, Any] = {}
-    for field, value in changes.items():
-        match field:
-            case "name":
-                checked[field] = inputs.new_name_of("agent", value)
-            case "description":
-                checked[field] = inputs.plain_text_of(field, value, inputs.MAX_SUMMARY)
-            case "model":
-                checked[field] = inputs.plain_text_of(field, value, inputs.MAX_NAME).strip()
-            case "system_prompt":
-                checked[field] = inputs.plain_text_of(field, value, MAX_PROMPT)
-            case "metadata":
-                checked[field] = inputs.json_object_of(field, value)
-            case _:
-                raise InvalidInput(
-                    f"unknown: {field}; use name, description, model, system_prompt, metadata"
-                )
+    changes = _settings(request, request.model_fields_set - {"agent"})
 
     def write(tables: Tables) -> Agent:
-        former = known_agent(tables, agent)
-        rival = tables.agents.by_name(checked.get("name", former.name))
+        former = known_agent(tables, request.agent)
+        rival = tables.agents.by_name(changes.get("name", former.name))
         if rival is not None and rival.id != former.id:
             raise AlreadyExists(f"there is an agent named {rival.name!r} already")
-        kept = replace(former, **checked, updated_at=services.clock.now())
+        agent = replace(former, **changes, updated_at=services.clock.now())
         ours = {name: former.metadata[name] for name in OURS if name in former.metadata}
-        kept = replace(kept, metadata={**kept.metadata, **ours})
-        tables.agents.set(kept)
-        return kept
+        agent = replace(agent, metadata={**agent.metadata, **ours})
+        tables.agents.set(agent)
+        return agent
 
     return services.store.write(write)
 
 
-def pin(services: Services, agent: object, where: object, place: Where) -> Agent:
-    """Keep an agent at hand: everywhere, in one project, or no longer."""
-    kind = inputs.one_of("pin", Pinned, where)
-    if kind is Pinned.LOCAL and place.project is None:
+def _settings(
+    request: CreateAgentRequest | UpdateAgentRequest, names: Iterable[str]
+) -> dict[str, Any]:
+    return {name: _CLEAN[name](getattr(request, name)) for name in names}
+
+
+def pin_agent(services: Services, request: PinAgentRequest) -> Agent:
+    """Pin an agent globally or to one project, or unpin it."""
+    pin = request.where
+    if pin is Pinned.LOCAL and request.project is None:
         raise InvalidInput("a local pin needs the project it is for: pass project=…")
+    place = RequestPlace.of(request.project, None, None, None)
 
     def write(tables: Tables) -> Agent:
-        former = known_agent(tables, agent)
+        former = known_agent(tables, request.agent)
         metadata = {name: value for name, value in former.metadata.items() if name != PINNED_IN}
-        if kind is Pinned.LOCAL:
-            metadata[PINNED_IN] = settle(tables, place, services.clock).project_id
-        kept = replace(former, pinned=kind, metadata=metadata, updated_at=services.clock.now())
-        tables.agents.set(kept)
-        return kept
+        if pin is Pinned.LOCAL:
+            metadata[PINNED_IN] = ensure_place(tables, place, services.clock).project_id
+        agent = replace(former, pinned=pin, metadata=metadata, updated_at=services.clock.now())
+        tables.agents.set(agent)
+        return agent
 
     return services.store.write(write)
 
 
-def delete(services: Services, agent: object) -> AgentReceipt:
-    """Delete an agent with everything of its own; say what went and what stayed."""
+def delete_agent(services: Services, request: DeleteAgentRequest) -> AgentReceipt:
+    """Delete an agent and everything it owns; the receipt says what was deleted and what stays."""
     receipt = services.store.write(
-        lambda tables: _delete(tables, known_agent(tables, agent), services)
+        lambda tables: _delete(tables, known_agent(tables, request.agent), services)
     )
-    return replace(receipt, kept=(*receipt.kept, *shrunk(services)))
+    return replace(receipt, kept=(*receipt.kept, *truncate_log(services)))
 
 
 def _delete(tables: Tables, agent: Agent, services: Services) -> AgentReceipt:
-    removed: dict[str, int] = {}
-    kept: list[str] = []
+    removed: Counter[str] = Counter()
+    remaining: list[str] = []
     for memory_id in tables.agents.own_memory_ids(agent.id):
-        gone = forget_in(tables, memory_id, services.clock)
-        kept += gone.kept
-        for name, count in gone.removed.items():
-            removed[name] = removed.get(name, 0) + count
+        receipt = forget_memory(tables, memory_id, services.clock)
+        remaining += receipt.kept
+        removed.update(receipt.removed)
     removed["captures"] = delete_captures(tables, tables.agents.own_events(agent.id))
-    for block in tables.blocks.attached_to(agent.id):
-        if block.scope is Scope.AGENT:
+    conversations = tables.conversations.latest(agent.id, limit=1_000_000)
+    owners = [Owner(Scope.SESSION, conversation.id) for conversation in conversations]
+    blocks = [block for owner in owners for block in tables.blocks.of_owner(owner)]
+    for block in (*tables.blocks.attached_to(agent.id), *blocks):
+        if block.scope in (Scope.AGENT, Scope.SESSION):
             tables.blocks.delete(block)
-            removed["blocks"] = removed.get("blocks", 0) + 1
+            removed["blocks"] += 1
         else:
-            kept.append(f"block {block.label!r} is shared and stays")
-    talks = tables.conversations.latest(agent.id, limit=1_000_000)
-    for conversation in talks:
-        for block in tables.blocks.of_owner(Owner(Scope.SESSION, conversation.id)):
-            tables.blocks.delete(block)
-            removed["blocks"] = removed.get("blocks", 0) + 1
-    drop_shelves(tables, Owner(Scope.AGENT, agent.id))
-    for conversation in talks:
-        drop_shelves(tables, Owner(Scope.SESSION, conversation.id))
-    for name, count in tables.agents.delete(agent.id).items():
-        removed[name] = removed.get(name, 0) + count
+            remaining.append(f"block {block.label!r} is shared and stays")
+    for owner in (Owner(Scope.AGENT, agent.id), *owners):
+        drop_partitions(tables, owner)
+    removed.update(tables.agents.delete(agent.id))
     tables.skills.drop_unused()
     tables.files.drop_unopened()
     return AgentReceipt(
@@ -193,5 +175,5 @@ def _delete(tables: Tables, agent: Agent, services: Services) -> AgentReceipt:
         name=agent.name,
         deleted_at=services.clock.now(),
         removed={name: count for name, count in sorted(removed.items()) if count},
-        kept=tuple(dict.fromkeys(kept)),
+        kept=tuple(dict.fromkeys(remaining)),
     )

@@ -1,90 +1,74 @@
-"""What blocks have said: history, differences, going back, and what changed since."""
+"""Return the history of blocks: versions, diffs, rollback, and changes since a moment."""
 
 import difflib
 
-from recollect.domain.block import Block, BlockChange, BlockVersion, By, replace_all
-from recollect.errors import InvalidInput, NotFound
-from recollect.service import inputs
-from recollect.service.block_target import (
-    ById,
-    Place,
-    Target,
-    found_in,
-    known_block,
-    visible,
-)
-from recollect.service.blocks import edit
+from recollect.domain.block import Block, BlockChange, BlockVersion, replace_all
+from recollect.errors import NotFound
+from recollect.service.block_lookup import requested_block, resolve_place, visible_blocks
+from recollect.service.blocks import edit_value
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import short_hash
+from recollect.wire.requests.blocks import (
+    GetBlockDiffRequest,
+    GetBlockHistoryRequest,
+    GetBlocksFingerprintRequest,
+    ListBlockChangesRequest,
+    RollbackBlockRequest,
+)
 
 
-def history(services: Services, target: Target) -> list[BlockVersion]:
-    """Return every value a block has had, oldest first: who set it, when, why."""
+def get_history(services: Services, request: GetBlockHistoryRequest) -> list[BlockVersion]:
+    """Return every version of a block, oldest first: its value, who set it, when and why."""
     with services.store.read() as tables:
-        return tables.blocks.versions(known_block(tables, target).id)
+        return tables.blocks.versions(requested_block(tables, request).id)
 
 
-def diff(services: Services, target: Target, older: object, newer: object = None) -> str:
-    """Return what changed between two versions, as a unified diff; the newer is today's if None."""
+def get_diff(services: Services, request: GetBlockDiffRequest) -> str:
+    """Return a unified diff of two versions; the newer one is the current if not given."""
     with services.store.read() as tables:
-        found = known_block(tables, target)
-        one = _known_version(tables, found, older)
-        other = _known_version(tables, found, found.version if newer is None else newer)
+        block = requested_block(tables, request)
+        older = _version(tables, block, request.older)
+        newer = _version(tables, block, request.newer or block.version)
     return "\n".join(
         difflib.unified_diff(
-            one.value.splitlines(),
-            other.value.splitlines(),
-            f"{found.label} version {one.version}",
-            f"{found.label} version {other.version}",
+            older.value.splitlines(),
+            newer.value.splitlines(),
+            f"{block.label} version {older.version}",
+            f"{block.label} version {newer.version}",
             lineterm="",
         )
     )
 
 
-def rollback(
-    services: Services,
-    target: Target,
-    version: object,
-    *,
-    expected_version: object = None,
-    by: object = By.USER,
-    reason: object = "",
-) -> Block:
-    """Give a block the value it had at a version; that is a new version itself."""
+def rollback(services: Services, request: RollbackBlockRequest) -> Block:
+    """Restore an earlier value of a block as a new version."""
     with services.store.read() as tables:
-        found = known_block(tables, target)
-        former = _known_version(tables, found, version)
-    return edit(
+        former = _version(tables, requested_block(tables, request), request.version)
+    return edit_value(
         services,
-        ById(found.id),
+        request,
         replace_all(former.value),
-        expected_version=expected_version,
-        by=by,
-        reason=reason or f"rolled back to version {former.version}",
+        default_reason=f"rolled back to version {former.version}",
     )
 
 
-def changes(services: Services, place: Place, since: object) -> list[BlockChange]:
-    """Return what changed after a moment in the blocks *place* sees, oldest first."""
-    moment = inputs.moment_of("since", since)
-    if moment is None:
-        raise InvalidInput("since when? pass a moment, such as the time a prompt was compiled")
+def list_changes(services: Services, request: ListBlockChangesRequest) -> list[BlockChange]:
+    """Return the changes after a moment to the blocks seen from a place, oldest first."""
     with services.store.read() as tables:
-        seen = visible(tables, *found_in(tables, place))
-        return tables.blocks.changes_since([one.id for one in seen], moment)
+        blocks = visible_blocks(tables, resolve_place(tables, request))
+        return tables.blocks.changes_since([block.id for block in blocks], request.since)
 
 
-def mark(services: Services, place: Place) -> str:
-    """Return a mark of the blocks *place* sees: another one if any came, changed or went."""
+def get_fingerprint(services: Services, request: GetBlocksFingerprintRequest) -> str:
+    """Return a hash of the blocks seen from a place; it differs if any came, changed or went."""
     with services.store.read() as tables:
-        seen = visible(tables, *found_in(tables, place))
-    return short_hash(" ".join(f"{one.id} {one.version}" for one in seen)).hex()
+        blocks = visible_blocks(tables, resolve_place(tables, request))
+    return short_hash(" ".join(f"{block.id} {block.version}" for block in blocks)).hex()
 
 
-def _known_version(tables: Tables, found: Block, version: object) -> BlockVersion:
-    number = inputs.count_of("version", version, most=2**53)
-    kept = tables.blocks.version(found.id, number)
-    if kept is None:
-        raise NotFound(f"the block {found.label!r} has versions 1 to {found.version}, no {number}")
-    return kept
+def _version(tables: Tables, block: Block, number: int) -> BlockVersion:
+    version = tables.blocks.version(block.id, number)
+    if version is None:
+        raise NotFound(f"the block {block.label!r} has versions 1 to {block.version}, no {number}")
+    return version

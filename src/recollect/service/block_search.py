@@ -1,4 +1,4 @@
-"""Find blocks by words and meaning, among those that are seen from a place."""
+"""Search the blocks that are seen from a place, by words and by meaning."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,46 +6,44 @@ from dataclasses import dataclass
 from recollect.domain.block import Block, BlockHit
 from recollect.domain.scope import ItemKind
 from recollect.retrieval.rank_text_items import rank_text_items
-from recollect.service import inputs
-from recollect.service.block_target import Place, found_in, visible
-from recollect.service.read import log_items, meaning_of, still
+from recollect.service import validate
+from recollect.service.block_lookup import resolve_place, visible_blocks
+from recollect.service.read import log_items, query_vector, refresh_query_vector
 from recollect.service.services import Services
+from recollect.wire.requests.blocks import SearchBlocksRequest
 
 
 @dataclass(frozen=True)
-class _Numbered:
-    """A block with the number by which indexes know it."""
+class _IndexedBlock:
+    """A block with its id in the indexes."""
 
     item_id: int
     block: Block
 
 
-def search(
-    services: Services, query: object, place: Place, *, limit: object = 10
-) -> list[BlockHit]:
-    """Return the blocks seen from *place* that answer *query*, best first."""
-    asked = inputs.query_of(query)
-    most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
-    if not asked.strip():
+def search_blocks(services: Services, request: SearchBlocksRequest) -> list[BlockHit]:
+    """Return the blocks seen from a place that match a query, best first."""
+    query = validate.query_of(request.query)
+    if not query.strip():
         return []
-    meaning, _ = meaning_of(services, asked)
+    meaning, _ = query_vector(services, query)
     with services.store.read() as tables:
-        meaning = still(services, tables, asked, meaning)
-        seen = visible(tables, *found_in(tables, place))
-        numbered = {
-            item_id: _Numbered(item_id, block)
-            for block in seen
+        meaning = refresh_query_vector(services, tables, query, meaning)
+        blocks = visible_blocks(tables, resolve_place(tables, request))
+        indexed = {
+            item_id: _IndexedBlock(item_id, block)
+            for block in blocks
             if block.value and (item_id := tables.memories.item_id_of(block.id)) is not None
         }
 
-        def admit(item_ids: Iterable[int]) -> Sequence[_Numbered]:
-            return [numbered[item_id] for item_id in item_ids if item_id in numbered]
+        def admit(item_ids: Iterable[int]) -> Sequence[_IndexedBlock]:
+            return [indexed[item_id] for item_id in item_ids if item_id in indexed]
 
-        owners = sorted({block.owner for block in seen})
+        owners = sorted({block.owner for block in blocks})
         partitions = tables.word_index.partitions(ItemKind.BLOCK, owners)
-        ranked = rank_text_items(tables, asked, partitions, admit, meaning, limit=most)
+        ranked = rank_text_items(tables, query, partitions, admit, meaning, limit=request.limit)
     scores = {candidate.item.block.id: score for score, candidate in ranked}
-    log_items(services, "search_blocks", asked, "block", scores)
+    log_items(services, "search_blocks", query, "block", scores)
     return [
         BlockHit(
             block=candidate.item.block,

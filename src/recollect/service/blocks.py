@@ -1,36 +1,38 @@
 """
-Blocks: make, read, edit, share and delete them.
+Create, read, edit, share and delete blocks.
 
 Every edit runs in one transaction that checks the version, so two writers never overwrite each
-other unseen; each value stays in the history.
+other unnoticed; the history contains every value.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from recollect.domain import limits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
 from recollect.domain.block import (
-    DEFAULT_LIMIT,
     Block,
     By,
     Edit,
+    append,
     check_limit,
     edit_block,
+    insert_at,
+    replace_all,
+    replace_once,
 )
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
-from recollect.service import inputs
+from recollect.service import validate
 from recollect.service.agents import known_agent
-from recollect.service.block_target import (
-    ById,
-    ByLabel,
-    Place,
-    Target,
-    found_in,
-    known_block,
-    label_of,
-    visible,
+from recollect.service.block_lookup import (
+    BlockPlace,
+    block_by_id,
+    block_by_label,
+    requested_block,
+    resolve_place,
+    validate_label,
+    visible_blocks,
 )
 from recollect.service.block_writing import (
     EVERYBODY,
@@ -40,283 +42,284 @@ from recollect.service.block_writing import (
     give_default_blocks,
     keep_version,
 )
-from recollect.service.places import Where, settle
+from recollect.service.place_lookup import RequestPlace, ensure_place
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.wire.requests.blocks import (
+    AppendBlockRequest,
+    AttachBlockRequest,
+    CreateBlockRequest,
+    DeleteBlockRequest,
+    DetachBlockRequest,
+    GetBlockRequest,
+    InsertInBlockRequest,
+    ListBlocksRequest,
+    ReplaceInBlockRequest,
+    SetBlockRequest,
+    UpdateBlockRequest,
+)
+from recollect.wire.requests.shared import BlockEditFields, BlockPlaceFields
 
-BORN_WITH = "persona"  # an agent without it came into being by being named
-SHOWN_CHARS = 500  # of each value, in the message of a conflict; the error holds both whole
+FIRST_LABEL = "persona"  # an agent without it was created by being named, and has no blocks yet
+EXCERPT_CHARS = 500  # of each value in the message of a conflict; the error has both in full
+
+_SETTINGS = frozenset({"new_label", "description", "limit", "read_only", "hidden", "metadata"})
 
 
-def create(
-    services: Services,
-    label: object,
-    value: object = "",
-    *,
-    place: Place,
-    scope: object = None,
-    description: object = "",
-    limit: object = DEFAULT_LIMIT,
-    read_only: bool = False,
-    hidden: bool = False,
-    metadata: object = None,
-    by: object = By.USER,
-) -> Block:
-    """Make a block: an agent's own, or one of a project, a conversation, or everybody."""
+def create_block(services: Services, request: CreateBlockRequest) -> Block:
+    """Create a block of an agent, a project, a conversation, or a global one."""
     now = services.clock.now()
-    block = Block(
+    draft = Block(
         id=services.clock.new_id(),
-        label=label_of(label),
-        value=inputs.plain_text_of("value", value),
-        description=inputs.plain_text_of("description", description),
-        limit=_limit(limit),
-        read_only=bool(read_only),
-        hidden=bool(hidden),
-        metadata=inputs.json_object_of("metadata", metadata),
+        label=validate_label(request.label),
+        value=validate.plain_text_of("value", request.value),
+        description=validate.plain_text_of("description", request.description),
+        limit=request.limit,
+        read_only=request.read_only,
+        hidden=request.hidden,
+        metadata=validate.json_object_of("metadata", request.metadata),
         created_at=now,
         updated_at=now,
     )
-    check_limit(block.value, block.limit)
-    author = inputs.one_of("by", By, by)
+    check_limit(draft.value, draft.limit)
 
     def write(tables: Tables) -> Block:
-        agent, owner = _owner(tables, services, place, scope)
-        whole = replace(block, scope=owner.scope, owner_id=owner.id)
+        agent, owner = _owner(tables, services, request, request.scope)
+        block = replace(draft, scope=owner.scope, owner_id=owner.id)
         if agent is not None:
-            _refuse_second(
-                tables.blocks.attached_to(agent.id), whole.label, f"agent {agent.name!r}"
-            )
+            attached = tables.blocks.attached_to(agent.id)
+            _refuse_duplicate(attached, block.label, f"agent {agent.name!r}")
         elif owner.scope is not Scope.GLOBAL:
-            _refuse_second(tables.blocks.of_owner(owner), whole.label, f"this {owner.scope}")
-        add_block(tables, whole, by=author, reason="made")
+            _refuse_duplicate(tables.blocks.of_owner(owner), block.label, f"this {owner.scope}")
+        add_block(tables, block, by=request.by, reason="made")
         if agent is not None:
-            tables.blocks.attach(agent.id, whole)
-        return whole
+            tables.blocks.attach(agent.id, block)
+        return block
 
-    made = services.store.write(write)
-    services.listeners.tell(change_of(made, author))
-    return made
+    block = services.store.write(write)
+    services.listeners.tell(change_of(block, request.by))
+    return block
 
 
-def blocks(services: Services, place: Place) -> list[Block]:
-    """Return the blocks that are visible from *place*; every block where it names nobody."""
+def list_blocks(services: Services, request: ListBlocksRequest) -> list[Block]:
+    """Return the blocks seen from a place; every block if no place is given."""
     with services.store.read() as tables:
-        if place == Place():
+        if request.is_empty:
             return tables.blocks.all()
-        agent, project_id, conversation = found_in(tables, place)
-        if agent is None and conversation is None and project_id is None:
-            return []
-        return visible(tables, agent, project_id, conversation)
+        return visible_blocks(tables, resolve_place(tables, request))
 
 
-def block(services: Services, target: Target) -> Block:
+def get_block(services: Services, request: GetBlockRequest) -> Block:
     """Return one block."""
     with services.store.read() as tables:
-        return known_block(tables, target)
+        return requested_block(tables, request)
 
 
-def edit(
-    services: Services,
-    target: Target,
-    how: Edit,
-    *,
-    expected_version: object = None,
-    by: object = By.USER,
-    reason: object = "",
+def set_block(services: Services, request: SetBlockRequest) -> Block:
+    """Replace the value of a block."""
+    value = validate.plain_text_of("value", request.value)
+    return edit_value(services, request, replace_all(value))
+
+
+def append_block(services: Services, request: AppendBlockRequest) -> Block:
+    """Append lines to a block."""
+    return edit_value(services, request, append(validate.plain_text_of("text", request.text)))
+
+
+def replace_in_block(services: Services, request: ReplaceInBlockRequest) -> Block:
+    """Replace a text that occurs once in a block."""
+    old = validate.plain_text_of("old", request.old)
+    new = validate.plain_text_of("new", request.new)
+    return edit_value(services, request, replace_once(old, new))
+
+
+def insert_in_block(services: Services, request: InsertInBlockRequest) -> Block:
+    """Insert lines into a block."""
+    text = validate.plain_text_of("text", request.text)
+    return edit_value(services, request, insert_at(request.line, text))
+
+
+def edit_value(
+    services: Services, request: BlockEditFields, edit: Edit, *, default_reason: str = ""
 ) -> Block:
-    """Change a block's value; a default block is made if it is missing."""
-    author, expected, why = _author(by, expected_version, reason)
+    """Change the value of a block; a default block is created if it is missing."""
+    reason = _reason(request) or default_reason
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = _known_or_default(tables, services, target)
-        if expected is not None and expected != former.version:
-            raise _conflict(former, how, expected)
-        now = services.clock.now()
-        kept = edit_block(former, how, by=author, at=now)
-        if kept.value == former.value:
+        former = _block_or_default(tables, services, request)
+        _refuse_conflict(former, edit, request.expected_version)
+        block = edit_block(former, edit, by=request.by, at=services.clock.now())
+        if block.value == former.value:
             return former, False
-        keep_version(tables, kept, by=author, reason=why)
-        return kept, True
+        keep_version(tables, block, by=request.by, reason=reason)
+        return block, True
 
-    kept, is_new = services.store.write(write)
-    if is_new:
-        services.listeners.tell(change_of(kept, author))
-    return kept
+    block, is_changed = services.store.write(write)
+    if is_changed:
+        services.listeners.tell(change_of(block, request.by))
+    return block
 
 
-def update(
-    services: Services,
-    target: Target,
-    changes: Mapping[str, Any],
-    *,
-    expected_version: object = None,
-    by: object = By.USER,
-    reason: object = "",
-) -> Block:
-    """Change what a block is called, how long it may be, or who may see and edit it."""
-    author, expected, why = _author(by, expected_version, reason)
-    checked: dict[str, Any] = {}
-    for field, value in changes.items():
-        match field:
-            case "label":
-                checked[field] = label_of(value)
-            case "description":
-                checked[field] = inputs.plain_text_of(field, value)
-            case "limit":
-                checked[field] = _limit(value)
-            case "read_only" | "hidden":
-                checked[field] = bool(value)
-            case "metadata":
-                checked[field] = inputs.json_object_of(field, value)
-            case _:
-                raise InvalidInput(
-                    f"unknown: {field}; use new_label, description, limit, read_only, hidden, "
-                    "metadata"
-                )
+def update_block(services: Services, request: UpdateBlockRequest) -> Block:
+    """Change the settings of a block: its label, its limit, who may see and edit it."""
+    changes = _changed_settings(request)
+    reason = _reason(request) or f"settings changed: {', '.join(sorted(changes))}"
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = known_block(tables, target)
-        if expected is not None and expected != former.version:
-            raise _conflict(former, lambda value: value, expected)
-        if replace(former, **checked) == former:
+        former = requested_block(tables, request)
+        _refuse_conflict(former, lambda value: value, request.expected_version)
+        if replace(former, **changes) == former:
             return former, False
         now = services.clock.now()
-        kept = replace(former, **checked, version=former.version + 1, updated_at=now)
-        check_limit(kept.value, kept.limit)
-        if kept.label != former.label:
+        block = replace(former, **changes, version=former.version + 1, updated_at=now)
+        check_limit(block.value, block.limit)
+        if block.label != former.label:
             for agent_id in tables.blocks.agent_ids_of(former.id):
-                _refuse_second(
-                    tables.blocks.attached_to(agent_id), kept.label, "an agent that has it"
-                )
+                attached = tables.blocks.attached_to(agent_id)
+                _refuse_duplicate(attached, block.label, "an agent that has it")
             if former.scope in (Scope.PROJECT, Scope.SESSION):
-                others = tables.blocks.of_owner(former.owner)
-                _refuse_second(others, kept.label, f"this {former.scope}")
-        # A version of its own, so that prompts of other processes learn that they are stale.
-        told = why or f"settings changed: {', '.join(sorted(checked))}"
-        keep_version(tables, kept, by=author, reason=told)
-        return kept, True
+                siblings = tables.blocks.of_owner(former.owner)
+                _refuse_duplicate(siblings, block.label, f"this {former.scope}")
+        keep_version(tables, block, by=request.by, reason=reason)
+        return block, True
 
-    kept, is_new = services.store.write(write)
-    if is_new:
-        services.listeners.tell(change_of(kept, author))
-    return kept
+    block, is_changed = services.store.write(write)
+    if is_changed:
+        services.listeners.tell(change_of(block, request.by))
+    return block
 
 
-def attach(services: Services, agent: object, shared: object) -> Block:
-    """Give a global block to an agent, which from then on sees and edits the same text."""
+def _changed_settings(request: UpdateBlockRequest) -> dict[str, Any]:
+    changes = {name: getattr(request, name) for name in _SETTINGS & request.model_fields_set}
+    if "new_label" in changes:
+        changes["label"] = validate_label(changes.pop("new_label"))
+    if "description" in changes:
+        changes["description"] = validate.plain_text_of("description", request.description)
+    if "metadata" in changes:
+        changes["metadata"] = validate.json_object_of("metadata", request.metadata)
+    return changes
+
+
+def _reason(request: BlockEditFields) -> str:
+    return validate.plain_text_of("reason", request.reason, limits.MAX_SUMMARY)
+
+
+def attach_block(services: Services, request: AttachBlockRequest) -> Block:
+    """Attach a global block to an agent, which then sees and edits the same text."""
 
     def write(tables: Tables) -> Block:
-        who = known_agent(tables, agent)
-        found = known_block(tables, ById(shared))
-        if found.scope is not Scope.GLOBAL:
+        agent = known_agent(tables, request.agent)
+        block = block_by_id(tables, request.block)
+        if block.scope is not Scope.GLOBAL:
             raise InvalidInput(
-                f"the block {found.label!r} is of {found.scope} scope; only a global block can be "
+                f"the block {block.label!r} is of {block.scope} scope; only a global block can be "
                 "shared: make one with scope='global'"
             )
-        attached = tables.blocks.attached_to(who.id)
-        if any(one.id == found.id for one in attached):
-            return found
-        _refuse_second(attached, found.label, f"agent {who.name!r}")
-        tables.blocks.attach(who.id, found)
-        return found
+        attached = tables.blocks.attached_to(agent.id)
+        if all(other.id != block.id for other in attached):
+            _refuse_duplicate(attached, block.label, f"agent {agent.name!r}")
+            tables.blocks.attach(agent.id, block)
+        return block
 
-    return _told(services, services.store.write(write))
+    return _announce(services, services.store.write(write))
 
 
-def detach(services: Services, agent: object, label: object) -> Block:
-    """Take a shared block from an agent; the block stays, and so do its other readers."""
+def detach_block(services: Services, request: DetachBlockRequest) -> Block:
+    """Detach a shared block from an agent; the block and its other readers stay."""
 
     def write(tables: Tables) -> Block:
-        who = known_agent(tables, agent)
-        found = known_block(tables, ByLabel(Place(agent=who), label))
-        if found.scope is Scope.AGENT:
+        agent = known_agent(tables, request.agent)
+        block = block_by_label(tables, BlockPlace(agent=agent), request.label)
+        if block.scope is Scope.AGENT:
             raise InvalidInput(
-                f"the block {found.label!r} is the agent's own and would be lost; delete it instead"
+                f"the block {block.label!r} is the agent's own and would be lost; delete it instead"
             )
-        tables.blocks.detach(who.id, found.id)
-        return found
+        tables.blocks.detach(agent.id, block.id)
+        return block
 
-    return _told(services, services.store.write(write))
+    return _announce(services, services.store.write(write))
 
 
-def delete(services: Services, target: Target) -> Block:
-    """Remove a block with its history, for every agent that has it."""
+def delete_block(services: Services, request: DeleteBlockRequest) -> Block:
+    """Delete a block and its history, for every agent that has it."""
 
     def write(tables: Tables) -> Block:
-        found = known_block(tables, target)
-        tables.blocks.delete(found)
-        return found
+        block = requested_block(tables, request)
+        tables.blocks.delete(block)
+        return block
 
-    return _told(services, services.store.write(write))
+    return _announce(services, services.store.write(write))
 
 
-def _known_or_default(tables: Tables, services: Services, target: Target) -> Block:
-    """Return the block that is meant; a default one is made when it is first written."""
+def _announce(services: Services, block: Block) -> Block:
+    """Tell listeners that a prompt may have gained or lost a block."""
+    services.listeners.tell(replace(change_of(block, By.USER), changed_at=services.clock.now()))
+    return block
+
+
+def _block_or_default(tables: Tables, services: Services, request: BlockEditFields) -> Block:
+    """Return the block of a request; a default block is created when it is first written."""
     try:
-        return known_block(tables, target)
+        return requested_block(tables, request)
     except NotFound:
-        if isinstance(target, ById):
-            raise
-        default = DEFAULT_LABELS.get(label_of(target.label))
+        default = None
+        if not request.is_empty:
+            default = DEFAULT_LABELS.get(validate_label(request.label))
         if default is None:
             raise
         if default.scope in (Scope.AGENT, Scope.GLOBAL):
-            return _first_of_all(tables, services, target)
-        here = target.place.conversation is not None
-        if default.scope is Scope.PROJECT:
-            here = here or target.place.project is not None
-        if not here:
+            _give_missing_blocks(tables, services, resolve_place(tables, request).agent)
+            return requested_block(tables, request)  # a detached block stays not found
+        if request.conversation is None and (
+            default.scope is Scope.SESSION or request.project is None
+        ):
             needed = "project" if default.scope is Scope.PROJECT else "conversation"
             raise InvalidInput(
                 f"the block {default.label!r} belongs to a {default.scope}: pass {needed}=…"
             ) from None
-        _, owner = _owner(tables, services, target.place, default.scope)
-        made = default_block(default, owner, services.clock)
-        add_block(tables, made, by=By.SYSTEM, reason="made when first written")
-        return made
+        _, owner = _owner(tables, services, request, default.scope)
+        block = default_block(default, owner, services.clock)
+        add_block(tables, block, by=By.SYSTEM, reason="made when first written")
+        return block
 
 
-def _first_of_all(tables: Tables, services: Services, target: ByLabel) -> Block:
-    """Give an agent that was born bare its default blocks, now that one is written."""
-    agent, _, _ = found_in(tables, target.place)
-    has = {block.label for block in tables.blocks.attached_to(agent.id)} if agent else set()
-    if agent is not None and BORN_WITH not in has:
-        give_default_blocks(tables, services.clock, agent)
-    return known_block(tables, target)  # one that was given away is not found
+def _give_missing_blocks(tables: Tables, services: Services, agent: Agent | None) -> None:
+    """Give the default blocks to an agent that was created without any."""
+    if agent is not None:
+        labels = {block.label for block in tables.blocks.attached_to(agent.id)}
+        if FIRST_LABEL not in labels:
+            give_default_blocks(tables, services.clock, agent)
 
 
 def _owner(
-    tables: Tables, services: Services, place: Place, scope: object
+    tables: Tables, services: Services, request: BlockPlaceFields, scope: Scope | None
 ) -> tuple[Agent | None, Owner]:
-    """Return the agent that gets the block, if one does, and whose block it is."""
-    agent, project_id, conversation = found_in(tables, place)
-    chosen = _default_scope(place) if scope is None else inputs.one_of("scope", Scope, scope)
-    match chosen:
+    """Return the agent the block is attached to, if any, and the owner of the block."""
+    place = resolve_place(tables, request)
+    scope = scope or _default_scope(request)
+    match scope:
         case Scope.GLOBAL:
-            return agent, EVERYBODY
-        case Scope.AGENT if agent is not None:
-            return agent, Owner(Scope.AGENT, agent.id)
-        case Scope.PROJECT if place.project is not None:
-            places = settle(tables, Where.of(place.project, None, None, None), services.clock)
+            return place.agent, EVERYBODY
+        case Scope.AGENT if place.agent is not None:
+            return place.agent, Owner(Scope.AGENT, place.agent.id)
+        case Scope.PROJECT if request.project is not None:
+            where = RequestPlace.of(request.project, None, None, None)
+            places = ensure_place(tables, where, services.clock)
             return None, Owner(Scope.PROJECT, places.project_id or "")
-        case Scope.PROJECT if project_id is not None:
-            return None, Owner(Scope.PROJECT, project_id)
-        case Scope.SESSION if conversation is not None:
-            return None, Owner(Scope.SESSION, conversation.id)
+        case Scope.PROJECT if place.project_id is not None:
+            return None, Owner(Scope.PROJECT, place.project_id)
+        case Scope.SESSION if place.conversation is not None:
+            return None, Owner(Scope.SESSION, place.conversation.id)
         case Scope.REPO:
             raise InvalidInput("a block is of global, project, agent or session scope")
-    needed = "conversation" if chosen is Scope.SESSION else chosen.value
-    raise InvalidInput(f"scope {chosen} needs the {needed} it belongs to: pass {needed}=…")
+    needed = "conversation" if scope is Scope.SESSION else scope.value
+    raise InvalidInput(f"scope {scope} needs the {needed} it belongs to: pass {needed}=…")
 
 
-def _default_scope(place: Place) -> Scope:
-    """Return the scope of the one owner that *place* names; refuse to choose between two."""
-    owners = {
-        "agent": (place.agent, Scope.AGENT),
-        "project": (place.project, Scope.PROJECT),
-        "conversation": (place.conversation, Scope.SESSION),
-    }
-    scopes = {name: scope for name, (owner, scope) in owners.items() if owner is not None}
+def _default_scope(request: BlockPlaceFields) -> Scope:
+    """Return the scope of the one owner that is given; refuse to choose between two."""
+    owners = {"agent": Scope.AGENT, "project": Scope.PROJECT, "conversation": Scope.SESSION}
+    scopes = {name: scope for name, scope in owners.items() if getattr(request, name) is not None}
     if len(scopes) > 1:
         choices = " or ".join(f"scope={str(scope)!r}" for scope in scopes.values())
         raise InvalidInput(
@@ -326,46 +329,29 @@ def _default_scope(place: Place) -> Scope:
     return next(iter(scopes.values()), Scope.GLOBAL)
 
 
-def _refuse_second(there: list[Block], label: str, whose: str) -> None:
-    if any(block.label == label for block in there):
-        raise AlreadyExists(f"{whose} has a block {label!r} already; edit it, or choose a label")
+def _refuse_duplicate(blocks: list[Block], label: str, whose: str) -> None:
+    if any(block.label == label for block in blocks):
+        raise AlreadyExists(
+            f"{whose} has a block {label!r} already; edit it, or choose another label"
+        )
 
 
-def _conflict(former: Block, how: Edit, expected: object) -> BlockConflict:
+def _refuse_conflict(former: Block, edit: Edit, expected_version: int | None) -> None:
+    if expected_version is None or expected_version == former.version:
+        return
     try:
-        yours = how(former.value)
-    except InvalidInput as error:  # what was to be replaced is gone
+        yours = edit(former.value)
+    except InvalidInput as error:  # the text to be replaced is gone
         yours = f"({error})"
-    return BlockConflict(
-        f"the block {former.label!r} is at version {former.version}, you had read {expected}; "
-        f"nothing was written.\nNow it says: {_shown(former.value)}\n"
-        f"You wanted: {_shown(yours)}\nRead it again, merge, and write with the new version",
+    raise BlockConflict(
+        f"the block {former.label!r} is at version {former.version}, you read version "
+        f"{expected_version}; nothing was written.\nCurrent value: {_excerpt(former.value)}\n"
+        f"Your value: {_excerpt(yours)}\nRead it again, merge, and write with the new version",
         yours=yours,
         theirs=former.value,
         version=former.version,
     )
 
 
-def _shown(value: str) -> str:
-    return value if len(value) <= SHOWN_CHARS else value[: SHOWN_CHARS - 1] + "…"
-
-
-def _author(by: object, expected: object, reason: object) -> tuple[By, int | None, str]:
-    """Check who changes a block, which version they read, and why."""
-    version = None
-    if expected is not None:
-        version = inputs.count_of("expected_version", expected, most=2**53)
-    why = inputs.plain_text_of("reason", reason, inputs.MAX_SUMMARY)
-    return inputs.one_of("by", By, by), version, why
-
-
-def _told(services: Services, changed_block: Block) -> Block:
-    """Tell listeners that a prompt may have gained or lost a block."""
-    services.listeners.tell(
-        replace(change_of(changed_block, By.USER), changed_at=services.clock.now())
-    )
-    return changed_block
-
-
-def _limit(value: object) -> int | None:
-    return None if value is None else inputs.count_of("limit", value, most=inputs.MAX_CONTENT)
+def _excerpt(value: str) -> str:
+    return value if len(value) <= EXCERPT_CHARS else value[: EXCERPT_CHARS - 1] + "…"

@@ -18,26 +18,47 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ValidationInfo
 
 from recollect.config import expand_home
+from recollect.domain import limits
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, By
-from recollect.domain.conversation import Conversation, Message, Pin
+from recollect.domain.capture_event import CaptureMode
+from recollect.domain.context_bundle import Form
+from recollect.domain.conversation import Conversation, Message, Pin, Role
+from recollect.domain.job import JobState
+from recollect.domain.link import Relation
+from recollect.domain.maintenance import ReviewVerdict
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import ByPath, Project, parse_reference
 from recollect.domain.scope import Scope
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, TooLarge
 from recollect.text.clean_text import clean
 from recollect.wire.to_json import to_json
 
-MAX_LIMIT = 1_000
+LEAST_WINDOW, MOST_WINDOW = 200, 10**8  # tokens of a context window
 _WITH_ID = (Agent, Block, Conversation, Memory, Message, Pin, Project)
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
 _NUMBER = re.compile(r"[+-]?\d+")
 
 
-def _text(value: object, info: ValidationInfo) -> str:
+def parse_text(field: str, value: object, most: int | None = None) -> str:
+    """Return *value* as text that can be stored; if *most* is given, of at most that length."""
     if not isinstance(value, str):
-        raise InvalidInput(f"{info.field_name} must be text, not {type(value).__name__}")
+        raise InvalidInput(f"{field} must be text, not {type(value).__name__}")
+    if most is not None and len(value) > most:
+        raise TooLarge(
+            f"{field} has {len(value):,} characters; the limit is {most:,}. "
+            "Split it, or store it as a source with a summary"
+        )
     return clean(str(value))
+
+
+def text(most: int | None = None) -> BeforeValidator:
+    """Return the validator of text of at most *most* characters."""
+
+    def validate(value: object, info: ValidationInfo) -> str:
+        return parse_text(str(info.field_name), value, most)
+
+    return BeforeValidator(validate)
 
 
 def _id(value: object, info: ValidationInfo) -> str:
@@ -66,15 +87,35 @@ def absolute_path(path: str | PathLike[Any]) -> str:
 def _path(value: object, info: ValidationInfo) -> str:
     if not isinstance(value, str | PathLike):
         raise InvalidInput(f"{info.field_name} must be a path, not {type(value).__name__}")
-    return clean(str(os.fspath(value)))
+    text = str(os.fspath(value))
+    if not text.strip() or "\0" in text:
+        raise InvalidInput(f"{info.field_name} must be a path, not {text!r}")
+    return clean(text)
 
 
 def _texts(value: object, info: ValidationInfo) -> tuple[str, ...]:
     if isinstance(value, str):
         return (clean(value),)
     if isinstance(value, Iterable) and not isinstance(value, bytes):
-        return tuple(_text(item, info) for item in value)
+        return tuple(parse_text(str(info.field_name), item) for item in value)
     raise InvalidInput(f"{info.field_name} must be a text or a list of texts")
+
+
+def _tags(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    """Return tags: trimmed, each once, sorted."""
+    tags = {parse_text("tag", tag, limits.MAX_TAG).strip() for tag in _texts(value, info)} - {""}
+    if len(tags) > limits.MAX_TAGS:
+        raise TooLarge(f"{len(tags)} tags were given; the limit is {limits.MAX_TAGS}")
+    return tuple(sorted(tags))
+
+
+def _alternatives(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    texts = _texts(value, info)
+    if len(texts) > limits.MAX_ALTERNATIVES:
+        raise InvalidInput(
+            f"alternatives must be a list of at most {limits.MAX_ALTERNATIVES} texts"
+        )
+    return tuple(parse_text("alternatives", item, limits.MAX_SUMMARY) for item in texts)
 
 
 def _ids(value: object, info: ValidationInfo) -> tuple[str, ...]:
@@ -83,6 +124,13 @@ def _ids(value: object, info: ValidationInfo) -> tuple[str, ...]:
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return tuple(_id(item, info) for item in value)
     raise InvalidInput(f"{info.field_name} must be an id or a list of ids")
+
+
+def _memory_ids(value: object, info: ValidationInfo) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys(_ids(value, info)))
+    if len(ids) > limits.MAX_IDS:
+        raise InvalidInput(f"name a memory by its id, or up to {limits.MAX_IDS:,} in a list")
+    return ids
 
 
 def _paths(value: object, info: ValidationInfo) -> tuple[str, ...]:
@@ -159,7 +207,9 @@ def parse_moment(field: str, value: object, *, end_of_day: bool = False) -> date
         raise InvalidInput(f"{field} {value} is outside the calendar") from None
 
 
-def _member(kind: type[StrEnum], field: str) -> BeforeValidator:
+def member(kind: type[StrEnum], field: str) -> BeforeValidator:
+    """Return the validator of a member of *kind*, which messages call *field*."""
+
     def validate(value: object) -> StrEnum:
         try:
             return kind(str(value))
@@ -170,8 +220,9 @@ def _member(kind: type[StrEnum], field: str) -> BeforeValidator:
     return BeforeValidator(validate)
 
 
-def _members(kind: type[StrEnum], field: str) -> BeforeValidator:
-    validate = _member(kind, field).func
+def members(kind: type[StrEnum], field: str) -> BeforeValidator:
+    """Return the validator of one member of *kind*, or several."""
+    validate = member(kind, field).func
 
     def validate_all(value: object) -> tuple[StrEnum, ...]:
         if isinstance(value, str):
@@ -183,16 +234,46 @@ def _members(kind: type[StrEnum], field: str) -> BeforeValidator:
     return BeforeValidator(validate_all)
 
 
-def _limit(value: object, info: ValidationInfo) -> int:
-    limit = _whole_number(value, info)
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput(
-            f"{info.field_name} must be a whole number from 1 to {MAX_LIMIT}, not {limit}"
-        )
-    return limit
+def whole_number(least: int, most: int) -> BeforeValidator:
+    """Return the validator of a whole number from *least* to *most*."""
+
+    def validate(value: object, info: ValidationInfo) -> int:
+        number = _whole_number(value, info)
+        if not least <= number <= most:
+            raise InvalidInput(
+                f"{info.field_name} must be a whole number from {least} to {most}, not {number}"
+            )
+        return number
+
+    return BeforeValidator(validate)
 
 
-Text = Annotated[str, BeforeValidator(_text)]
+def choice(*allowed: str) -> BeforeValidator:
+    """Return the validator of a text that is one of *allowed*."""
+
+    def validate(value: object, info: ValidationInfo) -> str:
+        if value not in allowed:
+            names = ", ".join(allowed)
+            raise InvalidInput(f"{info.field_name} {value!r} is not known; use one of {names}")
+        return str(value)
+
+    return BeforeValidator(validate)
+
+
+def _share(value: object, info: ValidationInfo) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInput(f"{info.field_name} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+Text = Annotated[str, text()]
+Name = Annotated[str, text(limits.MAX_NAME)]
+Title = Annotated[str, text(limits.MAX_TITLE)]
+Summary = Annotated[str, text(limits.MAX_SUMMARY)]  # also reasons and notes
+Content = Annotated[str, text(limits.MAX_CONTENT)]
+Tags = Annotated[tuple[str, ...], BeforeValidator(_tags)]
+Alternatives = Annotated[tuple[str, ...], BeforeValidator(_alternatives)]
+MemoryIds = Annotated[tuple[str, ...], BeforeValidator(_memory_ids)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Id = Annotated[str, BeforeValidator(_id)]
 Ids = Annotated[tuple[str, ...], BeforeValidator(_ids)]
@@ -206,11 +287,23 @@ Json = Annotated[Any, BeforeValidator(_json)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_end_moment)]
 ZonedMoment = Annotated[datetime, BeforeValidator(_zoned_moment)]
-Limit = Annotated[int, BeforeValidator(_limit)]
-ScopeName = Annotated[Scope, _member(Scope, "scope")]
-Scopes = Annotated[tuple[Scope, ...], _members(Scope, "scope")]
-MemoryTypeName = Annotated[MemoryType, _member(MemoryType, "type")]
-MemoryTypes = Annotated[tuple[MemoryType, ...], _members(MemoryType, "type")]
-StatusName = Annotated[Status, _member(Status, "status")]
-Statuses = Annotated[tuple[Status, ...], _members(Status, "status")]
-Writer = Annotated[By, _member(By, "by")]
+Share = Annotated[float, BeforeValidator(_share)]
+Limit = Annotated[int, whole_number(1, limits.MAX_LIMIT)]
+Offset = Annotated[int, whole_number(0, 10**9)]
+Position = Annotated[int, whole_number(0, 2**53)]
+Version = Annotated[int, whole_number(1, 2**53)]
+BudgetTokens = Annotated[int, whole_number(50, 2_000_000)]
+WindowTokens = Annotated[int, whole_number(LEAST_WINDOW, MOST_WINDOW)]
+ScopeName = Annotated[Scope, member(Scope, "scope")]
+Scopes = Annotated[tuple[Scope, ...], members(Scope, "scope")]
+MemoryTypeName = Annotated[MemoryType, member(MemoryType, "type")]
+MemoryTypes = Annotated[tuple[MemoryType, ...], members(MemoryType, "type")]
+StatusName = Annotated[Status, member(Status, "status")]
+Statuses = Annotated[tuple[Status, ...], members(Status, "status")]
+Writer = Annotated[By, member(By, "by")]
+Roles = Annotated[tuple[Role, ...], members(Role, "role")]
+FormName = Annotated[Form, member(Form, "form")]
+CaptureModeName = Annotated[CaptureMode, member(CaptureMode, "capture_mode")]
+JobStates = Annotated[tuple[JobState, ...], members(JobState, "state")]
+RelationName = Annotated[Relation, member(Relation, "relation")]
+Verdict = Annotated[ReviewVerdict, member(ReviewVerdict, "verdict")]

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -30,13 +30,13 @@ def to_json(value: Any, *, name: str = "") -> Any:
         case PathLike():
             return clean(str(Path(value).absolute()))
         case Mapping():
-            return {_key(key): to_json(item) for key, item in value.items()}
+            return {_key(key): to_json(item, name=name) for key, item in value.items()}
         case bytes() | bytearray():
             raise InvalidInput(f"{name or 'a value'} must be text, not bytes")
         case _ if is_dataclass(value) and hasattr(value, "id"):
             return value.id
-        case Iterable():
-            return [to_json(item) for item in value]
+        case Iterable() if not isinstance(value, Set | Iterator):  # a set has no order
+            return [to_json(item, name=name) for item in value]
     raise InvalidInput(f"{name or 'a value'} cannot be a {type(value).__name__}")
 
 

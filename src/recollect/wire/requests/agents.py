@@ -1,9 +1,22 @@
 """Requests for agents."""
 
-from recollect.domain.agent import Agent, AgentReceipt
-from recollect.domain.agent_transfer import AgentExport, AgentImport, Merge
+from typing import Annotated
+
+from pydantic import Field
+
+from recollect.domain.agent import Agent, AgentReceipt, Pinned
+from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
-from recollect.wire.fields import Flag, Id, Json, Number, Place, Text, WholeNumber
+from recollect.wire.fields import (
+    Flag,
+    Id,
+    Json,
+    Place,
+    Share,
+    Text,
+    WindowTokens,
+    member,
+)
 from recollect.wire.request import VerbRequest
 
 WARN_AT = 0.8  # share of the context window at which `context_window` warns
@@ -13,9 +26,9 @@ class CreateAgentRequest(VerbRequest[Agent], route="POST /agents"):
     """Create an agent."""
 
     name: Text
-    description: Text = ""
-    model: Text = ""
-    system_prompt: Text = ""
+    description: Text = Field(default="", description="What it is for.")
+    model: Text = Field(default="", description="The language model it runs on.")
+    system_prompt: Text = Field(default="", description="Its instructions.")
     metadata: Json = None
     default_blocks: Flag = True
 
@@ -30,10 +43,10 @@ class UpdateAgentRequest(VerbRequest[Agent], route="PATCH /agents/{agent}"):
     """Change the settings of an agent; fields that are not set stay as they are."""
 
     agent: Id
-    name: Text | None = None
-    description: Text | None = None
-    model: Text | None = None
-    system_prompt: Text | None = None
+    name: Text = Field(default="", description="A new name.")
+    description: Text = Field(default="", description="A new description.")
+    model: Text = Field(default="", description="Another model.")
+    system_prompt: Text = Field(default="", description="New instructions.")
     metadata: Json = None
 
 
@@ -41,7 +54,7 @@ class PinAgentRequest(VerbRequest[Agent], route="PUT /agents/{agent}/pin"):
     """Pin an agent globally or to a project, or unpin it."""
 
     agent: Id
-    where: Text = "global"
+    where: Annotated[Pinned, member(Pinned, "pin")] = Pinned.GLOBAL
     project: Place | None = None
 
 
@@ -67,7 +80,7 @@ class BranchAgentRequest(VerbRequest[Agent], route="POST /agents/{agent}/branch"
     at: Json = None
 
 
-class MergeAgentsRequest(VerbRequest[Merge], route="POST /agents/{into}/merge"):
+class MergeAgentsRequest(VerbRequest[AgentMerge], route="POST /agents/{into}/merge"):
     """Merge the blocks and passages of one agent into another."""
 
     into: Id
@@ -82,9 +95,9 @@ class GetContextWindowRequest(VerbRequest[WindowOverview], route="POST /agents/{
     agent: Id
     project: Place | None = None
     conversation: Id | None = None
-    window_tokens: WholeNumber | None = None
+    window_tokens: WindowTokens | None = None
     tools: Json = ()
-    warn_at: Number = WARN_AT
+    warn_at: Share = WARN_AT
 
 
 class ExportAgentRequest(VerbRequest[AgentExport], route="GET /agents/{agent}/export"):
@@ -103,5 +116,5 @@ class ImportAgentRequest(VerbRequest[AgentImport], route="POST /agents/import"):
 class ListAgentsRequest(VerbRequest[list[Agent]], route="GET /agents"):
     """Return every agent, pinned ones first."""
 
-    pinned: Text | None = None
+    pinned: Annotated[Pinned, member(Pinned, "pinned")] | None = None
     project: Place | None = None

@@ -1,32 +1,52 @@
 """Requests for an agent's archive of passages."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
-from recollect.wire.fields import EndMoment, Id, Moment, Text, Texts, WholeNumber, ZonedMoment
+from recollect.wire.fields import (
+    EndMoment,
+    Id,
+    Limit,
+    Moment,
+    Tags,
+    Text,
+    ZonedMoment,
+    choice,
+    whole_number,
+)
 from recollect.wire.request import VerbRequest
 
 TOKEN_LIMIT = 8_192  # of one passage
 
 
 class InsertPassageRequest(VerbRequest[Memory], route="POST /agents/{agent}/archive"):
-    """Keep a passage in an agent's archive: a memory of agent scope."""
+    """Store a passage in an agent's archive: a memory of agent scope."""
 
     agent: Id
     content: Text
-    tags: Texts = ()
-    title: Text = ""
-    observed_at: Moment | None = None
-    token_limit: WholeNumber = TOKEN_LIMIT
+    tags: Tags = Field(default=(), description="A tag. Repeatable.")
+    title: Text = Field(default="", description="A short title.")
+    observed_at: Moment | None = Field(
+        default=None, description="When it was true or said (2026-05-08). Default: now."
+    )
+    token_limit: Annotated[int, whole_number(1, 10**7)] = TOKEN_LIMIT
 
 
 class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/archive/search"):
-    """Return the passages that answer *query*, best first; the newest where it is empty."""
+    """Return the passages that match *query*, best first; the newest if it is empty."""
 
     agent: Id
     query: Text = ""
-    tags: Texts = ()
-    tag_match: Text = "any"
-    since: Moment | None = None
-    until: EndMoment | None = None
-    asked_at: ZonedMoment | None = None
-    limit: WholeNumber = 10
+    tags: Tags = Field(default=(), description="Only with this tag. Repeatable.")
+    tag_match: Annotated[str, choice("any", "all")] = "any"
+    since: Moment | None = Field(
+        default=None, description="Only what was observed since then (2026-05-08)."
+    )
+    until: EndMoment | None = Field(default=None, description="Only what was observed until then.")
+    asked_at: ZonedMoment | None = Field(
+        default=None, description="The time of the question. Default: now."
+    )
+    limit: Limit = Field(default=10, description="How many at most.")

@@ -1,5 +1,7 @@
 """Requests for blocks: labelled text that is always in an agent's context."""
 
+from typing import Annotated
+
 from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion, By
 from recollect.wire.fields import (
     Flag,
@@ -9,11 +11,15 @@ from recollect.wire.fields import (
     Moment,
     ScopeName,
     Text,
+    Version,
     WholeNumber,
     Writer,
+    whole_number,
 )
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import BlockEditFields, BlockFields, BlockPlaceFields
+
+BlockLimit = Annotated[int, whole_number(1, 1_000_000)]
 
 
 class CreateBlockRequest(BlockPlaceFields, VerbRequest[Block], route="POST /blocks"):
@@ -23,7 +29,7 @@ class CreateBlockRequest(BlockPlaceFields, VerbRequest[Block], route="POST /bloc
     value: Text = ""
     scope: ScopeName | None = None
     description: Text = ""
-    limit: WholeNumber | None = DEFAULT_LIMIT
+    limit: BlockLimit | None = DEFAULT_LIMIT
     read_only: Flag = False
     hidden: Flag = False
     metadata: Json = None
@@ -67,11 +73,11 @@ class InsertInBlockRequest(
 class UpdateBlockRequest(BlockEditFields, VerbRequest[Block], route="PATCH /blocks/{label}"):
     """Change the settings of a block; fields that are not set stay as they are."""
 
-    new_label: Text | None = None
-    description: Text | None = None
-    limit: WholeNumber | None = None
-    read_only: Flag | None = None
-    hidden: Flag | None = None
+    new_label: Text = ""
+    description: Text = ""
+    limit: BlockLimit | None = None
+    read_only: Flag = False
+    hidden: Flag = False
     metadata: Json = None
 
 
@@ -84,8 +90,8 @@ class GetBlockHistoryRequest(
 class GetBlockDiffRequest(BlockFields, VerbRequest[str], route="GET /blocks/{label}/diff"):
     """Return a unified diff of two versions of a block."""
 
-    older: WholeNumber
-    newer: WholeNumber | None = None
+    older: Version
+    newer: Version | None = None
 
 
 class RollbackBlockRequest(
@@ -93,7 +99,7 @@ class RollbackBlockRequest(
 ):
     """Restore an earlier value of a block as a new version."""
 
-    version: WholeNumber
+    version: Version
 
 
 class AttachBlockRequest(VerbRequest[Block], route="POST /agents/{agent}/blocks"):
@@ -119,7 +125,7 @@ class ListBlockChangesRequest(
 ):
     """Return the changes made to an agent's blocks since a moment."""
 
-    since: Moment | None
+    since: Moment
 
 
 class GetBlocksFingerprintRequest(BlockPlaceFields, VerbRequest[str], route="GET /blocks-mark"):

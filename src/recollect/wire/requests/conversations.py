@@ -1,15 +1,19 @@
 """Requests for conversations, their messages, pins and summaries."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from recollect.domain.conversation import (
     Compacted,
+    CompactionMode,
     Conversation,
     ConversationReceipt,
     Message,
     MessageHit,
     Pin,
+    Role,
     Summary,
 )
 from recollect.wire.fields import (
@@ -17,19 +21,29 @@ from recollect.wire.fields import (
     Flag,
     Id,
     Json,
+    Limit,
     Moment,
-    Number,
+    Offset,
     Place,
+    Position,
+    Roles,
+    Share,
     Text,
-    Texts,
-    WholeNumber,
+    WindowTokens,
     ZonedMoment,
+    choice,
+    member,
+    whole_number,
 )
 from recollect.wire.request import VerbRequest
 
+MAX_MESSAGES = 10_000  # in one request
+RoleName = Annotated[Role, member(Role, "role")]
+PageSize = Annotated[int, whole_number(1, MAX_MESSAGES)]
+
 
 class StartConversationRequest(VerbRequest[Conversation], route="POST /conversations"):
-    """Begin a conversation; an agent of a new name is made."""
+    """Start a conversation; an agent with a new name is created."""
 
     agent: Id | None = None
     project: Place | None = None
@@ -46,19 +60,19 @@ class GetConversationRequest(VerbRequest[Conversation], route="GET /conversation
 
 
 class ListConversationsRequest(VerbRequest[list[Conversation]], route="GET /conversations"):
-    """Return conversations, the latest first."""
+    """Return conversations, newest first."""
 
-    agent: Id | None = None
-    project: Place | None = None
-    before: Moment | None = None
-    limit: WholeNumber = 50
-    offset: WholeNumber = 0
+    agent: Id | None = Field(default=None, description="Only of this agent.")
+    project: Place | None = Field(default=None, description="Only in this project.")
+    before: Moment | None = Field(default=None, description="Only those started before then (2026-05-08).")
+    limit: Limit = Field(default=50, description="How many at most.")
+    offset: Offset = Field(default=0, description="How many to skip.")
 
 
 class EndConversationRequest(
     VerbRequest[Conversation], route="POST /conversations/{conversation}/end"
 ):
-    """End a conversation; ending it twice is ending it once."""
+    """End a conversation. Ending it again changes nothing."""
 
     conversation: Id
     ended_at: Moment | None = None
@@ -76,7 +90,7 @@ class ResumeConversationRequest(
 class RenameConversationRequest(
     VerbRequest[Conversation], route="PATCH /conversations/{conversation}"
 ):
-    """Give a conversation another title."""
+    """Change the title of a conversation."""
 
     conversation: Id
     title: Text
@@ -85,7 +99,7 @@ class RenameConversationRequest(
 class DeleteConversationRequest(
     VerbRequest[ConversationReceipt], route="DELETE /conversations/{conversation}"
 ):
-    """Remove a conversation with all that was said in it, and return a receipt."""
+    """Delete a conversation with everything in it, and return a receipt."""
 
     conversation: Id
 
@@ -93,34 +107,34 @@ class DeleteConversationRequest(
 class AppendMessageRequest(
     VerbRequest[Message], route="POST /conversations/{conversation}/messages"
 ):
-    """Add a message: text, or parts as OpenAI and Anthropic write them; found by words now."""
+    """Append a message: text, or parts in the format of OpenAI or Anthropic."""
 
     conversation: Id
-    role: Text
+    role: RoleName
     content: Json = ""
     created_at: Moment | None = None
     metadata: Json = None
     tool_calls: Json = None
     tool_call_id: Text = ""
     name: Text = ""
-    tokens: WholeNumber | None = None
+    tokens: Offset | None = None
     pinned: Flag = False
 
 
 class AppendMessagesRequest(
     VerbRequest[list[Message]], route="POST /conversations/{conversation}/messages/batch"
 ):
-    """Add several messages, all or none; each a dict of what `append_message` takes."""
+    """Append several messages, all or none; each a dict of what `append` takes."""
 
     conversation: Id
     messages: Json
 
 
 class AddMessageRequest(VerbRequest[Message], route="POST /agents/{agent}/messages"):
-    """Add a message without naming a conversation: it goes to the agent's running one."""
+    """Append a message to the current conversation of an agent."""
 
     agent: Id
-    role: Text
+    role: RoleName
     content: Json
     metadata: Json = None
     created_at: Moment | None = None
@@ -129,28 +143,28 @@ class AddMessageRequest(VerbRequest[Message], route="POST /agents/{agent}/messag
 class ListMessagesRequest(
     VerbRequest[list[Message]], route="GET /conversations/{conversation}/messages"
 ):
-    """Return a page of messages: in order from position *start*, or the last ones first."""
+    """Return a page of messages: in order from position *start*, or newest first."""
 
     conversation: Id
-    start: WholeNumber = 0
-    limit: WholeNumber = 100
+    start: Position = 0
+    limit: PageSize = 100
     newest_first: Flag = False
-    before: WholeNumber | None = None
+    before: Position | None = None
 
 
 class ListAgentMessagesRequest(VerbRequest[list[Message]], route="GET /agents/{agent}/messages"):
-    """Return what an agent said and heard in all its conversations, the last first."""
+    """Return the messages of all conversations of an agent, newest first."""
 
     agent: Id
-    limit: WholeNumber = 100
-    offset: WholeNumber = 0
-    roles: Texts | None = None
+    limit: PageSize = 100
+    offset: Offset = 0
+    roles: Roles | None = None
 
 
 class ListMessagesInContextRequest(
     VerbRequest[list[Message]], route="GET /conversations/{conversation}/context"
 ):
-    """Return the messages no summary stands for, in order."""
+    """Return the messages that no summary replaces, in order."""
 
     conversation: Id
 
@@ -164,14 +178,14 @@ class ListSummariesRequest(
 
 
 class PinMessageRequest(VerbRequest[Message], route="PUT /messages/{message}/pin"):
-    """Keep a message in context whatever is compacted, or no longer."""
+    """Pin a message, so that compaction leaves it in context; or unpin it."""
 
     message: Id
     pinned: Flag = True
 
 
 class AddPinRequest(VerbRequest[Pin], route="POST /conversations/{conversation}/pins"):
-    """Fix a ticket, a debug note or a decision to a conversation."""
+    """Pin a text to a conversation: a ticket, a debug note, a decision."""
 
     conversation: Id
     content: Text
@@ -179,7 +193,7 @@ class AddPinRequest(VerbRequest[Pin], route="POST /conversations/{conversation}/
 
 
 class RemovePinRequest(VerbRequest[Pin], route="DELETE /pins/{pin}"):
-    """Take a pin out of context."""
+    """Remove a pin from context."""
 
     pin: Id
 
@@ -191,29 +205,31 @@ class ListPinsRequest(VerbRequest[list[Pin]], route="GET /conversations/{convers
 
 
 class SearchMessagesRequest(VerbRequest[list[MessageHit]], route="POST /messages/search"):
-    """Return the messages that answer *query*, best first, each with its reasons."""
+    """Return the messages that match *query*, best first, each with an explanation."""
 
     query: Text
     agent: Id | None = None
     conversation: Id | None = None
     asked_in: Id | None = None
-    roles: Texts | None = None
-    since: Moment | None = None
-    until: EndMoment | None = None
-    asked_at: ZonedMoment | None = None
-    mode: Text = "hybrid"
-    limit: WholeNumber = 10
+    roles: Roles | None = Field(default=None, description="Only messages of this role. Repeatable.")
+    since: Moment | None = Field(default=None, description="Only what was said since then (2026-05-08).")
+    until: EndMoment | None = Field(default=None, description="Only what was said until then.")
+    asked_at: ZonedMoment | None = Field(
+        default=None, description="The time of the question. Default: now."
+    )
+    mode: Annotated[str, choice("hybrid", "fts", "vector")] = "hybrid"
+    limit: Limit = Field(default=10, description="How many at most.")
 
 
 class SearchForLettaRequest(
     VerbRequest[Mapping[str, Any]], route="POST /agents/{agent}/conversation-search"
 ):
-    """Return the same in the shape of Letta's tool, without tools' words and own calls."""
+    """Search an agent's messages; return what Letta's conversation_search returns."""
 
     agent: Id
     query: Text = ""
-    roles: Texts | None = None
-    limit: WholeNumber = 10
+    roles: Roles | None = None
+    limit: Limit = 10
     start_date: Moment | None = None
     end_date: EndMoment | None = None
     asked_at: ZonedMoment | None = None
@@ -223,13 +239,13 @@ class SearchForLettaRequest(
 class CompactConversationRequest(
     VerbRequest[Compacted | None], route="POST /conversations/{conversation}/compact"
 ):
-    """Let a summary stand for older messages once *threshold* of the window is used."""
+    """Replace older messages by a summary once *threshold* of the window is used."""
 
     conversation: Id
-    window_tokens: WholeNumber | None = None
-    mode: Text = "sliding_window"
-    keep_last: WholeNumber = 10
-    threshold: Number = 0.8
-    target: Number = 0.5
-    summary_tokens: WholeNumber | None = None
+    window_tokens: WindowTokens | None = None
+    mode: Annotated[CompactionMode, member(CompactionMode, "mode")] = CompactionMode.SLIDING_WINDOW
+    keep_last: Annotated[int, whole_number(0, 10**6)] = 10
+    threshold: Share = 0.8
+    target: Share = 0.5
+    summary_tokens: Annotated[int, whole_number(20, 10**6)] | None = None
     force: Flag = False

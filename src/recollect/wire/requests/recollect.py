@@ -1,30 +1,44 @@
 """Requests of the verbs that `Recollect` itself has."""
 
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from recollect.domain.block import By
-from recollect.domain.capture_event import Event
-from recollect.domain.context_bundle import Bundle
+from recollect.domain.capture_event import CaptureMode, Event
+from recollect.domain.context_bundle import Bundle, Form
 from recollect.domain.link import Link
 from recollect.domain.maintenance import Imported, Receipt
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, WhyNot
 from recollect.wire.fields import (
+    Alternatives,
+    BudgetTokens,
+    CaptureModeName,
+    Content,
     Flag,
+    FormName,
     Id,
-    Ids,
     Json,
+    MemoryIds,
     MemoryTypeName,
     Moment,
+    Name,
     Number,
     PathText,
+    RelationName,
     ScopeName,
+    Share,
     StatusName,
+    Summary,
+    Tags,
     Text,
     Texts,
-    WholeNumber,
+    Title,
     Writer,
     ZonedMoment,
+    whole_number,
 )
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import CaptureFields, FilterFields, PlaceFields
@@ -35,16 +49,20 @@ MESSAGE_LIMIT = 12  # earlier messages in a bundle, at most
 class IngestRequest(PlaceFields, VerbRequest[Memory], route="POST /memories"):
     """Store one memory."""
 
-    content: Text
-    type: MemoryTypeName | None = None
-    scope: ScopeName | None = None
-    title: Text = ""
-    summary: Text = ""
-    tags: Texts = ()
-    confidence: Number = 1.0
-    observed_at: Moment | None = None
-    rationale: Text = ""
-    alternatives: Texts = ()
+    content: Content
+    type: MemoryTypeName | None = Field(
+        default=None, description="The type of memory. Default: by its text."
+    )
+    scope: ScopeName | None = Field(default=None, description="Who sees it. Default: by the options below.")
+    title: Title = Field(default="", description="A short title.")
+    summary: Summary = Field(default="", description="A summary, for long content.")
+    tags: Tags = Field(default=(), description="A tag. Repeatable.")
+    confidence: Share = Field(default=1.0, description="How certain it is, from 0 to 1. Default: 1.")
+    observed_at: Moment | None = Field(
+        default=None, description="When it was true or said (2026-05-08). Default: now."
+    )
+    rationale: Summary = Field(default="", description="The reason for a decision.")
+    alternatives: Alternatives = Field(default=(), description="What was decided against. Repeatable.")
     status: StatusName = Status.ACTIVE
     by: Writer = By.USER
 
@@ -61,7 +79,7 @@ class CaptureConversationRequest(
     """Capture one conversation as transcript, note, summary or import."""
 
     material: Json
-    capture_mode: Text = "transcript"
+    capture_mode: CaptureModeName = CaptureMode.TRANSCRIPT
 
 
 class SearchRequest(FilterFields, VerbRequest[list[Hit]], route="POST /search"):
@@ -87,38 +105,40 @@ class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context")
     """Assemble the context bundle for a task."""
 
     task: Text
-    conversation: Id | None = None
-    file: PathText | None = None
-    budget_tokens: WholeNumber = 2_000
-    model: Text = ""
+    conversation: Id | None = Field(
+        default=None, description="Add its summary, pins and last messages, by id."
+    )
+    file: PathText | None = Field(default=None, description="Add what is known about this file.")
+    budget_tokens: BudgetTokens = 2_000
+    model: Text = Field(default="", description="The model whose tokens are counted: gpt-4o, …")
     shares: Json = None
-    form: Text = "tags"
-    line_numbers: Flag = False
+    form: FormName = Field(default=Form.TAGS, description="How it is written. Default: tags.")
+    line_numbers: Flag = Field(default=False, description="Number the lines of blocks.")
     metadata: Flag = True
     history: Flag = True
-    message_limit: WholeNumber = MESSAGE_LIMIT
-    in_sight: Json = ()
+    message_limit: Annotated[int, whole_number(0, 1_000)] = MESSAGE_LIMIT
+    in_sight: Texts = ()
     asked_at: ZonedMoment | None = None
 
 
 class BriefingRequest(PlaceFields, VerbRequest[Bundle], route="POST /briefing"):
     """Assemble the bundle for the start of a session."""
 
-    budget_tokens: WholeNumber = 1_500
-    form: Text = "tags"
+    budget_tokens: BudgetTokens = 1_500
+    form: FormName = Form.TAGS
     model: Text = ""
 
 
 class ConsolidateRequest(VerbRequest[Mapping[str, int]], route="POST /consolidate"):
     """Compare candidates with existing memories and apply the promotion policy."""
 
-    ids: Ids | None = None
+    ids: MemoryIds | None = None
 
 
 class UpsertProfileFactRequest(VerbRequest[Memory], route="PUT /profile/{key}"):
     """Set a named fact about the user."""
 
-    key: Text
+    key: Name
     value: Text
 
 
@@ -126,9 +146,9 @@ class LinkRequest(VerbRequest[Link], route="POST /links"):
     """Link two memories, or a memory and a project."""
 
     a: Id
-    relation: Text
+    relation: RelationName
     b: Id
-    note: Text = ""
+    note: Summary = ""
 
 
 class ExplainRequest(VerbRequest[MemoryExplanation | Retrieval], route="GET /explain/{some_id}"):
@@ -141,7 +161,7 @@ class PromoteRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/prom
     """Make a candidate active; scope "global" shows it to all agents."""
 
     memory_id: Id
-    reason: Text = ""
+    reason: Summary = ""
     replaces: Flag = False
     scope: ScopeName | None = None
 
@@ -150,7 +170,7 @@ class RejectRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/rejec
     """Archive a candidate."""
 
     memory_id: Id
-    reason: Text = ""
+    reason: Summary = ""
 
 
 class UndoRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/undo"):

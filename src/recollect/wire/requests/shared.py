@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from recollect.domain.block import Block, By
 from recollect.wire.fields import (
@@ -12,13 +12,16 @@ from recollect.wire.fields import (
     Limit,
     MemoryTypes,
     Moment,
+    Name,
     Place,
     ScopeName,
     Scopes,
     Statuses,
+    Summary,
+    Tags,
     Text,
-    Texts,
-    WholeNumber,
+    Title,
+    Version,
     Writer,
     ZonedMoment,
 )
@@ -30,43 +33,51 @@ class PlaceFields(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
-    project: Place | None = None
-    repo: Place | None = None
-    agent: Id | None = None
-    session: Text | None = None
+    project: Place | None = Field(
+        default=None, description="The project: name, git remote or path ('.' is here)."
+    )
+    repo: Place | None = Field(default=None, description="The repository: name, git remote or path.")
+    agent: Id | None = Field(default=None, description="The agent, by name or id.")
+    session: Text | None = Field(default=None, description="The session.")
 
 
 class InboxFilterFields(PlaceFields):
     """
     What the candidates in the inbox must satisfy."""
 
-    scopes: Scopes | None = None
-    types: MemoryTypes | None = None
-    tags: Texts = ()
-    since: Moment | None = None
-    until: EndMoment | None = None
-    asked_at: ZonedMoment | None = None
-    everywhere: Flag = True
-    limit: Limit = 50
+    scopes: Scopes | None = Field(default=None, description="Only of this scope. Repeatable.")
+    types: MemoryTypes | None = Field(default=None, description="Only of this type. Repeatable.")
+    tags: Tags = Field(default=(), description="Only with this tag. Repeatable.")
+    since: Moment | None = Field(
+        default=None, description="Only what was observed since then (2026-05-08)."
+    )
+    until: EndMoment | None = Field(default=None, description="Only what was observed until then.")
+    asked_at: ZonedMoment | None = Field(
+        default=None, description="The time of the question. Default: now."
+    )
+    everywhere: Flag = Field(default=True, description="In every project and agent.")
+    limit: Limit = Field(default=50, description="How many at most.")
 
 
 class FilterFields(InboxFilterFields):
     """
     What the memories in an answer must satisfy."""
 
-    statuses: Statuses | None = None
-    everywhere: Flag = False
-    limit: Limit = 10
+    statuses: Statuses | None = Field(default=None, description="Only of this status. Repeatable.")
+    everywhere: Flag = Field(default=False, description="In every project and agent.")
+    limit: Limit = Field(default=10, description="How many at most.")
 
 
 class CaptureFields(PlaceFields):
     """
     What a caller may say about captured material."""
 
-    scope: ScopeName | None = None
-    title: Text = ""
-    user: Text = ""
-    observed_at: Moment | None = None
+    scope: ScopeName | None = Field(default=None, description="Who sees the memories.")
+    title: Title = Field(default="", description="The title of the capture.")
+    user: Name = Field(default="", description="The name of the speaker to treat as the user.")
+    observed_at: Moment | None = Field(
+        default=None, description="When it was said, if the file does not say (2026-05-08)."
+    )
 
 
 class BlockPlaceFields(BaseModel):
@@ -78,6 +89,11 @@ class BlockPlaceFields(BaseModel):
     agent: Id | None = None
     project: Place | None = None
     conversation: Id | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no place is given."""
+        return self.agent is None and self.project is None and self.conversation is None
 
 
 class BlockFields(BlockPlaceFields):
@@ -103,5 +119,5 @@ class BlockEditFields(BlockFields):
     How a block is edited: by whom, why, and which version the editor had read."""
 
     by: Writer = By.USER
-    expected_version: WholeNumber | None = None
-    reason: Text = ""
+    expected_version: Version | None = None
+    reason: Summary = ""

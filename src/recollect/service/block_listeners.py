@@ -1,4 +1,4 @@
-"""Tell whoever asked that a block changed, so that prompts compiled from it are made anew."""
+"""Notify listeners in this process when a block changes, so that they compile prompts again."""
 
 import logging
 import threading
@@ -12,27 +12,29 @@ Listener = Callable[[BlockChange], None]
 
 
 class Listeners:
-    """Who wants to know, in this process. Other processes see the change by the block's version."""
+    """The listeners of this process. Other processes see a change by the version of the block."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._listeners: tuple[Listener, ...] = ()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tell *listener* of every change from now on; return how to stop that."""
+        """Call *listener* for every change from now on; return a function that stops it."""
         with self._lock:
             self._listeners = (*self._listeners, listener)
 
         def unsubscribe() -> None:
             with self._lock:
-                self._listeners = tuple(one for one in self._listeners if one is not listener)
+                self._listeners = tuple(
+                    subscribed for subscribed in self._listeners if subscribed is not listener
+                )
 
         return unsubscribe
 
     def tell(self, change: BlockChange) -> None:
-        """Tell everybody, after the change is on disk."""
+        """Call every listener. The change must be on disk already."""
         for listener in self._listeners:
             try:
                 listener(change)
-            except Exception:  # anybody's code: the change is kept, and others must hear of it
-                log.exception("a listener failed to hear that block %r changed", change.label)
+            except Exception:  # code of the caller: the change is stored, and others must see it
+                log.exception("a listener failed to handle the change of block %r", change.label)

@@ -1,0 +1,91 @@
+"""Count the tokens of each section of a model's context window, and warn before it overflows."""
+
+from dataclasses import replace
+
+from recollect.context.block_prompt import PromptMetadata, compile_blocks, render_metadata
+from recollect.context.compaction_plan import message_tokens
+from recollect.domain.agent import Agent
+from recollect.domain.context_bundle import WindowOverview
+from recollect.errors import InvalidInput
+from recollect.service import validate
+from recollect.service.block_lookup import resolve_place, visible_blocks
+from recollect.service.files import FilePlace, opened
+from recollect.service.services import Services
+from recollect.text.message_text import tool_calls_text
+from recollect.text.token_counter import counter_for
+from recollect.wire.fields import LEAST_WINDOW, MOST_WINDOW
+from recollect.wire.requests.agents import GetContextWindowRequest
+from recollect.wire.requests.shared import BlockPlaceFields
+
+WINDOW_TOKENS = 32_000
+TAGS = 20
+
+
+def get_context_window(services: Services, request: GetContextWindowRequest) -> WindowOverview:
+    """Return how many tokens each section of an agent's window uses."""
+    if not isinstance(request.tools, list | tuple):
+        raise InvalidInput(f"tools must be a list, not {type(request.tools).__name__}")
+    place = BlockPlaceFields(
+        agent=request.agent, project=request.project, conversation=request.conversation
+    )
+    overview = measure_window(
+        services,
+        place,
+        window_tokens=request.window_tokens,
+        tool_schemas=tool_calls_text(validate.json_of("tools", list(request.tools))),
+    )
+    if overview.used <= request.warn_at * overview.window_tokens:
+        return overview
+    share = f"{overview.used / overview.window_tokens:.0%} of the window is used"
+    return replace(overview, warning=f"{share}; compact the conversation, or shorten blocks")
+
+
+def measure_window(
+    services: Services,
+    place_fields: BlockPlaceFields,
+    *,
+    window_tokens: int | None = None,
+    tool_schemas: str = "",
+) -> WindowOverview:
+    """Count the tokens of each section of the window that belongs to a place."""
+    with services.store.read() as tables:
+        place = resolve_place(tables, place_fields)
+        agent, conversation = place.agent, place.conversation
+        counter = counter_for(agent.model if agent else "")
+        blocks = visible_blocks(tables, place)
+        messages = tables.messages.in_context(conversation.id) if conversation else []
+        summaries = tables.conversations.summaries(conversation.id) if conversation else []
+        metadata = ""
+        if agent is not None:
+            archived, tags = tables.agents.archive_summary(agent.id, tag_limit=TAGS)
+            total = tables.messages.count_of_agent(agent.id)
+            prompt_metadata = PromptMetadata(
+                now=services.clock.now(),
+                blocks_changed_at=max((block.updated_at for block in blocks), default=None),
+                recalled=max(total - len(messages), 0),
+                archived=archived,
+                tags=tuple(tags),
+            )
+            metadata = render_metadata(prompt_metadata)
+    files = opened(services, FilePlace(agent=agent.id)) if agent is not None else []
+    return WindowOverview(
+        window_tokens=window_size(window_tokens, agent),
+        counted_by=counter.name,
+        system=counter.count(agent.system_prompt) if agent else 0,
+        blocks=counter.count(compile_blocks(blocks).text),
+        metadata=counter.count(metadata),
+        summary=summaries[-1].tokens if summaries else 0,
+        messages=sum(map(message_tokens, messages)),
+        tools=counter.count(tool_schemas),
+        files=sum(counter.count(file.text) for file in files),
+    )
+
+
+def window_size(window_tokens: int | None, agent: Agent | None) -> int:
+    """Return *window_tokens*, or else the size in the agent's metadata, or else the default."""
+    if window_tokens is not None:
+        return window_tokens
+    size = agent.metadata.get("context_window") if agent else None
+    if isinstance(size, bool) or not isinstance(size, int):
+        return WINDOW_TOKENS
+    return size if LEAST_WINDOW <= size <= MOST_WINDOW else WINDOW_TOKENS

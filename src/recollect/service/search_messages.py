@@ -1,0 +1,273 @@
+"""
+Search messages by words, by meaning and by time, and log each search.
+
+`search_messages` serves the Python API. `search_for_letta` returns the result of Letta's tool
+`conversation_search`, without tool messages and without calls of that tool, so that a search never
+finds an earlier search.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from recollect.domain.conversation import Conversation, Message, MessageFilters, MessageHit, Role
+from recollect.domain.retrieval import LoggedItem, Retrieval
+from recollect.domain.scope import Owner, Scope
+from recollect.errors import InvalidInput
+from recollect.retrieval.candidates import QueryVector
+from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
+from recollect.retrieval.time_query import (
+    SessionSpan,
+    TimeQuery,
+    TimeRange,
+    parse_time_query,
+    pick_sessions,
+    range_of_sessions,
+)
+from recollect.service import validate
+from recollect.service.agents import known_agent
+from recollect.service.block_lookup import known_conversation
+from recollect.service.read import log_retrieval, query_vector, refresh_query_vector
+from recollect.service.services import Services
+from recollect.store.protocol import Tables
+from recollect.text.message_text import send_message_text
+from recollect.text.query_time_range import QueryTimeRange
+from recollect.wire.requests.conversations import (
+    ListAgentMessagesRequest,
+    SearchForLettaRequest,
+    SearchMessagesRequest,
+)
+
+TOOL_NAME = "conversation_search"
+SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
+MAX_SESSIONS = 10_000  # of an agent, the newest: older sessions are not counted
+_INSTANT = timedelta(microseconds=1)
+
+
+def search_messages(services: Services, request: SearchMessagesRequest) -> list[MessageHit]:
+    """Return the messages that match a query, best first, each with an explanation."""
+    if request.agent is None and request.conversation is None:
+        raise InvalidInput("whose messages? pass agent=… or conversation=…")
+    return _search(services, request, _filters(request), verb="search_messages")
+
+
+def search_for_letta(services: Services, request: SearchForLettaRequest) -> Mapping[str, Any]:
+    """Search an agent's messages; return what Letta's conversation_search returns."""
+    search = SearchMessagesRequest(
+        query=request.query,
+        agent=request.agent,
+        asked_in=request.asked_in,
+        roles=request.roles,
+        since=request.start_date,
+        until=request.end_date,
+        asked_at=request.asked_at,
+        limit=request.limit,
+    )
+    filters = _filters(search)
+    filters = replace(filters, roles=filters.roles & SPOKEN, besides_calls_of=TOOL_NAME)
+    hits = _search(services, search, filters, verb=TOOL_NAME)
+    now = request.asked_at or services.clock.now()
+    if not hits:
+        return {"message": "No results found.", "results": []}
+    return {
+        "message": f"Showing {len(hits)} results:",
+        "results": [_result(hit, now) for hit in hits],
+    }
+
+
+def list_agent_messages(services: Services, request: ListAgentMessagesRequest) -> list[Message]:
+    """Return the messages of all conversations of an agent, newest first."""
+    with services.store.read() as tables:
+        agent = known_agent(tables, request.agent)
+        filters = MessageFilters(roles=_roles(request.roles))
+        return tables.messages.latest(agent.id, filters, limit=request.limit, offset=request.offset)
+
+
+def _roles(roles: tuple[Role, ...] | None) -> frozenset[Role]:
+    return frozenset(Role if roles is None else roles)
+
+
+def _filters(request: SearchMessagesRequest) -> MessageFilters:
+    return MessageFilters(roles=_roles(request.roles), since=request.since, until=request.until)
+
+
+def _search(
+    services: Services, request: SearchMessagesRequest, filters: MessageFilters, *, verb: str
+) -> list[MessageHit]:
+    query = validate.query_of(request.query)
+    asked_at = request.asked_at or services.clock.now()
+    time = parse_time_query(query, asked_at=asked_at)
+    topic = query if time is None else time.topic
+    meaning, problem = query_vector(services, topic) if request.mode != "fts" else (None, "")
+    with services.store.read() as tables:
+        meaning = refresh_query_vector(services, tables, topic, meaning)
+        agent_id, owner, filters = _boundary(tables, request, filters)
+        present = _present(tables, request, filters)
+        resolved = ResolvedMessageQuery(
+            text=query,
+            agent_id=agent_id,
+            owner=owner,
+            filters=filters,
+            limit=request.limit,
+            use_words=request.mode != "vector",
+        )
+        time_range, note = _time_range(tables, time, resolved, meaning, present, asked_at)
+        if time_range is None:
+            topic = query  # the time means nothing here, but its words may still match
+        else:
+            topic = "" if time is not None and time.session_step else topic
+            include_all = time is not None and time.include_all
+            resolved = replace(resolved, text=topic, time_range=time_range, include_all=include_all)
+        has_range = time_range is not None or filters.since is not None or filters.until is not None
+        hits = find_messages(tables, resolved, meaning) if topic.strip() or has_range else []
+    arguments = {
+        "agent_id": agent_id,
+        "conversation_id": filters.conversation_id or (present.id if present else None),
+        "mode": request.mode,
+        "limit": request.limit,
+    }
+    retrieval = Retrieval(
+        id=services.clock.new_id(),
+        verb=verb,
+        query=query,
+        asking={name: value for name, value in arguments.items() if value is not None},
+        notes=tuple(line for line in (note, problem) if line),
+        asked_at=asked_at,
+        context=tuple(
+            LoggedItem(kind="message", item_id=hit.message.id, outcome=hit.explanation)
+            for hit in hits
+        ),
+    )
+    retrieval_id = log_retrieval(services, retrieval)
+    return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
+
+
+def _boundary(
+    tables: Tables, request: SearchMessagesRequest, filters: MessageFilters
+) -> tuple[str | None, Owner, MessageFilters]:
+    """Return whose messages may be seen: those of one agent, or of one conversation."""
+    agent = known_agent(tables, request.agent) if request.agent is not None else None
+    if request.conversation is not None:
+        conversation = known_conversation(tables, request.conversation)
+        if agent is not None and agent.id != conversation.agent_id:
+            raise InvalidInput(f"conversation {conversation.id} is not one of agent {agent.name!r}")
+        filters = replace(filters, conversation_id=conversation.id)
+        return conversation.agent_id, conversation.owner, filters
+    assert agent is not None  # the callers ensure that one of both is given
+    return agent.id, Owner(Scope.AGENT, agent.id), filters
+
+
+def _time_range(
+    tables: Tables,
+    time: TimeQuery | None,
+    resolved: ResolvedMessageQuery,
+    meaning: QueryVector | None,
+    present: Conversation | None,
+    asked_at: datetime,
+) -> tuple[TimeRange | None, str]:
+    """Return the time range that a query names, and a note for the log."""
+    if time is None:
+        return None, ""
+    when = time.time
+    if when is not None and when.session_count is None:
+        note = f"{when.text!r} is {when.start} to {when.end}"
+        return TimeRange(start=when.start, end=when.end), note
+    if resolved.filters.conversation_id is not None:
+        return None, "sessions are not looked for inside of one conversation"
+    if when is None:
+        best = find_messages(tables, replace(resolved, limit=1), meaning)
+        agent_id, step = resolved.agent_id, time.session_step
+        neighbour = _neighbour(tables, best, agent_id, step, asked_at) if best else None
+        return neighbour, f"{'before' if step < 0 else 'after'} the session that matches best"
+    sessions = _counted_sessions(tables, resolved.agent_id, when, present, asked_at)
+    if not sessions:
+        return None, f"{when.text!r}: there are not so many sessions"
+    first, last = sessions[0].id, sessions[-1].id
+    if len(sessions) == 1:
+        return TimeRange(conversation_id=first), f"{when.text!r} is conversation {first}"
+    spans = [SessionSpan(session.started_at, session.ended_at or asked_at) for session in sessions]
+    return range_of_sessions(spans), f"{when.text!r} is conversations {first} to {last}"
+
+
+def _present(
+    tables: Tables, request: SearchMessagesRequest, filters: MessageFilters
+) -> Conversation | None:
+    """Return the conversation in which the query is asked, if the caller names it."""
+    if request.asked_in is None or filters.conversation_id is not None:
+        return None
+    return known_conversation(tables, request.asked_in)
+
+
+def _counted_sessions(
+    tables: Tables,
+    agent_id: str | None,
+    when: QueryTimeRange,
+    present: Conversation | None,
+    asked_at: datetime,
+) -> Sequence[Conversation]:
+    """Return the conversations that *when* counts ("the last two"), of those with messages."""
+    count = when.session_count
+    if agent_id is None or count is None:
+        return ()
+    time_range = TimeRange(start=when.start, end=when.end)
+    is_short = not count.from_first and when.start is None and when.end is None
+    before = present.started_at if present else asked_at + _INSTANT
+    limit = count.number + 1 if is_short else MAX_SESSIONS
+    sessions = tables.conversations.with_messages(agent_id, before=before, limit=limit)
+    if present is None and sessions and sessions[0].ended_at is None:
+        sessions = sessions[1:]  # the query is asked in the one that has not ended
+    return pick_sessions(
+        count,
+        [session for session in reversed(sessions) if time_range.contains(session.started_at)],
+    )
+
+
+def _neighbour(
+    tables: Tables, best: list[MessageHit], agent_id: str | None, step: int, asked_at: datetime
+) -> TimeRange | None:
+    """Return the conversation *step* places from the one of the best hit."""
+    if agent_id is None:
+        return None
+    before = asked_at + _INSTANT
+    sessions = tables.conversations.with_messages(agent_id, before=before, limit=MAX_SESSIONS)
+    ids = [session.id for session in reversed(sessions)]
+    best_id = best[0].message.conversation_id
+    index = ids.index(best_id) + step if best_id in ids else -1
+    return TimeRange(conversation_id=ids[index]) if 0 <= index < len(ids) else None
+
+
+def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
+    message, parts = hit.message, hit.parts
+    return {
+        "timestamp": message.created_at.isoformat(),
+        "time_ago": time_ago(now - message.created_at),
+        "role": message.role.value,
+        "relevance": {
+            "rrf_score": parts.rrf_score,
+            "vector_rank": parts.vector_rank,
+            "fts_rank": parts.fts_rank,
+            "search_mode": parts.search_mode,
+            "score": hit.score,
+        },
+        **_content(message),
+    }
+
+
+def _content(message: Message) -> Mapping[str, str]:
+    """Return the text; text sent by a `send_message` call is the content, other text thinking."""
+    sent = send_message_text((*message.tool_calls, *(message.parts or ())))
+    if message.role is Role.ASSISTANT and sent:
+        return {"thinking": message.content, "content": sent}
+    return {"content": message.content}
+
+
+def time_ago(age: timedelta) -> str:
+    """Return *age* in the largest unit that fits."""
+    seconds = int(age.total_seconds())
+    if seconds < 0:
+        return "in the future"
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit} ago"
+    return f"{seconds}s ago"

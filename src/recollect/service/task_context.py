@@ -1,0 +1,369 @@
+"""
+Assemble the context bundle for a task: read every tier, keep within the budget, log the result.
+
+Tier 1 (always): system prompt, persona, loaded skills. Tier 2: the blocks of the project and
+global ones. Tier 3 (for this task): memories, earlier messages, recent conversations, the current
+file and its history. Tier 4: pins, and the project's decisions. context/bundle.py decides what
+fits; this file only reads.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recollect.config import expand_home
+from recollect.context.block_prompt import PromptMetadata
+from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
+from recollect.context.earlier_messages import BundleLine
+from recollect.context.token_budget import BudgetShares
+from recollect.context.tool_call_groups import answered_call_ids
+from recollect.domain import limits
+from recollect.domain.agent import Agent
+from recollect.domain.block import Block
+from recollect.domain.context_bundle import Bundle
+from recollect.domain.conversation import (
+    Conversation,
+    Message,
+    MessageFilters,
+    MessageHit,
+    Role,
+    Summary,
+)
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.retrieval import Filters, Hit, LoggedItem
+from recollect.domain.scope import Owner, Scope
+from recollect.errors import InvalidInput
+from recollect.retrieval.candidates import QueryVector
+from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
+from recollect.service import read, validate
+from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
+from recollect.service.disk.file_history import file_history
+from recollect.service.disk.git import find_checkout
+from recollect.service.disk.roots import within_reach
+from recollect.service.place_lookup import find_agent, find_viewer, place_of
+from recollect.service.search_messages import SPOKEN, TOOL_NAME
+from recollect.service.services import Services
+from recollect.store.protocol import Tables
+from recollect.text.token_counter import counter_for
+from recollect.wire.requests.recollect import ContextForRequest
+from recollect.wire.requests.shared import BlockPlaceFields
+
+HITS = 40
+PROFILE_FACTS = 50
+DECISIONS = 5  # of the project, shown while the budget allows
+EXTRA_MESSAGES = 80  # searched for, at most, because hits in the history or in sight are dropped
+TOPICS = 5
+SUMMARIES = 2  # of earlier conversations about the task
+COMMITS = 5
+FILE_HITS = 5
+HISTORY = 400  # messages that are read from the end of the conversation
+TAGS = 20
+WEAK = 0.25  # a hit below this share of the best relevance is left out of a bundle
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """A request, the place it comes from, and the blocks that are seen from there."""
+
+    request: ContextForRequest
+    query: read.MemoryQuery
+    place: BlockPlace
+    blocks: tuple[Block, ...]
+    texts_in_sight: frozenset[str]
+
+    @property
+    def conversation_id(self) -> str:
+        return self.place.conversation.id if self.place.conversation else ""
+
+
+def context_for(services: Services, request: ContextForRequest) -> Bundle:
+    """Return what an agent should know for a task, within a token budget."""
+    model = validate.text_of("model", request.model, most=limits.MAX_NAME).strip()
+    shares = _shares(request.shares)
+    scene = _scene(services, request)
+    meaning = read.query_vector(services, scene.query.query)
+    hits, notes = read.run_query(services, scene.query, meaning)
+    best = max((hit.parts.relevance for hit in hits), default=0.0)
+    strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
+    weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
+    by_id = {hit.memory.id: hit for hit in strong}
+    for hit in (*_file_hits(services, scene), *_standing_hits(services, scene)):
+        by_id.setdefault(hit.memory.id, hit)
+    chosen = tuple(by_id.values())
+    agent = scene.place.agent
+    counter = counter_for(model or (agent.model if agent else ""))
+    options = BundleOptions(
+        budget_tokens=request.budget_tokens,
+        count=cache(counter.count),  # the same lines are counted many times
+        shares=shares,
+        form=request.form,
+        line_numbers=request.line_numbers,
+    )
+    bundle = assemble_bundle(_bundle_input(services, scene, chosen, meaning[0]), options)
+    notes = [*notes, f"tokens counted as {counter.name}"]
+    return _log_bundle(services, scene.query, bundle, chosen, weak, notes)
+
+
+def _scene(services: Services, request: ContextForRequest) -> _Scene:
+    """Look up who asks; a conversation brings its agent, its project and itself as the session."""
+    where = place_of(request)
+    place = BlockPlace()
+    blocks: tuple[Block, ...] = ()
+    with services.store.read() as tables:
+        agent_id = request.agent
+        is_new_agent = agent_id is not None and find_agent(tables, agent_id.strip()) is None
+        if is_new_agent and request.conversation is None:
+            place = BlockPlace(project_id=find_viewer(tables, where).project_id)
+        else:
+            fields = BlockPlaceFields(agent=agent_id, conversation=request.conversation)
+            place = resolve_place(tables, fields)
+            if where.project is not None or where.repo is not None:
+                place = replace(place, project_id=find_viewer(tables, where).project_id)
+            elif place.project_id is not None:
+                project = tables.projects.project(place.project_id)
+                where = replace(where, project=project.name if project else None)
+            if place.agent is not None:
+                where = replace(where, agent=place.agent.id)
+            if place.conversation is not None:
+                where = replace(where, session=where.session or place.conversation.id)
+            blocks = tuple(visible_blocks(tables, place))
+    query = read.MemoryQuery(
+        query=validate.query_of(request.task), place=where, asked_at=request.asked_at, limit=HITS
+    )
+    in_sight = frozenset(text.strip() for text in request.in_sight)
+    return _Scene(request, query, place, blocks, in_sight)
+
+
+def _bundle_input(
+    services: Services, scene: _Scene, hits: Sequence[Hit], meaning: QueryVector | None
+) -> BundleInput:
+    request, agent, conversation = scene.request, scene.place.agent, scene.place.conversation
+    asked_at = request.asked_at or services.clock.now()
+    file = _file_lines(services, request)  # runs git, so not inside a transaction
+    with services.store.read() as tables:
+        history: tuple[Message, ...] | None = None
+        in_context = 0
+        summaries: Sequence[Summary] = ()
+        if conversation is not None and request.history:
+            latest = tables.messages.in_context(conversation.id, last=HISTORY)
+            history = tuple(_without_cut_call(latest))
+            in_context = tables.messages.count(conversation.id)[1]
+            summaries = tables.conversations.summaries(conversation.id)
+        pins = tables.conversations.pins(conversation.id) if conversation else []
+        messages = _message_hits(services, tables, scene, history or (), meaning)
+        topics = (*_summaries(tables, scene, messages), *_topics(tables, scene, messages))
+        metadata = None
+        if request.metadata and agent is not None:
+            metadata = _metadata(tables, agent, scene.blocks, asked_at, in_context)
+    return BundleInput(
+        hits=tuple(hits),
+        system_prompt=agent.system_prompt if agent else "",
+        blocks=scene.blocks,
+        summary=summaries[-1] if summaries else None,
+        pins=tuple(pin for pin in pins if pin.active),
+        messages=messages,
+        topics=topics,
+        file=file,
+        history=history,
+        older=in_context - len(history or ()),
+        metadata=metadata,
+    )
+
+
+def _message_hits(
+    services: Services,
+    tables: Tables,
+    scene: _Scene,
+    history: Sequence[Message],
+    meaning: QueryVector | None,
+) -> tuple[MessageHit, ...]:
+    """Return the strongest earlier messages that the model does not see anyway."""
+    request, agent, text = scene.request, scene.place.agent, scene.query.query
+    if agent is None or not request.message_limit or not text.strip():
+        return ()
+    query = ResolvedMessageQuery(
+        text=text,
+        agent_id=agent.id,
+        owner=Owner(Scope.AGENT, agent.id),
+        filters=MessageFilters(
+            roles=SPOKEN,
+            besides_conversation=None if request.history else scene.conversation_id or None,
+            project_id=scene.place.project_id,
+            besides_calls_of=TOOL_NAME,
+        ),
+        limit=request.message_limit + min(len(history) + len(scene.texts_in_sight), EXTRA_MESSAGES),
+    )
+    ids = {message.id for message in history}
+    hits = [
+        hit
+        for hit in find_messages(
+            tables, query, read.refresh_query_vector(services, tables, text, meaning)
+        )
+        if hit.message.id not in ids and hit.message.content.strip() not in scene.texts_in_sight
+    ]
+    best = max((hit.score for hit in hits), default=0.0)
+    return tuple(hit for hit in hits if hit.score >= WEAK * best)[: request.message_limit]
+
+
+def _without_cut_call(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return *messages* from the first one on that does not answer a call made before them."""
+    start = 0
+    while len(messages) == HISTORY and start < len(messages) and answered_call_ids(messages[start]):
+        start += 1
+    return messages[start:]
+
+
+def _summaries(tables: Tables, scene: _Scene, hits: Sequence[MessageHit]) -> tuple[BundleLine, ...]:
+    """Return the summaries of other conversations that the hits come from."""
+    ids = dict.fromkeys(hit.message.conversation_id for hit in hits)
+    ids.pop(scene.conversation_id, None)
+    summaries = tables.conversations.last_summaries(list(ids)[:SUMMARIES])
+    return tuple(
+        (summary.id, f"{summary.created_at:%Y-%m-%d}: {summary.content}")
+        for conversation_id in ids
+        if (summary := summaries.get(conversation_id)) is not None
+    )
+
+
+def _topics(tables: Tables, scene: _Scene, hits: Sequence[MessageHit]) -> tuple[BundleLine, ...]:
+    """Return the topics of the last conversations: their title, or their first message."""
+    if scene.place.agent is None:
+        return ()
+    latest = tables.conversations.latest(
+        scene.place.agent.id, project_id=scene.place.project_id, limit=TOPICS + 1
+    )
+    earlier = [talk for talk in latest if talk.id != scene.conversation_id][:TOPICS]
+    # A first message that is in the bundle or in sight is not repeated.
+    shown = {hit.message.content.strip() for hit in hits} | scene.texts_in_sight
+    topics = [(talk, talk.title or _opening(tables, talk)) for talk in earlier]
+    return tuple(
+        (talk.id, f"{talk.started_at:%Y-%m-%d}: {topic}")
+        for talk, topic in topics
+        if topic and topic.strip() not in shown
+    )
+
+
+def _opening(tables: Tables, conversation: Conversation) -> str:
+    messages = tables.messages.page(conversation.id, start=0, limit=5)
+    return next(
+        (message.content for message in messages if message.role is Role.USER and message.content),
+        "",
+    )
+
+
+def _metadata(
+    tables: Tables, agent: Agent, blocks: Sequence[Block], asked_at: datetime, in_context: int
+) -> PromptMetadata:
+    total = tables.messages.count_of_agent(agent.id)
+    archived, tags = tables.agents.archive_summary(agent.id, tag_limit=TAGS)
+    return PromptMetadata(
+        now=asked_at,
+        blocks_changed_at=max((block.updated_at for block in blocks), default=None),
+        recalled=max(total - in_context, 0),
+        archived=archived,
+        tags=tuple(tags),
+    )
+
+
+def _standing_hits(services: Services, scene: _Scene) -> list[Hit]:
+    """Return facts about the user and the project's latest decisions, for every task."""
+    with services.store.read() as tables:
+        facts = _newest(tables, Owner(Scope.GLOBAL, ""), MemoryType.PROFILE, PROFILE_FACTS)
+        why = "A profile fact: shown for every task while the budget allows."
+        hits = read.unranked_hits(tables, facts, why)
+        if scene.place.agent is not None and scene.place.project_id:
+            owner = Owner(Scope.PROJECT, scene.place.project_id)
+            decisions = _newest(tables, owner, MemoryType.DECISION, DECISIONS)
+            why = "A decision of this project: shown while the budget allows."
+            hits += read.unranked_hits(tables, decisions, why)
+    return hits
+
+
+def _newest(tables: Tables, owner: Owner, kind: MemoryType, limit: int) -> list[Memory]:
+    filters = Filters(types=frozenset({kind}), statuses=frozenset({Status.ACTIVE}))
+    return tables.memories.newest([owner], filters, limit)
+
+
+def _file_hits(services: Services, scene: _Scene) -> list[Hit]:
+    """Return memories that contain the name of the current file."""
+    if scene.request.file is None:
+        return []
+    name = _absolute(scene.request.file).name
+    hits, _ = read.run_query(services, replace(scene.query, query=name, limit=FILE_HITS))
+    return [hit for hit in hits if name.lower() in hit.memory.content.lower()]
+
+
+def _file_lines(services: Services, request: ContextForRequest) -> tuple[BundleLine, ...]:
+    """Return the current file and its last commits, a line each."""
+    if request.file is None:
+        return ()
+    path = within_reach(_absolute(request.file), services.reach)
+    root = find_checkout(path).root
+    resolved = path.resolve()
+    name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved.name
+    lines = [("file", str(name))]
+    if path.exists():
+        lines += [
+            (
+                commit.hash,
+                f"{commit.authored_at:%Y-%m-%d} {commit.hash[:8]} {commit.subject} "
+                f"({commit.author})",
+            )
+            for commit in file_history(path, roots=[root], limit=COMMITS)
+        ]
+    return tuple(lines)
+
+
+def _absolute(file: str) -> Path:
+    return expand_home(file).absolute()
+
+
+def _log_bundle(
+    services: Services,
+    query: read.MemoryQuery,
+    bundle: Bundle,
+    chosen: Sequence[Hit],
+    weak: Sequence[Hit],
+    notes: Sequence[str],
+) -> Bundle:
+    reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
+    chosen_ids = {hit.memory.id for hit in chosen}
+    left_out = [hit for hit in weak if hit.memory.id not in chosen_ids]
+    reasons |= {hit.memory.id: f"dropped: below {WEAK:.0%} of the best" for hit in left_out}
+    hits = [
+        read.logged_hit(rank, hit, reasons.get(hit.memory.id, "returned"))
+        for rank, hit in enumerate([*chosen, *left_out], start=1)
+    ]
+    items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
+    items += [LoggedItem(kind="pin", item_id=pin.id) for pin in bundle.pins]
+    items += [
+        LoggedItem(kind="message", item_id=hit.message.id, outcome=hit.explanation)
+        for hit in bundle.messages
+    ]
+    if bundle.summary is not None:
+        items.append(LoggedItem(kind="summary", item_id=bundle.summary.id))
+    items += [
+        LoggedItem(kind=item.kind, item_id=item.item_id, outcome=f"dropped: {item.reason}")
+        for item in bundle.dropped
+        if item.kind != "memory"
+    ]
+    sizes = ", ".join(f"{section.name} {section.tokens}" for section in bundle.sections)
+    notes = [*notes, f"tokens: {sizes}"] if sizes else notes
+    retrieval_id = read.log_query(services, "context_for", query, hits, notes, items)
+    return replace(bundle, retrieval_id=retrieval_id)
+
+
+def _shares(shares: Any) -> BudgetShares:
+    if shares is None:
+        return BudgetShares()
+    if not isinstance(shares, dict):
+        raise InvalidInput("shares must be a dict: system, blocks, history, relevant, margin")
+    unknown = sorted(set(shares) - set(BudgetShares.__dataclass_fields__))
+    if unknown:
+        raise InvalidInput(
+            f"unknown shares: {', '.join(unknown)}; use system, blocks, history, relevant, margin"
+        )
+    return BudgetShares(**shares)
