@@ -109,7 +109,10 @@ class _ProxyHandler(BaseHTTPRequestHandler):
     server: _ProxyServer
 
     def _pass(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            return  # the client died; the server behind would wait for the rest of the body
         proxy = self.server.proxy
         proxy.requests.append(f"{self.command} {self.path}")
         proxy.behavior_for(self.path)(self, body)

@@ -53,6 +53,7 @@ def each_row(
                     test(**dict(zip(arguments, row.values, strict=True)), **given)
 
         run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
+        run.__dict__.update(vars(test))  # its marks
         if not wants_subtests:
             own = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
             fixtures = [own, *fixtures]
