@@ -23,8 +23,8 @@ def can_hold(path: Path, expression: str) -> bool:
     """Return whether the test file *path* can hold a test that the marker *expression* selects."""
     marks = _MARK.findall(path.read_text(encoding="utf-8"))
     whole = {tier for head, tier in marks if head}
-    if any(not head for head, _ in marks):
-        return True  # some tests have a mark of their own
+    if not expression or any(not head for head, _ in marks):
+        return True  # everything is chosen, or some tests have a mark of their own
     return Expression.compile(expression).evaluate(lambda name, **_: name in whole)
 
 
