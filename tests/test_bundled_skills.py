@@ -9,7 +9,7 @@ import click
 import pytest
 
 from recollect.cli.main import main
-from recollect.cli.searching import DEFAULT, DefaultGroup
+from recollect.cli.options import DefaultGroup
 from recollect.domain.memory import MemoryType
 from recollect.domain.skill import SkillOrigin
 from recollect.text.skill_file import parse_skill
@@ -36,7 +36,7 @@ def check(line: str) -> None:
     context = click.Context(main, info_name="recollect", **main.context_settings)
     while isinstance(command, click.Group):
         if isinstance(command, DefaultGroup) and (not words or words[0] not in command.commands):
-            words.insert(0, DEFAULT)
+            words.insert(0, command.default)
         name = words.pop(0)
         found = command.get_command(context, name)
         assert found is not None, f"there is no command {name}: {line}"

@@ -77,7 +77,7 @@ def test_an_agent_is_made_listed_shown_changed_pinned_and_deleted_in_words(run: 
     off = told(run("agent", "pin", "coder", "--off"))
     deleted = told(run("agent", "delete", "coder", "--yes"))
 
-    assert "Made agent coder with persona, human, skills, loaded_skills, style" in made
+    assert "Created agent coder with persona, human, skills, loaded_skills, style" in made
     assert listed.startswith("coder")
     assert "Writes code." in shown
     assert "persona agent" in shown
@@ -136,15 +136,15 @@ def test_a_block_is_made_edited_compared_rolled_back_and_deleted_in_words(
     limits = told(run("memory", "settings", *named, "--limit", "100", "--read-only"))
     deleted = told(run("memory", "delete", *named, "--yes"))
 
-    assert made.startswith("Made block goals of agent scope: ")
+    assert made.startswith("Created block goals, agent: ")
     assert edited == "Block goals is at version 4.\n"
     assert "First:\nHang lamps.\nTest it." in shown
     assert "-Ship it." in compared
-    assert "at version 5 and says what 1 said" in back
+    assert "is at version 5, the text of version 1." in back
     assert "a mistake" in history
     assert "read-only" in limits
     assert "of 100 characters" in limits
-    assert deleted == "Deleted the block goals.\n"
+    assert deleted == "Deleted block goals.\n"
     assert "goals" not in told(run("memory", "list", "--agent", coder))
 
 
@@ -178,9 +178,9 @@ def test_a_block_of_everybody_is_shared_and_taken_away(run: Run, coder: str) -> 
     seen = answer(run("memory", "list", "--agent", "other", "--json"))
     taken = told(run("memory", "detach", "--agent", "other", "--label", "rules"))
 
-    assert given == "other has the block rules now.\n"
+    assert given == "Attached block rules to other.\n"
     assert [one["label"] for one in seen] == ["rules"]
-    assert taken == "other no longer has rules.\n"
+    assert taken == "Detached block rules from other.\n"
     assert "There are no blocks here." in told(run("memory", "list", "--agent", "other"))
     assert answer(run("memory", "attach", made["id"], "--agent", "other", "--json"))
     assert answer(run("memory", "detach", "--agent", "other", "--label", "rules", "--json"))
@@ -221,7 +221,7 @@ def test_a_conversation_goes_from_its_start_to_its_end_in_words(run: Run, coder:
     ended = told(run("conversation", "end", *last))
     deleted = told(run("conversation", "delete", *last, "--yes"))
 
-    assert begun.startswith("Begun: ")
+    assert begun.startswith("Started: ")
     assert added.startswith("Message 0, ")
     assert piped.startswith("Message 1, ")
     assert "We use PostgreSQL for billing." in shown
@@ -270,17 +270,17 @@ def test_compacting_prints_the_summary(run: Run, coder: str) -> None:
         run("conversation", "compact", *last, "--mode", "all", "--keep-last", "0", "--force")
     )
 
-    assert "21 messages are stood for by a summary of " in output
+    assert "21 messages replaced by a summary of " in output
     assert "Porto" in output
-    assert "summed up" in told(run("conversation", "show", *last))
+    assert "summarized" in told(run("conversation", "show", *last))
 
 
 @pytest.mark.parametrize(
     ("stdin", "says"),
     [
-        ("{", "this is no JSON"),
-        (b"\xff\xfe\x00", "this is no JSON"),
-        ("{}", "a list of messages is expected"),
+        ("{", "the file is not valid JSON"),
+        (b"\xff\xfe\x00", "the file is not valid JSON"),
+        ("{}", "the file must hold a list of messages"),
         ("[1]", "each message must be a dict"),
         ('[{"content": "x"}]', "role"),
         ('[{"role": "robot", "content": "x"}]', "robot"),
@@ -293,7 +293,9 @@ def test_an_import_takes_all_or_none_and_says_why_not(
     run: Run, coder: str, stdin: str | bytes, says: str
 ) -> None:
     result = run("conversation", "import", "last", "-", "--agent", coder, stdin=stdin)
-    code = 2 if says in ("this is no JSON", "a list of messages is expected") else 1
+    code = (
+        2 if says in ("the file is not valid JSON", "the file must hold a list of messages") else 1
+    )
 
     assert says in refused(result, code=code)
     assert answer(run("conversation", "show", "last", "--agent", coder, "--json")) == []
@@ -391,7 +393,10 @@ def test_an_agent_that_does_not_exist_is_one_line_that_says_what_to_try(
             ("conversation", "compact", "last", "--agent", "coder", "--window", "5"),
             "window_tokens must be",
         ),
-        (("archive", "search", "x", "--agent", "coder", "--since", "never"), "is no date"),
+        (
+            ("archive", "search", "x", "--agent", "coder", "--since", "never"),
+            "is not a date or time",
+        ),
         (("search", "conversations", "--agent", "coder", "--role", "robot"), "robot"),
         (("window", "--agent", "coder", "--conversation", "nope"), "no conversation 'nope'"),
         (("agent", "list", "--db", "missing.db"), "there is no store at missing.db"),

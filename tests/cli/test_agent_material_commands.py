@@ -89,10 +89,10 @@ def test_skills_are_discovered_loaded_listed_refreshed_and_unloaded_in_words(
 
     assert "hang-lamps project Mounts lamps in halls." in found
     assert "remember-well bundled" in found
-    assert loaded == "coder has hang-lamps now.\n"
+    assert loaded == "Loaded hang-lamps into coder.\n"
     assert "hang-lamps Mounts lamps in halls." in listed
     assert refreshed == found
-    assert unloaded == "coder no longer has hang-lamps.\n"
+    assert unloaded == "Unloaded hang-lamps from coder.\n"
     assert told(run("skills", "list", "--agent", coder)) == "No skill is loaded.\n"
 
 
@@ -116,7 +116,7 @@ def test_skills_are_searched(run: Run, site: Path) -> None:
     here = ("--project", str(site))
 
     assert "hang-lamps" in told(run("skills", "search", "mounting a lamp", *here))
-    assert "No skill answers that." in told(run("skills", "search", "zzzz", *here))
+    assert "No skill was found." in told(run("skills", "search", "zzzz", *here))
     [hit] = answer(run("skills", "search", "mounting a lamp", *here, "-n", "1", "--json"))
     assert hit["skill"]["name"] == "hang-lamps"
 
@@ -198,7 +198,7 @@ def test_files_are_opened_listed_searched_indexed_and_closed_in_words(
     assert "ops.md" in listed
     assert re.search(r"ops\.md:3 The walnut server", matched)
     assert "Nothing matches." in nothing
-    assert indexed == "Read 3 files.\n"
+    assert indexed == "Indexed 3 files.\n"
     assert "ops.md" in found
     assert closed == "Closed 1 files.\n"
     assert told(run("files", "list", "--agent", coder)) == ""
@@ -362,7 +362,7 @@ def test_what_was_said_is_searched(run: Run, kept: str) -> None:
     of = ("search", "conversations", "--agent", kept)
 
     assert "1. The walnut server." in told(run(*of, "--query", "walnut"))
-    assert "Nothing relevant was said." in told(run(*of, "--query", "zzzz"))
+    assert "No message was found." in told(run(*of, "--query", "zzzz"))
     [hit] = answer(run(*of, "--query", "walnut", "--role", "user", "--json"))
     assert hit["message"]["content"] == "The walnut server."
     assert answer(run(*of, "--query", "walnut", "--until", "2001-01-01", "--json")) == []
@@ -384,7 +384,7 @@ def test_an_agents_blocks_and_memories_are_searched(run: Run, kept: str) -> None
 def test_files_nobody_read_are_not_found_and_it_says_what_to_do(run: Run, kept: str) -> None:
     asked = run("search", "files", "--query", "walnut", "--project", "none")
 
-    assert "recollect files index" in told(asked)
+    assert "recollect file index" in told(asked)
 
 
 # Every command
@@ -419,7 +419,7 @@ def test_letta_mem_has_the_same_commands(path: Path, tmp_path: Path) -> None:
 
     theirs = shown("letta-mem")
     assert theirs == shown("recollect")
-    for name in ("agent", "memory", "conversation", "archive", "skills", "files", "window"):
+    for name in ("agent", "block", "conversation", "archive", "skill", "file"):
         assert re.search(rf"^  {name} ", theirs, re.MULTILINE)
 
 
@@ -449,10 +449,10 @@ def test_a_person_makes_an_agent_talks_searches_compacts_and_deletes(path: Path)
     shown = [output for _, output in steps]
 
     assert [code for code, _ in steps] == [0] * len(steps), shown
-    assert shown[0].startswith("Made agent coder")
+    assert shown[0].startswith("Created agent coder")
     assert shown[1] == "Block persona is at version 2.\n"
     assert "1. I live in Porto." in shown[5]
-    assert "1 messages are stood for by a summary" in shown[6]
+    assert "1 messages replaced by a summary" in shown[6]
     assert "Porto" in shown[6]
     assert "1. I live in Porto." in shown[7]
     assert "Delete agent 'coder'" in shown[8]

@@ -79,7 +79,7 @@ def test_standard_input_facts_and_candidates(run: Run) -> None:
 
     assert piped["content"] == "from a pipe\nwith two lines"
     assert fact["key"] == "editor"
-    assert "2 waiting" in inbox.output
+    assert "2 candidates" in inbox.output
     assert {one["memory"]["id"] for one in waiting} == {candidate["id"], other["id"]}
     assert "active" in promoted.output
     assert "archived" in rejected.output
@@ -124,7 +124,7 @@ def test_export_import_verify_rebuild_status_doctor(run: Run, tmp_path: Path) ->
 
     assert "Exported" in run("export", str(exported)).output
     assert answer(run("export", str(exported), "--json"))["rows"] > 3
-    assert "here already" in run("import", str(exported)).output
+    assert "rows existed" in run("import", str(exported)).output
     other = ("--db", str(tmp_path / "other.db"))
     assert answer(run("import", str(exported), "--json", *other))["added"]["memories"] == 1
     assert "✓ the file is intact" in run("verify").output
@@ -187,7 +187,7 @@ def test_forgetting_asks_first(run: Run) -> None:
 
     assert refused.exit_code == 1
     assert "precious" in refused.output
-    assert "Forgotten: " in done.output
+    assert "Deleted: " in done.output
 
 
 def test_a_redaction_is_said(run: Run) -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chat_server import chat_server
-from client_session_files import TABS
+from client_session_files import TABS, write_claude_code_session
 from recollect.cli.main import main
 from server_process import run_server
 from support import candidates, open_memory
@@ -24,7 +24,7 @@ Run = Callable[..., Result]
 def home(tmp_path: Path) -> Path:
     """A home folder with one session of Claude Code in it."""
     folder = tmp_path / "home"
-    client_session_files.write_claude_code_session(folder, "s1", TABS)
+    write_claude_code_session(folder, "s1", TABS)
     return folder
 
 
@@ -90,20 +90,20 @@ def test_a_broken_file_is_named_and_the_exit_code_says_so(run: Run, home: Path) 
 
     assert shown.exit_code == 1
     assert f"Refused: {broken}\n  {broken} is no session of Claude Code\n" in shown.stdout
-    assert "1 conversations came in" in shown.stdout
+    assert "1 conversations imported" in shown.stdout
     assert [one["path"] for one in told["refused"]] == [str(broken)]
 
 
 def test_a_dry_run_stores_nothing(run: Run) -> None:
     dry = run("import", "claude-code", "--dry-run")
 
-    assert "1 conversations would come in" in dry.stdout
+    assert "1 conversations would be imported" in dry.stdout
     assert answer(run("inbox", "--json")) == []
     assert answer(run("import", "claude-code", "--json"))["conversations"] == 1
 
 
 def test_a_limit_that_ends_between_two_files_is_said(run: Run, home: Path) -> None:
-    client_session_files.write_claude_code_session(home, "s2", "We use pnpm for builds.")
+    write_claude_code_session(home, "s2", "We use pnpm for builds.")
 
     assert "The limit was reached; run it again" in run("import", "claude-code", "-n", "1").stdout
     assert "The limit was reached" not in run("import", "claude-code", "-n", "1").stdout
@@ -112,7 +112,7 @@ def test_a_limit_that_ends_between_two_files_is_said(run: Run, home: Path) -> No
 def test_without_work_the_queue_is_left_to_a_worker(run: Run) -> None:
     told = run("import", "claude-code", "--no-work")
 
-    assert "Left to a worker to be read" in told.stdout
+    assert "Left to a worker" in told.stdout
     assert answer(run("status", "--json"))["jobs"] == {"todo": 1}
     assert "2 jobs done" in run("work", "--once").stdout
 
@@ -153,7 +153,7 @@ def test_a_file_of_our_own_comes_in_as_before(run: Run, tmp_path: Path) -> None:
     other = ("--db", tmp_path / "other.db")
 
     assert answer(run("import", exported, "--json", *other))["added"]["memories"] == 1
-    assert "here already" in run("import", "file", exported, *other).stdout
+    assert "rows existed" in run("import", "file", exported, *other).stdout
 
 
 def test_a_terminal_shows_progress(path: Path, home: Path) -> None:

@@ -78,22 +78,22 @@ def test_a_person_adds_chooses_and_embeds_in_a_terminal(
         assert shown.code == 0, shown.text
         return shown.text
 
-    assert "● default  in use · 70 embedded, 0 waiting · 384 dimensions" in typed("list")
+    assert "● default  in use · 70 embedded, 0 pending · 384 dimensions" in typed("list")
     added = typed("add", str(folder))
     assert "Added second (second/384/" in added
     assert "recollect models use second" in added
-    assert "70 items wait to be embedded by it; until then the former model" in typed(
+    assert "70 items are not embedded by it yet; until then the previous model" in typed(
         "use", "second"
     )
     half = typed("list")
     assert "○ default  answers until then · 70 embedded" in half
-    assert "● second  chosen · 0 embedded, 70 waiting" in half
+    assert "● second  chosen · 0 embedded, 70 pending" in half
     assert "answers until then" in in_terminal("recollect", "status", env=env).text
     done = typed("reembed")
     assert "70 items embedded by second/384/" in done
-    assert "It answers questions now." in done
+    assert "It answers searches now." in done
     assert "0 items embedded by second/384/" in typed("reembed")
-    assert "● second  in use · 70 embedded, 0 waiting" in typed("list")
+    assert "● second  in use · 70 embedded, 0 pending" in typed("list")
     assert first(env, ABOUT_ALLERGY) == ALLERGY
     assert "this store uses the model 'second'" in run(env, "models", "remove", "second").stderr
     typed("use", "default")
@@ -114,8 +114,7 @@ def test_killed_half_way_it_answers_as_before_and_goes_on_where_it_was(
         killed = subprocess.Popen(reembed, env=env, stderr=subprocess.DEVNULL)
         until(
             lambda: (
-                rec.maintenance.status().embedded.get(rec.maintenance.status().embedder, 0)
-                >= 64
+                rec.maintenance.status().embedded.get(rec.maintenance.status().embedder, 0) >= 64
             )
         )
         os.kill(killed.pid, signal.SIGKILL)
@@ -201,7 +200,7 @@ def test_a_name_that_is_taken_and_embeddings_that_are_off_are_said(
     assert "--replace" in run(env, "models", "add", folder).stderr
     assert answer(env, "models", "add", folder, "--replace")["name"] == "tiny"
     assert "search goes by words" in run(off, "models", "use", "tiny").stdout
-    assert "search goes by words" in run(off, "models", "list").stdout
+    assert "search uses words only" in run(off, "models", "list").stdout
     assert "switched off" in run(off, "models", "reembed").stderr
     named = env | {"RECOLLECT_EMBEDDING_BACKEND": "local"}
     assert "comes before the store's choice" in run(named, "models", "use", "tiny").stdout

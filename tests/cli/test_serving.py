@@ -20,7 +20,7 @@ import pytest
 
 from recollect.cli.server_files import (
     MOST_LOG_BYTES,
-    Running,
+    ServerRecord,
     open_log,
     read_pid,
     remove_pid,
@@ -374,14 +374,15 @@ def test_stop_signals_nobody_on_the_word_of_an_old_pid_file(tmp_path: Path) -> N
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as bystander:
         file = state_folder(os.environ) / f"server-{port}.pid"
         write_pid(
-            file, Running(pid=bystander.pid, host="127.0.0.1", port=port, db="x", started_at="")
+            file,
+            ServerRecord(pid=bystander.pid, host="127.0.0.1", port=port, db="x", started_at=""),
         )
         done = run("stop", "--port", str(port))
         alive = bystander.poll() is None
         bystander.communicate(b"\n")
 
     assert done.returncode == 0
-    assert "No server of yours" in done.stdout
+    assert "You have no server" in done.stdout
     assert alive
     assert not file.exists()
 
@@ -403,7 +404,7 @@ def test_a_server_that_cannot_start_shows_the_end_of_its_log(tmp_path: Path) -> 
 
     assert done.returncode == 1
     assert "ended at once" in done.stderr
-    assert "no.db" in done.stderr.split("says:")[1]
+    assert "no.db" in done.stderr.split("the end of its log")[1]
     assert "Traceback" not in done.stderr
 
 
@@ -461,7 +462,7 @@ def test_a_broken_pid_file_tells_nothing(tmp_path: Path, content: str) -> None:
 
 def test_a_pid_file_of_another_server_is_not_removed(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "server-1.pid"
-    write_pid(file, Running(pid=77, host="127.0.0.1", port=1, db="x", started_at=""))
+    write_pid(file, ServerRecord(pid=77, host="127.0.0.1", port=1, db="x", started_at=""))
 
     remove_pid(file, 78)
     assert file.exists()

@@ -114,7 +114,8 @@ def test_twice_is_once_and_what_was_there_is_still_there(
 ) -> None:
     paths = write_settings(home, client)
     before = {
-        name: parsed(path) if SETTINGS_BY_CLIENT[client][name].strip() else {} for name, path in paths.items()
+        name: parsed(path) if SETTINGS_BY_CLIENT[client][name].strip() else {}
+        for name, path in paths.items()
     }
 
     successful_output(run(client, "--yes"))
@@ -396,7 +397,7 @@ def test_a_store_named_only_in_this_shell_is_pointed_out(
 ) -> None:
     monkeypatch.setenv("RECOLLECT_DB", "/data/mine.db")
 
-    assert "--db writes it down" in successful_output(run("zed", "--yes"))
+    assert "--db writes it into the settings" in successful_output(run("zed", "--yes"))
 
 
 def test_an_unknown_client_is_told_which_there_are(run: Run) -> None:
@@ -494,6 +495,8 @@ def test_without_a_script_no_file_of_the_project_stands_in_for_a_module(
     alone.symlink_to(sys.executable)
     monkeypatch.setattr(sys, "executable", str(alone))
 
-    entry = json.loads(re.sub(r"^#.*\n", "", successful_output(run("cursor", "--print", "--no-hooks"))))
+    entry = json.loads(
+        re.sub(r"^#.*\n", "", successful_output(run("cursor", "--print", "--no-hooks")))
+    )
 
     assert entry["mcpServers"]["recollect"]["args"] == ["-P", "-m", "recollect", "mcp"]

@@ -29,8 +29,8 @@ def test_a_person_adds_finds_by_meaning_and_forgets(path: Path) -> None:
     assert "1. We ship the software every Tuesday." in found
     assert "meaning" in found
     assert "\x1b[" in coloured
-    assert "Forget this for good? [y/N]:" in forgotten
-    assert "Forgotten: " in forgotten
+    assert "Delete this memory for good? [y/N]:" in forgotten
+    assert "Deleted: " in forgotten
     assert nothing.startswith("Nothing relevant was found.")
 
 

@@ -1,298 +1,292 @@
-"""Commands about agents: create, list, info, update, pin, delete, and moving them around."""
+"""The command `agent`: create, list, change, move, copy, merge and delete agents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
 from recollect.app.local import LocalRecollect
-from recollect.cli.options import creating_store_options, given_filters, store_options
-from recollect.cli.render import print_json, print_receipt, say, shown
+from recollect.cli.options import (
+    agent_argument,
+    project_option,
+    request_options,
+    with_new_store,
+    with_store,
+    yes_option,
+)
+from recollect.cli.output import (
+    Output,
+    ask,
+    counts,
+    receipt_lines,
+    safe,
+    text_argument,
+    warnings,
+    with_output,
+)
 from recollect.domain.agent import Agent
-from recollect.domain.agent_transfer import AgentFormat
+from recollect.domain.agent_transfer import AgentFormat, AgentMerge
+from recollect.domain.context_bundle import WindowOverview
+from recollect.text.token_counter import counter_for
+from recollect.wire.requests.agents import CreateAgentRequest, UpdateAgentRequest
 
 
 @click.group()
 def agent() -> None:
-    """
-    Agents: who remembers. An agent is named by its name or its id.
-
-    \b
-    Examples:
-      recollect agent create --name coder --model claude-sonnet-4
-      recollect agent list
-      recollect agent info coder
-      recollect agent export coder --output coder.json
-      recollect agent import coder.json --name coder-2
-    """
+    """Create, list, copy, merge and delete agents. AGENT is a name or an id."""
 
 
 @agent.command()
-@click.option("--name", required=True, help="Its name, unique in the store.")
-@click.option("--model", default="", help="The language model it runs on.")
-@click.option("--description", default="", help="What it is for.")
-@click.option("--system-prompt", default="", help="Its instructions.")
-@click.option("--bare", is_flag=True, help="Without the blocks every agent starts with.")
-@creating_store_options
-def create(memory: LocalRecollect, *, as_json: bool, name: str, bare: bool, **given: Any) -> None:
-    """Make an agent with the blocks every agent starts with."""
-    made = memory.agents.create(name, default_blocks=not bare, **given)
-    if as_json:
-        print_json(made)
-    else:
-        labels = ", ".join(block.label for block in memory.blocks.list(made)) or "no blocks"
-        say(f"Made agent {shown(made.name)} with {labels}: {made.id}")
+@click.option("--name", required=True, help="The name, unique in the store.")
+@request_options(CreateAgentRequest)
+@click.option("--bare", is_flag=True, help="Without the default blocks.")
+@with_new_store
+def create(rec: LocalRecollect, *, name: str, bare: bool, **settings: Any) -> Output:
+    """Create an agent with the default blocks."""
+    created = rec.agents.create(name, default_blocks=not bare, **settings)
+
+    def lines() -> Iterator[str]:
+        labels = ", ".join(block.label for block in rec.blocks.list(created)) or "no blocks"
+        yield f"Created agent {safe(created.name)} with {labels}: {created.id}"
+
+    return Output(created, lines())
 
 
 @agent.command("list")
-@click.option("--pinned", type=click.Choice(["local", "global"]), help="Only those pinned so.")
-@click.option("--project", help="Leave out those pinned to other projects.")
-@store_options
-def list_(memory: LocalRecollect, *, as_json: bool, **given: Any) -> None:
+@click.option("--pinned", type=click.Choice(["local", "global"]), help="Only agents pinned so.")
+@click.option("--project", help="Leave out agents pinned to other projects.")
+@with_store
+def list_(rec: LocalRecollect, *, pinned: str | None, project: str | None) -> Output:
     """List the agents, pinned ones first."""
-    found = memory.agents.list(**given_filters(given))
-    if as_json:
-        print_json(found)
-        return
-    if not found:
-        say("There are no agents yet; `recollect agent create --name NAME` makes one.")
-    for one in found:
-        pin = f" [yellow]pinned {one.pinned.value}[/yellow]" if one.pinned else ""
-        model = f" · {shown(one.model)}" if one.model else ""
-        say(f"[bold]{shown(one.name)}[/bold]{pin}  [dim]{one.id}{model}[/dim]")
+    agents = rec.agents.list(pinned=pinned, project=project)
+
+    def lines() -> Iterator[str]:
+        if not agents:
+            yield "There are no agents yet; `recollect agent create --name NAME` creates one."
+        for item in agents:
+            pin = f" [yellow]pinned {item.pinned.value}[/yellow]" if item.pinned else ""
+            model = f" · {safe(item.model)}" if item.model else ""
+            yield f"[bold]{safe(item.name)}[/bold]{pin}  [dim]{item.id}{model}[/dim]"
+
+    return Output(agents, lines())
 
 
 @agent.command()
-@click.argument("name", metavar="AGENT")
-@click.option("--project", help="With the blocks and the window in this project.")
-@store_options
-def info(memory: LocalRecollect, *, as_json: bool, name: str, project: str | None) -> None:
-    """Print what an agent is, its blocks, and what fills its context window."""
-    found = memory.agents.get(name)
-    blocks = memory.blocks.list(found, project=project)
-    window = memory.agents.context_window(found, project=project)
-    skills = [one.skill.name for one in memory.skills.loaded(found)]
-    talks = memory.conversations.list(agent=found, limit=3)
-    if as_json:
-        told = {"agent": found, "blocks": blocks, "window": window, "skills": skills}
-        print_json({**told, "conversations": talks})
-        return
-    _print_agent(found)
-    for block in blocks:
-        size = f"{len(block.value)} of {block.limit}" if block.limit else str(len(block.value))
-        marks = f"{block.scope}{', read-only' if block.read_only else ''}"
-        say(f"  [bold]{shown(block.label)}[/bold] [dim]{marks}, {size} characters[/dim]")
-    if skills:
-        say(f"skills: {shown(', '.join(skills))}")
-    for talk in talks:
-        say(f"[dim]{talk.started_at:%Y-%m-%d %H:%M} {shown(talk.title or talk.id)}[/dim]")
-    say(f"window: {window.used} of {window.window_tokens} tokens [dim]({window.counted_by})[/dim]")
-    if window.warning:
-        say(f"[yellow]{window.warning}[/yellow]")
+@agent_argument
+@project_option
+@with_store
+def info(rec: LocalRecollect, *, agent: str, project: str | None) -> Output:
+    """Print an agent, its blocks, skills, last conversations and the size of its context."""
+    item = rec.agents.get(agent)
+    blocks = rec.blocks.list(item, project=project)
+    window = rec.agents.context_window(item, project=project)
+    skills = [loaded.skill.name for loaded in rec.skills.loaded(item)]
+    recent = rec.conversations.list(agent=item, limit=3)
+
+    def lines() -> Iterator[str]:
+        yield from _agent_lines(item)
+        for block in blocks:
+            size = f"{len(block.value)} of {block.limit}" if block.limit else str(len(block.value))
+            kind = f"{block.scope}{', read-only' if block.read_only else ''}"
+            yield f"  [bold]{safe(block.label)}[/bold] [dim]{kind}, {size} characters[/dim]"
+        if skills:
+            yield f"skills: {safe(', '.join(skills))}"
+        for conversation in recent:
+            title = safe(conversation.title or conversation.id)
+            yield f"[dim]{conversation.started_at:%Y-%m-%d %H:%M} {title}[/dim]"
+        used = f"window: {window.used} of {window.window_tokens} tokens"
+        yield f"{used} [dim]({window.counted_by})[/dim]"
+        yield from warnings([window.warning] if window.warning else [])
+
+    parts = {"agent": item, "blocks": blocks, "window": window, "skills": skills}
+    return Output({**parts, "conversations": recent}, lines())
 
 
 @agent.command()
-@click.argument("name", metavar="AGENT")
-@click.option("--name", "new_name", help="Another name.")
-@click.option("--model", help="Another model.")
-@click.option("--description", help="Another description.")
-@click.option("--system-prompt", help="Other instructions.")
-@store_options
-def update(
-    memory: LocalRecollect, *, as_json: bool, name: str, new_name: str | None, **given: Any
-) -> None:
-    """
-    Change an agent.
-
-    \b
-    Example:
-      recollect agent update coder --description "Writes and reviews code."
-    """
-    changes = given_filters({"name": new_name, **given})
+@agent_argument
+@request_options(UpdateAgentRequest)
+@with_store
+def update(rec: LocalRecollect, *, agent: str, **changes: Any) -> Output:
+    """Change an agent's name, model, description or system prompt."""
     if not changes:
-        raise click.UsageError("nothing to change: give --name, --model, --description, …")
-    kept = memory.agents.update(name, **changes)
-    print_json(kept) if as_json else _print_agent(kept)
+        raise click.UsageError("nothing to change; use --name, --model, --description, …")
+    return _agent_output(rec.agents.update(agent, **changes))
 
 
 @agent.command()
-@click.argument("name", metavar="AGENT")
-@click.option("--local", is_flag=True, help="Only in the project given.")
-@click.option("--off", is_flag=True, help="No longer.")
-@click.option("--project", help="The project of a local pin.")
-@store_options
-def pin(
-    memory: LocalRecollect, *, as_json: bool, name: str, local: bool, off: bool, project: str | None
-) -> None:
-    """
-    Keep an agent at hand: everywhere, or in one project.
-
-    \b
-    Example:
-      recollect agent pin coder --local --project site
-    """
-    kept = memory.agents.pin(name, "" if off else "local" if local else "global", project=project)
-    print_json(kept) if as_json else say(f"{shown(kept.name)}: {kept.pinned.value or 'not pinned'}")
+@agent_argument
+@click.option("--local", is_flag=True, help="Only in --project.")
+@click.option("--off", is_flag=True, help="Remove the pin.")
+@project_option
+@with_store
+def pin(rec: LocalRecollect, *, agent: str, local: bool, off: bool, project: str | None) -> Output:
+    """Pin an agent, everywhere or in one project: pinned agents are listed first."""
+    where = "" if off else "local" if local else "global"
+    item = rec.agents.pin(agent, where, project=project)
+    return Output(item, f"{safe(item.name)}: {item.pinned.value or 'not pinned'}")
 
 
 @agent.command()
-@click.argument("name", metavar="AGENT")
+@agent_argument
 @click.option("-o", "--output", required=True, help="The file to write (.gz compresses).")
 @click.option(
     "--format",
-    "form",
-    type=click.Choice([form.value for form in AgentFormat]),
-    help="Ours, which carries everything, or Letta's. Default: by the file's ending.",
+    "file_format",
+    type=click.Choice([choice.value for choice in AgentFormat]),
+    help="recollect holds everything, af is Letta's format. Default: by the file's ending.",
 )
-@store_options
-def export(memory: LocalRecollect, *, as_json: bool, name: str, output: str, form: str | None) -> None:
-    """
-    Write an agent to a file, whole, or as Letta's .af.
+@with_store
+def export(rec: LocalRecollect, *, agent: str, output: str, file_format: str | None) -> Output:
+    """Write an agent to a file of Recollect or of Letta (.af)."""
+    file_format = file_format or ("af" if output.endswith(".af") else "recollect")
+    exported = rec.agents.export(agent, output, format=file_format)
 
-    \b
-    Example:
-      recollect agent export coder --output coder.af
-    """
-    chosen = form or ("af" if output.endswith(".af") else "recollect")
-    done = memory.agents.export(name, output, format=chosen)
-    if as_json:
-        print_json(done)
-        return
-    counts = ", ".join(f"{count} {what}" for what, count in done.counts.items() if count)
-    say(f"Wrote {shown(str(done.path))}: {counts}.")
-    _print_notes(done.notes)
+    def lines() -> Iterator[str]:
+        written = {name: count for name, count in exported.counts.items() if count}
+        yield f"Wrote {safe(exported.path)}: {counts(written)}."
+        yield from warnings(exported.notes)
+
+    return Output(exported, lines())
 
 
 @agent.command("import")
 @click.argument("file")
-@click.option("--name", help="Another name for it here.")
-@creating_store_options
-def import_(memory: LocalRecollect, *, as_json: bool, file: str, name: str | None) -> None:
-    """
-    Make an agent from a file of ours or of Letta (.af), all or nothing.
+@click.option("--name", help="The name of the new agent. Default: the name in the file.")
+@with_new_store
+def import_(rec: LocalRecollect, *, file: str, name: str | None) -> Output:
+    """Create an agent from a file of Recollect or of Letta (.af), all or nothing."""
+    imported = rec.agents.import_(file, name)
 
-    \b
-    Example:
-      recollect agent import coder.af --name coder-3
-    """
-    done = memory.agents.import_(file, name)
-    if as_json:
-        print_json(done)
-        return
-    for made in (done.agent, *done.others):
-        _print_agent(made)
-    for conflict in done.conflicts:
-        say(f"[red]{shown(conflict)}[/red]")
-    _print_notes(done.notes)
+    def lines() -> Iterator[str]:
+        for item in (imported.agent, *imported.others):
+            yield from _agent_lines(item)
+        yield from (f"[red]{safe(conflict)}[/red]" for conflict in imported.conflicts)
+        yield from warnings(imported.notes)
+
+    return Output(imported, lines())
 
 
 @agent.command()
-@click.argument("name", metavar="AGENT")
-@click.option("--name", "new_name", required=True, help="The copy's name.")
-@click.option("--conversations", is_flag=True, help="With everything that was said.")
-@store_options
-def clone(
-    memory: LocalRecollect, *, as_json: bool, name: str, new_name: str, conversations: bool
-) -> None:
-    """
-    Make an independent copy of an agent.
-
-    \b
-    Example:
-      recollect agent clone coder --name reviewer
-    """
-    made = memory.agents.clone(name, new_name, conversations=conversations)
-    print_json(made) if as_json else _print_agent(made)
+@agent_argument
+@click.option("--name", required=True, help="The name of the copy.")
+@click.option("--conversations", is_flag=True, help="Copy the conversations too.")
+@with_store
+def clone(rec: LocalRecollect, *, agent: str, name: str, conversations: bool) -> Output:
+    """Make an independent copy of an agent."""
+    return _agent_output(rec.agents.clone(agent, name, conversations=conversations))
 
 
 @agent.command()
-@click.argument("name", metavar="AGENT")
-@click.option("--name", "new_name", required=True, help="The branch's name.")
-@click.option("--at", help="Up to this message, by id. Default: everything.")
-@store_options
-def branch(memory: LocalRecollect, *, as_json: bool, name: str, new_name: str, at: str | None) -> None:
-    """
-    Make a copy that remembers where it left, so that it can be merged back.
-
-    \b
-    Example:
-      recollect agent branch coder --name experiment
-    """
-    made = memory.agents.branch(name, new_name, at=at)
-    print_json(made) if as_json else _print_agent(made)
+@agent_argument
+@click.option("--name", required=True, help="The name of the branch.")
+@click.option("--at", help="Copy up to this message, by id. Default: everything.")
+@with_store
+def branch(rec: LocalRecollect, *, agent: str, name: str, at: str | None) -> Output:
+    """Make a copy of an agent that can be merged back."""
+    return _agent_output(rec.agents.branch(agent, name, at=at))
 
 
 @agent.command()
-@click.argument("into", metavar="AGENT")
+@agent_argument
 @click.argument("other", metavar="OTHER")
-@click.option("--ours", multiple=True, metavar="LABEL", help="For this block take AGENT's text.")
-@click.option("--theirs", multiple=True, metavar="LABEL", help="For this block take OTHER's text.")
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
-@store_options
+@click.option("--ours", multiple=True, metavar="LABEL", help="For this block, use AGENT's text.")
+@click.option("--theirs", multiple=True, metavar="LABEL", help="For this block, use OTHER's text.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
+@with_store
 def merge(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
     *,
-    as_json: bool,
-    into: str,
+    agent: str,
     other: str,
     ours: tuple[str, ...],
     theirs: tuple[str, ...],
     dry_run: bool,
-) -> None:
+) -> Output:
     """
-    Bring what OTHER learnt into AGENT; what both changed is shown, and left to you.
+    Merge what OTHER learned into AGENT.
 
-    \b
-    Example:
-      recollect agent merge coder experiment --dry-run
+    A block that both changed is a conflict and stays as it is, unless --ours or --theirs names it.
     """
-    take = dict.fromkeys(ours, "ours") | dict.fromkeys(theirs, "theirs")
-    done = memory.agents.merge(into, other, take=take or None, dry_run=dry_run)
-    if as_json:
-        print_json(done)
-        return
-    say(
-        f"Blocks taken: {shown(', '.join(done.merged)) or 'none'}; passages: {done.passages_added}."
-    )
-    for one in done.conflicts:
-        say(f"[red]Both changed {shown(one.label)}:[/red]")
-        say(f"[dim]ours  [/dim] {shown(one.ours or '')}")
-        say(f"[dim]theirs[/dim] {shown(one.theirs or '')}")
-        say(f"[dim]take one with --ours {shown(one.label)} or --theirs {shown(one.label)}[/dim]")
-    _print_notes(done.notes)
+    choices = dict.fromkeys(ours, "ours") | dict.fromkeys(theirs, "theirs")
+    merged = rec.agents.merge(agent, other, take=choices or None, dry_run=dry_run)
+    return Output(merged, _merge_lines(merged))
 
 
 @agent.command()
-@click.argument("name", metavar="AGENT")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@store_options
-def delete(memory: LocalRecollect, *, as_json: bool, name: str, yes: bool) -> None:
-    """
-    Delete an agent with everything of its own, and print a receipt.
-
-    \b
-    Example:
-      recollect agent delete experiment --yes
-    """
-    found = memory.agents.get(name)
-    if not yes:
-        question = f"Delete agent {found.name!r} with its blocks, conversations and archive?"
-        click.confirm(question, abort=True, err=as_json)
-    receipt = memory.agents.delete(found)
-    if as_json:
-        print_json(receipt)
-        return
-    print_receipt("Deleted", receipt.removed, receipt.kept)
+@agent_argument
+@yes_option
+@with_store
+def delete(rec: LocalRecollect, *, agent: str, yes: bool) -> Output:
+    """Delete an agent and everything it owns, and print a receipt."""
+    item = rec.agents.get(agent)
+    ask(f"Delete agent {item.name!r} with its blocks, conversations and archive?", yes=yes)
+    receipt = rec.agents.delete(item)
+    return Output(receipt, receipt_lines("Deleted", receipt.removed, receipt.kept))
 
 
-def _print_notes(notes: Sequence[str]) -> None:
-    for note in notes:
-        say(f"[yellow]{shown(note)}[/yellow]")
+@agent.command()
+@click.argument("name", metavar="AGENT", required=False)
+@click.option("--agent", help="The agent, if it is not an argument.")
+@project_option
+@click.option("--conversation", help="With this conversation, by id.")
+@click.option("--window", "window_tokens", type=int, help="The model's window, in tokens.")
+@with_store
+def window(rec: LocalRecollect, *, name: str | None, agent: str | None, **place: Any) -> Output:
+    """Print how many tokens each section of an agent's context window uses."""
+    if not (name or agent):
+        raise click.UsageError("name an agent; `recollect agent list` shows them")
+    overview = rec.agents.context_window(name or agent or "", **place)
+    value = {"used": overview.used, "free": overview.free, "overview": overview}
+    return Output(value, _window_lines(overview))
 
 
-def _print_agent(found: Agent) -> None:
-    say(f"[bold]{shown(found.name)}[/bold]  [dim]{found.id}[/dim]")
-    if found.description:
-        say(shown(found.description))
-    if found.model:
-        say(f"[dim]model[/dim] {shown(found.model)}")
+@agent.command()
+@click.argument("text")
+@click.option("--model", default="", help="The model whose tokens are counted: gpt-4o, …")
+@with_output
+def tokens(text: str, model: str) -> Output:
+    """Count the tokens of TEXT. '-' reads standard input, @FILE reads a file."""
+    if text.startswith("@"):
+        try:
+            text = Path(text[1:]).read_text(encoding="utf-8", errors="replace")
+        except (OSError, ValueError) as error:
+            raise click.UsageError(f"cannot read {text[1:]!r}: {error}") from error
+    else:
+        text = text_argument(text)
+    counter = counter_for(model)
+    count = counter.count(text)
+    value = {"tokens": count, "counted_by": counter.name, "exact": counter.exact}
+    return Output(value, f"{count} tokens [dim]({counter.name})[/dim]")
+
+
+def _agent_output(item: Agent) -> Output:
+    return Output(item, _agent_lines(item))
+
+
+def _agent_lines(item: Agent) -> Iterator[str]:
+    yield f"[bold]{safe(item.name)}[/bold]  [dim]{item.id}[/dim]"
+    if item.description:
+        yield safe(item.description)
+    if item.model:
+        yield f"[dim]model[/dim] {safe(item.model)}"
+
+
+def _merge_lines(merged: AgentMerge) -> Iterator[str]:
+    labels = safe(", ".join(merged.merged)) or "none"
+    yield f"Merged blocks: {labels}; added passages: {merged.passages_added}."
+    for conflict in merged.conflicts:
+        label = safe(conflict.label)
+        yield f"[red]Both changed {label}:[/red]"
+        yield f"[dim]ours  [/dim] {safe(conflict.ours or '')}"
+        yield f"[dim]theirs[/dim] {safe(conflict.theirs or '')}"
+        yield f"[dim]choose with --ours {label} or --theirs {label}[/dim]"
+    yield from warnings(merged.notes)
+
+
+def _window_lines(overview: WindowOverview) -> Iterator[str]:
+    for section in ("system", "blocks", "metadata", "summary", "messages", "tools", "files"):
+        yield f"{section:>10} {getattr(overview, section):>8,}"
+    total = f"of {overview.window_tokens:,} ({overview.counted_by})"
+    yield f"{'free':>10} {overview.free:>8,} [dim]{total}[/dim]"
+    yield from warnings([overview.warning] if overview.warning else [])

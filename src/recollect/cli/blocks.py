@@ -1,39 +1,40 @@
-"""Commands about blocks, under the seed's name for them: memory."""
+"""The command `block`: edit the text that is always in an agent's context."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from recollect.app.local import LocalRecollect
-from recollect.cli.options import creating_store_options, store_options
-from recollect.cli.render import print_json, say, shown, standard_input
+from recollect.cli.options import (
+    agent_option,
+    project_option,
+    reason_option,
+    with_new_store,
+    with_store,
+    yes_option,
+)
+from recollect.cli.output import Callback, Output, ask, safe, text_argument
 from recollect.domain.block import DEFAULT_LIMIT, Block
 
-Command = Callable[..., Any]
+_label_option = click.option("--label", required=True, help="The block's label.")
 
 
 @click.group()
-def memory() -> None:
+def block() -> None:
     """
-    Blocks: labelled text that is always in an agent's context.
+    Edit blocks: labelled text that is always in an agent's context.
 
-    A block is named by its id, or by --agent and --label.
-
-    \b
-    Examples:
-      recollect memory create --agent coder --label goals --description "What it works towards"
-      recollect memory update --agent coder --label persona --content "I answer in short sentences."
-      recollect memory list --agent coder
-      recollect memory history --agent coder --label persona
+    A block is named by its id, or by --label and --agent (--project, --conversation). Every change
+    is a new version; old versions stay in the history.
     """
 
 
-def _which(command: Command) -> Command:
+def _block_options(command: Callback) -> Callback:
     """Give *command* the ways to name one block."""
     for option in (
-        click.option("--conversation", help="The conversation, for one of session scope, by id."),
-        click.option("--project", help="The project, for a block of project scope."),
+        click.option("--conversation", help="The conversation of a session block, by id."),
+        click.option("--project", help="The project of a project block."),
         click.option("--label", help="The block's label."),
         click.option("--agent", help="The agent that has it."),
         click.argument("block_id", metavar="[BLOCK]", required=False),
@@ -42,260 +43,195 @@ def _which(command: Command) -> Command:
     return command
 
 
-def _target(given: dict[str, Any]) -> tuple[str | None, str, dict[str, Any]]:
-    """Return agent, label or id, and where, out of the options."""
-    block_id, agent, label = (given.pop(name) for name in ("block_id", "agent", "label"))
-    where = {name: given.pop(name) for name in ("project", "conversation")}
+def _block_address(options: dict[str, Any]) -> tuple[str | None, str, dict[str, Any]]:
+    """Remove from *options* what names a block; return its agent, label or id, and place."""
+    block_id, agent, label = (options.pop(name) for name in ("block_id", "agent", "label"))
+    place = {name: options.pop(name) for name in ("project", "conversation")}
     if block_id:
         return None, block_id, {}
-    if not label or not (agent or any(where.values())):
+    if not label or not (agent or any(place.values())):
         raise click.UsageError(
             "name a block by its id, or by --agent (--project, --conversation) and --label"
         )
-    return agent, label, {name: value for name, value in where.items() if value}
+    return agent, label, {name: value for name, value in place.items() if value}
 
 
-@memory.command()
+@block.command()
 @click.option("--agent", help="The agent it is for.")
-@click.option("--label", required=True, help="Its label, one of a kind for the agent.")
+@_label_option
 @click.option("--description", default="", help="What it is for; the model sees it.")
-@click.option("--value", "--content", "value", default="", help="What it says ('-' reads input).")
+@click.option("--value", "--content", "value", default="", help="The text ('-' reads input).")
 @click.option("--limit", type=int, default=DEFAULT_LIMIT, show_default=True, help="Characters.")
 @click.option("--read-only", is_flag=True, help="It cannot be edited.")
-@click.option("--hidden", is_flag=True, help="It stays out of prompts.")
+@click.option("--hidden", is_flag=True, help="It is not added to prompts.")
 @click.option(
     "--scope",
     type=click.Choice(["global", "project", "agent"]),
-    help="Whose it is. Default: the agent's, or the project's.",
+    help="Who shares it. Default: agent, or project without --agent.",
 )
-@click.option("--project", help="The project, for project scope.")
-@creating_store_options
-def create(recollect: LocalRecollect, *, as_json: bool, label: str, value: str, **given: Any) -> None:
-    """Make a block of an agent, a project, or everybody."""
-    text = standard_input() if value == "-" else value
-    made = recollect.blocks.create(label, text, **given)
-    if as_json:
-        print_json(made)
-    else:
-        say(f"Made block {shown(made.label)} of {made.scope} scope: {made.id}")
+@project_option
+@with_new_store
+def create(rec: LocalRecollect, *, label: str, value: str, **settings: Any) -> Output:
+    """Create a block of an agent, of a project, or global."""
+    created = rec.blocks.create(label, text_argument(value), **settings)
+    return Output(created, f"Created block {safe(created.label)}, {created.scope}: {created.id}")
 
 
-@memory.command("list")
-@click.option("--agent", help="Those this agent sees.")
-@click.option("--project", help="In this project.")
-@store_options
-def list_(recollect: LocalRecollect, *, as_json: bool, agent: str | None, project: str | None) -> None:
-    """List the blocks an agent sees, or all."""
-    found = recollect.blocks.list(agent, project=project)
-    if as_json:
-        print_json(found)
-        return
-    if not found:
-        say("There are no blocks here.")
-    for block in found:
-        _print_block(block)
+@block.command("list")
+@click.option("--agent", help="Only blocks this agent sees.")
+@project_option
+@with_store
+def list_(rec: LocalRecollect, *, agent: str | None, project: str | None) -> Output:
+    """List the blocks an agent sees, or all blocks."""
+    blocks = rec.blocks.list(agent, project=project)
+    return Output(blocks, _block_lines(*blocks) if blocks else "There are no blocks here.")
 
 
-@memory.command()
-@_which
-@store_options
-def show(recollect: LocalRecollect, *, as_json: bool, **given: Any) -> None:
-    """
-    Print one block.
-
-    \b
-    Example:
-      recollect memory show --agent coder --label persona
-    """
-    agent, label, where = _target(given)
-    found = recollect.blocks.get(agent, label, **where)
-    print_json(found) if as_json else _print_block(found)
+@block.command()
+@_block_options
+@with_store
+def show(rec: LocalRecollect, **options: Any) -> Output:
+    """Print a block."""
+    agent, label, place = _block_address(options)
+    item = rec.blocks.get(agent, label, **place)
+    return Output(item, _block_lines(item))
 
 
-@memory.command()
-@_which
+@block.command()
+@_block_options
 @click.option("--content", help="The whole new text ('-' reads standard input).")
 @click.option("--append", help="Text to add at the end.")
 @click.option("--replace", nargs=2, metavar="OLD NEW", help="Replace OLD, which occurs once.")
 @click.option("--insert", help="Text to insert at --line.")
-@click.option("--line", type=int, default=-1, help="After how many lines; -1 is the end.")
-@click.option("--expect", "expected_version", type=int, help="Only if it is at this version.")
-@click.option("--reason", default="", help="Why, for the history.")
-@store_options
+@click.option("--line", type=int, default=-1, help="Insert after this many lines; -1 is the end.")
+@click.option("--expect", "expected_version", type=int, help="Only if this is its version.")
+@reason_option
+@with_store
 def update(
-    recollect: LocalRecollect,
+    rec: LocalRecollect,
     *,
-    as_json: bool,
     content: str | None,
     append: str | None,
     replace: tuple[str, str] | None,
     insert: str | None,
     line: int,
-    expected_version: int | None,
-    reason: str,
-    **given: Any,
-) -> None:
-    """
-    Edit a block's text; every value stays in its history.
-
-    \b
-    Examples:
-      recollect memory update --agent coder --label persona --append "I write tests first."
-      recollect memory update --agent coder --label persona --replace "short" "plain"
-    """
-    agent, label, where = _target(given)
-    how: dict[str, Any] = {"expected_version": expected_version, "reason": reason, **where}
-    chosen = [one for one in (content, append, replace, insert) if one is not None]
-    if len(chosen) != 1:
-        raise click.UsageError("give one of --content, --append, --replace, --insert")
+    **options: Any,
+) -> Output:
+    """Edit the text of a block."""
+    agent, label, place = _block_address(options)
+    edit: dict[str, Any] = {**options, **place}
+    if sum(text is not None for text in (content, append, replace, insert)) != 1:
+        raise click.UsageError("use one of --content, --append, --replace, --insert")
     if content is not None:
-        text = standard_input() if content == "-" else content
-        kept = recollect.blocks.set(agent, label, text, **how)
+        item = rec.blocks.set(agent, label, text_argument(content), **edit)
     elif append is not None:
-        kept = recollect.blocks.append(agent, label, append, **how)
+        item = rec.blocks.append(agent, label, append, **edit)
     elif replace is not None:
-        kept = recollect.blocks.replace(agent, label, *replace, **how)
+        item = rec.blocks.replace(agent, label, *replace, **edit)
     else:
-        kept = recollect.blocks.insert(agent, label, insert or "", line, **how)
-    if as_json:
-        print_json(kept)
-    else:
-        say(f"Block {shown(kept.label)} is at version {kept.version}.")
+        item = rec.blocks.insert(agent, label, insert or "", line, **edit)
+    return Output(item, f"Block {safe(item.label)} is at version {item.version}.")
 
 
-@memory.command()
-@_which
+@block.command()
+@_block_options
 @click.option("--new-label", help="Another label.")
 @click.option("--description", help="Another description.")
 @click.option("--limit", type=int, help="Another limit, in characters.")
 @click.option("--read-only/--writable", default=None, help="Whether it can be edited.")
-@click.option("--hidden/--shown", default=None, help="Whether it stays out of prompts.")
-@store_options
-def settings(recollect: LocalRecollect, *, as_json: bool, **given: Any) -> None:
-    """
-    Change how a block is called, how long it may be, who may edit it.
-
-    \b
-    Example:
-      recollect memory settings --agent coder --label goals --limit 5000
-    """
-    agent, label, where = _target(given)
-    changes = {name: value for name, value in given.items() if value is not None}
-    kept = recollect.blocks.update(agent, label, **changes, **where)
-    print_json(kept) if as_json else _print_block(kept)
+@click.option("--hidden/--shown", default=None, help="Whether it is left out of prompts.")
+@with_store
+def settings(rec: LocalRecollect, **options: Any) -> Output:
+    """Change a block's label, description, limit, or who can edit it."""
+    agent, label, place = _block_address(options)
+    changes = {name: value for name, value in options.items() if value is not None}
+    item = rec.blocks.update(agent, label, **changes, **place)
+    return Output(item, _block_lines(item))
 
 
-@memory.command()
-@_which
-@store_options
-def history(recollect: LocalRecollect, *, as_json: bool, **given: Any) -> None:
-    """Print every value a block has had: who set it, when, why."""
-    agent, label, where = _target(given)
-    found = recollect.blocks.history(agent, label, **where)
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        why = f": {shown(one.reason)}" if one.reason else ""
-        say(f"[bold]{one.version}[/bold] [dim]{one.changed_at:%Y-%m-%d %H:%M} {one.by}{why}[/dim]")
-        say(shown(one.value) or "[dim](empty)[/dim]")
+@block.command()
+@_block_options
+@with_store
+def history(rec: LocalRecollect, **options: Any) -> Output:
+    """Print every version of a block: its text, who changed it, when and why."""
+    agent, label, place = _block_address(options)
+    versions = rec.blocks.history(agent, label, **place)
+
+    def lines() -> Iterator[str]:
+        for item in versions:
+            reason = f": {safe(item.reason)}" if item.reason else ""
+            change = f"{item.changed_at:%Y-%m-%d %H:%M} {item.by}{reason}"
+            yield f"[bold]{item.version}[/bold] [dim]{change}[/dim]"
+            yield safe(item.value) or "[dim](empty)[/dim]"
+
+    return Output(versions, lines())
 
 
-@memory.command()
-@_which
+@block.command()
+@_block_options
 @click.option("--from", "older", type=int, required=True, help="The older version.")
-@click.option("--to", "newer", type=int, help="The newer version. Default: today's.")
-@store_options
-def diff(
-    recollect: LocalRecollect, *, as_json: bool, older: int, newer: int | None, **given: Any
-) -> None:
-    """
-    Print what changed between two versions of a block.
-
-    \b
-    Example:
-      recollect memory diff --agent coder --label persona --from 1
-    """
-    agent, label, where = _target(given)
-    text = recollect.blocks.diff(agent, label, older, newer, **where)
-    print_json({"diff": text}) if as_json else say(shown(text) or "They say the same.")
+@click.option("--to", "newer", type=int, help="The newer version. Default: the current one.")
+@with_store
+def diff(rec: LocalRecollect, *, older: int, newer: int | None, **options: Any) -> Output:
+    """Print what changed between two versions of a block."""
+    agent, label, place = _block_address(options)
+    text = rec.blocks.diff(agent, label, older, newer, **place)
+    return Output({"diff": text}, safe(text) or "The versions are equal.")
 
 
-@memory.command()
-@_which
-@click.option("--to", "version", type=int, required=True, help="The version to go back to.")
-@click.option("--reason", default="", help="Why, for the history.")
-@store_options
-def rollback(
-    recollect: LocalRecollect, *, as_json: bool, version: int, reason: str, **given: Any
-) -> None:
-    """
-    Give a block the value it had at a version; that is a new version itself.
-
-    \b
-    Example:
-      recollect memory rollback --agent coder --label persona --to 2
-    """
-    agent, label, where = _target(given)
-    kept = recollect.blocks.rollback(agent, label, version, reason=reason, **where)
-    if as_json:
-        print_json(kept)
-    else:
-        say(f"Block {shown(kept.label)} is at version {kept.version} and says what {version} said.")
+@block.command()
+@_block_options
+@click.option("--to", "version", type=int, required=True, help="The version to restore.")
+@reason_option
+@with_store
+def rollback(rec: LocalRecollect, *, version: int, reason: str, **options: Any) -> Output:
+    """Restore the text of an earlier version, as a new version."""
+    agent, label, place = _block_address(options)
+    item = rec.blocks.rollback(agent, label, version, reason=reason, **place)
+    text = f"Block {safe(item.label)} is at version {item.version}, the text of version {version}."
+    return Output(item, text)
 
 
-@memory.command()
+@block.command()
 @click.argument("block_id", metavar="BLOCK")
-@click.option("--agent", required=True, help="The agent that is to have it.")
-@store_options
-def attach(recollect: LocalRecollect, *, as_json: bool, block_id: str, agent: str) -> None:
+@agent_option
+@with_store
+def attach(rec: LocalRecollect, *, block_id: str, agent: str) -> Output:
     """Share a global block with an agent."""
-    kept = recollect.blocks.attach(agent, block_id)
-    print_json(kept) if as_json else say(f"{shown(agent)} has the block {shown(kept.label)} now.")
+    item = rec.blocks.attach(agent, block_id)
+    return Output(item, f"Attached block {safe(item.label)} to {safe(agent)}.")
 
 
-@memory.command()
-@click.option("--agent", required=True, help="The agent that has it.")
-@click.option("--label", required=True, help="The block's label.")
-@store_options
-def detach(recollect: LocalRecollect, *, as_json: bool, agent: str, label: str) -> None:
-    """
-    Take a shared block from an agent; the block stays.
-
-    \b
-    Example:
-      recollect memory detach --agent coder --label style
-    """
-    kept = recollect.blocks.detach(agent, label)
-    print_json(kept) if as_json else say(f"{shown(agent)} no longer has {shown(kept.label)}.")
+@block.command()
+@agent_option
+@_label_option
+@with_store
+def detach(rec: LocalRecollect, *, agent: str, label: str) -> Output:
+    """Detach a shared block from an agent; the block is not deleted."""
+    item = rec.blocks.detach(agent, label)
+    return Output(item, f"Detached block {safe(item.label)} from {safe(agent)}.")
 
 
-@memory.command()
-@_which
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@store_options
-def delete(recollect: LocalRecollect, *, as_json: bool, yes: bool, **given: Any) -> None:
-    """
-    Remove a block with its history, for every agent that has it.
-
-    \b
-    Example:
-      recollect memory delete --agent coder --label goals --yes
-    """
-    agent, label, where = _target(given)
-    found = recollect.blocks.get(agent, label, **where)
-    if not yes:
-        click.confirm(f"Delete the block {found.label!r} for good?", abort=True, err=as_json)
-    recollect.blocks.delete(None, found)
-    print_json(found) if as_json else say(f"Deleted the block {shown(found.label)}.")
+@block.command()
+@_block_options
+@yes_option
+@with_store
+def delete(rec: LocalRecollect, *, yes: bool, **options: Any) -> Output:
+    """Delete a block with its history, for every agent that has it."""
+    agent, label, place = _block_address(options)
+    item = rec.blocks.get(agent, label, **place)
+    ask(f"Delete the block {item.label!r} for good?", yes=yes)
+    rec.blocks.delete(None, item)
+    return Output(item, f"Deleted block {safe(item.label)}.")
 
 
-def _print_block(block: Block) -> None:
-    size = f"{len(block.value)} of {block.limit}" if block.limit else str(len(block.value))
-    marks = [block.scope.value, f"version {block.version}", f"{size} characters"]
-    marks += ["read-only"] if block.read_only else []
-    marks += ["hidden"] if block.hidden else []
-    say(f"[bold]{shown(block.label)}[/bold]  [dim]{', '.join(marks)} · {block.id}[/dim]")
-    if block.description:
-        say(f"[dim]{shown(block.description)}[/dim]")
-    say(shown(block.value) or "[dim](empty)[/dim]")
+def _block_lines(*blocks: Block) -> Iterator[str]:
+    for item in blocks:
+        size = f"{len(item.value)} of {item.limit}" if item.limit else str(len(item.value))
+        marks = [item.scope.value, f"version {item.version}", f"{size} characters"]
+        marks += ["read-only"] if item.read_only else []
+        marks += ["hidden"] if item.hidden else []
+        yield f"[bold]{safe(item.label)}[/bold]  [dim]{', '.join(marks)} · {item.id}[/dim]"
+        if item.description:
+            yield f"[dim]{safe(item.description)}[/dim]"
+        yield safe(item.value) or "[dim](empty)[/dim]"

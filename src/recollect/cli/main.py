@@ -1,90 +1,151 @@
-"""The command group. A command is loaded when it is used: nobody waits for the others."""
+"""
+The command `recollect`: its sections of commands, loaded one at a time.
 
+Only the module of the command that runs is imported, so `recollect --version` starts in
+milliseconds and the overview of commands loads none of them.
+"""
+
+import difflib
 import sys
 from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
 
 import click
+from click.shell_completion import CompletionItem
 
 from recollect import __version__
+from recollect.cli.examples import add_examples
 
-# Where each command is: a file of this folder, and its name there.
-COMMANDS: Mapping[str, str] = {
-    "add": "writing.add",
-    "agent": "agents.agent",
-    "memory": "blocks.memory",
-    "conversation": "conversations.conversation",
-    "archive": "conversations.archive",
-    "skills": "skills.skills",
-    "files": "files.files",
-    "search": "searching.search",
-    "context": "reading.context",
-    "window": "window.window",
-    "tokens": "window.tokens",
-    "show": "reading.show",
-    "explain": "reading.explain",
-    "why-not": "reading.why_not",
-    "capture": "capturing.capture",
-    "work": "capturing.work",
-    "jobs": "capturing.jobs",
-    "inbox": "review.inbox",
-    "promote": "review.promote",
-    "reject": "review.reject",
-    "undo": "review.undo",
-    "consolidate": "review.consolidate",
-    "maintain": "review.maintain",
-    "confirm": "review.confirm",
-    "link": "writing.link",
-    "forget": "writing.forget",
-    "views": "reading.views",
-    "models": "models.models",
-    "export": "upkeep.export",
-    "import": "importing.import_",
-    "verify": "upkeep.verify",
-    "rebuild": "upkeep.rebuild",
-    "status": "upkeep.status",
-    "doctor": "upkeep.doctor",
-    "serve": "serving.serve",
-    "mcp": "mcp.mcp",
-    "stop": "serving.stop",
-    "hook": "hooks.hook",
-    "setup": "setting_up.setup",
+# The overview: commands of one row share their line.
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Remember and find": {
+        "add": "Store a memory.",
+        "search": "Search memories, conversations, blocks or files.",
+        "context": "Print what an agent should know for a task.",
+        "capture": "Extract memories from transcripts and notes.",
+        "show": "Print a memory.",
+        "explain, why-not": "Explain a memory, a search, or a missing result.",
+        "forget": "Delete a memory everywhere.",
+    },
+    "Review": {
+        "inbox": "Review candidates one by one, or list them.",
+        "promote, reject, undo": "Decide on candidates by id; undo a decision.",
+    },
+    "Agents": {
+        "agent": "Create, list, copy, merge and delete agents.",
+        "block": "Edit blocks: text that is always in an agent's context.",
+        "conversation": "Record, read and compact conversations.",
+        "archive": "Insert and search the passages of an agent's archive.",
+        "skill": "Find skills and load them into agents.",
+        "file": "Open, index and search files for agents.",
+    },
+    "Connect": {
+        "setup": "Connect Claude Code, Codex, Cursor and other clients.",
+        "serve, stop": "Start and stop the HTTP server.",
+        "mcp, hook": "Answer an MCP client, or a hook of a coding agent.",
+        "import, export": "Read and write export files; import other histories.",
+    },
+    "Maintain": {
+        "status, doctor": "Show what is stored; check this installation.",
+        "verify, rebuild": "Check the store; rebuild its indexes.",
+        "maintain, consolidate": "Find duplicates and outdated facts.",
+        "confirm, link": "Confirm that a memory is true; link two memories.",
+        "work, jobs": "Run pending jobs; list and retry them.",
+        "models, views": "Choose the embedding model; save searches.",
+    },
 }
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "memories": ("add", "context", "show", "explain", "why-not", "forget", "confirm", "link"),
+    "search": ("search",),
+    "capture": ("capture",),
+    "inbox": ("inbox", "promote", "reject", "undo"),
+    "agents": ("agent",),
+    "blocks": ("block",),
+    "conversations": ("conversation",),
+    "archive": ("archive",),
+    "skills": ("skill",),
+    "files": ("file",),
+    "setup": ("setup",),
+    "serve": ("serve", "stop"),
+    "mcp": ("mcp",),
+    "hook": ("hook",),
+    "transfer": ("import", "export"),
+    "maintenance": ("status", "doctor", "verify", "rebuild", "maintain", "consolidate"),
+    "jobs": ("work", "jobs"),
+    "models": ("models",),
+    "views": ("views",),
+}
+COMMANDS = {name: module for module, names in _MODULES.items() for name in names}
+# Other spellings, not shown in the overview: a command, or a command of a group.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "memory": ("block",),
+    "skills": ("skill",),
+    "files": ("file",),
+    "window": ("agent", "window"),
+    "tokens": ("agent", "tokens"),
+}
+_FOOTER = "`recollect COMMAND --help` shows its options (--db, --json, …) and examples."
 
 
-class _Commands(click.Group):
-    """The commands of the table."""
+class RecollectGroup(click.Group):
+    """The commands of `COMMANDS` and `ALIASES`, each loaded when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, without aliases."""
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        # Where there is no such command, one of all is suggested.
-        for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:
-            file, _, known_as = COMMANDS[name].partition(".")
-            self.add_command(getattr(import_module(f"recollect.cli.{file}"), known_as))
-        return self.commands.get(cmd_name)
+        """Load a command; suggest similar names if there is none of that name."""
+        name, *sub_names = ALIASES.get(cmd_name, (cmd_name,))
+        if name not in COMMANDS:
+            if not ctx.resilient_parsing:
+                similar = difflib.get_close_matches(name, [*COMMANDS, *ALIASES])
+                hint = f"did you mean {' or '.join(similar)}?" if similar else "see --help"
+                ctx.fail(f"there is no command {name!r}; {hint}")
+            return None
+        attribute = "import_" if name == "import" else name.replace("-", "_")
+        module = import_module(f"recollect.cli.{COMMANDS[name]}")
+        command: click.Command = getattr(module, attribute)
+        add_examples(command, name)
+        for sub_name in sub_names:
+            assert isinstance(command, click.Group)
+            command = command.commands[sub_name]
+        return command
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the overview of all commands on one screen."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        for title, rows in SECTIONS.items():
+            formatter.write(f"\n{title}:\n")
+            for names, text in rows.items():
+                formatter.write(f"  {names:<22} {text}\n")
+        formatter.write(f"\n{_FOOTER}\n")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command without loading any."""
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        texts = {
+            name: text
+            for rows in SECTIONS.values()
+            for names, text in rows.items()
+            for name in names.split(", ")
+        }
+        return [
+            CompletionItem(name, help=text)
+            for name, text in texts.items()
+            if name.startswith(incomplete)
+        ]
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=RecollectGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="recollect")
 @click.option("--db", help="The database file, for every command after it.")
 def main(db: str | None) -> None:
-    """
-    Local-first, evidence-backed memory for AI agents.
-
-    \b
-    Examples:
-      recollect add "Answers should be short."
-      recollect search "how long should answers be?"
-      recollect context "write the release notes"
-      recollect capture session.jsonl --work
-      recollect inbox
-      recollect agent create --name helper
-    """
+    """Local-first, evidence-backed memory for AI agents."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(
-                errors="replace"
-            )  # a poor terminal gets question marks, no traceback
+            # A terminal without the right character set gets question marks, not a traceback.
+            stream.reconfigure(errors="replace")

@@ -1,4 +1,4 @@
-"""The command that serves MCP over standard input and output. Nothing else loads the protocol."""
+"""The command `mcp`: serve MCP over standard input and output."""
 
 import logging
 import signal
@@ -8,16 +8,14 @@ from pathlib import Path
 import click
 
 from recollect.app.local import LocalRecollect
-from recollect.cli.options import Refused
-from recollect.cli.render import visible
+from recollect.cli.output import database, errors_in_one_line
 from recollect.config import load_settings
-from recollect.errors import RecollectError
 
 PROFILES = ("recollect", "memory-graph", "chatgpt")
 
 
 @click.command()
-@click.option("--db", help="The database file, made if it does not exist.")
+@click.option("--db", help="The database file, created if it does not exist.")
 @click.option("--project", help="The project, by name, remote or path. Default: this folder's.")
 @click.option("--agent", help="The agent whose blocks and conversations are seen, by name.")
 @click.option(
@@ -25,21 +23,17 @@ PROFILES = ("recollect", "memory-graph", "chatgpt")
     type=click.Choice(PROFILES),
     default="recollect",
     show_default=True,
-    help="Whose tools to offer: Recollect's, or another server's in their place.",
+    help="The tools to offer: Recollect's, or those of another server.",
 )
-@click.option("--trust", is_flag=True, help="Let the agent decide: nothing waits for review.")
+@click.option("--trust", is_flag=True, help="What the agent stores is active at once.")
 def mcp(db: str | None, project: str | None, agent: str | None, profile: str, trust: bool) -> None:
     """
     Serve an MCP client over standard input and output.
 
-    What the agent remembers waits in the inbox until you keep it, unless --trust. An empty
-    --project means none: only what is global is seen.
-
-    \b
-    Example:
-      recollect mcp --project . --agent coder < /dev/null
+    What the agent stores waits in the inbox, unless --trust. With an empty --project only global
+    memories are seen.
     """
-    # The protocol's package takes half a second: no other command pays for it.
+    # Importing the MCP package takes half a second; only this command needs it.
     from recollect.mcp.caller_scope import Caller
     from recollect.mcp.stdio_transport import serve_stdio
 
@@ -49,18 +43,14 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     # A read from the pipe cannot be interrupted, and what was acknowledged is on disk: Ctrl-C ends
     # the process, not the read.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    named = db or click.get_current_context().find_root().params.get("db")
     caller = Caller(project=project or None, agent=agent, trusted=trust, profile=profile)
-    try:
-        with LocalRecollect(load_settings(db=named)) as memory:
-            memory.engine.viewer(**caller.read_scope)  # what cannot be a project or an agent is refused now
-            serve_stdio(memory, caller, start_folder=None if project is not None else _here())
-    except RecollectError as error:
-        raise Refused(visible(str(error))) from error
+    with errors_in_one_line(), LocalRecollect(load_settings(db=database(db))) as rec:
+        rec.engine.viewer(**caller.read_scope)  # refuses an invalid project or agent now
+        serve_stdio(rec, caller, start_folder=None if project is not None else _current_folder())
 
 
-def _here() -> Path | None:
+def _current_folder() -> Path | None:
     try:
         return Path.cwd()
     except FileNotFoundError:
-        return None  # the folder was removed: then no project is seen
+        return None  # the folder was removed, so there is no project

@@ -1,88 +1,139 @@
-"""What every command shares: which store, which form of output, and how it fails."""
+"""
+Options that several commands share, and the open store that most commands work on.
+
+Options that mirror a request model are made from its fields: `request_options(SearchRequest)` gives
+a command one option for each optional field with a description.
+"""
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from enum import Enum
+from types import NoneType
+from typing import Any, get_args, get_origin
 
 import click
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from recollect.app.local import LocalRecollect
-from recollect.cli.render import visible
+from recollect.cli.output import Callback, database, errors_in_one_line, json_option, print_output
 from recollect.config import expand_home, load_settings
-from recollect.errors import RecollectError
 
-Command = Callable[..., Any]
+Decorator = Callable[[Callback], Callback]
+
+agent_option = click.option("--agent", required=True, help="The agent, by name or id.")
+agent_argument = click.argument("agent", metavar="AGENT")
+project_option = click.option("--project", help="The project: name, remote or path ('.').")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+reason_option = click.option("--reason", default="", help="The reason, for the history.")
+id_argument = click.argument("memory_id", metavar="ID")
+ids_argument = click.argument("memory_ids", metavar="ID...", nargs=-1, required=True)
 
 
-class Refused(click.ClickException):
-    """An error of ours as one line and exit code 1."""
+def limit_option(default: int) -> Decorator:
+    """Return the option `--limit`."""
+    return click.option("-n", "--limit", default=default, show_default=True, help="At most.")
 
-    exit_code = 1
 
-
-def store_options(command: Command, *, creates: bool = False) -> Command:
+def with_store(command: Callback, *, creates: bool = False) -> Callback:
     """
-    Give *command* `--db` and `--json`, an open memory as its first argument, and kind errors.
+    Give *command* `--db`, `--json` and the open store as its first argument.
 
-    A store that is named and does not exist is made only by a command that *creates*.
+    A store that is named and does not exist is created only by a command that *creates*.
     """
 
     @click.option("--db", help="The database file. Default: RECOLLECT_DB, the configuration file.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+    @json_option
     @functools.wraps(command)
-    def run(db: str | None, as_json: bool, **given: Any) -> Any:
-        root = click.get_current_context().find_root()
-        try:
-            named = db or root.params.get("db")
-            if named and not creates and not expand_home(named).exists():
-                raise Refused(f"there is no store at {named}; `recollect add` makes one")
-            with LocalRecollect(load_settings(db=named)) as memory:
-                return command(memory, as_json=as_json, **given)
-        except RecollectError as error:
-            # A message may quote what was stored, and a terminal would obey it.
-            raise Refused(visible(str(error))) from error
+    def run(db: str | None, as_json: bool, **options: Any) -> None:
+        path = database(db)
+        if path and not creates and not expand_home(path).exists():
+            message = f"there is no store at {path}; `recollect add` creates one"
+            raise click.ClickException(message)
+        with errors_in_one_line(), LocalRecollect(load_settings(db=path)) as rec:
+            print_output(command(rec, **options))  # before the store is closed
 
     return run
 
 
-def place_options(command: Command) -> Command:
-    """Give *command* the options that say from where a request is made."""
-    for option in (
-        click.option("--session", help="The session it belongs to."),
-        click.option("--agent", help="The agent it belongs to, by name."),
-        click.option("--repo", help="The repo, by name, remote or path."),
-        click.option("--project", help="The project, by name, remote or path ('.' is here)."),
-    ):
-        command = option(command)
-    return command
+def with_new_store(command: Callback) -> Callback:
+    """Do the same as `with_store`, and create the store if it does not exist."""
+    return with_store(command, creates=True)
 
 
-def filter_options(command: Command) -> Command:
-    """Give *command* the options that narrow a search."""
-    for option in (
-        click.option("--everywhere", is_flag=True, help="Look in every project and agent."),
-        click.option("--until", help="Only what was observed until then (2026-05-08)."),
-        click.option("--since", help="Only what was observed since then (2026-05-08)."),
-        click.option("--tag", "tags", multiple=True, help="Only with this tag. May be repeated."),
-        click.option("--status", "statuses", multiple=True, help="Only of this status."),
-        click.option("--type", "types", multiple=True, help="Only of this type."),
-        click.option("--scope", "scopes", multiple=True, help="Only of this scope."),
-        click.option("-n", "--limit", default=10, show_default=True, help="How many at most."),
-    ):
-        command = option(command)
-    return command
+def request_options(request: type[BaseModel], *, without: tuple[str, ...] = ()) -> Decorator:
+    """
+    Give a command the options of *request*: its optional fields that have a description.
 
-
-def given_filters(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a search without those that were not used."""
-    # By identity: 0 is a value somebody gave.
-    return {
-        name: value
-        for name, value in given.items()
-        if value is not None and value is not False and value != ()
+    Only the options that were used are passed on, so the defaults are those of the request.
+    """
+    fields = {
+        name: field
+        for name, field in request.model_fields.items()
+        if field.description and not field.is_required() and name not in without
     }
 
+    def decorate(command: Callback) -> Callback:
+        @functools.wraps(command)
+        def run(*args: Any, **options: Any) -> Any:
+            # By identity: 0 is a value that was given.
+            return command(
+                *args,
+                **{
+                    name: value
+                    for name, value in options.items()
+                    if name not in fields or not (value is None or value is False or value == ())
+                },
+            )
 
-def creating_store_options(command: Command) -> Command:
-    """Give *command* the same, and let it make the store."""
-    return store_options(command, creates=True)
+        wrapped: Callback = run
+        for name, field in reversed(fields.items()):
+            wrapped = _request_option(name, field)(wrapped)
+        return wrapped
+
+    return decorate
+
+
+def _request_option(name: str, field: FieldInfo) -> Decorator:
+    kind, is_list = _value_type(field.annotation)
+    names = [f"--{(_singular(name) if is_list else name).replace('_', '-')}", name]
+    if name == "limit":
+        names.insert(0, "-n")
+    text = field.description or ""
+    if isinstance(field.default, int) and not isinstance(field.default, bool):
+        text += f" Default: {field.default}."
+    if kind is bool:
+        return click.option(*names, is_flag=True, help=text)
+    values = isinstance(kind, type) and issubclass(kind, Enum)
+    choice = click.Choice([str(member.value) for member in kind]) if values else None
+    number = kind if kind in (int, float) else None
+    return click.option(*names, type=choice or number, multiple=is_list, help=text)
+
+
+def _value_type(annotation: Any) -> tuple[Any, bool]:
+    """Return the type of one value, and whether the field holds several."""
+    while get_origin(annotation) is not None:
+        first, *rest = [part for part in get_args(annotation) if part is not NoneType]
+        if rest == [...]:
+            return _value_type(first)[0], True
+        annotation = first
+    return annotation, False
+
+
+def _singular(name: str) -> str:
+    return name[:-2] if name.endswith("ses") else name[:-1]
+
+
+class DefaultGroup(click.Group):
+    """A group that runs its *default* command if its first argument is not a command."""
+
+    def __init__(self, *args: Any, default: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command first unless a command or help is asked for."""
+        completes = ctx.resilient_parsing and not args
+        if not completes and (not args or args[0] not in {*self.commands, "-h", "--help"}):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)

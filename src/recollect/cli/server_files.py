@@ -1,8 +1,8 @@
 """
-What a server leaves on the disk of the person who runs it: its pid and its log, by port.
+The pid file and the log file of a server, by port.
 
-They lie where the system keeps the state of programs, readable by their owner only. A pid file says
-who should be there; whether it still is must be asked.
+They are in the state folder of the user, readable by the owner only. A pid file does not prove that
+the server still runs: ask it.
 """
 
 import contextlib
@@ -14,12 +14,12 @@ from pathlib import Path
 
 from recollect.hooks import state_files
 
-MOST_LOG_BYTES = 5_000_000
+MAX_LOG_BYTES = 5_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
-    """The server a pid file tells of."""
+class ServerRecord:
+    """What a pid file says about its server."""
 
     pid: int
     host: str
@@ -29,7 +29,7 @@ class Running:
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
-    """Return where state is kept: XDG's place, or Windows' own."""
+    """Return the state folder of XDG, or of Windows."""
     return Path(state_files.state_folder(dict(environ)))
 
 
@@ -43,41 +43,40 @@ def log_file(folder: Path, port: int) -> Path:
     return folder / f"server-{port}.log"
 
 
-def write_pid(path: Path, running: Running) -> None:
+def write_pid(path: Path, record: ServerRecord) -> None:
     """Write a pid file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     new = path.with_name(f"{path.name}.{os.getpid()}")
     with contextlib.suppress(FileNotFoundError):
         new.unlink()
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(asdict(running), file)
+        json.dump(asdict(record), file)
     new.replace(path)
 
 
-def read_pid(path: Path) -> Running | None:
-    """Return what a pid file tells, None where there is none or it is of no use."""
+def read_pid(path: Path) -> ServerRecord | None:
+    """Return what a pid file says, None if there is none or it is not valid."""
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-        running = Running(**read)
+        record = ServerRecord(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-    sound = type(running.pid) is int and running.pid > 1 and type(running.port) is int
-    return running if sound and isinstance(running.host, str) else None
+    is_valid = type(record.pid) is int and record.pid > 1 and type(record.port) is int
+    return record if is_valid and isinstance(record.host, str) else None
 
 
 def remove_pid(path: Path, pid: int) -> None:
-    """Remove a pid file, unless another server has written its own there meanwhile."""
-    running = read_pid(path)
-    if running is None or running.pid == pid:
+    """Remove a pid file, unless another server has written its own since."""
+    record = read_pid(path)
+    if record is None or record.pid == pid:
         path.unlink(missing_ok=True)
 
 
 def open_log(path: Path) -> int:
-    """Return a descriptor that appends to the log; one that has grown large is started anew."""
+    """Return a descriptor that appends to the log; a log that is too large is emptied first."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if path.exists() and path.stat().st_size > MOST_LOG_BYTES:
+    if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
         path.unlink()
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     if os.name == "posix":
-        os.fchmod(opened, 0o600)
-    return opened
+        os.fchmod(descriptor, 0o600)
+    return descriptor

@@ -1,160 +1,140 @@
-"""Commands about skills: what there is, what an agent has loaded, what it learnt."""
+"""The command `skill`: find skills, load them into agents, and draft new ones."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from recollect.app.local import LocalRecollect
-from recollect.cli.options import creating_store_options, given_filters, store_options
-from recollect.cli.render import print_json, say, shown
+from recollect.cli.options import (
+    agent_option,
+    limit_option,
+    project_option,
+    with_new_store,
+    with_store,
+)
+from recollect.cli.output import Output, safe, warnings
 from recollect.domain.skill import SkillReport
 
-_PROJECT = click.option("--project", help="The project's folder ('.' is here), or its name.")
-_AGENT = click.option("--agent", required=True, help="The agent, by name or id.")
+_skill_option = click.option("--skill", required=True, help="The name of the skill.")
 
 
 @click.group()
-def skills() -> None:
+def skill() -> None:
     """
-    Skills: folders with a SKILL.md that teach an agent to do something.
+    Find skills and load them into agents.
 
-    \b
-    Examples:
-      recollect skills discover --project .
-      recollect skills load --agent coder --skill remember-well
-      recollect skills list --agent coder
+    A skill is a folder with a SKILL.md that teaches an agent to do something.
     """
 
 
-@skills.command()
-@_PROJECT
-@creating_store_options
-def discover(memory: LocalRecollect, *, as_json: bool, project: str | None) -> None:
-    """List the bundled, global and project's skills, and what is wrong with any."""
-    report = memory.skills.list(project=project)
-    print_json(report) if as_json else _print_report(report)
+@skill.command()
+@project_option
+@with_new_store
+def discover(rec: LocalRecollect, *, project: str | None) -> Output:
+    """List the bundled, global and project skills, and their problems."""
+    report = rec.skills.list(project=project)
+    return Output(report, _report_lines(report))
 
 
-@skills.command()
-@_AGENT
-@click.option("--skill", required=True, help="Its name.")
-@_PROJECT
-@store_options
-def load(memory: LocalRecollect, *, as_json: bool, agent: str, skill: str, project: str | None) -> None:
-    """Give a skill to an agent."""
-    loaded = memory.skills.load(agent, skill, project=project)
-    print_json(loaded) if as_json else say(f"{shown(agent)} has {shown(loaded.skill.name)} now.")
+@skill.command()
+@agent_option
+@_skill_option
+@project_option
+@with_store
+def load(rec: LocalRecollect, *, agent: str, skill: str, project: str | None) -> Output:
+    """Load a skill into an agent."""
+    loaded = rec.skills.load(agent, skill, project=project)
+    return Output(loaded, f"Loaded {safe(loaded.skill.name)} into {safe(agent)}.")
 
 
-@skills.command()
-@_AGENT
-@click.option("--skill", required=True, help="Its name.")
-@_PROJECT
-@store_options
-def unload(
-    memory: LocalRecollect, *, as_json: bool, agent: str, skill: str, project: str | None
-) -> None:
-    """
-    Take a skill from an agent.
-
-    \b
-    Example:
-      recollect skills unload --agent coder --skill remember-well
-    """
-    gone = memory.skills.unload(agent, skill, project=project)
-    print_json(gone) if as_json else say(f"{shown(agent)} no longer has {shown(gone.skill.name)}.")
+@skill.command()
+@agent_option
+@_skill_option
+@project_option
+@with_store
+def unload(rec: LocalRecollect, *, agent: str, skill: str, project: str | None) -> Output:
+    """Unload a skill from an agent."""
+    unloaded = rec.skills.unload(agent, skill, project=project)
+    return Output(unloaded, f"Unloaded {safe(unloaded.skill.name)} from {safe(agent)}.")
 
 
-@skills.command("list")
-@_AGENT
-@store_options
-def list_(memory: LocalRecollect, *, as_json: bool, agent: str) -> None:
+@skill.command("list")
+@agent_option
+@with_store
+def list_(rec: LocalRecollect, *, agent: str) -> Output:
     """List the skills an agent has loaded."""
-    found = memory.skills.loaded(agent)
-    if as_json:
-        print_json(found)
-        return
-    if not found:
-        say("No skill is loaded.")
-    for one in found:
-        say(f"[bold]{shown(one.skill.name)}[/bold] {shown(one.skill.description)}")
-        say(f"   [dim]{one.skill.origin}, loaded {one.loaded_at:%Y-%m-%d %H:%M}[/dim]")
+    skills = rec.skills.loaded(agent)
+
+    def lines() -> Iterator[str]:
+        if not skills:
+            yield "No skill is loaded."
+        for item in skills:
+            yield f"[bold]{safe(item.skill.name)}[/bold] {safe(item.skill.description)}"
+            yield f"   [dim]{item.skill.origin}, loaded {item.loaded_at:%Y-%m-%d %H:%M}[/dim]"
+
+    return Output(skills, lines())
 
 
-@skills.command()
-@_AGENT
-@_PROJECT
-@store_options
-def refresh(memory: LocalRecollect, *, as_json: bool, agent: str, project: str | None) -> None:
-    """
-    Write an agent's catalogue of skills anew, and take loaded ones as they stand now.
-
-    \b
-    Example:
-      recollect skills refresh --agent coder --project .
-    """
-    report = memory.skills.refresh(agent, project=project)
-    print_json(report) if as_json else _print_report(report)
+@skill.command()
+@agent_option
+@project_option
+@with_store
+def refresh(rec: LocalRecollect, *, agent: str, project: str | None) -> Output:
+    """Update an agent's list of skills and its loaded skills from disk."""
+    report = rec.skills.refresh(agent, project=project)
+    return Output(report, _report_lines(report))
 
 
-@skills.command()
+@skill.command()
 @click.argument("query")
-@_PROJECT
-@click.option("-n", "--limit", default=5, show_default=True, help="How many at most.")
-@creating_store_options
-def search(
-    memory: LocalRecollect, *, as_json: bool, query: str, project: str | None, limit: int
-) -> None:
-    """
-    Find skills by words and by meaning.
+@project_option
+@limit_option(5)
+@with_new_store
+def search(rec: LocalRecollect, *, query: str, project: str | None, limit: int) -> Output:
+    """Search skills by words and meaning."""
+    hits = rec.skills.search(query, project=project, limit=limit)
 
-    \b
-    Example:
-      recollect skills search "go through pending memories"
-    """
-    hits = memory.skills.search(query, project=project, limit=limit)
-    if as_json:
-        print_json(hits)
-        return
-    if not hits:
-        say("No skill answers that.")
-    for hit in hits:
-        say(f"[bold]{shown(hit.skill.name)}[/bold]  [cyan]{hit.score:.2f}[/cyan]")
-        say(f"   [dim]{shown(hit.skill.description)}[/dim]")
+    def lines() -> Iterator[str]:
+        if not hits:
+            yield "No skill was found."
+        for hit in hits:
+            yield f"[bold]{safe(hit.skill.name)}[/bold]  [cyan]{hit.score:.2f}[/cyan]"
+            yield f"   [dim]{safe(hit.skill.description)}[/dim]"
+
+    return Output(hits, lines())
 
 
-@skills.command()
+@skill.command()
 @click.argument("conversation", metavar="CONVERSATION")
-@click.option("--name", required=True, help="The skill's name: small letters and hyphens.")
-@click.option("--title", default="", help="Its title.")
+@click.option("--name", required=True, help="The name: lower-case letters and hyphens.")
+@click.option("--title", default="", help="The title.")
 @click.option(
     "--save",
     type=click.Choice(["project", "global", "no"]),
     default="project",
     show_default=True,
-    help="Into which folder of skills it is written.",
+    help="The folder of skills to write it to.",
 )
-@click.option("--overwrite", is_flag=True, help="In place of a skill of that name.")
-@_PROJECT
-@store_options
-def learn(memory: LocalRecollect, *, as_json: bool, conversation: str, save: str, **given: Any) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace a skill of that name.")
+@project_option
+@with_store
+def learn(rec: LocalRecollect, *, conversation: str, save: str, **settings: Any) -> Output:
     """Draft a skill from a conversation: goal, steps, commands, pitfalls."""
-    where = "" if save == "no" else save
-    learnt = memory.skills.learn(conversation, save=where, **given_filters(given))
-    if as_json:
-        print_json(learnt)
-        return
-    say(shown(learnt.content))
-    if learnt.path:
-        say(f"[dim]saved to {shown(learnt.path)}; read it before you load it[/dim]")
+    learned = rec.skills.learn(conversation, save="" if save == "no" else save, **settings)
+
+    def lines() -> Iterator[str]:
+        yield safe(learned.content)
+        if learned.path:
+            yield f"[dim]saved to {safe(learned.path)}; read it before you load it[/dim]"
+
+    return Output(learned, lines())
 
 
-def _print_report(report: SkillReport) -> None:
-    for one in report.skills:
-        say(f"[bold]{shown(one.name)}[/bold] [dim]{one.origin}[/dim] {shown(one.description)}")
-        for problem in one.problems:
-            say(f"   [yellow]{shown(problem)}[/yellow]")
-    for one in report.overridden:
-        say(f"[dim]{shown(one.name)} of {shown(one.path)} is overridden[/dim]")
-    for problem in report.problems:
-        say(f"[yellow]{shown(problem)}[/yellow]")
+def _report_lines(report: SkillReport) -> Iterator[str]:
+    for item in report.skills:
+        yield f"[bold]{safe(item.name)}[/bold] [dim]{item.origin}[/dim] {safe(item.description)}"
+        yield from warnings(f"   {problem}" for problem in item.problems)
+    for item in report.overridden:
+        yield f"[dim]{safe(item.name)} of {safe(item.path)} is overridden[/dim]"
+    yield from warnings(report.problems)

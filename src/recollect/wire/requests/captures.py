@@ -1,7 +1,7 @@
 """Requests for captures and their progress."""
 
-from recollect.domain.capture_event import Event
-from recollect.wire.fields import Id, Json, Text
+from recollect.domain.capture_event import CaptureMode, Event
+from recollect.wire.fields import CaptureModeName, Id, Json
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import CaptureFields
 
@@ -10,7 +10,7 @@ class CaptureManyRequest(CaptureFields, VerbRequest[list[Event]], route="POST /c
     """Capture every conversation in several texts or files, all or none."""
 
     materials: Json
-    capture_mode: Text = "transcript"
+    capture_mode: CaptureModeName = CaptureMode.TRANSCRIPT
 
 
 class GetCaptureRequest(VerbRequest[Event], route="GET /events/{event_id}"):

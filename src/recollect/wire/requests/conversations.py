@@ -64,7 +64,9 @@ class ListConversationsRequest(VerbRequest[list[Conversation]], route="GET /conv
 
     agent: Id | None = Field(default=None, description="Only of this agent.")
     project: Place | None = Field(default=None, description="Only in this project.")
-    before: Moment | None = Field(default=None, description="Only those started before then (2026-05-08).")
+    before: Moment | None = Field(
+        default=None, description="Only those started before then (2026-05-08)."
+    )
     limit: Limit = Field(default=50, description="How many at most.")
     offset: Offset = Field(default=0, description="How many to skip.")
 
@@ -212,7 +214,9 @@ class SearchMessagesRequest(VerbRequest[list[MessageHit]], route="POST /messages
     conversation: Id | None = None
     asked_in: Id | None = None
     roles: Roles | None = Field(default=None, description="Only messages of this role. Repeatable.")
-    since: Moment | None = Field(default=None, description="Only what was said since then (2026-05-08).")
+    since: Moment | None = Field(
+        default=None, description="Only what was said since then (2026-05-08)."
+    )
     until: EndMoment | None = Field(default=None, description="Only what was said until then.")
     asked_at: ZonedMoment | None = Field(
         default=None, description="The time of the question. Default: now."

@@ -1,50 +1,45 @@
 """Requests for the inbox: candidates that wait for a decision."""
 
 from recollect.domain.block import By
-from recollect.domain.maintenance import Waiting
+from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory
-from recollect.wire.fields import Flag, Ids, ScopeName, Text, Writer
+from recollect.wire.fields import Flag, MemoryIds, ScopeName, Summary, Verdict, Writer
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import InboxFilterFields
 
 
-class ListInboxRequest(InboxFilterFields, VerbRequest[list[Waiting]], route="GET /inbox"):
-    """
-    Return the candidates that wait for a decision."""
+class ListInboxRequest(InboxFilterFields, VerbRequest[list[InboxItem]], route="GET /inbox"):
+    """Return the candidates that wait for a decision."""
 
     grouped: Flag = True
 
 
 class DecideRequest(VerbRequest[list[Memory]], route="POST /inbox/decide"):
-    """
-    Decide about candidates and their duplicates."""
+    """Decide about candidates and their duplicates."""
 
-    memory_id: Ids
-    verdict: Text
-    reason: Text = ""
+    memory_id: MemoryIds
+    verdict: Verdict
+    reason: Summary = ""
     by: Writer = By.USER
 
 
 class PromoteManyRequest(VerbRequest[list[Memory]], route="POST /inbox/promote"):
-    """
-    Make candidates active, all or none."""
+    """Make candidates active, all or none."""
 
-    memory_ids: Ids
-    reason: Text = ""
+    memory_ids: MemoryIds
+    reason: Summary = ""
     replaces: Flag = False
     scope: ScopeName | None = None
 
 
 class RejectManyRequest(VerbRequest[list[Memory]], route="POST /inbox/reject"):
-    """
-    Archive candidates, all or none."""
+    """Archive candidates, all or none."""
 
-    memory_ids: Ids
-    reason: Text = ""
+    memory_ids: MemoryIds
+    reason: Summary = ""
 
 
 class UndoManyRequest(VerbRequest[list[Memory]], route="POST /inbox/undo"):
-    """
-    Undo the last change of each memory, all or none."""
+    """Undo the last change of each memory, all or none."""
 
-    memory_ids: Ids
+    memory_ids: MemoryIds

@@ -1,24 +1,24 @@
 """Requests for jobs of the learning pipeline."""
 
 from recollect.domain.job import Job
-from recollect.wire.fields import Text, Texts, WholeNumber
+from recollect.wire.fields import Id, JobStates, Limit
 from recollect.wire.request import VerbRequest
 
 
 class ListJobsRequest(VerbRequest[list[Job]], route="GET /jobs"):
     """Return the steps that are not done, or those of some states, those due first first."""
 
-    states: Texts | None = None
-    limit: WholeNumber = 50
+    states: JobStates | None = None
+    limit: Limit = 50
 
 
 class GetJobRequest(VerbRequest[Job], route="GET /jobs/{job_id}"):
     """Return one job."""
 
-    job_id: Text
+    job_id: Id
 
 
 class RetryJobRequest(VerbRequest[Job], route="POST /jobs/{job_id}/retry"):
     """Make a parked or waiting job due now."""
 
-    job_id: Text
+    job_id: Id

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from recollect.domain.maintenance import MaintenanceReport, StoreStatus, Verification
-from recollect.wire.fields import WholeNumber
+from recollect.wire.fields import Limit
 from recollect.wire.request import VerbRequest
 
 
@@ -22,4 +22,4 @@ class GetStatusRequest(VerbRequest[StoreStatus], route="GET /status"):
 class RunMaintenanceRequest(VerbRequest[MaintenanceReport], route="POST /maintain"):
     """Do scheduled maintenance; return what it leaves to a person."""
 
-    limit: WholeNumber = 100
+    limit: Limit = 100

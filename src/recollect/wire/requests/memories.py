@@ -2,7 +2,7 @@
 
 from recollect.domain.block import By
 from recollect.domain.memory import Memory
-from recollect.wire.fields import Id, Json, StatusName, Text, Writer
+from recollect.wire.fields import Id, Json, StatusName, Summary, Writer
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import FilterFields
 
@@ -24,7 +24,7 @@ class SetStatusRequest(VerbRequest[Memory], route="PUT /memories/{memory_id}/sta
 
     memory_id: Id
     status: StatusName
-    reason: Text = ""
+    reason: Summary = ""
     by: Writer = By.USER
 
 

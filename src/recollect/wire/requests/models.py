@@ -2,7 +2,7 @@
 
 from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
 from recollect.domain.model_usage import ModelCall
-from recollect.wire.fields import Text, WholeNumber
+from recollect.wire.fields import Limit, Text
 from recollect.wire.request import VerbRequest
 
 
@@ -27,7 +27,7 @@ class CheckEmbedderRequest(VerbRequest[str], route="POST /embedder/try"):
 class ListModelCallsRequest(VerbRequest[list[ModelCall]], route="GET /ledger"):
     """Return what language models were asked lately, and what it cost."""
 
-    limit: WholeNumber = 50
+    limit: Limit = 50
 
 
 class CountTokensRequest(VerbRequest[int], route="POST /tokens"):

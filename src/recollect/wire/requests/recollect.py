@@ -25,7 +25,6 @@ from recollect.wire.fields import (
     MemoryTypeName,
     Moment,
     Name,
-    Number,
     PathText,
     RelationName,
     ScopeName,
@@ -53,16 +52,22 @@ class IngestRequest(PlaceFields, VerbRequest[Memory], route="POST /memories"):
     type: MemoryTypeName | None = Field(
         default=None, description="The type of memory. Default: by its text."
     )
-    scope: ScopeName | None = Field(default=None, description="Who sees it. Default: by the options below.")
+    scope: ScopeName | None = Field(
+        default=None, description="Who sees it. Default: by the options below."
+    )
     title: Title = Field(default="", description="A short title.")
     summary: Summary = Field(default="", description="A summary, for long content.")
     tags: Tags = Field(default=(), description="A tag. Repeatable.")
-    confidence: Share = Field(default=1.0, description="How certain it is, from 0 to 1. Default: 1.")
+    confidence: Share = Field(
+        default=1.0, description="How certain it is, from 0 to 1. Default: 1."
+    )
     observed_at: Moment | None = Field(
         default=None, description="When it was true or said (2026-05-08). Default: now."
     )
     rationale: Summary = Field(default="", description="The reason for a decision.")
-    alternatives: Alternatives = Field(default=(), description="What was decided against. Repeatable.")
+    alternatives: Alternatives = Field(
+        default=(), description="What was decided against. Repeatable."
+    )
     status: StatusName = Status.ACTIVE
     by: Writer = By.USER
 

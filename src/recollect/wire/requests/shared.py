@@ -36,7 +36,9 @@ class PlaceFields(BaseModel):
     project: Place | None = Field(
         default=None, description="The project: name, git remote or path ('.' is here)."
     )
-    repo: Place | None = Field(default=None, description="The repository: name, git remote or path.")
+    repo: Place | None = Field(
+        default=None, description="The repository: name, git remote or path."
+    )
     agent: Id | None = Field(default=None, description="The agent, by name or id.")
     session: Text | None = Field(default=None, description="The session.")
 

@@ -1,7 +1,7 @@
 """Requests for saved searches."""
 
 from recollect.domain.retrieval import Hit, View
-from recollect.wire.fields import Text
+from recollect.wire.fields import Name, Text
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import FilterFields
 
@@ -9,7 +9,7 @@ from recollect.wire.requests.shared import FilterFields
 class SaveViewRequest(FilterFields, VerbRequest[View], route="PUT /views/{name}"):
     """Save a search under a name."""
 
-    name: Text
+    name: Name
     query: Text
 
 

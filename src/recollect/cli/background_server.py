@@ -1,8 +1,8 @@
 """
-Start a server that goes on without the terminal it was started from.
+Start a server in the background.
 
-The command starts itself once more in a session of its own, with its output in the log file, and
-waits until that one answers.
+The command starts itself again as a new session, with its output in the log file, and waits until
+the server answers.
 """
 
 import os
@@ -13,22 +13,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from recollect import __version__
-from recollect.cli.options import Refused
-from recollect.cli.render import shown, visible
+from recollect.cli.output import safe, visible
 from recollect.cli.server_files import log_file, open_log, pid_file, state_folder
 from recollect.config import Settings, expand_home
 from recollect.errors import StoreUnavailable
 from recollect.server.listen_address import NotRecollectServer, fetch_health, listen, local_url
 
 READY_WITHIN_S = 60.0
-SHOWN_LOG_LINES = 15
-# -P: a file in the present folder must not stand in for a module.
-ITSELF = (sys.executable, "-P", "-c", "from recollect.cli.main import main; main()")
+LOG_LINES_SHOWN = 15
+# -P: a file in the current folder must not be imported as a module.
+THIS_COMMAND = (sys.executable, "-P", "-c", "from recollect.cli.main import main; main()")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Started:
+class BackgroundServer:
     """A server that answers."""
 
     pid: int
@@ -40,23 +41,25 @@ class Started:
     ready_s: float
 
     def as_json(self) -> dict[str, object]:
-        """Return it as a program wants it."""
+        """Return it for --json."""
         return {**vars(self), "log": str(self.log), "pid_file": str(self.pid_file)}
 
     def text(self) -> str:
-        """Return it as a person wants it."""
+        """Return it in words."""
         return (
-            f"Recollect {__version__} serves {shown(self.db)} at {self.url} "
+            f"Recollect {__version__} serves {safe(self.db)} at {self.url} "
             f"(pid {self.pid}, ready after {self.ready_s:.1f} s)\n"
-            f"[dim]pid {shown(str(self.pid_file))}\nlog {shown(str(self.log))}\n"
+            f"[dim]pid {safe(str(self.pid_file))}\nlog {safe(str(self.log))}\n"
             f"stop with: recollect stop --port {self.port}[/dim]"
         )
 
 
-def start_detached(settings: Settings, *, token_file: str | None, verbose: bool) -> Started:
+def start_in_background(
+    settings: Settings, *, token_file: str | None, verbose: bool
+) -> BackgroundServer:
     """Start a server with *settings* and wait until it answers."""
     begun = time.monotonic()
-    # Whoever has the port is named here and now; a port the system chooses is chosen here too.
+    # If the port is taken, fail now and name who has it. Port 0 is replaced by a free port.
     with listen(settings) as probe:
         settings = replace(settings, port=probe.getsockname()[1])
     folder = state_folder(os.environ)
@@ -65,57 +68,59 @@ def start_detached(settings: Settings, *, token_file: str | None, verbose: bool)
         output = open_log(log)
     except OSError as error:
         raise StoreUnavailable(f"the log {log} cannot be written: {error}") from error
-    read_from = log.stat().st_size
+    log_start = log.stat().st_size
     try:
-        child = _started(settings, output, token_file=token_file, verbose=verbose)
+        child = _spawn(settings, output, token_file=token_file, verbose=verbose)
     finally:
         os.close(output)
     while time.monotonic() - begun < READY_WITHIN_S:
         if child.poll() is not None:
-            raise Refused(f"the server ended at once. Its log {log} says:\n{_end(log, read_from)}")
+            raise click.ClickException(
+                f"the server ended at once; the end of its log {log}:\n{_log_tail(log, log_start)}"
+            )
         try:
-            found = fetch_health(settings.host, settings.port, settings.token)
+            health = fetch_health(settings.host, settings.port, settings.token)
         except NotRecollectServer:
-            found = None  # it listens before it answers
-        if found is not None:
-            return Started(
-                pid=found["pid"],
+            health = None  # it listens before it answers
+        if health is not None:
+            return BackgroundServer(
+                pid=health["pid"],
                 port=settings.port,
                 url=local_url(settings.host, settings.port),
-                db=found["database_path"],
+                db=health["database_path"],
                 log=log,
                 pid_file=pid_file(folder, settings.port),
                 ready_s=round(time.monotonic() - begun, 2),
             )
         time.sleep(0.02)
-    raise Refused(
+    raise click.ClickException(
         f"the server (pid {child.pid}) does not answer after {READY_WITHIN_S:.0f} s; "
         f"see its log {log}"
     )
 
 
-def _started(
+def _spawn(
     settings: Settings, output: int, *, token_file: str | None, verbose: bool
 ) -> subprocess.Popen[bytes]:
-    command = [*ITSELF, "serve", "--db", settings.db, "--host", settings.host]
+    command = [*THIS_COMMAND, "serve", "--db", settings.db, "--host", settings.host]
     command += [word for folder in settings.file_root_paths for word in ("--files", str(folder))]
     command += ["--port", str(settings.port)]
-    if token_file is not None:  # the token itself would be seen in the list of processes
+    if token_file is not None:  # the list of processes would show the token itself
         command += ["--token-file", str(expand_home(token_file).absolute())]
     if verbose:
         command.append("--verbose")
-    alone: dict[str, Any] = {"start_new_session": True}
+    detached: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
-        alone = {"creationflags": flags}
+        detached = {"creationflags": flags}
     child: subprocess.Popen[bytes] = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, **alone
+        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, **detached
     )
     return child
 
 
-def _end(log: Path, read_from: int) -> str:
+def _log_tail(log: Path, start: int) -> str:
     with log.open("rb") as file:
-        file.seek(read_from)
+        file.seek(start)
         lines = file.read().decode("utf-8", errors="replace").splitlines()
-    return "\n".join(visible(line) for line in lines[-SHOWN_LOG_LINES:])
+    return "\n".join(visible(line) for line in lines[-LOG_LINES_SHOWN:])

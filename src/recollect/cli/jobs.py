@@ -1,0 +1,155 @@
+"""The commands `work` and `jobs`: run pending jobs, list them and retry failed ones."""
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import click
+from rich.progress import Progress
+
+from recollect.app.local import LocalRecollect
+from recollect.cli.options import limit_option, with_store
+from recollect.cli.output import Output, counts, progress_bar, safe, stderr
+from recollect.domain.capture_event import Event, EventState
+from recollect.domain.job import Job, JobState
+
+PROGRESS_EVERY = 25  # jobs
+POLL_S = 1.0  # how often an idle worker looks for jobs
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Stop when no job is due.")
+@with_store
+def work(rec: LocalRecollect, *, once: bool) -> Output:
+    """
+    Run a worker: extract memories from what was captured, until Ctrl-C.
+
+    A server does the same; a worker is for stores without a server.
+    """
+    stop = _stop_event()
+    kinds = Counter(run_due_jobs(rec, stop))
+    if not once and not stop.is_set():
+        stderr.print(f"Waiting for jobs since {time.strftime('%H:%M:%S')}; stop with Ctrl-C.")
+    while not once and not stop.wait(POLL_S):
+        kinds.update(run_due_jobs(rec, stop))
+
+    def lines() -> Iterator[str]:
+        total = f"{sum(kinds.values())} jobs done"
+        yield f"{total}: {counts(dict(sorted(kinds.items())))}." if kinds else f"{total}."
+        if parked := len(_parked_jobs(rec)):
+            yield f"[yellow]{parked} failed for good; see: recollect jobs list[/yellow]"
+
+    return Output({"done": dict(kinds)}, lines())
+
+
+@click.group()
+def jobs() -> None:
+    """List pending and failed jobs, and retry them."""
+
+
+@jobs.command("list")
+@click.option("--state", "states", multiple=True, help="Only todo, doing, done or parked jobs.")
+@limit_option(50)
+@with_store
+def list_(rec: LocalRecollect, *, states: tuple[str, ...], limit: int) -> Output:
+    """List jobs that are not done, in the order they are due. Parked jobs failed for good."""
+    found = rec.jobs.list(states=states or None, limit=limit)
+
+    def lines() -> Iterator[str]:
+        for job in found:
+            yield from _job_lines(job)
+        yield f"[dim]{len(found)} jobs[/dim]"
+
+    return Output(found, lines())
+
+
+@jobs.command()
+@click.argument("job_id", metavar="ID")
+@with_store
+def show(rec: LocalRecollect, *, job_id: str) -> Output:
+    """Print a job and the capture it belongs to."""
+    job = rec.jobs.get(job_id)
+    event = rec.captures.get(job.event_id)
+
+    def lines() -> Iterator[str]:
+        yield from _job_lines(job)
+        yield f"[dim]event {event.id}: {safe(event_text(event))}[/dim]"
+        for name, value in job.payload.items():
+            yield f"[dim]{safe(name)}: {safe(value)}[/dim]"
+
+    return Output({"job": job, "event": event}, lines())
+
+
+@jobs.command()
+@click.argument("job_ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "all_parked", is_flag=True, help="Every parked job.")
+@with_store
+def retry(rec: LocalRecollect, *, job_ids: tuple[str, ...], all_parked: bool) -> Output:
+    """Make parked jobs due now, with all their attempts."""
+    if not job_ids and not all_parked:
+        raise click.UsageError("name a job, or use --all for every parked job")
+    parked = [job.id for job in _parked_jobs(rec)] if all_parked else []
+    retried = [rec.jobs.retry(job_id) for job_id in (*job_ids, *parked)]
+    return Output(retried, f"{len(retried)} jobs are due now; `recollect work --once` runs them.")
+
+
+def run_due_jobs(
+    rec: LocalRecollect,
+    stop: threading.Event | None = None,
+    *,
+    describe: Callable[[], str] = lambda: "",
+) -> list[str]:
+    """
+    Run the jobs that are due until *stop*, with progress; return the kinds of those that ran.
+
+    *describe* is called now and then for more to show beside the progress.
+    """
+    kinds: list[str] = []
+    stop = stop or threading.Event()
+    waiting = len(rec.jobs.list(limit=1_000))
+    with progress_bar(*Progress.get_default_columns()) as progress:
+        task = progress.add_task("Reading …", total=max(1, waiting))
+        for job in rec.engine.run_jobs_in_steps():
+            kinds.append(job.kind.value)
+            waiting = max(waiting, len(kinds))
+            progress.update(task, completed=len(kinds), total=waiting + 1)
+            if stderr.is_terminal and len(kinds) % PROGRESS_EVERY == 0:
+                progress.update(task, description=f"Reading … {describe()}")
+            if stop.is_set():
+                break
+    while not stop.is_set() and rec.engine.prune_retrievals():
+        pass
+    return kinds
+
+
+def event_text(event: Event) -> str:
+    """Return the state and outcome of a capture in words."""
+    text = event.state.value
+    if event.outcome or event.state is EventState.DONE:
+        text += f": {event.outcome or 'nothing worth remembering'}"
+    return f"{text} ({event.error})" if event.error else text
+
+
+def _stop_event() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set; the current job is finished first."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _parked_jobs(rec: LocalRecollect) -> list[Job]:
+    return rec.jobs.list(states=[JobState.PARKED.value], limit=1_000)
+
+
+def _job_lines(job: Job) -> Iterator[str]:
+    line = f"[bold]{job.kind.value}[/bold]  {job.state.value}  {job.id}"
+    if job.state is JobState.TODO:
+        line += f"  [dim]due {job.run_at:%Y-%m-%d %H:%M:%S} UTC[/dim]"
+    if job.attempts:
+        line += f"  [dim]{job.attempts} attempts[/dim]"
+    yield line
+    if job.error:
+        yield f"   [red]{safe(job.error)}[/red]"

@@ -1,0 +1,164 @@
+"""Commands that check and maintain a store: status, doctor, verify, rebuild, maintain, …"""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from rich.progress import Progress
+
+from recollect.app.local import LocalRecollect
+from recollect.cli.options import limit_option, with_store
+from recollect.cli.output import Output, counts, progress_bar, safe, stderr
+from recollect.config import config_path
+from recollect.domain.maintenance import MaintenanceReport, StoreStatus
+from recollect.errors import RecollectError
+
+_PASSED, _FAILED = "[green]✓[/green]", "[red]✗[/red]"
+
+
+@click.command()
+@with_store
+def status(rec: LocalRecollect) -> Output:
+    """Print what the store holds and how much of it is embedded."""
+    store = rec.maintenance.status()
+
+    def lines() -> Iterator[str]:
+        yield f"[bold]{safe(store.path)}[/bold]  {store.bytes / 1e6:.1f} MB, schema {store.schema}"
+        total = f"{sum(store.memories_by_status.values())} memories"
+        by_status = counts(store.memories_by_status)
+        yield f"{total}: {by_status}" if by_status else total
+        yield f"{store.counts['projects']} projects, {store.counts['retrievals']} logged retrievals"
+        if store.jobs:
+            yield "jobs: " + counts(store.jobs)
+        embedded = store.embedded.get(store.embedder, 0)
+        yield f"embedder {safe(store.embedder)}: {embedded} embedded, {store.waiting} pending"
+        if store.serving not in ("", store.embedder):
+            yield f"{safe(store.serving)} answers until then"
+
+    return Output(store, lines())
+
+
+@click.command()
+@with_store
+def doctor(rec: LocalRecollect) -> Output:
+    """
+    Check this installation: file, permissions, space, indexes, embedder, queue.
+
+    The exit code is 1 if a check fails.
+    """
+    checks = list(_checks(rec))
+    value = [{"check": name, "ok": ok, "detail": detail} for name, ok, detail in checks]
+    lines = (f"{_PASSED if ok else _FAILED} {name}: {safe(detail)}" for name, ok, detail in checks)
+    return Output(value, lines, failed=not all(ok for _, ok, _ in checks))
+
+
+@click.command()
+@with_store
+def verify(rec: LocalRecollect) -> Output:
+    """Check the database file, its rules and its indexes. The exit code is 1 if one is wrong."""
+    with stderr.status("Verifying …"):
+        result = rec.maintenance.verify()
+
+    def lines() -> Iterator[str]:
+        broken = {problem.check for problem in result.problems}
+        for name in result.checks:
+            yield f"{_FAILED if name in broken else _PASSED} {name}"
+        for problem in result.problems:
+            yield f"[red]{problem.check}: {safe(problem.detail)}; {problem.remedy}[/red]"
+
+    value = {"ok": result.ok, "checks": result.checks, "problems": result.problems}
+    return Output(value, lines(), failed=not result.ok)
+
+
+@click.command()
+@click.option("--no-embed", is_flag=True, help="Do not embed; later searches do it.")
+@with_store
+def rebuild(rec: LocalRecollect, *, no_embed: bool) -> Output:
+    """Rebuild every index from the memories, and embed what is pending."""
+    with stderr.status("Rebuilding …"):
+        rebuilt = dict(rec.maintenance.rebuild())
+    pending = rec.maintenance.status().waiting
+    if pending and not no_embed:
+        with progress_bar(*Progress.get_default_columns()) as progress:
+            task = progress.add_task("Embedding …", total=pending)
+            for done in rec.engine.drain_in_steps():
+                progress.advance(task, done)
+        rebuilt["embedded"] = pending - rec.maintenance.status().waiting
+    return Output(rebuilt, f"Rebuilt: {counts(rebuilt)}.")
+
+
+@click.command()
+@limit_option(100)
+@with_store
+def maintain(rec: LocalRecollect, *, limit: int) -> Output:
+    """
+    Embed what is pending, prune the log, and list duplicates and outdated facts.
+
+    Nothing is deleted: you decide with `recollect forget` and `recollect confirm`.
+    """
+    report = rec.maintenance.run(limit=limit)
+    return Output(report, _report_lines(report))
+
+
+@click.command()
+@click.argument("memory_ids", metavar="[ID]...", nargs=-1)
+@with_store
+def consolidate(rec: LocalRecollect, *, memory_ids: tuple[str, ...]) -> Output:
+    """Compare candidates with stored memories again; without ID, all candidates."""
+    outcomes = rec.consolidate(memory_ids or None)
+    return Output(outcomes, counts(outcomes) or "There are no candidates.")
+
+
+def _report_lines(report: MaintenanceReport) -> Iterator[str]:
+    yield f"{report.embedded} embedded; {report.taken_over} jobs taken over from lost workers."
+    if report.pruned:
+        yield f"{report.pruned} old retrievals removed from the log (setting keep_retrievals)."
+    for pair in report.duplicates:
+        for label, memory in (("Duplicates?", pair.memory), ("           ", pair.other)):
+            yield f"[yellow]{label}[/yellow] {safe(memory.content)}  [dim]{memory.id}[/dim]"
+    for memory in report.stale:
+        yield f"[yellow]Still true?[/yellow] {safe(memory.content)}"
+        since = f"not confirmed since {memory.confirmed_at:%Y-%m-%d}"
+        yield f"   [dim]{since}; recollect confirm {memory.id}[/dim]"
+
+
+def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
+    """Yield the name, result and details of every check of `doctor`."""
+    yield "python", True, f"{platform.python_version()} on {platform.system()}"
+    config = config_path(os.environ)
+    yield "configuration", True, f"{config} ({'found' if config.exists() else 'none, defaults'})"
+    store = rec.maintenance.status()
+    path = Path(store.path)
+    yield "store", True, f"{path}, schema {store.schema}, {store.bytes / 1e6:.1f} MB"
+    mode = path.stat().st_mode & 0o777
+    private = os.name != "posix" or mode & 0o077 == 0
+    yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
+    free = shutil.disk_usage(path.parent).free
+    yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
+    yield from _health_checks(rec, store)
+    try:
+        yield "embedder", True, rec.models.check_embedder()
+    except RecollectError as error:
+        yield "embedder", False, f"{error} (search by words works without it)"
+
+
+def _health_checks(rec: LocalRecollect, store: StoreStatus) -> Iterator[tuple[str, bool, str]]:
+    result = rec.maintenance.verify()
+    problems = "; ".join(f"{problem.check}: {problem.remedy}" for problem in result.problems)
+    yield "indexes", result.ok, problems or f"{len(result.checks)} checks passed"
+    yield "embeddings", True, f"{store.waiting} items pending"
+    jobs = store.jobs
+    open_jobs = jobs.get("todo", 0) + jobs.get("doing", 0)
+    due = f", next due {store.next_job_at:%Y-%m-%d %H:%M:%S} UTC" if store.next_job_at else ""
+    yield "queue", True, f"{open_jobs} open, {jobs.get('done', 0)} done{due}"
+    parked = jobs.get("parked", 0)
+    yield "failed jobs", not parked, f"{parked} parked" + ("; recollect jobs list" * bool(parked))
+    candidates = store.memories_by_status.get("inbox", 0)
+    hint = "; recollect inbox" * bool(candidates)
+    yield "inbox", True, f"{candidates} candidates{hint}"
+    rejected = f"{store.rejected} of {store.extracted} extracted were rejected"
+    yield "junk rate", True, f"{store.junk_rate:.0%} ({rejected})"
+    yield "contradictions", True, f"{store.contradictions} pairs of memories"

@@ -1,0 +1,161 @@
+"""Commands about single memories: add, context, show, explain, why-not, forget, confirm, link."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from recollect.app.local import LocalRecollect
+from recollect.cli.memory_text import bundle_lines, memory_lines, redaction_lines
+from recollect.cli.options import (
+    id_argument,
+    request_options,
+    with_new_store,
+    with_store,
+    yes_option,
+)
+from recollect.cli.output import (
+    Output,
+    ask,
+    print_text,
+    receipt_lines,
+    safe,
+    text_argument,
+    wants_json,
+)
+from recollect.domain.link import Relation
+from recollect.domain.memory import Memory
+from recollect.domain.retrieval import MemoryExplanation, Retrieval
+from recollect.wire.requests.recollect import ContextForRequest, IngestRequest, WhyNotRequest
+
+
+@click.command()
+@click.argument("content")
+@request_options(IngestRequest)
+@click.option("--inbox", is_flag=True, help="Store it as a candidate, to be promoted later.")
+@click.option("--key", help="Set the profile fact of this name; its old value is superseded.")
+@with_new_store
+def add(
+    rec: LocalRecollect, *, content: str, inbox: bool, key: str | None, **fields: Any
+) -> Output:
+    """
+    Store a memory. CONTENT '-' reads standard input.
+
+    Without --project, --repo or --agent the memory is global. With --key no other option is used.
+    """
+    content = text_argument(content)
+    if key is not None:
+        if inbox or fields:
+            raise click.UsageError("--key sets a global profile fact; it takes no other option")
+        memory = rec.upsert_profile_fact(key, content)
+    else:
+        memory = rec.ingest(content, status="inbox" if inbox else "active", **fields)
+    return Output(memory, _stored_lines(memory))
+
+
+def _stored_lines(memory: Memory) -> Iterator[str]:
+    yield f"Stored as {memory.type}, {memory.scope}, {memory.status}: {memory.id}"
+    yield from redaction_lines(memory)
+
+
+@click.command()
+@click.argument("task")
+@request_options(ContextForRequest, without=("budget_tokens", "asked_at"))
+@click.option("--budget", default=2_000, show_default=True, help="Tokens at most.")
+@with_store
+def context(rec: LocalRecollect, *, task: str, budget: int, **fields: Any) -> Output:
+    """
+    Print what an agent should know for TASK, within a token budget.
+
+    That is the agent's blocks, relevant memories and earlier messages, each with its source.
+    """
+    bundle = rec.context_for(task, budget_tokens=budget, **fields)
+    return Output(bundle, bundle_lines(bundle))
+
+
+@click.command()
+@id_argument
+@with_store
+def show(rec: LocalRecollect, *, memory_id: str) -> Output:
+    """Print a memory."""
+    memory = rec.memories.get(memory_id)
+    return Output(memory, memory_lines(memory))
+
+
+@click.command()
+@click.argument("some_id", metavar="ID")
+@with_store
+def explain(rec: LocalRecollect, *, some_id: str) -> Output:
+    """Explain a memory (evidence, links, changes) or a logged retrieval, by its id."""
+    explained = rec.explain(some_id)
+    return Output(explained, _explanation_lines(explained))
+
+
+def _explanation_lines(explained: MemoryExplanation | Retrieval) -> Iterator[str]:
+    if isinstance(explained, MemoryExplanation):
+        yield from memory_lines(explained.memory)
+        yield safe(explained.text)
+        return
+    query = f"[bold]{explained.verb}[/bold] “{safe(explained.query)}”"
+    yield f"{query} at {explained.asked_at:%Y-%m-%d %H:%M} UTC"
+    for name, value in explained.asking.items():
+        yield f"[dim]{name}: {safe(value)}[/dim]"
+    for note in explained.notes:
+        yield f"[dim]{safe(note)}[/dim]"
+    for hit in explained.hits:
+        yield f"{hit.rank}. {hit.memory_id}  {hit.score:.2f}  {safe(hit.outcome)}"
+        yield f"   [dim]{safe(hit.explanation)}[/dim]"
+
+
+@click.command("why-not")
+@id_argument
+@click.argument("query")
+@request_options(WhyNotRequest)
+@with_store
+def why_not(rec: LocalRecollect, *, memory_id: str, query: str, **filters: Any) -> Output:
+    """
+    Explain why a memory was not returned for QUERY.
+
+    Use the same options as in the search.
+    """
+    verdict = rec.why_not(memory_id, query, **filters)
+    return Output(verdict, safe(verdict.text))
+
+
+@click.command()
+@id_argument
+@yes_option
+@with_store
+def forget(rec: LocalRecollect, *, memory_id: str, yes: bool) -> Output:
+    """
+    Delete a memory from every table and index, and print a receipt.
+
+    This cannot be undone. `recollect reject` archives a candidate instead.
+    """
+    memory = rec.memories.get(memory_id)
+    if not yes and not wants_json():
+        print_text(safe(memory.content))
+    ask("Delete this memory for good?", yes=yes)
+    receipt = rec.forget(memory_id)
+    return Output(receipt, receipt_lines("Deleted", receipt.removed, receipt.kept))
+
+
+@click.command()
+@id_argument
+@with_store
+def confirm(rec: LocalRecollect, *, memory_id: str) -> Output:
+    """Record that a memory is still true."""
+    memory = rec.memories.confirm(memory_id)
+    return Output(memory, memory_lines(memory))
+
+
+@click.command()
+@id_argument
+@click.argument("relation", type=click.Choice([relation.value for relation in Relation]))
+@click.argument("other", metavar="OTHER")
+@click.option("--note", default="", help="Why they are linked.")
+@with_store
+def link(rec: LocalRecollect, *, memory_id: str, relation: str, other: str, note: str) -> Output:
+    """Link a memory to another memory, or to a project written as project:NAME."""
+    made = rec.link(memory_id, relation, other, note=note)
+    return Output(made, f"{made.from_id} {made.relation} {made.to_kind} {made.to_id}")

@@ -1,0 +1,186 @@
+"""
+The commands `import` and `export`: export files, and the history of other programs.
+
+Each source in service/imports is a command of its own. Progress goes to the terminal only; the
+result says what was imported and which files were refused. The exit code is 1 if one was.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn
+
+from recollect.app.local import LocalRecollect
+from recollect.cli.jobs import run_due_jobs
+from recollect.cli.options import DefaultGroup, with_new_store, with_store
+from recollect.cli.output import Output, counts, progress_bar, safe, stderr, warnings
+from recollect.config import load_settings
+from recollect.domain.import_progress import FileOutcome, ImportStep
+from recollect.domain.memory import Status
+from recollect.errors import RecollectError
+from recollect.server.listen_address import NotRecollectServer, fetch_health
+from recollect.service.imports.past import PastSource
+from recollect.service.imports.sources import SOURCES
+
+REFUSED_SHOWN = 20
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@with_store
+def export(rec: LocalRecollect, *, path: Path) -> Output:
+    """Write the whole store to one file (.gz compresses)."""
+    with stderr.status("Exporting …"):
+        rows = rec.export(path)
+    return Output({"path": str(path), "rows": rows}, f"Exported {rows} rows to {safe(path)}.")
+
+
+@click.group("import", cls=DefaultGroup, default="file")
+def import_() -> None:
+    """
+    Import an export file of Recollect, or the history of another program.
+
+    `recollect import claude-code` reads the usual folder of that program, or the given paths. What
+    is imported waits in the inbox. An import can be stopped and run again: nothing is imported
+    twice.
+    """
+
+
+@import_.command("file")
+@click.argument("path", type=click.Path(path_type=Path))
+@with_new_store
+def from_file(rec: LocalRecollect, *, path: Path) -> Output:
+    """Add everything in an export file, all or none; existing rows stay as they are."""
+    with stderr.status("Importing …"):
+        imported = rec.import_(path)
+
+    def lines() -> Iterator[str]:
+        yield f"Added {counts(imported.added) or 'nothing'}; {imported.unchanged} rows existed."
+        yield from warnings(imported.conflicts)
+
+    return Output(imported, lines())
+
+
+def _source_command(source: PastSource) -> click.Command:
+    """Return the command that imports one source."""
+
+    @click.command(source.name, help=source.about)
+    @click.argument("paths", nargs=-1, metavar="[PATH]...", required=source.needs_path)
+    @click.option("--since", help="Only what was said since then (2026-05-08).")
+    @click.option("--project", help="Only sessions of this project; also for those without one.")
+    @click.option("-n", "--limit", type=int, help="How many conversations at most.")
+    @click.option("--dry-run", is_flag=True, help="Count what would be imported; store nothing.")
+    @click.option("--no-work", is_flag=True, help="Leave the extraction to a worker.")
+    @with_new_store
+    def command(rec: LocalRecollect, **options: Any) -> Output:
+        return _import_history(rec, source, **options)
+
+    return command
+
+
+for _source in SOURCES.values():
+    import_.add_command(_source_command(_source))
+
+
+@dataclass
+class ImportTally:
+    """What an import has done so far."""
+
+    conversations: int = 0
+    known: int = 0
+    left_out: int = 0
+    total_files: int = 0
+    files: Counter[FileOutcome] = field(default_factory=Counter)
+    refused: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, step: ImportStep) -> None:
+        """Count the last step of a file."""
+        self.total_files = step.of
+        if step.outcome is None:
+            return
+        self.conversations += step.conversations
+        self.known += step.known
+        self.left_out += step.left_out
+        self.files[step.outcome] += 1
+        if step.outcome is FileOutcome.REFUSED:
+            self.refused.append({"path": step.path, "reason": step.reason})
+
+
+def _import_history(
+    rec: LocalRecollect,
+    source: PastSource,
+    *,
+    paths: tuple[str, ...],
+    dry_run: bool,
+    no_work: bool,
+    **filters: Any,
+) -> Output:
+    before = _inbox_size(rec)
+    tally = ImportTally()
+    steps = rec.engine.import_history_in_steps(source.name, paths, dry_run=dry_run, **filters)
+    columns = ("Importing", BarColumn(), MofNCompleteColumn(), "files  {task.description}")
+    with progress_bar(*columns) as progress:
+        task = progress.add_task("", total=None)
+        for step in steps:
+            tally.add(step)
+            so_far = tally.conversations + (0 if step.outcome else step.conversations)
+            text = f"{so_far} conversations"
+            progress.update(task, completed=step.number, total=step.of, description=text)
+    left_to = "dry run" if dry_run else _other_worker(rec, no_work=no_work)
+    if not left_to:
+        run_due_jobs(rec, describe=lambda: f"{_inbox_size(rec) - before} candidates")
+    candidates = _inbox_size(rec)
+    value = {
+        "source": source.name,
+        "files": {outcome.value: tally.files[outcome] for outcome in FileOutcome},
+        "conversations": tally.conversations,
+        "known": tally.known,
+        "left_out": tally.left_out,
+        "candidates": candidates - before,
+        "waiting": candidates,
+        "left_to": left_to,
+        "refused": tally.refused,
+    }
+    lines = _tally_lines(source, tally, candidates=candidates - before, left_to=left_to)
+    return Output(value, lines, failed=bool(tally.refused))
+
+
+def _inbox_size(rec: LocalRecollect) -> int:
+    return rec.maintenance.status().memories_by_status.get(Status.INBOX, 0)
+
+
+def _other_worker(rec: LocalRecollect, *, no_work: bool) -> str:
+    """Return who extracts from what was imported, '' if it is done here and now."""
+    if no_work:
+        return "a worker"
+    settings = load_settings()
+    try:
+        health = fetch_health(settings.host, settings.port, settings.token)
+    except (NotRecollectServer, RecollectError):
+        return ""
+    path = Path(rec.maintenance.status().path)
+    is_same = health is not None and Path(str(health.get("database_path", ""))) == path
+    return "the server" if is_same else ""
+
+
+def _tally_lines(
+    source: PastSource, tally: ImportTally, *, candidates: int, left_to: str
+) -> Iterator[str]:
+    files = counts({outcome.value: tally.files[outcome] for outcome in sorted(tally.files)})
+    verb = "would be imported" if left_to == "dry run" else "imported"
+    yield f"{tally.conversations} conversations {verb}, {tally.known} were known."
+    yield f"[dim]Files: {files or f'none found for {source.name}'}.[/dim]"
+    for refusal in tally.refused[:REFUSED_SHOWN]:
+        yield f"[red]Refused: {safe(refusal['path'])}[/red]\n  [dim]{safe(refusal['reason'])}[/dim]"
+    if len(tally.refused) > REFUSED_SHOWN:
+        yield f"[red]and {len(tally.refused) - REFUSED_SHOWN} more; see --json[/red]"
+    if tally.total_files > sum(tally.files.values()) or tally.files[FileOutcome.PARTLY]:
+        yield "[dim]The limit was reached; run it again for the rest.[/dim]"
+    if left_to in ("a worker", "the server") and tally.conversations:
+        yield f"[dim]Left to {left_to}; `recollect work --once` extracts the memories now.[/dim]"
+    elif tally.conversations and not left_to:
+        yield f"{candidates} more candidates in the inbox; see: recollect inbox"
