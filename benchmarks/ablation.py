@@ -12,14 +12,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.answers import BOTH, WORDS, Answers, Configuration, answer
-from benchmarks.cached import CachedEmbedder
-from benchmarks.halves import CHOOSE, CONFIRM, split
-from benchmarks.markdown import table
+from benchmarks.cached_embedder import CachedEmbedder
+from benchmarks.constant_overrides import Override
+from benchmarks.markdown_table import table
 from benchmarks.metrics import STALE, in_per_cent, percentile, scores, stale_above
-from benchmarks.overrides import Override
 from benchmarks.quality import CACHE, RESULTS
-from benchmarks.tasks import Task, TasksMissing, default_folder, read_task, thinned
+from benchmarks.task_answers import BOTH, WORDS, Configuration, TaskAnswers, answer_task
+from benchmarks.task_halves import CHOOSE, CONFIRM, split_task
+from benchmarks.tasks import Task, TasksMissing, default_folder, limit_queries, read_task
 from recollect.config import load_settings
 from recollect.models.model_factory import create_embedder
 
@@ -27,10 +27,10 @@ FUSE, MESSAGES = "recollect.retrieval.score_fusion", "recollect.retrieval.messag
 SHIPPED = "as it ships"
 # Only words and bar are stored or decided elsewhere; what is set here is read at every question.
 PARTS: dict[str, Configuration] = {
-    SHIPPED: Configuration(leg=BOTH),
-    "words alone": Configuration(leg=WORDS),
+    SHIPPED: Configuration(indexes=BOTH),
+    "words alone": Configuration(indexes=WORDS),
     "meaning alone": Configuration(
-        leg=BOTH,
+        indexes=BOTH,
         overrides=(
             Override(f"{FUSE}.WORD_WEIGHT", 0.0),
             Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),
@@ -41,45 +41,48 @@ PARTS: dict[str, Configuration] = {
         ),
     ),
     "− trust in words by how far the best stands out": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.MIN_WORD_TRUST", 1.0),)
+        indexes=BOTH, overrides=(Override(f"{FUSE}.MIN_WORD_TRUST", 1.0),)
     ),
     "− words of long items count for less": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.LENGTH_POWER", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{FUSE}.LENGTH_POWER", 0.0),)
     ),
     "− a steeper share of the best match": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.WORD_SHARE_POWER", 1.0),)
+        indexes=BOTH, overrides=(Override(f"{FUSE}.WORD_SHARE_POWER", 1.0),)
     ),
-    "− what was said before": Configuration(leg=BOTH, overrides=(Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),)),
+    "− what was said before": Configuration(
+        indexes=BOTH, overrides=(Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),)
+    ),
     "− what stands beside the best": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),)
     ),
     "− whose words are asked for": Configuration(
-        leg=BOTH, overrides=(Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),)
     ),
     "− sides of a transcript weigh the same": Configuration(
-        leg=BOTH, overrides=(Override("recollect.store.sqlite.word_index.ASSISTANT_WEIGHT", 1.0),)
+        indexes=BOTH,
+        overrides=(Override("recollect.store.sqlite.word_index.ASSISTANT_WEIGHT", 1.0),),
     ),
     "− penalty for pieces": Configuration(
-        leg=BOTH, overrides=(Override(f"{FUSE}.CHUNK_PENALTY", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{FUSE}.CHUNK_PENALTY", 0.0),)
     ),
     "− rivals newest first": Configuration(
-        leg=BOTH, overrides=(Override("recollect.retrieval.prefer_newer.TOP", 0),)
+        indexes=BOTH, overrides=(Override("recollect.retrieval.prefer_newer.TOP", 0),)
     ),
     "− times in the question": Configuration(
-        leg=BOTH,
+        indexes=BOTH,
         overrides=(
             Override("recollect.retrieval.time_query.TIME_BOOST", 0.0),
             Override("recollect.retrieval.time_query.SESSION_BOOST", 0.0),
         ),
     ),
     "− the bar": Configuration(
-        leg=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),)
+        indexes=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),)
     ),
 }
 
 
 @dataclass(frozen=True)
-class Column:
+class MetricColumn:
     """A task, how it is told, and the metric that counts on it."""
 
     task: str
@@ -88,71 +91,75 @@ class Column:
 
 
 COLUMNS = (
-    Column("locomo-turn", "R@5", messages=True),
-    Column("locomo-turn", "nDCG@10", messages=True),
-    Column("locomo-session", "all@5"),
-    Column("lme-h50-turn", "R@5", messages=True),
-    Column("lme-pool-session", "R@5"),
-    Column("beam-100K", "R@5", messages=True),
-    Column("realmem-memory", "R@10"),
-    Column("cosqa-dev", "R@5"),
-    Column("letta-update", STALE),
-    Column("factcons-6k", STALE),
+    MetricColumn("locomo-turn", "R@5", messages=True),
+    MetricColumn("locomo-turn", "nDCG@10", messages=True),
+    MetricColumn("locomo-session", "all@5"),
+    MetricColumn("lme-h50-turn", "R@5", messages=True),
+    MetricColumn("lme-pool-session", "R@5"),
+    MetricColumn("beam-100K", "R@5", messages=True),
+    MetricColumn("realmem-memory", "R@10"),
+    MetricColumn("cosqa-dev", "R@5"),
+    MetricColumn("letta-update", STALE),
+    MetricColumn("factcons-6k", STALE),
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        wanted = set(given.only.split(",")) if given.only else {one.task for one in COLUMNS}
-        columns = [one for one in COLUMNS if one.task in wanted]
+        tasks = (
+            set(options.only.split(",")) if options.only else {column.task for column in COLUMNS}
+        )
+        columns = [column for column in COLUMNS if column.task in tasks]
         reached: dict[tuple[str, bool], list[dict[str, dict[str, float]]]] = {}
-        for name, messages in dict.fromkeys((one.task, one.messages) for one in columns):
-            task = read_task(given.tasks, name)
-            asked = thinned(task, given.limit_queries) if given.limit_queries else task
-            reached[name, messages] = _reached(asked, messages=messages)
+        for name, messages in dict.fromkeys((column.task, column.messages) for column in columns):
+            task = read_task(options.tasks, name)
+            task_part = (
+                limit_queries(task, options.limit_queries) if options.limit_queries else task
+            )
+            reached[name, messages] = _scores_by_configuration(task_part, messages=messages)
     except TasksMissing as missing:
         print(f"ablation: {missing}", file=sys.stderr)
         return 2
-    text = _rendered(columns, reached)
+    text = _render(columns, reached)
     print(text)
-    if given.write:
+    if options.write:
         (RESULTS / "ablation.md").write_text(text, encoding="utf-8")
     return 0
 
 
-def _reached(task: Task, *, messages: bool) -> list[dict[str, dict[str, float]]]:
+def _scores_by_configuration(task: Task, *, messages: bool) -> list[dict[str, dict[str, float]]]:
     """Return, for each configuration, the metrics of both halves and of all, and the times."""
     print(f"{task.name}: {len(task.queries)} questions …", file=sys.stderr, flush=True)
     embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
-        found = answer(task, list(PARTS.values()), embedder=embedder, messages=messages)
+        results = answer_task(task, list(PARTS.values()), embedder=embedder, messages=messages)
     finally:
         embedder.close()
-    return [_metrics(task, answers) for answers in found]
+    return [_metrics(task, answers) for answers in results]
 
 
-def _metrics(task: Task, answers: Answers) -> dict[str, dict[str, float]]:
-    half_of = split(task).half_of
+def _metrics(task: Task, answers: TaskAnswers) -> dict[str, dict[str, float]]:
+    half_of = split_task(task).half_of
     each: dict[str, list[dict[str, float]]] = {"all": [], CHOOSE: [], CONFIRM: []}
-    for one in answers.answers:
-        row = scores(one.ranked, one.query.gold)
-        stale = stale_above(one.ranked, one.query.gold, one.query.stale)
+    for answer in answers.answers:
+        row = scores(answer.ranked, answer.query.gold)
+        stale = stale_above(answer.ranked, answer.query.gold, answer.query.stale)
         row |= {} if stale is None else {STALE: stale}
         each["all"].append(row)
-        each[half_of[one.query.id]].append(row)
-    told = {name: in_per_cent(rows) for name, rows in each.items() if rows}
-    told["all"]["p50 ms"] = percentile([one.search_ms for one in answers.answers], 50)
-    return told
+        each[half_of[answer.query.id]].append(row)
+    metrics = {name: in_per_cent(rows) for name, rows in each.items() if rows}
+    metrics["all"]["p50 ms"] = percentile([answer.search_ms for answer in answers.answers], 50)
+    return metrics
 
 
-def _rendered(
-    columns: list[Column], reached: dict[tuple[str, bool], list[dict[str, dict[str, float]]]]
+def _render(
+    columns: list[MetricColumn], reached: dict[tuple[str, bool], list[dict[str, dict[str, float]]]]
 ) -> str:
-    head = ["", *(f"{one.task} {one.metric}" for one in columns), "p50 ms"]
+    head = ["", *(f"{column.task} {column.metric}" for column in columns), "p50 ms"]
     rows = []
     for place, name in enumerate(PARTS):
-        cells = [_cell(reached[one.task, one.messages], place, one) for one in columns]
+        cells = [_cell(reached[column.task, column.messages], place, column) for column in columns]
         times = [each[place]["all"]["p50 ms"] for each in reached.values()]
         rows.append([name, *cells, f"{sum(times) / len(times):.1f}"])
     return (
@@ -164,7 +171,7 @@ def _rendered(
     )
 
 
-def _cell(reached: list[dict[str, dict[str, float]]], place: int, column: Column) -> str:
+def _cell(reached: list[dict[str, dict[str, float]]], place: int, column: MetricColumn) -> str:
     here, shipped = reached[place], reached[0]
     value = here["all"].get(column.metric)
     if value is None:

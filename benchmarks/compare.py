@@ -1,9 +1,9 @@
 """
-Two kept runs beside each other: `python -m benchmarks.compare A.json B.json`.
+Compare two saved runs: `python -m benchmarks.compare A.json B.json`.
 
-For each task and metric: the difference in points, its 95 % interval, how many questions won and
-lost, and whether it is more than noise; then the same by category. With one file its
-configurations are compared with its first. What noise is, paired.py says.
+For each task and metric: the difference in points, its 95 % interval, the number of questions that
+got better and worse, and whether the difference is more than noise; then the same by category. With
+one file, its configurations are compared with its first. paired_bootstrap.py defines noise.
 """
 
 import argparse
@@ -14,24 +14,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.markdown import table
+from benchmarks.markdown_table import table
 from benchmarks.metrics import METRICS, PRECISION, STALE
-from benchmarks.paired import Difference, difference
+from benchmarks.paired_bootstrap import Difference, difference
 
 SCORES = (*METRICS, *PRECISION, STALE)
 BY_CATEGORY = ("R@5", "R@10", "all@10", "nDCG@10", STALE)
-COUNTS = ("returned", "tokens_5")  # of a question, beside its scores; not in per cent
+COUNTS = ("returned", "tokens_5")  # of a question; not in per cent
 LOWER_IS_BETTER = (STALE, *COUNTS)
-APART = ("leg", "model", "told_as", "half", "settings")
+CONDITIONS = ("indexes", "model", "stored_as", "half", "settings")
+FORMER_KEYS = {"leg": "indexes", "told_as": "stored_as"}  # of runs saved before the renames
 
 
 class NotComparable(Exception):
-    """The runs have no task in common, or not the same questions."""
+    """The runs have no task in common, or different questions."""
 
 
 @dataclass(frozen=True)
-class Pair:
-    """The questions of one task that both runs asked, in one order."""
+class RunPair:
+    """The questions of one task that both runs asked, in the same order."""
 
     task: str
     before: Mapping[str, Any]
@@ -41,36 +42,38 @@ class Pair:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
-    if len(given.files) > 2:
+    options = _parser().parse_args(arguments)
+    if len(options.files) > 2:
         print("compare: name one run or two", file=sys.stderr)
         return 2
     try:
-        found = pairs(*(_results(file) for file in given.files))
+        run_pairs = pairs(*(_results(file) for file in options.files))
     except NotComparable as error:
         print(f"compare: {error}", file=sys.stderr)
         return 2
-    print("\n".join(render(found)))
+    print("\n".join(render(run_pairs)))
     return 0
 
 
-def pairs(before: Sequence[Any], after: Sequence[Any] | None = None) -> list[Pair]:
-    """Return what can be compared: of two runs each task and leg, of one its configurations."""
-    found = []
-    for task in dict.fromkeys(one["task"] for one in before):
-        first = [one for one in before if one["task"] == task]
-        second = first[1:] if after is None else [one for one in after if one["task"] == task]
-        found += [_pair(task, _counterpart(first, other), other) for other in second]
-    if not found:
-        raise NotComparable("there is no task that was measured twice; name two runs of one task")
-    return found
+def pairs(before: Sequence[Any], after: Sequence[Any] | None = None) -> list[RunPair]:
+    """Return the pairs to compare: equal tasks of two runs, or the configurations of one run."""
+    run_pairs = []
+    for task in dict.fromkeys(result["task"] for result in before):
+        first = [result for result in before if result["task"] == task]
+        second = (
+            first[1:] if after is None else [result for result in after if result["task"] == task]
+        )
+        run_pairs += [_pair(task, _counterpart(first, other), other) for other in second]
+    if not run_pairs:
+        raise NotComparable("no task was measured twice; name two runs of the same task")
+    return run_pairs
 
 
-def render(found: Sequence[Pair]) -> Iterator[str]:
+def render(run_pairs: Sequence[RunPair]) -> Iterator[str]:
     """Yield the lines of the report."""
     yield "# Two runs compared"
-    for pair in found:
-        yield from ("", f"## {pair.task}", "", *_what(pair), "")
+    for pair in run_pairs:
+        yield from ("", f"## {pair.task}", "", *_describe_runs(pair), "")
         yield from table(_HEADER, list(_rows(pair)))
         categories = list(_category_rows(pair))
         if categories:
@@ -80,99 +83,102 @@ def render(found: Sequence[Pair]) -> Iterator[str]:
 _HEADER = ["metric", "A", "B", "difference", "95 % interval", "better/same/worse", "verdict"]
 
 
-def _pair(task: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Pair:
+def _pair(task: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> RunPair:
     rows_of = {row["id"]: row for row in before["each"]}
     rows = [(rows_of[row["id"]], row) for row in after["each"] if row["id"] in rows_of]
     if not rows:
-        raise NotComparable(f"the runs of {task} have no question in common: another half?")
+        raise NotComparable(
+            f"the runs of {task} have no question in common; do they use the same half?"
+        )
     if any(a["gold"] != b["gold"] for a, b in rows):
-        raise NotComparable(f"{task} is not the same task in both: its gold differs")
+        raise NotComparable(f"{task} is not the same task in both runs: its gold items differ")
     left_out = len(before["each"]) + len(after["each"]) - 2 * len(rows)
-    return Pair(task, before, after, rows, left_out)
+    return RunPair(task, before, after, rows, left_out)
 
 
 def _counterpart(first: Sequence[Mapping[str, Any]], other: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first result of the same leg, or the first of all."""
-    found = next((one for one in first if one["leg"] == other["leg"]), first[0])
-    return first[0] if found is other else found
+    """Return the first result with the same indexes as *other*, or else the first one."""
+    same = next((result for result in first if result["indexes"] == other["indexes"]), first[0])
+    return first[0] if same is other else same
 
 
-def _what(pair: Pair) -> Iterator[str]:
-    for name, one in (("A", pair.before), ("B", pair.after)):
-        told = ", ".join(f"{key} {one[key]}" for key in APART if one.get(key))
-        yield f"{name}: {told}, p50 {one['search_p50_ms']:.1f} ms.  "
+def _describe_runs(pair: RunPair) -> Iterator[str]:
+    for name, result in (("A", pair.before), ("B", pair.after)):
+        conditions = ", ".join(f"{key} {result[key]}" for key in CONDITIONS if result.get(key))
+        yield f"{name}: {conditions}, p50 {result['search_p50_ms']:.1f} ms.  "
     scopes = len({_scope(a, b) for a, b in pair.rows})
     left = f"; {pair.left_out} that only one run has are left out" if pair.left_out else ""
     yield f"{len(pair.rows)} questions in {scopes} scope(s){left}."
 
 
-def _rows(pair: Pair) -> Iterator[list[str]]:
+def _rows(pair: RunPair) -> Iterator[list[str]]:
     for name in (*SCORES, *COUNTS):
-        found = _difference(pair.rows, name)
-        if found is not None:
-            yield _line(name, found)
+        change = _difference(pair.rows, name)
+        if change is not None:
+            yield _line(name, change)
 
 
-def _category_rows(pair: Pair) -> Iterator[list[str]]:
+def _category_rows(pair: RunPair) -> Iterator[list[str]]:
     categories = sorted({a["category"] for a, _ in pair.rows})
     if len(categories) < 2:
         return
     for category in categories:
-        rows = [one for one in pair.rows if one[0]["category"] == category]
+        rows = [row for row in pair.rows if row[0]["category"] == category]
         for name in BY_CATEGORY:
-            found = _difference(rows, name)
-            if found is not None:
-                yield [category, str(found.questions), *_line(name, found)]
+            change = _difference(rows, name)
+            if change is not None:
+                yield [category, str(change.questions), *_line(name, change)]
 
 
 def _difference(rows: Sequence[tuple[Any, Any]], name: str) -> Difference | None:
     """Compare one metric over the questions that have it in both; None if none has."""
     scored = [(_value(a, name), _value(b, name), _scope(a, b)) for a, b in rows]
-    known = [(a, b, scope) for a, b, scope in scored if a is not None and b is not None]
-    if not known:
+    complete = [(a, b, scope) for a, b, scope in scored if a is not None and b is not None]
+    if not complete:
         return None
-    before, after, scopes = zip(*known, strict=True)
+    before, after, scopes = zip(*complete, strict=True)
     return difference(before, after, scopes)
 
 
 def _value(row: Mapping[str, Any], name: str) -> float | None:
-    found = row.get(name) if name in COUNTS else row["scores"].get(name)
-    return None if found is None else float(found)
+    value = row.get(name) if name in COUNTS else row["scores"].get(name)
+    return None if value is None else float(value)
 
 
 def _scope(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
-    return a.get("scope") or b.get("scope") or ""  # older runs do not say
+    return a.get("scope") or b.get("scope") or ""  # older runs do not have it
 
 
-def _line(name: str, found: Difference) -> list[str]:
+def _line(name: str, change: Difference) -> list[str]:
     unit = 1 if name in COUNTS else 100
-    wins, losses = found.wins, found.losses
+    wins, losses = change.wins, change.losses
     if name in LOWER_IS_BETTER:
         wins, losses = losses, wins
     return [
         name,
-        f"{unit * found.before:.1f}",
-        f"{unit * found.after:.1f}",
-        f"{unit * found.mean:+.1f}",
-        f"{unit * found.low:+.1f} … {unit * found.high:+.1f}",
-        f"{wins}/{found.ties}/{losses}",
-        _verdict(name, found),
+        f"{unit * change.before:.1f}",
+        f"{unit * change.after:.1f}",
+        f"{unit * change.mean:+.1f}",
+        f"{unit * change.low:+.1f} … {unit * change.high:+.1f}",
+        f"{wins}/{change.ties}/{losses}",
+        _verdict(name, change),
     ]
 
 
-def _verdict(name: str, found: Difference) -> str:
-    if not found.clear:
-        return "same" if found.wins == found.losses == 0 else "noise"
+def _verdict(name: str, change: Difference) -> str:
+    if not change.clear:
+        return "same" if change.wins == change.losses == 0 else "noise"
     if name in COUNTS:
-        return "fewer" if found.mean < 0 else "more"
-    return "**better**" if (found.mean > 0) != (name in LOWER_IS_BETTER) else "**worse**"
+        return "fewer" if change.mean < 0 else "more"
+    return "**better**" if (change.mean > 0) != (name in LOWER_IS_BETTER) else "**worse**"
 
 
 def _results(file: Path) -> list[Any]:
     try:
-        return list(json.loads(file.read_text(encoding="utf-8"))["results"])
+        results = json.loads(file.read_text(encoding="utf-8"))["results"]
+        return [{FORMER_KEYS.get(key, key): row[key] for key in row} for row in results]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NotComparable(f"{file} is no kept run of benchmarks.quality: {error}") from error
+        raise NotComparable(f"{file} is not a saved run of benchmarks.quality: {error}") from error
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
-from benchmarks.tasks import Item, Query, Task, read_task
+from benchmarks.tasks import Task, TaskItem, TaskQuery, read_task
 
 HISTORIES = 6  # of LongMemEval
 LEAST_SESSIONS = 15
@@ -22,11 +22,11 @@ _TURN = re.compile(r"^(User|Assistant): ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Session:
+class DatedSession:
     """One conversation: as one item, and turn by turn."""
 
-    whole: Item
-    turns: tuple[Item, ...]
+    whole: TaskItem
+    turns: tuple[TaskItem, ...]
 
     @property
     def at(self) -> datetime:
@@ -40,8 +40,8 @@ class Chat:
 
     scope: str
     family: str
-    sessions: tuple[Session, ...]
-    queries: tuple[Query, ...]
+    sessions: tuple[DatedSession, ...]
+    queries: tuple[TaskQuery, ...]
     is_for_choosing: bool
 
 
@@ -49,8 +49,8 @@ def read_chats(folder: Path) -> list[Chat]:
     """Return every dated chat of the tasks in *folder*."""
     chats: list[Chat] = []
     for family in (_locomo(folder), _histories(folder), _realmem(folder)):
-        found = [one for one in family if len(one.sessions) >= LEAST_SESSIONS]
-        chats += [replace(one, is_for_choosing=n % 2 == 0) for n, one in enumerate(found)]
+        long_enough = [chat for chat in family if len(chat.sessions) >= LEAST_SESSIONS]
+        chats += [replace(chat, is_for_choosing=n % 2 == 0) for n, chat in enumerate(long_enough)]
     return chats
 
 
@@ -64,47 +64,49 @@ def _locomo(folder: Path) -> Iterator[Chat]:
 
 def _histories(folder: Path) -> Iterator[Chat]:
     wholes, turns = read_task(folder, "lme-h50-session"), read_task(folder, "lme-h50-turn")
-    asked = sorted(wholes.queries, key=lambda query: query.id)
-    for query in asked[:: max(len(asked) // HISTORIES, 1)][:HISTORIES]:
+    in_order = sorted(wholes.queries, key=lambda query: query.id)
+    for query in in_order[:: max(len(in_order) // HISTORIES, 1)][:HISTORIES]:
         seen = query.candidates or frozenset()
-        items = [_renamed(item, query.id) for item in wholes.items if item.id in seen]
-        said = [_renamed(item, query.id) for item in turns.items if item.session in seen]
-        yield Chat(query.id, "lme", _sessions(items, said), (), True)
+        items = [_with_scope(item, query.id) for item in wholes.items if item.id in seen]
+        turn_items = [_with_scope(item, query.id) for item in turns.items if item.session in seen]
+        yield Chat(query.id, "lme", _sessions(items, turn_items), (), True)
 
 
 def _realmem(folder: Path) -> Iterator[Chat]:
     wholes = read_task(folder, "realmem-session")
     for scope in sorted({item.scope for item in wholes.items}):
         items = sorted(_of(wholes, scope), key=lambda item: item.at or datetime.min)
-        spread: list[Item] = []
+        spread: list[TaskItem] = []
         for _, day in groupby(items, key=lambda item: item.at):
             hours = zip(_HOURS, day, strict=False)
             spread += [
-                replace(one, at=one.at + timedelta(hours=hour)) for hour, one in hours if one.at
+                replace(item, at=item.at + timedelta(hours=hour)) for hour, item in hours if item.at
             ]
         turns = [turn for item in spread for turn in _turns(item)]
         yield Chat(scope, "realmem", _sessions(spread, turns), (), True)
 
 
-def _of(task: Task, scope: str) -> list[Item]:
+def _of(task: Task, scope: str) -> list[TaskItem]:
     return [item for item in task.items if item.scope == scope and item.at is not None]
 
 
-def _renamed(item: Item, scope: str) -> Item:
+def _with_scope(item: TaskItem, scope: str) -> TaskItem:
     """Return *item* in a scope of its own; several histories share sessions."""
     session = f"{scope}/{item.session}" if item.session else ""
     return replace(item, id=f"{scope}/{item.id}", scope=scope, session=session)
 
 
-def _sessions(wholes: Sequence[Item], turns: Sequence[Item]) -> tuple[Session, ...]:
-    said: dict[str, list[Item]] = {}
+def _sessions(wholes: Sequence[TaskItem], turns: Sequence[TaskItem]) -> tuple[DatedSession, ...]:
+    turns_by_session: dict[str, list[TaskItem]] = {}
     for turn in turns:
-        said.setdefault(turn.session, []).append(turn)
-    found = [Session(one, tuple(said.get(one.id, ()))) for one in wholes]
-    return tuple(sorted((one for one in found if one.turns), key=lambda one: one.at))
+        turns_by_session.setdefault(turn.session, []).append(turn)
+    sessions = [DatedSession(whole, tuple(turns_by_session.get(whole.id, ()))) for whole in wholes]
+    return tuple(
+        sorted((session for session in sessions if session.turns), key=lambda session: session.at)
+    )
 
 
-def _turns(item: Item) -> Iterator[Item]:
+def _turns(item: TaskItem) -> Iterator[TaskItem]:
     pieces = _TURN.split(item.text)[1:]
     for number, (speaker, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True)):
         if text.strip():

@@ -20,11 +20,17 @@ from time import perf_counter
 from typing import NamedTuple
 
 import recollect
-from benchmarks.markdown import table
+from benchmarks.generated_sentences import (
+    PROJECTS,
+    GeneratedSentence,
+    ProjectQuestion,
+    questions,
+    sentences,
+)
+from benchmarks.markdown_table import table
 from benchmarks.metrics import percentile
 from benchmarks.quality import RESULTS
 from benchmarks.random_vectors import RandomVectors
-from benchmarks.sentences import PROJECTS, Question, Sentence, questions, sentences
 from benchmarks.server.processes import environment, keep_bytecode, memory_server
 from benchmarks.tasks import ROOT
 from recollect.config import load_settings
@@ -33,62 +39,62 @@ from recollect.text.token_counter import counter_for
 
 OUT = RESULTS / "hooks.md"
 SAMPLE = 64  # real vectors, for the mean of the made-up ones
-AT_ONCE = 1_000
+BATCH = 1_000
 WARM_UP = 5
 TYPES = ("decision", "project", "task_hint", "episode", "artifact")
 # As an installer writes it: a file that imports one function and calls it.
 SCRIPT = "import sys\nfrom recollect.entry import main\nsys.exit(main())\n"
 
 
-class Took(NamedTuple):
+class ProcessTime(NamedTuple):
     """What one process took, in ms: on the clock, and of the processor."""
 
     wall: float
     cpu: float
 
 
-Times = dict[str, list[Took]]
+Times = dict[str, list[ProcessTime]]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     parts: list[str] = []
-    with TemporaryDirectory(prefix="recollect-hooks-") as made:
-        folder = Path(made)
+    with TemporaryDirectory(prefix="recollect-hooks-") as temporary:
+        folder = Path(temporary)
         keep_bytecode(folder / "compiled")
         script = folder / "recollect"
         script.write_text(SCRIPT)
-        for size in given.sizes:
-            parts += _at_size(size, folder / str(size), script, given.times)
-            text = "\n".join([*_notes(given, load), *parts, ""])
-            if given.write:
+        for size in options.sizes:
+            parts += _measure_size(size, folder / str(size), script, options.times)
+            text = "\n".join([*_notes(options, load), *parts, ""])
+            if options.write:
                 OUT.write_text(text, encoding="utf-8")
     print(text)
     return 0
 
 
-def _at_size(size: int, folder: Path, script: Path, times: int) -> list[str]:
+def _measure_size(size: int, folder: Path, script: Path, times: int) -> list[str]:
     folder.mkdir()
     db = folder / "memory.db"
-    stored = _filled(db, size)
+    stored = _fill(db, size)
     # As many questions as hooks, so that none is answered from a cache.
-    asked = questions(stored, 2 * (times + WARM_UP), seed=5)
-    found: Times = {}
-    said: dict[str, list[str]] = {}
-    hooks = Hooks(script, db, found, said)
+    prompts = questions(stored, 2 * (times + WARM_UP), seed=5)
+    process_times: Times = {}
+    outputs: dict[str, list[str]] = {}
+    hooks = HookRunner(script, db, process_times, outputs)
     with memory_server(db) as running:
         with recollect.connect(running.url) as remote:
             remote.search("warm up")  # what loading the model takes is measured elsewhere
-        hooks.run("server", asked[: times + WARM_UP], bare=True)
-    hooks.run("no server", asked[times + WARM_UP :][: max(times // 3, 1) + WARM_UP], bare=False)
+        hooks.run("server", prompts[: times + WARM_UP], bare=True)
+    hooks.run("no server", prompts[times + WARM_UP :][: max(times // 3, 1) + WARM_UP], bare=False)
     rows = [
-        [name, f"{len(one)}", *_percentiles(one), _answered(said, name)]
-        for name, one in found.items()
+        [name, f"{len(hook_times)}", *_percentiles(hook_times), _answer_count(outputs, name)]
+        for name, hook_times in process_times.items()
     ]
     count = counter_for().count
-    bundles = [count(_text(one)) for one in said["session-start, server"] if one]
-    longest = max(len(_text(one)) for one in said["session-start, server"] if one)
+    bundles = [count(_text(output)) for output in outputs["session-start, server"] if output]
+    longest = max(len(_text(output)) for output in outputs["session-start, server"] if output)
     return [
         "",
         f"## {size:,} memories",
@@ -97,90 +103,104 @@ def _at_size(size: int, folder: Path, script: Path, times: int) -> list[str]:
         "",
         f"A session's beginning has {percentile(bundles, 50):.0f} tokens (p50), {max(bundles)} at "
         f"most, and {longest:,} characters at most. Gave up because it was late: "
-        f"{_late(folder)} hooks.",
+        f"{_timeout_count(folder)} hooks.",
     ]
 
 
-class Hooks:
+class HookRunner:
     """Runs hooks in turn and keeps what each took and said."""
 
-    def __init__(self, script: Path, db: Path, found: Times, said: dict[str, list[str]]) -> None:
+    def __init__(
+        self, script: Path, db: Path, process_times: Times, outputs: dict[str, list[str]]
+    ) -> None:
         self._script = script
         self._db = db
         self._env = {**environment(db.parent), "PYTHONPATH": str(ROOT / "src")}
-        self._found = found
-        self._said = said
+        self._times = process_times
+        self._outputs = outputs
 
-    def run(self, how: str, asked: Sequence[Question], *, bare: bool) -> None:
+    def run(self, how: str, prompts: Sequence[ProjectQuestion], *, bare: bool) -> None:
         """Run both hooks for each question, after some that do not count."""
-        for number, one in enumerate(asked):
+        for number, question in enumerate(prompts):
             transcript = str(self._db.with_name(f"{number}.jsonl"))
-            told = {"cwd": "/", "prompt": one.text, "transcript_path": transcript}
-            kept = number >= WARM_UP
+            event_input = {"cwd": "/", "prompt": question.text, "transcript_path": transcript}
+            counts = number >= WARM_UP
             for event in ("session-start", "prompt"):
-                words = [str(self._script), "hook", event, "--project", one.project]
+                words = [str(self._script), "hook", event, "--project", question.project]
                 name = f"{event}, {how}"
                 # Of a session of its own: a beginning tells what a prompt would.
-                self._timed(name, words, {**told, "session_id": f"{event} {how} {number}"}, kept)
+                self._time_hook(
+                    name, words, {**event_input, "session_id": f"{event} {how} {number}"}, counts
+                )
             if bare:
-                self._timed("python -c pass", ["-c", "pass"], {}, kept)
-                self._timed("a hook that does nothing", [str(self._script), "hook", "x"], {}, kept)
+                self._time_hook("python -c pass", ["-c", "pass"], {}, counts)
+                self._time_hook(
+                    "a hook that does nothing", [str(self._script), "hook", "x"], {}, counts
+                )
 
-    def _timed(
-        self, name: str, words: Sequence[str], told: Mapping[str, object], kept: bool
+    def _time_hook(
+        self, name: str, words: Sequence[str], event_input: Mapping[str, object], counts: bool
     ) -> None:
         command = [sys.executable, *words]
         env = {**self._env, "RECOLLECT_DB": str(self._db)}
-        computed, begun = _computed_ms(), perf_counter()
+        computed, begun = _child_cpu_ms(), perf_counter()
         done = subprocess.run(
-            command, input=json.dumps(told).encode(), env=env, stdout=subprocess.PIPE, check=True
+            command,
+            input=json.dumps(event_input).encode(),
+            env=env,
+            stdout=subprocess.PIPE,
+            check=True,
         )
-        took = Took(1000 * (perf_counter() - begun), _computed_ms() - computed)
-        if kept:
-            self._found.setdefault(name, []).append(took)
-            self._said.setdefault(name, []).append(done.stdout.decode())
+        took = ProcessTime(1000 * (perf_counter() - begun), _child_cpu_ms() - computed)
+        if counts:
+            self._times.setdefault(name, []).append(took)
+            self._outputs.setdefault(name, []).append(done.stdout.decode())
 
 
-def _filled(db: Path, size: int) -> list[Sentence]:
+def _fill(db: Path, size: int) -> list[GeneratedSentence]:
     """Make a store of *size* memories, embedded, and return them."""
     stored = sentences(size, seed=3)
     embedder = RandomVectors(
-        create_embedder(load_settings()), [one.text for one in stored[:SAMPLE]]
+        create_embedder(load_settings()), [sentence.text for sentence in stored[:SAMPLE]]
     )
-    with recollect.open(db, embedder=embedder) as memory:
-        for start in range(0, size, AT_ONCE):
-            some = stored[start : start + AT_ONCE]
-            memory.memories.ingest_many(
+    with recollect.open(db, embedder=embedder) as rec:
+        for start in range(0, size, BATCH):
+            some = stored[start : start + BATCH]
+            rec.memories.ingest_many(
                 [
-                    {"content": one.text, "type": TYPES[place % len(TYPES)], "project": one.project}
-                    if one.project
-                    else {"content": one.text, "type": "profile", "scope": "global"}
-                    for place, one in enumerate(some)
+                    {
+                        "content": sentence.text,
+                        "type": TYPES[place % len(TYPES)],
+                        "project": sentence.project,
+                    }
+                    if sentence.project
+                    else {"content": sentence.text, "type": "profile", "scope": "global"}
+                    for place, sentence in enumerate(some)
                 ]
             )
-        memory.drain()
+        rec.drain()
     return stored
 
 
-def _percentiles(times: Sequence[Took]) -> list[str]:
-    walls = [one.wall for one in times]
-    cpu = percentile([one.cpu for one in times], 50)
+def _percentiles(times: Sequence[ProcessTime]) -> list[str]:
+    walls = [time.wall for time in times]
+    cpu = percentile([time.cpu for time in times], 50)
     return [*(f"{percentile(walls, at):.0f}" for at in (50, 95)), f"{cpu:.0f}"]
 
 
-def _computed_ms() -> float:
+def _child_cpu_ms() -> float:
     """Return what processes that were started and have ended have computed so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return 1000 * (used.ru_utime + used.ru_stime)
 
 
-def _answered(said: Mapping[str, Sequence[str]], name: str) -> str:
+def _answer_count(outputs: Mapping[str, Sequence[str]], name: str) -> str:
     if "," not in name:
         return ""
-    return f"{sum(map(bool, said[name]))} of {len(said[name])}"
+    return f"{sum(map(bool, outputs[name]))} of {len(outputs[name])}"
 
 
-def _late(folder: Path) -> int:
+def _timeout_count(folder: Path) -> int:
     log = (folder / "recollect" / "hooks.log").read_text(encoding="utf-8")
     return log.count("timed out")
 
@@ -189,15 +209,15 @@ def _text(printed: str) -> str:
     return str(json.loads(printed)["hookSpecificOutput"]["additionalContext"])
 
 
-def _notes(given: argparse.Namespace, load: str) -> list[str]:
-    sizes = " ".join(map(str, given.sizes))
-    command = f"python -m benchmarks.hooks --sizes {sizes} --times {given.times} --write"
+def _notes(options: argparse.Namespace, load: str) -> list[str]:
+    sizes = " ".join(map(str, options.sizes))
+    command = f"python -m benchmarks.hooks --sizes {sizes} --times {options.times} --write"
     return [
         "# Hooks",
         "",
-        f"- `{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}, "
+        f"- `{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores; load of the machine when it began: {load}.",
-        f"- {PROJECTS} projects; sentences are made up (benchmarks/sentences.py), and so are their "
+        f"- {PROJECTS} projects; sentences are made up (benchmarks/generated_sentences.py), and so are their "
         "vectors; prompts take words of a memory their project can see and, with a server, are "
         "embedded by the real model. Without one they are compared by words.",
         "- Each time is that of a whole process, from before it starts until it has ended, with "

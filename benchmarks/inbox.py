@@ -20,9 +20,9 @@ from typing import Any
 
 import recollect
 from benchmarks.quality import RESULTS
-from benchmarks.tasks import Item, TasksMissing, default_folder, read_task
+from benchmarks.tasks import TaskItem, TasksMissing, default_folder, read_task
+from recollect.domain.limits import MAX_LIMIT
 from recollect.domain.memory import MemoryType, Status
-from recollect.service.inputs import MAX_LIMIT
 
 OUT = RESULTS / "inbox.md"
 RUNS = (("realmem-session", "none"), ("realmem-session", "local"), ("lme-pool-session", "none"))
@@ -30,7 +30,7 @@ FACTS = [kind.value for kind in MemoryType if kind is not MemoryType.EPISODE]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class InboxCounts:
     """What one body of sessions leaves to its reviewer."""
 
     task: str
@@ -45,54 +45,54 @@ class Counted:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        counted = [count(task, read_task(given.tasks, task).items, how) for task, how in RUNS]
+        counted = [count(task, read_task(options.tasks, task).items, how) for task, how in RUNS]
     except TasksMissing as missing:
         print(f"inbox: {missing}", file=sys.stderr)
         return 2
     report = render(counted, sys.argv[1:] if arguments is None else arguments)
     print(report)
-    if given.write:
+    if options.write:
         OUT.write_text(report, encoding="utf-8")
     return 0
 
 
-def count(task: str, items: Sequence[Item], embedder: str) -> Counted:
+def count(task: str, items: Sequence[TaskItem], embedder: str) -> InboxCounts:
     """Capture every session as an import, work it off, and count what waits."""
     with (
         TemporaryDirectory(prefix="recollect-bench-") as folder,
-        recollect.open(Path(folder) / "memory.db", embedding_backend=embedder) as memory,
+        recollect.open(Path(folder) / "memory.db", embedding_backend=embedder) as rec,
     ):
         for item in items:
-            told: dict[str, Any] = {"project": item.scope or task, "session": item.id}
-            memory.capture_conversation(item.text, "import", observed_at=item.at, **told)
-        memory.drain()
-        by_status = memory.maintenance.status().memories_by_status
+            place: dict[str, Any] = {"project": item.scope or task, "session": item.id}
+            rec.capture_conversation(item.text, "import", observed_at=item.at, **place)
+        rec.drain()
+        by_status = rec.maintenance.status().memories_by_status
         assert not by_status.get(Status.ACTIVE), "an import made something active"
-        extracted = sum(_extracted(event.outcome) for event in memory.captures.list())
-        lines = memory.inbox.list(types=FACTS, limit=MAX_LIMIT)
-        records = memory.inbox.list(types=[MemoryType.EPISODE.value], limit=MAX_LIMIT)
-    return Counted(
+        extracted = sum(_extracted_count(event.outcome) for event in rec.captures.list())
+        lines = rec.inbox.list(types=FACTS, limit=MAX_LIMIT)
+        records = rec.inbox.list(types=[MemoryType.EPISODE.value], limit=MAX_LIMIT)
+    return InboxCounts(
         task=task,
         embedder=embedder,
         sessions=len(items),
         extracted=extracted - records[0].of,
         waiting=by_status[Status.INBOX] - records[0].of,
         lines=lines[0].of,
-        groups=len({one.group for one in lines}),
+        groups=len({line.group for line in lines}),
         records=records[0].of,
-        groups_of_records=len({one.group for one in records}),
+        groups_of_records=len({record.group for record in records}),
     )
 
 
-def render(counted: Sequence[Counted], arguments: Sequence[str]) -> str:
+def render(counted: Sequence[InboxCounts], arguments: Sequence[str]) -> str:
     """Return the page."""
     command = shlex.join(["python", "-m", "benchmarks.inbox", *arguments])
     page = [
         "# The inbox after an import",
         "",
-        f"`{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}, by "
+        f"`{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, by "
         "rules, without a language model.",
         "",
         "| | embedder | sessions | facts extracted | wait after consolidation | folded away | "
@@ -100,10 +100,10 @@ def render(counted: Sequence[Counted], arguments: Sequence[str]) -> str:
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     page += [
-        f"| {one.task} | {one.embedder} | {one.sessions} | {one.extracted} | {one.waiting} | "
-        f"{one.waiting - one.lines} | {one.records} | {one.waiting + one.records} | "
-        f"{one.lines} in {one.groups} | {one.groups_of_records} |"
-        for one in counted
+        f"| {row.task} | {row.embedder} | {row.sessions} | {row.extracted} | {row.waiting} | "
+        f"{row.waiting - row.lines} | {row.records} | {row.waiting + row.records} | "
+        f"{row.lines} in {row.groups} | {row.groups_of_records} |"
+        for row in counted
     ]
     page += [
         "",
@@ -115,10 +115,10 @@ def render(counted: Sequence[Counted], arguments: Sequence[str]) -> str:
     return "\n".join(page) + "\n"
 
 
-def _extracted(outcome: str) -> int:
+def _extracted_count(outcome: str) -> int:
     """Return the number before "extracted" in what an event says of itself."""
-    told = [part.split() for part in outcome.split(", ")]
-    return sum(int(words[0]) for words in told if words[1:] == ["extracted"])
+    parts = [part.split() for part in outcome.split(", ")]
+    return sum(int(words[0]) for words in parts if words[1:] == ["extracted"])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -24,11 +24,11 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 
 import recollect
-from benchmarks.markdown import table
+from benchmarks.generated_sentences import GeneratedSentence, questions, sentences
+from benchmarks.markdown_table import table
 from benchmarks.metrics import percentile
 from benchmarks.quality import RESULTS
 from benchmarks.random_vectors import RandomVectors
-from benchmarks.sentences import Sentence, questions, sentences
 from benchmarks.server.processes import environment, memory_server, module_server
 from benchmarks.tasks import ROOT
 from recollect.config import Settings
@@ -46,7 +46,7 @@ Call = tuple[str, Mapping[str, Any]]
 
 
 @dataclass
-class Found:
+class ToolTimings:
     """What one client saw: times in ms by tool, and the tokens of the answers."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -55,64 +55,71 @@ class Found:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
-    made = sentences(given.memories)
-    seen: dict[str, Found] = {}
+    options = _parser().parse_args(arguments)
+    stored = sentences(options.memories)
+    seen: dict[str, ToolTimings] = {}
     with TemporaryDirectory(prefix="recollect-bench-", ignore_cleanup_errors=True) as folder:
         db = Path(folder) / "memory.db"
-        _say(f"storing {given.memories:,} memories")
+        _print_progress(f"storing {options.memories:,} memories")
         # Made-up vectors for what lies there; what is asked and written is embedded in earnest.
-        vectors = RandomVectors(create_embedder(Settings()), [one.text for one in made[:SAMPLE]])
-        with recollect.open(db, embedder=vectors) as memory:
-            waiting = _fill(memory, made)
-            memory.drain()
-        plan = _plan(made, waiting, given.calls)
+        vectors = RandomVectors(
+            create_embedder(Settings()), [sentence.text for sentence in stored[:SAMPLE]]
+        )
+        with recollect.open(db, embedder=vectors) as rec:
+            waiting = _fill(rec, stored)
+            rec.drain()
+        plan = _plan(stored, waiting, options.calls)
         for name, era in ERAS.items():
-            _say(f"pipes, {name}")
-            seen[f"stdio, {name}"] = anyio.run(_asked, _piped(db, Path(folder)), era, plan)
-            bare = StdioServerParameters(
-                command=sys.executable, args=["-m", "benchmarks.mcp_bare", "stdio"], cwd=ROOT
+            _print_progress(f"pipes, {name}")
+            seen[f"stdio, {name}"] = anyio.run(
+                _call_tools, _stdio_server(db, Path(folder)), era, plan
             )
-            seen[f"stdio, {name}"].times |= anyio.run(_asked, bare, era, _bare(given.calls)).times
-        with memory_server(db) as own, module_server("benchmarks.mcp_bare") as other:
+            bare = StdioServerParameters(
+                command=sys.executable, args=["-m", "benchmarks.bare_mcp_server", "stdio"], cwd=ROOT
+            )
+            seen[f"stdio, {name}"].times |= anyio.run(
+                _call_tools, bare, era, _bare_calls(options.calls)
+            ).times
+        with memory_server(db) as own, module_server("benchmarks.bare_mcp_server") as other:
             for name, era in ERAS.items():
-                _say(f"HTTP, {name}")
+                _print_progress(f"HTTP, {name}")
                 url = f"{own.url}/mcp?project={PROJECT}&agent={AGENT}"
-                seen[f"HTTP, {name}"] = anyio.run(_asked, url, era, plan)
+                seen[f"HTTP, {name}"] = anyio.run(_call_tools, url, era, plan)
                 bare_url = f"{other.url}/mcp"
-                times = anyio.run(_asked, bare_url, era, _bare(given.calls)).times
+                times = anyio.run(_call_tools, bare_url, era, _bare_calls(options.calls)).times
                 seen[f"HTTP, {name}"].times |= times
-    report = "\n".join(_rendered(seen, given, sys.argv[1:] if arguments is None else arguments))
+    report = "\n".join(_render(seen, options, sys.argv[1:] if arguments is None else arguments))
     print(report)
-    if given.write:
+    if options.write:
         OUT.write_text(report + "\n", encoding="utf-8")
     return 0
 
 
-def _fill(memory: recollect.LocalRecollect, made: Sequence[Sentence]) -> list[str]:
+def _fill(rec: recollect.LocalRecollect, stored: Sequence[GeneratedSentence]) -> list[str]:
     """Store everything; return the ids of some candidates."""
-    items = [{"content": one.text, "project": one.project} for one in made]
+    items = [{"content": sentence.text, "project": sentence.project} for sentence in stored]
     for start in range(0, len(items), BATCH):
-        memory.memories.ingest_many(items[start : start + BATCH])
-    memory.agents.create(AGENT)
-    memory.blocks.set(AGENT, "human", "Ann. Prefers short answers.")
+        rec.memories.ingest_many(items[start : start + BATCH])
+    rec.agents.create(AGENT)
+    rec.blocks.set(AGENT, "human", "Ann. Prefers short answers.")
     return [
-        memory.ingest(one.text, project=PROJECT, status="inbox").id for one in sentences(40, seed=7)
+        rec.ingest(sentence.text, project=PROJECT, status="inbox").id
+        for sentence in sentences(40, seed=7)
     ]
 
 
-def _plan(made: Sequence[Sentence], waiting: Sequence[str], count: int) -> list[Call]:
+def _plan(stored: Sequence[GeneratedSentence], waiting: Sequence[str], count: int) -> list[Call]:
     """Return what is asked: every tool *count* times, no question twice."""
-    seen = [one for one in made if one.project in (None, PROJECT)]
-    asked = [one.text for one in questions(seen, 3 * (count + WARM), seed=3)]
+    seen = [sentence for sentence in stored if sentence.project in (None, PROJECT)]
+    texts = [question.text for question in questions(seen, 3 * (count + WARM), seed=3)]
     calls: list[Call] = []
     for number in range(count + WARM):
-        known = {"id": waiting[number % len(waiting)]}
+        memory = {"id": waiting[number % len(waiting)]}
         calls += [
-            ("search", {"query": asked.pop()}),
-            ("context", {"task": asked.pop()}),
-            ("remember", {"content": f"Note {number}: {asked.pop()}"}),
-            ("explain", known),
+            ("search", {"query": texts.pop()}),
+            ("context", {"task": texts.pop()}),
+            ("remember", {"content": f"Note {number}: {texts.pop()}"}),
+            ("explain", memory),
             ("review", {}),
             ("edit_block", {"label": "human", "how": "set", "text": f"Ann. Visit {number}."}),
             ("status", {}),
@@ -120,45 +127,47 @@ def _plan(made: Sequence[Sentence], waiting: Sequence[str], count: int) -> list[
     return calls
 
 
-def _bare(count: int) -> list[Call]:
+def _bare_calls(count: int) -> list[Call]:
     return [("constant", {})] * (count + WARM)
 
 
-async def _asked(server: Any, era: str, plan: Sequence[Call]) -> Found:
-    found = Found()
+async def _call_tools(server: Any, era: str, plan: Sequence[Call]) -> ToolTimings:
+    timings = ToolTimings()
 
     async def yes(context: object, params: object) -> types.ElicitResult:
         return types.ElicitResult(action="accept", content={"confirm": True})
 
     async with Client(server, mode=era, elicitation_callback=yes) as client:
         listed = await client.list_tools()
-        found.tools = listed.model_dump_json(by_alias=True, exclude_none=True)
-        for tool, given in plan:
-            await _timed(client, found, tool, given)
+        timings.tools = listed.model_dump_json(by_alias=True, exclude_none=True)
+        for tool, arguments in plan:
+            await _time_call(client, timings, tool, arguments)
             if tool == "remember":  # what was just written is forgotten, with a yes
-                await _timed(client, found, "forget", {"id": _id_in(found)})
-    return found
+                await _time_call(client, timings, "forget", {"id": _last_id(timings)})
+    return timings
 
 
-async def _timed(client: Client, found: Found, tool: str, given: Mapping[str, Any]) -> None:
+async def _time_call(
+    client: Client, timings: ToolTimings, tool: str, arguments: Mapping[str, Any]
+) -> None:
     started = perf_counter()
-    result = await client.call_tool(tool, dict(given))
+    result = await client.call_tool(tool, dict(arguments))
     took = 1000 * (perf_counter() - started)
     text = result.content[0]
     assert isinstance(text, types.TextContent)
     if result.is_error:
         raise RuntimeError(f"{tool}: {text.text}")
-    found.times.setdefault(tool, []).append(took)
-    found.texts.setdefault(tool, []).append(text.text)
+    timings.times.setdefault(tool, []).append(took)
+    timings.texts.setdefault(tool, []).append(text.text)
     if tool == "remember":
-        found.texts["id"] = [str((result.structured_content or {})["id"])]
+        timings.texts["id"] = [str((result.structured_content or {})["id"])]
 
 
-def _id_in(found: Found) -> str:
-    return found.texts["id"][-1]
+def _last_id(timings: ToolTimings) -> str:
+    return timings.texts["id"][-1]
 
 
-def _piped(db: Path, folder: Path) -> StdioServerParameters:
+def _stdio_server(db: Path, folder: Path) -> StdioServerParameters:
     code = "from recollect.cli.main import main; main()"
     options = ["mcp", "--db", str(db), "--project", PROJECT, "--agent", AGENT]
     return StdioServerParameters(
@@ -166,20 +175,20 @@ def _piped(db: Path, folder: Path) -> StdioServerParameters:
     )
 
 
-def _rendered(
-    seen: Mapping[str, Found], given: argparse.Namespace, asked: Sequence[str]
+def _render(
+    seen: Mapping[str, ToolTimings], options: argparse.Namespace, command_arguments: Sequence[str]
 ) -> Iterator[str]:
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "not known"
-    command = shlex.join(["python", "-m", "benchmarks.mcp_tools", *asked])
+    command = shlex.join(["python", "-m", "benchmarks.mcp_tools", *command_arguments])
     yield "# MCP\n"
     yield (
-        f"- `{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}, "
+        f"- `{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores; load of the machine when it ended: {load}."
     )
     yield (
-        f"- {given.memories:,} memories of made-up sentences in 100 projects; their vectors are "
+        f"- {options.memories:,} memories of made-up sentences in 100 projects; their vectors are "
         "made up too, what is asked and written is embedded by the local model. "
-        f"{given.calls} calls of each tool after {WARM} that do not count, by the "
+        f"{options.calls} calls of each tool after {WARM} that do not count, by the "
         "protocol's own client, one after another. `forget` includes asking the person, who says "
         "yes at once."
     )
@@ -187,29 +196,29 @@ def _rendered(
         f"- {BARE}: a server of the same package whose one tool returns a constant, in the same "
         "run. *times* is our p50 in multiples of its p50.\n"
     )
-    with recollect.open(":memory:", embedding_backend="none") as memory:
-        for over, found in seen.items():
+    with recollect.open(":memory:", embedding_backend="none") as rec:
+        for over, timings in seen.items():
             yield f"## Over {over}\n"
-            yield from _times(found, memory)
+            yield from _times(timings, rec)
             yield ""
         listed = next(iter(seen.values())).tools
         yield "## Tokens\n"
-        yield f"The whole list of tools: {memory.models.count_tokens(listed):,} tokens (o200k)."
+        yield f"The whole list of tools: {rec.models.count_tokens(listed):,} tokens (o200k)."
 
 
-def _times(found: Found, memory: recollect.LocalRecollect) -> Iterator[str]:
-    bare = percentile(found.times["constant"][WARM:], 50)
+def _times(timings: ToolTimings, rec: recollect.LocalRecollect) -> Iterator[str]:
+    bare = percentile(timings.times["constant"][WARM:], 50)
     rows = []
-    for tool, times in found.times.items():
+    for tool, times in timings.times.items():
         counted = times[WARM:]
         p50, p95 = percentile(counted, 50), percentile(counted, 95)
-        texts = found.texts.get(tool, [])
+        texts = timings.texts.get(tool, [])
         tokens = (
-            percentile([float(memory.models.count_tokens(text)) for text in texts], 50) if texts else 0
+            percentile([float(rec.models.count_tokens(text)) for text in texts], 50) if texts else 0
         )
         name = BARE if tool == "constant" else f"`{tool}`"
-        shown = f"{tokens:,.0f}" if texts else ""
-        rows.append([name, f"{p50:.1f}", f"{p95:.1f}", f"{p50 / bare:.1f}", shown])
+        token_cell = f"{tokens:,.0f}" if texts else ""
+        rows.append([name, f"{p50:.1f}", f"{p95:.1f}", f"{p50 / bare:.1f}", token_cell])
     yield from table(["tool", "p50 ms", "p95 ms", "times", "tokens of an answer"], rows)
 
 
@@ -221,7 +230,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _say(what: str) -> None:
+def _print_progress(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 

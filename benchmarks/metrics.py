@@ -45,7 +45,7 @@ def precision(ranked: Sequence[str], gold: frozenset[str], k: int) -> float:
 
 def ndcg(ranked: Sequence[str], gold: frozenset[str], k: int) -> float:
     """Return the discounted gain of the first *k* as a share of the best there could be."""
-    gain = sum(1 / log2(place + 2) for place, one in enumerate(ranked[:k]) if one in gold)
+    gain = sum(1 / log2(place + 2) for place, item in enumerate(ranked[:k]) if item in gold)
     best = sum(1 / log2(place + 2) for place in range(min(len(gold), k)))
     return gain / best
 
@@ -64,16 +64,16 @@ def stale_above(ranked: Sequence[str], gold: frozenset[str], stale: frozenset[st
     return float(old is not None and (current is None or old < current))
 
 
-def first_place(ranked: Sequence[str], wanted: frozenset[str]) -> int | None:
+def first_place(ranked: Sequence[str], targets: frozenset[str]) -> int | None:
     """Return where the first of *wanted* stands, counted from 0."""
-    return next((place for place, one in enumerate(ranked) if one in wanted), None)
+    return next((place for place, item in enumerate(ranked) if item in targets), None)
 
 
 def in_per_cent(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the mean of every metric over the questions that have it, in per cent."""
     means = {}
     for name in (*METRICS, *PRECISION, STALE):
-        values = [one[name] for one in each if name in one]
+        values = [scores[name] for scores in each if name in scores]
         if values:
             means[name] = 100 * sum(values) / len(values)
     return means

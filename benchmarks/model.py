@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.bert import Array, embed
+from benchmarks.numpy_bert import Array, embed
 from recollect.models.local_embedder import LocalEmbedder
 from recollect.models.model_manifest import default_manifest
 
@@ -68,24 +68,24 @@ SENTENCES = (
     "It rained all week. " * 60,
     "memory " * 400,
 )
-KEPT = 12
+FIXTURE_SENTENCES = 12
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
-    missing = [name for name in NEEDED if not (given.weights / name).is_file()]
+    options = _parser().parse_args(arguments)
+    missing = [name for name in NEEDED if not (options.weights / name).is_file()]
     if missing:
-        print(f"model: {given.weights} lacks {', '.join(missing)}", file=sys.stderr)
+        print(f"model: {options.weights} lacks {', '.join(missing)}", file=sys.stderr)
         return 2
-    theirs = embed(given.weights, SENTENCES)
+    theirs = embed(options.weights, SENTENCES)
     embedder = LocalEmbedder(default_manifest())
     together = embedder.embed(SENTENCES)
     alone = np.stack([embedder.embed_query(text) for text in SENTENCES])
-    same_words = _own_vocabulary() == (given.weights / "vocab.txt").read_text(encoding="utf-8")
+    same_words = _own_vocabulary() == (options.weights / "vocab.txt").read_text(encoding="utf-8")
     cosines = (alone * theirs).sum(axis=1)
     print(_report(embedder.name, cosines, together, alone, theirs, same_words=same_words))
-    if given.write:
-        given.write.write_text(_kept(theirs), encoding="utf-8")
+    if options.write:
+        options.write.write_text(_fixture_json(theirs), encoding="utf-8")
     return 0 if same_words and float(cosines.mean()) >= LEAST_MEAN else 1
 
 
@@ -100,7 +100,7 @@ def _report(
         f"  each alone       min {cosines.min():.4f}, mean {cosines.mean():.4f}",
         f"  all in one call  min {in_batch.min():.4f}, mean {in_batch.mean():.4f}",
         f"  alone against in one call  min {apart.min():.4f}, mean {apart.mean():.4f}",
-        f"  between two sentences, off by {_drift(alone, theirs):.4f} on average",
+        f"  between two sentences, off by {_mean_similarity_error(alone, theirs):.4f} on average",
         "furthest from fp32:",
         *(f"  {cosines[place]:.4f}  {SENTENCES[place][:60]!r}" for place in worst),
         f"vocab.txt is {'identical' if same_words else 'DIFFERENT'}",
@@ -108,7 +108,7 @@ def _report(
     return "\n".join(lines)
 
 
-def _drift(ours: Array, theirs: Array) -> float:
+def _mean_similarity_error(ours: Array, theirs: Array) -> float:
     """Return how far similarities between sentences are off, on average."""
     return float(np.abs(ours @ ours.T - theirs @ theirs.T).mean())
 
@@ -117,10 +117,12 @@ def _own_vocabulary() -> str:
     return (files("recollect.models") / "minilm" / "vocab.txt").read_text(encoding="utf-8")
 
 
-def _kept(vectors: Sequence[Array] | Array) -> str:
+def _fixture_json(vectors: Sequence[Array] | Array) -> str:
     sentences = [
         {"text": text, "vector": [round(float(number), 5) for number in vector]}
-        for text, vector in zip(SENTENCES[:KEPT], vectors[:KEPT], strict=True)
+        for text, vector in zip(
+            SENTENCES[:FIXTURE_SENTENCES], vectors[:FIXTURE_SENTENCES], strict=True
+        )
     ]
     whole = {"model": "all-MiniLM-L6-v2, fp32, mean pooling, unit length", "sentences": sentences}
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -108,18 +108,18 @@ def _panel(task: str, points: Sequence[Point], quality: str) -> Iterator[str]:
 
 
 def _marks(points: Sequence[Point], across: Axis, up: Axis) -> Iterator[str]:
-    taken: list[tuple[float, float, float]] = []
-    for point in sorted(points, key=lambda one: -one.quality):
+    boxes: list[tuple[float, float, float]] = []
+    for point in sorted(points, key=lambda point: -point.quality):
         x, y = across.place(log10(point.p50_ms)), up.place(point.quality)
         kind = "ours" if point.ours else "other"
-        told = escape(f"{point.system}: {point.quality:g}, {point.p50_ms:g} ms")
+        title = escape(f"{point.system}: {point.quality:g}, {point.p50_ms:g} ms")
         long = len(point.system) * LETTER
         right = x + 9 + long <= WIDTH - RIGHT / 2  # else the label stands to the left of its mark
         start = x + 9 if right else x - 9 - long
-        at = _free(y + 4, start, start + long, taken, lowest=up.start)
-        taken.append((at, start, start + long))
+        at = _free(y + 4, start, start + long, boxes, lowest=up.start)
+        boxes.append((at, start, start + long))
         yield f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{6 if point.ours else 5}">'
-        yield f"<title>{told}</title></circle>"
+        yield f"<title>{title}</title></circle>"
         if abs(at - 4 - y) > 1:
             end = start - 2 if right else start + long + 2
             yield f'<path class="lead" d="M{x:.1f} {y:.1f}L{end:.1f} {at - 4:.1f}"/>'
@@ -131,16 +131,16 @@ def _free(
     y: float,
     start: float,
     end: float,
-    taken: Sequence[tuple[float, float, float]],
+    boxes: Sequence[tuple[float, float, float]],
     *,
     lowest: float,
 ) -> float:
     """Return the height nearest to *y* at which a label covers no other."""
 
     def is_free(at: float) -> bool:
-        return all(abs(at - y2) >= LINE or end < s2 or start > e2 for y2, s2, e2 in taken)
+        return all(abs(at - y2) >= LINE or end < s2 or start > e2 for y2, s2, e2 in boxes)
 
-    tries = (y + side * step * 2 for step in range(len(taken) * LINE + 1) for side in (1, -1))
+    tries = (y + side * step * 2 for step in range(len(boxes) * LINE + 1) for side in (1, -1))
     return next((at for at in tries if TOP <= at <= lowest and is_free(at)), y)
 
 
@@ -198,14 +198,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.plot", description=__doc__)
     parser.add_argument("points", type=Path, help="the JSON file of points")
     parser.add_argument("--out", type=Path, required=True, help="the SVG file")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        points, names = read_points(given.points)
+        points, names = read_points(options.points)
         picture = draw(points, **names)
     except NotPoints as error:
         print(f"plot: {error}", file=sys.stderr)
         return 2
-    given.out.write_text(picture, encoding="utf-8")
+    options.out.write_text(picture, encoding="utf-8")
     return 0
 
 

@@ -16,14 +16,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import recollect
-from benchmarks.answers import BOTH, WORDS, Configuration, answer
-from benchmarks.as_messages import has_sessions
-from benchmarks.cached import CachedEmbedder
-from benchmarks.halves import ALL, HALVES, only, split
-from benchmarks.measured import Asking, Measured, measured
-from benchmarks.overrides import NotAConstant, Override, applied, parse_override
+from benchmarks.cached_embedder import CachedEmbedder
+from benchmarks.constant_overrides import NotAConstant, Override, apply_overrides, parse_override
+from benchmarks.message_adapter import has_sessions
+from benchmarks.quality_scores import RunConditions, ScoredTask, score_task
 from benchmarks.quality_table import render, title_of
-from benchmarks.tasks import Task, TasksMissing, default_folder, read_task, task_names, thinned
+from benchmarks.task_answers import BOTH, WORDS, Configuration, answer_task
+from benchmarks.task_halves import ALL, HALVES, questions_of_half, split_task
+from benchmarks.tasks import (
+    Task,
+    TasksMissing,
+    default_folder,
+    limit_queries,
+    read_task,
+    task_names,
+)
 from recollect.config import load_settings
 from recollect.errors import InvalidInput
 from recollect.models.model_factory import create_embedder
@@ -35,7 +42,7 @@ PART = RESULTS / "quality-part.json"  # so that trying one thing leaves the kept
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class QualityRun:
     """What is measured, whatever the task."""
 
     configurations: tuple[Configuration, ...]
@@ -46,14 +53,14 @@ class Run:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
-    done: list[Measured] = []
+    options = _parser().parse_args(arguments)
+    done: list[ScoredTask] = []
     try:
-        run = _run(given)
-        out = given.out or (WHOLE if _is_whole(given) else PART)
-        names = given.only.split(",") if given.only else task_names(given.tasks)
+        run = _run(options)
+        out = options.out or (WHOLE if _is_whole(options) else PART)
+        names = options.only.split(",") if options.only else task_names(options.tasks)
         for name in names:
-            done += _measure(read_task(given.tasks, name), run)
+            done += _measure(read_task(options.tasks, name), run)
             if done:
                 _save(done, out)  # as it goes: an interrupted run keeps what it has
     except (TasksMissing, NotAConstant, InvalidInput) as error:
@@ -62,98 +69,104 @@ def main(arguments: list[str] | None = None) -> int:
     if not done:
         print("quality: there is nothing to measure", file=sys.stderr)
         return 2
-    print(render([one.result for one in done]))
-    _say(f"Saved as {out} and {out.with_suffix('.md').name}.")
+    print(render([scored.result for scored in done]))
+    _print_progress(f"Saved as {out} and {out.with_suffix('.md').name}.")
     return 0
 
 
-def _run(given: argparse.Namespace) -> Run:
-    legs = [WORDS] if given.words_only else [BOTH, WORDS] if given.legs else [BOTH]
-    overrides = tuple(parse_override(written) for written in given.set)
-    ways: list[tuple[Override, ...]] = [(), overrides] if given.beside else [overrides]
-    return Run(
-        configurations=tuple(Configuration(leg=leg, overrides=way) for way in ways for leg in legs),
-        half=given.half,
-        messages=given.messages,
-        model=given.model,
-        limit=given.limit_queries,
+def _run(options: argparse.Namespace) -> QualityRun:
+    legs = [WORDS] if options.words_only else [BOTH, WORDS] if options.legs else [BOTH]
+    overrides = tuple(parse_override(written) for written in options.set)
+    ways: list[tuple[Override, ...]] = [(), overrides] if options.beside else [overrides]
+    return QualityRun(
+        configurations=tuple(
+            Configuration(indexes=leg, overrides=way) for way in ways for leg in legs
+        ),
+        half=options.half,
+        messages=options.messages,
+        model=options.model,
+        limit=options.limit_queries,
     )
 
 
-def _is_whole(given: argparse.Namespace) -> bool:
-    narrowed = given.only or given.limit_queries or given.half != ALL or given.messages
-    return not (narrowed or given.set or given.model or given.tasks != default_folder())
+def _is_whole(options: argparse.Namespace) -> bool:
+    narrowed = options.only or options.limit_queries or options.half != ALL or options.messages
+    return not (narrowed or options.set or options.model or options.tasks != default_folder())
 
 
-def _measure(task: Task, run: Run) -> list[Measured]:
+def _measure(task: Task, run: QualityRun) -> list[ScoredTask]:
     if run.messages and not has_sessions(task):
-        _say(f"{task.name}: left out, its items are no turns of sessions")
+        _print_progress(f"{task.name}: left out, its items are no turns of sessions")
         return []
-    halves = split(task)
-    asked = only(task, run.half, halves=halves)
-    asked = thinned(asked, run.limit) if run.limit else asked
-    _say(f"{task.name}: {len(asked.queries)} questions, halves split by {halves.by} …")
+    halves = split_task(task)
+    part = questions_of_half(task, run.half, halves=halves)
+    part = limit_queries(part, run.limit) if run.limit else part
+    _print_progress(f"{task.name}: {len(part.queries)} questions, halves split by {halves.by} …")
     done = []
     for same_store in _by_store(run.configurations):
-        embedder = _embedder(run) if any(one.leg == BOTH for one in same_store) else None
+        embedder = (
+            _embedder(run)
+            if any(configuration.indexes == BOTH for configuration in same_store)
+            else None
+        )
         try:
-            with applied([o for o in same_store[0].overrides if o.changes_the_store]):
-                got = answer(asked, same_store, embedder=embedder, messages=run.messages)
+            with apply_overrides([o for o in same_store[0].overrides if o.changes_the_store]):
+                got = answer_task(part, same_store, embedder=embedder, messages=run.messages)
         finally:
             if embedder is not None:
                 embedder.close()
-        asking = Asking(
+        asking = RunConditions(
             model=embedder.name if embedder else "none",
             messages=run.messages,
             half=run.half,
             halves=halves,
-            known_texts=embedder.known if embedder else 0,
+            cached_texts=embedder.cached_count if embedder else 0,
         )
         for configuration, answers in zip(same_store, got, strict=True):
-            done.append(measured(task, configuration, answers, asking))
-            _say_one(done[-1])
+            done.append(score_task(task, configuration, answers, asking))
+            _print_result(done[-1])
     return done
 
 
 def _by_store(configurations: Sequence[Configuration]) -> Iterator[tuple[Configuration, ...]]:
     """Yield the configurations that one stored memory serves, together."""
     groups: dict[tuple[str, ...], list[Configuration]] = {}
-    for one in configurations:
-        changes = tuple(repr(o) for o in one.overrides if o.changes_the_store)
-        groups.setdefault(changes, []).append(one)
+    for configuration in configurations:
+        changes = tuple(repr(o) for o in configuration.overrides if o.changes_the_store)
+        groups.setdefault(changes, []).append(configuration)
     yield from map(tuple, groups.values())
 
 
-def _embedder(run: Run) -> CachedEmbedder:
+def _embedder(run: QualityRun) -> CachedEmbedder:
     if run.model is None:
         return CachedEmbedder(create_embedder(load_settings()), CACHE)
     settings = load_settings(embedding_backend="folder", embedding_model=str(run.model))
     return CachedEmbedder(create_embedder(settings), CACHE)
 
 
-def _save(done: Sequence[Measured], out: Path) -> None:
+def _save(done: Sequence[ScoredTask], out: Path) -> None:
     whole = {
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "recollect": recollect.__version__,
         "python": platform.python_version(),
-        "results": [vars(one.result) | {"each": one.questions} for one in done],
+        "results": [vars(scored.result) | {"each": scored.questions} for scored in done],
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
-    table = render([one.result for one in done])
+    table = render([scored.result for scored in done])
     out.with_suffix(".md").write_text(table, encoding="utf-8")
 
 
-def _say_one(one: Measured) -> None:
-    result = one.result
-    _say(
-        f"  {title_of(result)}: R@5 {result.reached['R@5']:.1f}, "
+def _print_result(scored: ScoredTask) -> None:
+    result = scored.result
+    _print_progress(
+        f"  {title_of(result)}: R@5 {result.scores['R@5']:.1f}, "
         f"search p50 {result.search_p50_ms:.1f} ms, {result.ingest_per_s:.0f} items/s stored, "
         f"{result.embed_s:.0f} s embedding"
     )
 
 
-def _say(line: str) -> None:
+def _print_progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.floor import floor_of, worst_margin
+from benchmarks.fts5_baseline import baseline_of, worst_margin
 from benchmarks.metrics import METRICS, PRECISION, STALE
 
 COLUMNS = (*METRICS, STALE)
 PART_COLUMNS = ("R@5", "R@10", "all@5", "all@10", "nDCG@10", STALE)
-LEGS = {"both": "words and meaning", "words": "words only"}
+INDEXES = {"both": "words and meaning", "words": "words only"}
 
 INTRODUCTION = """\
 Shares in per cent, the floor (plain SQLite FTS5) in brackets. *Worst* is the metric that stands
@@ -31,18 +31,18 @@ One half is to choose settings by, the other to confirm them. *By* says what was
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class TaskResult:
     """What one task came to under one configuration."""
 
     task: str
-    leg: str
+    indexes: str
     model: str
-    told_as: str  # memories or messages
+    stored_as: str  # memories or messages
     settings: Mapping[str, Any]  # constants that were set otherwise
     half: str
     split_by: str
     questions: int
-    reached: Mapping[str, float]
+    scores: Mapping[str, float]
     by_category: Mapping[str, tuple[int, Mapping[str, float]]]
     by_half: Mapping[str, tuple[int, Mapping[str, float]]]
     returned: float
@@ -53,13 +53,13 @@ class Result:
     cut: int
     ingest_per_s: float
     embed_s: float
-    known_texts: int
+    cached_texts: int
 
 
-def title_of(result: Result) -> str:
+def title_of(result: TaskResult) -> str:
     """Return what sets a configuration apart, as one line."""
-    parts = [LEGS[result.leg].capitalize()]
-    if result.told_as == "messages":
+    parts = [INDEXES[result.indexes].capitalize()]
+    if result.stored_as == "messages":
         parts.append("told as messages")
     if result.half != "all":
         parts.append(f"half to {result.half}")
@@ -68,18 +68,20 @@ def title_of(result: Result) -> str:
     return ", ".join([*parts, *set_to])
 
 
-def render(results: Sequence[Result]) -> str:
+def render(results: Sequence[TaskResult]) -> str:
     """Return the whole report: for each configuration its tables, then the categories."""
     titles = list(dict.fromkeys(title_of(result) for result in results))
-    groups = {title: [one for one in results if title_of(one) == title] for title in titles}
+    groups = {
+        title: [result for result in results if title_of(result) == title] for title in titles
+    }
     parts = ["# Retrieval quality", "", INTRODUCTION]
     for title, group in groups.items():
-        models = ", ".join(dict.fromkeys(one.model for one in group))
+        models = ", ".join(dict.fromkeys(result.model for result in group))
         parts += [f"## {title}", "", f"Embeddings: {models}.", "", *_main_table(group), ""]
         parts += _notes(group)
     parts += ["## How much is returned", "", SIZE]
     parts += [*_size_table(results), ""]
-    split = [one for one in results if len(one.by_half) > 1]
+    split = [result for result in results if len(result.by_half) > 1]
     if split:
         parts += ["## Halves", "", HALVES, *_half_table(split), ""]
     for title, group in groups.items():
@@ -90,18 +92,18 @@ def render(results: Sequence[Result]) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _main_table(results: Sequence[Result]) -> list[str]:
+def _main_table(results: Sequence[TaskResult]) -> list[str]:
     header = ["task", "n", *COLUMNS, "worst", "p50 ms", "p95 ms", "items/s"]
     return _table(header, [_main_row(result) for result in results])
 
 
-def _main_row(result: Result) -> list[str]:
-    floor = floor_of(result.task, result.questions)
-    worst = worst_margin(floor, result.reached)
+def _main_row(result: TaskResult) -> list[str]:
+    floor = baseline_of(result.task, result.questions)
+    worst = worst_margin(floor, result.scores)
     return [
         result.task,
         str(result.questions),
-        *(_beside(result.reached.get(name), floor.get(name)) for name in COLUMNS),
+        *(_with_baseline(result.scores.get(name), floor.get(name)) for name in COLUMNS),
         f"{worst[1]:+.1f} {worst[0]}" if worst else "",
         f"{result.search_p50_ms:.1f}",
         f"{result.search_p95_ms:.1f}",
@@ -109,18 +111,18 @@ def _main_row(result: Result) -> list[str]:
     ]
 
 
-def _notes(results: Sequence[Result]) -> list[str]:
+def _notes(results: Sequence[TaskResult]) -> list[str]:
     cut = [f"{result.cut} of {result.task}" for result in results if result.cut]
     return [f"Too long for the door and cut to its limit: {', '.join(cut)}.", ""] if cut else []
 
 
-def _size_table(results: Sequence[Result]) -> list[str]:
+def _size_table(results: Sequence[TaskResult]) -> list[str]:
     rows = [
         [
             result.task,
             title_of(result),
             f"{result.returned:.1f}",
-            *(_one(result.reached.get(name)) for name in PRECISION),
+            *(_format_score(result.scores.get(name)) for name in PRECISION),
             f"{result.tokens_5:,.0f}",
         ]
         for result in results
@@ -128,33 +130,33 @@ def _size_table(results: Sequence[Result]) -> list[str]:
     return _table(["task", "asked by", "returned", *PRECISION, "tokens"], rows)
 
 
-def _half_table(results: Sequence[Result]) -> list[str]:
+def _half_table(results: Sequence[TaskResult]) -> list[str]:
     rows = [
-        [result.task, title_of(result), result.split_by, half, str(count), *_part(reached)]
+        [result.task, title_of(result), result.split_by, half, str(count), *_part_cells(reached)]
         for result in results
         for half, (count, reached) in result.by_half.items()
     ]
     return _table(["task", "asked by", "by", "half", "n", *PART_COLUMNS], rows)
 
 
-def _category_table(results: Sequence[Result]) -> list[str]:
+def _category_table(results: Sequence[TaskResult]) -> list[str]:
     rows = [
-        [result.task, category, str(count), *_part(reached)]
+        [result.task, category, str(count), *_part_cells(reached)]
         for result in results
         for category, (count, reached) in result.by_category.items()
     ]
     return _table(["task", "category", "n", *PART_COLUMNS], rows)
 
 
-def _part(reached: Mapping[str, float]) -> list[str]:
-    return [_one(reached.get(name)) for name in PART_COLUMNS]
+def _part_cells(reached: Mapping[str, float]) -> list[str]:
+    return [_format_score(reached.get(name)) for name in PART_COLUMNS]
 
 
-def _beside(reached: float | None, floor: float | None) -> str:
-    return f"{_one(reached)} ({floor:g})" if floor is not None else _one(reached)
+def _with_baseline(reached: float | None, floor: float | None) -> str:
+    return f"{_format_score(reached)} ({floor:g})" if floor is not None else _format_score(reached)
 
 
-def _one(value: float | None) -> str:
+def _format_score(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
 
 

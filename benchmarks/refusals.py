@@ -12,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.answers import BOTH, Answer, Configuration, answer
-from benchmarks.cached import CachedEmbedder
-from benchmarks.markdown import table
+from benchmarks.cached_embedder import CachedEmbedder
+from benchmarks.constant_overrides import Override
+from benchmarks.markdown_table import table
 from benchmarks.metrics import recall
-from benchmarks.overrides import Override
 from benchmarks.quality import CACHE, RESULTS
+from benchmarks.task_answers import BOTH, Answer, Configuration, answer_task
 from benchmarks.tasks import TasksMissing, default_folder
-from benchmarks.unrelated import kind_of, unrelated_tasks
+from benchmarks.unrelated_questions import kind_of, unrelated_tasks
 from recollect.config import load_settings
 from recollect.models.model_factory import create_embedder
 
@@ -28,7 +28,9 @@ KINDS = ("small talk", "other task", "other scope")
 CHATS = ("locomo-turn", "beam-100K")
 BESIDE = ("lme-pool-session",)  # in a pool of everything nothing is surely unrelated
 UTTERANCES = "realmem-memory"  # its questions tell much and may ask in passing
-WITHOUT = Configuration(leg=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),))
+WITHOUT = Configuration(
+    indexes=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),)
+)
 
 NOTES = (
     "Unrelated questions that get nothing, in per cent, and points of R@5 that the bar costs",
@@ -44,34 +46,38 @@ Row = tuple[str, Answer, Answer]  # the half, with the bar, without
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     rows: dict[str, list[Row]] = defaultdict(list)
     embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
-        for task in unrelated_tasks(given.tasks):
+        for task in unrelated_tasks(options.tasks):
             name, _, half = task.name.removeprefix("bar-").rpartition("-")
             print(f"{name}, {half}: {len(task.queries)} questions …", file=sys.stderr, flush=True)
-            asked = [Configuration(leg=BOTH), WITHOUT]
-            kept, all_of_it = answer(task, asked, embedder=embedder, messages=name in CHATS)
-            pairs = zip(kept.answers, all_of_it.answers, strict=True)
+            configurations = [Configuration(indexes=BOTH), WITHOUT]
+            with_threshold, all_of_it = answer_task(
+                task, configurations, embedder=embedder, messages=name in CHATS
+            )
+            pairs = zip(with_threshold.answers, all_of_it.answers, strict=True)
             rows[name] += [(half, barred, free) for barred, free in pairs]
     except TasksMissing as missing:
         print(f"refusals: {missing}", file=sys.stderr)
         return 2
     finally:
         embedder.close()
-    text = _rendered(rows)
+    text = _render(rows)
     print(text)
-    if given.write:
+    if options.write:
         (RESULTS / "refusals.md").write_text(text, encoding="utf-8")
     return 0
 
 
-def _rendered(rows: dict[str, list[Row]]) -> str:
+def _render(rows: dict[str, list[Row]]) -> str:
     head = ["asked of", "half", "unrelated", "get nothing", *KINDS, "answerable", "R@5 lost"]
     together = [row for name, some in rows.items() if name not in BESIDE for row in some]
-    told = {id(row) for row in rows.get(UTTERANCES, ()) if kind_of(row[1].query) == KINDS[-1]}
-    questions = [row for row in together if id(row) not in told]
+    foreign_utterances = {
+        id(row) for row in rows.get(UTTERANCES, ()) if kind_of(row[1].query) == KINDS[-1]
+    }
+    questions = [row for row in together if id(row) not in foreign_utterances]
     lines = [
         _line(name, half, [row for row in some if half in (row[0], BOTH_HALVES)])
         for name, some in [
@@ -85,13 +91,18 @@ def _rendered(rows: dict[str, list[Row]]) -> str:
 
 
 def _line(name: str, half: str, rows: Sequence[Row]) -> list[str]:
-    unrelated = [(kind_of(one.query), not one.ranked) for _, one, _ in rows if not one.query.gold]
+    unrelated = [
+        (kind_of(answer.query), not answer.ranked) for _, answer, _ in rows if not answer.query.gold
+    ]
     lost = [
         recall(free.ranked, free.query.gold, SHOWN) - recall(barred.ranked, free.query.gold, SHOWN)
         for _, barred, free in rows
         if free.query.gold
     ]
-    by_kind = [_share([nothing for kind, nothing in unrelated if kind == one]) for one in KINDS]
+    by_kind = [
+        _share([nothing for kind, nothing in unrelated if kind == wanted_kind])
+        for wanted_kind in KINDS
+    ]
     return [
         name,
         half,
@@ -103,8 +114,8 @@ def _line(name: str, half: str, rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _share(found: Sequence[bool]) -> str:
-    return f"{100 * sum(found) / len(found):.1f}" if found else ""
+def _share(values: Sequence[bool]) -> str:
+    return f"{100 * sum(values) / len(values):.1f}" if values else ""
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -16,44 +16,52 @@ from tempfile import TemporaryDirectory
 import apsw
 
 import recollect
+from benchmarks.generated_sentences import (
+    PROJECTS,
+    GeneratedSentence,
+    ProjectQuestion,
+    questions,
+    sentences,
+)
 from benchmarks.random_vectors import RandomVectors
-from benchmarks.sentences import PROJECTS, Question, Sentence, questions, sentences
-from benchmarks.speed_table import AtSize, render
-from benchmarks.stopwatch import Load, TooSlow, import_ms, measure
-from benchmarks.systems.choose import OWN, RIVALS, SystemMissing, choose
+from benchmarks.speed_table import SpeedResult, render
+from benchmarks.speed_timing import SpeedInput, TooSlow, import_ms, measure
+from benchmarks.systems.system_registry import BASELINES, OWN, SystemMissing, system_opener
 from recollect.config import load_settings
-from recollect.models.model_factory import create_embedder
 from recollect.models.embedder import Embedder
+from recollect.models.model_factory import create_embedder
 
 OUT = Path(__file__).resolve().parent / "results" / "speed.md"
 WRITES = 500
-ASKED = 200
-ASKED_FRESH = 50
+QUESTIONS = 200
+COLD_QUESTIONS = 50
 SAMPLE = 64  # real vectors, for the mean of the made-up ones
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
-    sizes = [int(size) for size in given.sizes.split(",")]
-    names = [*OWN, *(name for name in given.rivals.split(",") if name)]
+    options = _parser().parse_args(arguments)
+    sizes = [int(size) for size in options.sizes.split(",")]
+    names = [*OWN, *(name for name in options.rivals.split(",") if name)]
     embedder = create_embedder(load_settings())
-    if given.fake_item_vectors:
+    if options.fake_item_vectors:
         sample = [sentence.text for sentence in sentences(SAMPLE)]
         embedder = RandomVectors(embedder, sample)
     embedder.embed_query("warm up")  # loading the model is measured in a fresh process
-    notes = _notes(embedder, fake=given.fake_item_vectors)
+    notes = _notes(embedder, fake=options.fake_item_vectors)
     took = import_ms()
-    done: list[AtSize] = []
+    done: list[SpeedResult] = []
     for size in sizes:
-        done.append(_at_size(size, names, embedder, given.most_build_s))
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(render(done, import_ms=took, notes=notes), encoding="utf-8")
+        done.append(_measure_size(size, names, embedder, options.most_build_s))
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(render(done, import_ms=took, notes=notes), encoding="utf-8")
     print(render(done, import_ms=took, notes=notes))
     return 0
 
 
-def _at_size(size: int, names: Sequence[str], embedder: Embedder, most_build_s: float) -> AtSize:
-    load = _load(size)
+def _measure_size(
+    size: int, names: Sequence[str], embedder: Embedder, most_build_s: float
+) -> SpeedResult:
+    load = _speed_input(size)
     systems: dict[str, dict[str, float]] = {}
     missing: dict[str, str] = {}
     for name in names:
@@ -62,7 +70,7 @@ def _at_size(size: int, names: Sequence[str], embedder: Embedder, most_build_s: 
             try:
                 systems[name] = measure(
                     name,
-                    choose(name),
+                    system_opener(name),
                     load,
                     folder=Path(folder),
                     embedder=embedder,
@@ -72,28 +80,28 @@ def _at_size(size: int, names: Sequence[str], embedder: Embedder, most_build_s: 
                 missing[name] = str(why)
             except TooSlow as why:
                 missing[name] = f"too slow to build: {why}"
-    return AtSize(size=size, systems=systems, missing=missing)
+    return SpeedResult(size=size, systems=systems, missing=missing)
 
 
-def _load(size: int) -> Load:
-    made = sentences(size + WRITES)
-    stored, written = made[:size], made[size:]
-    return Load(
+def _speed_input(size: int) -> SpeedInput:
+    generated = sentences(size + WRITES)
+    stored, written = generated[:size], generated[size:]
+    return SpeedInput(
         stored=stored,
         written=written,
-        first_asked=_one_in_each_project(stored),
-        asked=questions(stored, ASKED, seed=2),
-        asked_everywhere=questions(stored, ASKED, seed=3),
-        bundles=questions(stored, ASKED, seed=4),
-        asked_fresh=questions(stored, ASKED_FRESH, seed=5),
+        first_questions=_one_in_each_project(stored),
+        questions=questions(stored, QUESTIONS, seed=2),
+        everywhere_questions=questions(stored, QUESTIONS, seed=3),
+        bundle_questions=questions(stored, QUESTIONS, seed=4),
+        cold_questions=questions(stored, COLD_QUESTIONS, seed=5),
     )
 
 
-def _one_in_each_project(stored: Sequence[Sentence]) -> list[Question]:
-    found: dict[str, Question] = {}
+def _one_in_each_project(stored: Sequence[GeneratedSentence]) -> list[ProjectQuestion]:
+    by_project: dict[str, ProjectQuestion] = {}
     for question in questions(stored, 10 * PROJECTS, seed=6):
-        found.setdefault(question.project, question)
-    return list(found.values())
+        by_project.setdefault(question.project, question)
+    return list(by_project.values())
 
 
 def _notes(embedder: Embedder, *, fake: bool) -> list[str]:
@@ -107,7 +115,7 @@ def _notes(embedder: Embedder, *, fake: bool) -> list[str]:
         f"- Recollect {recollect.__version__}, {embedder.name}; SQLite "
         f"{apsw.sqlite_lib_version()}, Python {platform.python_version()}, {os.cpu_count()} cores.",
         f"- Made-up sentences of 8 to 40 words over {PROJECTS} projects, a tenth global; "
-        f"{ASKED} distinct questions, each in a project, after every project was asked once.",
+        f"{QUESTIONS} distinct questions, each in a project, after every project was asked once.",
         made_up,
         "- `recollect` finds by words and meaning, `recollect-words` without embeddings. `fts5` "
         "sees all rows and knows no projects; `chromadb` sees the project's rows alone. Both "
@@ -119,7 +127,7 @@ def _notes(embedder: Embedder, *, fake: bool) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000", help="numbers of memories")
-    parser.add_argument("--rivals", default=",".join(RIVALS), help="empty for none")
+    parser.add_argument("--rivals", default=",".join(BASELINES), help="empty for none")
     parser.add_argument("--out", type=Path, default=OUT, help="the Markdown file to write")
     parser.add_argument(
         "--fake-item-vectors",

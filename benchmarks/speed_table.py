@@ -33,7 +33,7 @@ Values = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtSize:
+class SpeedResult:
     """What each system came to at one size, and why a system is missing."""
 
     size: int
@@ -41,26 +41,26 @@ class AtSize:
     missing: Mapping[str, str]
 
 
-def render(sizes: Sequence[AtSize], *, import_ms: float, notes: Sequence[str]) -> str:
+def render(sizes: Sequence[SpeedResult], *, import_ms: float, notes: Sequence[str]) -> str:
     """Return the whole report: a table for each size."""
     parts = ["# Speed", "", *notes, f"- `import recollect`: {import_ms:.1f} ms.", ""]
-    for one in sizes:
-        parts += [f"## {one.size:,} memories", "", *_table(one), ""]
-        parts += [f"- {name}: left out, {why}." for name, why in one.missing.items()]
-        parts += [""] if one.missing else []
+    for size in sizes:
+        parts += [f"## {size.size:,} memories", "", *_table(size), ""]
+        parts += [f"- {name}: left out, {why}." for name, why in size.missing.items()]
+        parts += [""] if size.missing else []
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _table(one: AtSize) -> list[str]:
-    pairs = [pair for pair in PAIRS if set(pair) <= one.systems.keys()]
-    header = ["", *one.systems, *(f"{ours} : {theirs}" for ours, theirs in pairs)]
+def _table(result: SpeedResult) -> list[str]:
+    pairs = [pair for pair in PAIRS if set(pair) <= result.systems.keys()]
+    header = ["", *result.systems, *(f"{ours} : {theirs}" for ours, theirs in pairs)]
     lines = [header, ["---", *["---:"] * (len(header) - 1)]]
     for name, (title, more_is_better) in ROWS.items():
-        values = [system.get(name) for system in one.systems.values()]
+        values = [system.get(name) for system in result.systems.values()]
         if all(value is None for value in values):
             continue
         ratios = [
-            _ratio(one.systems[ours].get(name), one.systems[theirs].get(name), more_is_better)
+            _ratio(result.systems[ours].get(name), result.systems[theirs].get(name), more_is_better)
             for ours, theirs in pairs
         ]
         lines.append([title, *(_number(value) for value in values), *ratios])

@@ -21,12 +21,12 @@ from pathlib import Path
 from statistics import fmean
 
 import recollect
-from benchmarks.markdown import table
+from benchmarks.markdown_table import table
 from benchmarks.quality import RESULTS
-from benchmarks.tasks import Item, Task, TasksMissing, default_folder, read_task
+from benchmarks.tasks import Task, TaskItem, TasksMissing, default_folder, read_task
+from recollect.context.summary.summarize import summarize
 from recollect.context.summary.summary_lines import spoken_sentences
 from recollect.context.summary.word_rarity import weighted_words
-from recollect.context.summary.summarize import summarize
 from recollect.domain.conversation import Message, Role
 from recollect.text.token_counter import estimate_tokens
 
@@ -34,16 +34,16 @@ OUT = RESULTS / "summary.md"
 TASKS = ("beam-100K", "locomo-turn", "lme-pool-turn")
 SHARES = (0.01, 0.05, 0.10)
 SPLITS = ("dev", "test")
-RARE = 0.05  # a key word stands in at most this share of a conversation's messages
-TOLD = 1 / 3  # of the key words of a message in one line: the line tells of it
-ROLLED = 20  # messages a step, where a summary is made of the one before it
-UNTOLD_AT = datetime(2026, 1, 1, tzinfo=UTC)
+MAX_WORD_SHARE = 0.05  # a key word stands in at most this share of a conversation's messages
+MIN_LINE_SHARE = 1 / 3  # of the key words of a message in one line: the line tells of it
+ROLLING_STEP = 20  # messages a step, where a summary is made of the one before it
+DEFAULT_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
-Way = Callable[[Sequence[Message], int], str]
+Summarizer = Callable[[Sequence[Message], int], str]
 
 
 @dataclass(frozen=True)
-class Talk:
+class LabelledConversation:
     """A conversation, and for each message that answers a question its key words."""
 
     messages: tuple[Message, ...]
@@ -56,56 +56,58 @@ class Talk:
 
 
 @dataclass(frozen=True)
-class Scored:
+class SummaryScore:
     """One way at one size: key words kept, and messages told of by one line."""
 
-    kept: float
-    told: float
+    word_share: float
+    message_share: float
     messages_a_second: float
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        talks = {name: list(_talks(read_task(given.tasks, name))) for name in TASKS}
+        talks = {name: list(_conversations(read_task(options.tasks, name))) for name in TASKS}
     except TasksMissing as missing:
         print(f"summary: {missing}", file=sys.stderr)
         return 2
-    splits = SPLITS if given.split == "all" else (given.split,)
+    splits = SPLITS if options.split == "all" else (options.split,)
     report = "\n".join(_report(talks, splits, sys.argv[1:] if arguments is None else arguments))
     print(report)
-    if given.write:
+    if options.write:
         OUT.write_text(report + "\n", encoding="utf-8")
     return 0
 
 
-def _talks(task: Task) -> Iterator[Talk]:
-    gold = frozenset(one for query in task.queries for one in query.gold)
-    by_talk: dict[str, list[Item]] = {}
+def _conversations(task: Task) -> Iterator[LabelledConversation]:
+    gold = frozenset(item_id for query in task.queries for item_id in query.gold)
+    by_talk: dict[str, list[TaskItem]] = {}
     for item in task.items:
         # The scope of LongMemEval is a pool of strangers' sessions: each is a conversation.
         by_talk.setdefault(item.session if task.name.startswith("lme") else item.scope, []).append(
             item
         )
-    with_gold = [items for items in by_talk.values() if any(one.id in gold for one in items)]
+    with_gold = [items for items in by_talk.values() if any(item.id in gold for item in items)]
     for number, items in enumerate(with_gold):
-        yield _talk(items, gold, SPLITS[number % 2])
+        yield _labelled_conversation(items, gold, SPLITS[number % 2])
 
 
-def _talk(items: Sequence[Item], gold: frozenset[str], split: str) -> Talk:
+def _labelled_conversation(
+    items: Sequence[TaskItem], gold: frozenset[str], split: str
+) -> LabelledConversation:
     messages = tuple(_message(place, item) for place, item in enumerate(items))
-    words = [frozenset(weighted_words(_said(message))) for message in messages]
+    words = [frozenset(weighted_words(_spoken_text(message))) for message in messages]
     uses = Counter(word for of in words for word in of)
-    most = max(1, RARE * len(messages))
+    most = max(1, MAX_WORD_SHARE * len(messages))
     keys = (
         frozenset(word for word in words[place] if uses[word] <= most)
         for place, item in enumerate(items)
         if item.id in gold
     )
-    return Talk(messages, tuple(key for key in keys if key), split)
+    return LabelledConversation(messages, tuple(key for key in keys if key), split)
 
 
-def _message(place: int, item: Item) -> Message:
+def _message(place: int, item: TaskItem) -> Message:
     assistant = item.speaker == "assistant"
     return Message(
         id=item.id,
@@ -115,54 +117,56 @@ def _message(place: int, item: Item) -> Message:
         name="" if item.speaker in ("user", "assistant") else item.speaker,
         content=item.text,
         tokens=estimate_tokens(item.text),
-        created_at=item.at or UNTOLD_AT,
+        created_at=item.at or DEFAULT_AT,
     )
 
 
-def _said(message: Message) -> str:
+def _spoken_text(message: Message) -> str:
     return " ".join(spoken_sentences(message.content))
 
 
-def _ours(messages: Sequence[Message], budget: int) -> str:
+def _summarize_whole(messages: Sequence[Message], budget: int) -> str:
     return summarize(messages, budget_tokens=budget, count=estimate_tokens)
 
 
-def _rolled(messages: Sequence[Message], budget: int) -> str:
+def _summarize_rolling(messages: Sequence[Message], budget: int) -> str:
     summary = ""
-    for start in range(0, len(messages), ROLLED):
-        part = messages[start : start + ROLLED]
+    for start in range(0, len(messages), ROLLING_STEP):
+        part = messages[start : start + ROLLING_STEP]
         summary = summarize(part, previous=summary, budget_tokens=budget, count=estimate_tokens)
     return summary
 
 
-def _first(messages: Sequence[Message], budget: int) -> str:
-    return _cut((message.content for message in messages), budget)
+def _first_tokens(messages: Sequence[Message], budget: int) -> str:
+    return _fill_budget((message.content for message in messages), budget)
 
 
-def _evenly(messages: Sequence[Message], budget: int) -> str:
-    sentences = [one for message in messages for one in spoken_sentences(message.content)]
-    return _spread(sentences, budget)
+def _every_nth_sentence(messages: Sequence[Message], budget: int) -> str:
+    sentences = [sentence for message in messages for sentence in spoken_sentences(message.content)]
+    return _sample_evenly(sentences, budget)
 
 
-def _evenly_user(messages: Sequence[Message], budget: int) -> str:
+def _every_nth_user_sentence(messages: Sequence[Message], budget: int) -> str:
     of = (message for message in messages if message.role is Role.USER)
-    return _spread([one for message in of for one in spoken_sentences(message.content)], budget)
+    return _sample_evenly(
+        [sentence for message in of for sentence in spoken_sentences(message.content)], budget
+    )
 
 
-def _spread(sentences: Sequence[str], budget: int) -> str:
+def _sample_evenly(sentences: Sequence[str], budget: int) -> str:
     """Return every n-th of *sentences*, n as small as the budget allows."""
-    whole = sum(estimate_tokens(f"{one}\n") for one in sentences)
+    whole = sum(estimate_tokens(f"{sentence}\n") for sentence in sentences)
     share = min(budget / max(whole, 1), 1.0)
     picked = [
-        one
-        for n, one in enumerate(sentences)
+        sentence
+        for n, sentence in enumerate(sentences)
         if int(n * share + 0.5) > int((n - 1) * share + 0.5) or share == 1.0
     ]
-    return _cut(picked, budget)
+    return _fill_budget(picked, budget)
 
 
-def _cut(texts: Iterator[str] | Sequence[str], budget: int) -> str:
-    taken: list[str] = []
+def _fill_budget(texts: Iterator[str] | Sequence[str], budget: int) -> str:
+    lines: list[str] = []
     left = budget
     for text in texts:
         cost = estimate_tokens(f"{text}\n")
@@ -170,25 +174,25 @@ def _cut(texts: Iterator[str] | Sequence[str], budget: int) -> str:
             words = text.split()
             while words and estimate_tokens(" ".join(words)) > left:
                 words = words[: max(len(words) * 9 // 10, 0)]
-            taken.append(" ".join(words))
+            lines.append(" ".join(words))
             break
-        taken.append(text)
+        lines.append(text)
         left -= cost
-    return "\n".join(taken)
+    return "\n".join(lines)
 
 
-WAYS: dict[str, Way] = {
-    "**summarize**": _ours,
-    f"summarize, rolled on every {ROLLED} messages": _rolled,
-    "the first tokens": _first,
-    "sentences taken evenly": _evenly,
-    "the user's sentences taken evenly": _evenly_user,
+SUMMARIZERS: dict[str, Summarizer] = {
+    "**summarize**": _summarize_whole,
+    f"summarize, rolled on every {ROLLING_STEP} messages": _summarize_rolling,
+    "the first tokens": _first_tokens,
+    "sentences taken evenly": _every_nth_sentence,
+    "the user's sentences taken evenly": _every_nth_user_sentence,
 }
 
 
-def _score(talks: Sequence[Talk], way: Way, share: float) -> Scored:
-    kept: list[float] = []
-    told: list[bool] = []
+def _score(talks: Sequence[LabelledConversation], way: Summarizer, share: float) -> SummaryScore:
+    word_shares: list[float] = []
+    has_line: list[bool] = []
     spent = 0.0
     for talk in talks:
         budget = max(int(talk.tokens * share), 1)
@@ -197,19 +201,21 @@ def _score(talks: Sequence[Talk], way: Way, share: float) -> Scored:
         spent += time.perf_counter() - started
         have = weighted_words(summary).keys()
         lines = [weighted_words(line).keys() for line in summary.splitlines()]
-        kept += [len(key & have) / len(key) for key in talk.gold]
-        told += [any(len(key & line) >= TOLD * len(key) for line in lines) for key in talk.gold]
+        word_shares += [len(key & have) / len(key) for key in talk.gold]
+        has_line += [
+            any(len(key & line) >= MIN_LINE_SHARE * len(key) for line in lines) for key in talk.gold
+        ]
     count = sum(len(talk.messages) for talk in talks)
-    return Scored(fmean(kept), fmean(told), count / max(spent, 1e-9))
+    return SummaryScore(fmean(word_shares), fmean(has_line), count / max(spent, 1e-9))
 
 
 def _report(
-    talks: dict[str, list[Talk]], splits: Sequence[str], arguments: Sequence[str]
+    talks: dict[str, list[LabelledConversation]], splits: Sequence[str], arguments: Sequence[str]
 ) -> Iterator[str]:
     yield "# What a summary keeps"
     yield ""
     command = shlex.join(["python", "-m", "benchmarks.summary", *arguments])
-    yield f"`{command}`, LocalRecollect {recollect.__version__}, Python {platform.python_version()}."
+    yield f"`{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}."
     yield ""
     yield from _NOTES
     for split in splits:
@@ -224,15 +230,17 @@ def _report(
                 f"{gold} messages that answer a question."
             )
             yield ""
-            rows = [[way, *_row(chosen, WAYS[way])] for way in WAYS]
+            rows = [[way, *_row(chosen, SUMMARIZERS[way])] for way in SUMMARIZERS]
             header = ["", *(f"{part} at {s:.0%}" for s in SHARES for part in ("kept", "told"))]
             yield from table([*header, "messages a second"], rows)
             yield ""
 
 
-def _row(talks: Sequence[Talk], way: Way) -> list[str]:
+def _row(talks: Sequence[LabelledConversation], way: Summarizer) -> list[str]:
     scored = [_score(talks, way, share) for share in SHARES]
-    cells = [f"{100 * part:.1f}" for one in scored for part in (one.kept, one.told)]
+    cells = [
+        f"{100 * part:.1f}" for score in scored for part in (score.word_share, score.message_share)
+    ]
     return [*cells, f"{scored[-1].messages_a_second:,.0f}"]
 
 

@@ -26,7 +26,7 @@ class TasksMissing(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class TaskItem:
     """One thing to remember; session and speaker are '' where the task does not tell."""
 
     id: str
@@ -38,7 +38,7 @@ class Item:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class TaskQuery:
     """One question; `candidates` are the only items that exist for it, None means all."""
 
     id: str
@@ -56,8 +56,8 @@ class Task:
     """Items in the order they were said, and the questions about them."""
 
     name: str
-    items: tuple[Item, ...]
-    queries: tuple[Query, ...]
+    items: tuple[TaskItem, ...]
+    queries: tuple[TaskQuery, ...]
 
 
 def default_folder() -> Path:
@@ -81,8 +81,8 @@ def read_task(folder: Path, name: str) -> Task:
     if not (folder / name / QUERIES).is_file():
         raise TasksMissing(f"there is no task {name!r} in {folder}")
     items = tuple(_item(row) for row in _rows(folder / name / ITEMS))
-    known = frozenset(item.id for item in items)
-    queries = (_query(row, known) for row in _rows(folder / name / QUERIES))
+    item_ids = frozenset(item.id for item in items)
+    queries = (_query(row, item_ids) for row in _rows(folder / name / QUERIES))
     return Task(name=name, items=items, queries=tuple(query for query in queries if query.gold))
 
 
@@ -90,16 +90,16 @@ def write_task(folder: Path, task: Task) -> None:
     """Write *task* as a folder that `read_task` reads."""
     (folder / task.name).mkdir(parents=True, exist_ok=True)
     _write(folder / task.name / "items.jsonl.gz", (_item_row(item) for item in task.items))
-    _write(folder / task.name / "queries.jsonl.gz", (_query_row(one) for one in task.queries))
+    _write(folder / task.name / "queries.jsonl.gz", (_query_row(query) for query in task.queries))
 
 
-def thinned(task: Task, most: int) -> Task:
+def limit_queries(task: Task, most: int) -> Task:
     """Return *task* with at most *most* of its questions, taken evenly."""
     step = max(-(-len(task.queries) // most), 1)
     return replace(task, queries=task.queries[::step])
 
 
-def moment_of(at: str | None) -> datetime | None:
+def parse_time(at: str | None) -> datetime | None:
     """Return when an item was said. All digits are only an order number: minutes from FIRST_AT."""
     if not at:
         return None
@@ -124,38 +124,38 @@ def _write(path: Path, rows: Iterator[dict[str, Any]]) -> None:
             lines.write((json.dumps(row, ensure_ascii=False) + "\n").encode())
 
 
-def _item_row(item: Item) -> dict[str, Any]:
+def _item_row(item: TaskItem) -> dict[str, Any]:
     at = item.at.isoformat() if item.at else ""
     return vars(item) | {"at": at}
 
 
-def _query_row(query: Query) -> dict[str, Any]:
+def _query_row(query: TaskQuery) -> dict[str, Any]:
     row = vars(query) | {"gold": sorted(query.gold), "stale": sorted(query.stale)}
     if query.candidates is None:
         return row | {"candidates": None}
     return row | {"candidates": sorted(query.candidates)}
 
 
-def _item(row: dict[str, Any]) -> Item:
-    return Item(
+def _item(row: dict[str, Any]) -> TaskItem:
+    return TaskItem(
         id=row["id"],
         scope=row["scope"],
         text=row["text"],
-        at=moment_of(row.get("at")),
+        at=parse_time(row.get("at")),
         session=row.get("session") or "",
         speaker=row.get("speaker") or "",
     )
 
 
-def _query(row: dict[str, Any], known: frozenset[str]) -> Query:
+def _query(row: dict[str, Any], item_ids: frozenset[str]) -> TaskQuery:
     candidates = row.get("candidates")
-    return Query(
+    return TaskQuery(
         id=row["id"],
         scope=row["scope"],
         text=row["text"],
         category=row.get("category") or "",
-        gold=frozenset(row["gold"]) & known,
-        stale=frozenset(row.get("stale") or ()) & known,
+        gold=frozenset(row["gold"]) & item_ids,
+        stale=frozenset(row.get("stale") or ()) & item_ids,
         asked_at=row.get("asked_at") or None,
         candidates=None if candidates is None else frozenset(candidates),
     )

@@ -38,16 +38,16 @@ class Phrase:
     readings: tuple[Span, ...]
 
 
-def phrases(target: datetime, asked: datetime) -> Iterator[Phrase]:
+def phrases(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
     """Yield the ways to name the time of *target* at the moment *asked*, which is later."""
-    yield from _absolute_days(target, asked)
-    yield from _relative_days(target, asked)
-    yield from _weekdays(target, asked)
-    yield from _weeks(target, asked)
-    yield from _months(target, asked)
-    yield from _parts_of_months(target, asked)
-    yield from _ranges(target, asked)
-    yield from _long_ago(target, asked)
+    yield from _absolute_days(target, asked_at)
+    yield from _relative_days(target, asked_at)
+    yield from _weekdays(target, asked_at)
+    yield from _weeks(target, asked_at)
+    yield from _months(target, asked_at)
+    yield from _parts_of_months(target, asked_at)
+    yield from _ranges(target, asked_at)
+    yield from _long_ago(target, asked_at)
 
 
 def month_name(day: date) -> str:
@@ -65,9 +65,9 @@ def month_day(day: date) -> str:
     return f"{month_name(day)} {ordinal(day.day)}"
 
 
-def is_latest_of_its_name(day: date, asked: date) -> bool:
+def is_latest_of_its_name(day: date, asked_on: date) -> bool:
     """Return whether "June" or "June 8th", said when asked, means that of *day*."""
-    return timedelta(0) < asked - day < timedelta(days=330)
+    return timedelta(0) < asked_on - day < timedelta(days=330)
 
 
 def _days(first: date, last: date) -> Span:
@@ -79,31 +79,31 @@ def _month(year: int, month: int) -> Span:
     return _days(date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1]))
 
 
-def _absolute_days(target: datetime, asked: datetime) -> Iterator[Phrase]:
+def _absolute_days(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
     day = target.date()
     span = (_days(day, day),)
     full = f"{month_name(day)} {day.day}, {day.year}"
     yield Phrase("full date", f"on {full}", span)
     yield Phrase("full date", f"on {day.day} {month_name(day)} {day.year}", span)
     yield Phrase("iso date", f"on {day.isoformat()}", span)
-    if is_latest_of_its_name(day, asked.date()):
+    if is_latest_of_its_name(day, asked_at.date()):
         yield Phrase("month and day", f"on {month_day(day)}", span)
         yield Phrase("month and day", f"on {day.day} {month_name(day)}", span)
         yield Phrase("the 8th of May", f"on the {ordinal(day.day)} of {month_name(day)}", span)
         yield Phrase("short month", f"on {calendar.month_abbr[day.month]} {day.day}", span)
         if (day.month, day.day) in HOLIDAYS:
             yield Phrase("holiday", HOLIDAYS[day.month, day.day], span)
-    if day.month == asked.month and day.year == asked.year and day < asked.date():
+    if day.month == asked_at.month and day.year == asked_at.year and day < asked_at.date():
         yield Phrase("the 8th", f"on the {ordinal(day.day)}", span)
 
 
-def _relative_days(target: datetime, asked: datetime) -> Iterator[Phrase]:
-    day, today = target.date(), asked.date()
+def _relative_days(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
+    day, today = target.date(), asked_at.date()
     ago = (today - day).days
     span = (_days(day, day),)
     if ago == 0:
         yield Phrase("today", "earlier today", span)
-        if target.hour < 12 < asked.hour and target.hour > 4:
+        if target.hour < 12 < asked_at.hour and target.hour > 4:
             morning = datetime.combine(day, time(4)), datetime.combine(day, time(12))
             yield Phrase("today", "this morning", (morning,))
     elif ago == 1:
@@ -127,19 +127,19 @@ def _relative_days(target: datetime, asked: datetime) -> Iterator[Phrase]:
         yield Phrase("a week ago", "a week ago today", span)
     for days in (3, 5, 10):
         if 0 < ago < days:
-            past = (asked - days * DAY, asked), _days(today - days * DAY, today)
+            past = (asked_at - days * DAY, asked_at), _days(today - days * DAY, today)
             yield Phrase("in the last days", f"in the last {NUMBERS[days]} days", past)
 
 
-def _weekdays(target: datetime, asked: datetime) -> Iterator[Phrase]:
-    day, today = target.date(), asked.date()
+def _weekdays(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
+    day, today = target.date(), asked_at.date()
     ago = (today - day).days
     name = calendar.day_name[day.weekday()]
     span = (_days(day, day),)
     if 1 <= ago <= 6:
         yield Phrase("on a weekday", f"on {name}", span)
         yield Phrase("this past weekday", f"this past {name}", span)
-        yield Phrase("since a weekday", f"since {name}", ((span[0][0], asked),))
+        yield Phrase("since a weekday", f"since {name}", ((span[0][0], asked_at),))
     monday = today - today.weekday() * DAY
     in_last_week = monday - 7 * DAY <= day < monday
     # On a Thursday "last Tuesday" may be two days ago or nine; "last Friday" is six.
@@ -152,8 +152,8 @@ def _weekdays(target: datetime, asked: datetime) -> Iterator[Phrase]:
         yield Phrase("two weeks ago today", "two weeks ago today", span)
 
 
-def _weeks(target: datetime, asked: datetime) -> Iterator[Phrase]:
-    day, today = target.date(), asked.date()
+def _weeks(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
+    day, today = target.date(), asked_at.date()
     monday = today - today.weekday() * DAY
     sunday = today - (today.weekday() + 1) % 7 * DAY  # where weeks begin with it
     for back, words in (
@@ -173,7 +173,7 @@ def _weeks(target: datetime, asked: datetime) -> Iterator[Phrase]:
             is_count = text.endswith("weeks ago")
             yield Phrase(text, text, (*weeks, *(about if is_count else ())))
     if (today - day).days < 7:
-        past = (asked - 7 * DAY, asked), _days(today - 7 * DAY, today)
+        past = (asked_at - 7 * DAY, asked_at), _days(today - 7 * DAY, today)
         yield Phrase("in the past week", "in the past week", past)
         yield Phrase("in the past week", "over the last seven days", past)
     saturday = monday - 2 * DAY
@@ -188,8 +188,8 @@ def _weeks(target: datetime, asked: datetime) -> Iterator[Phrase]:
         )
 
 
-def _months(target: datetime, asked: datetime) -> Iterator[Phrase]:
-    day, today = target.date(), asked.date()
+def _months(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
+    day, today = target.date(), asked_at.date()
     back = 12 * (today.year - day.year) + today.month - day.month
     span = _month(day.year, day.month)
     name = month_name(day)
@@ -212,18 +212,18 @@ def _months(target: datetime, asked: datetime) -> Iterator[Phrase]:
         yield Phrase("months ago", f"{NUMBERS[back]} months ago", (span, about))
 
 
-def _parts_of_months(target: datetime, asked: datetime) -> Iterator[Phrase]:
+def _parts_of_months(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
     day = target.date()
-    if not is_latest_of_its_name(day, asked.date()) or (day.year, day.month) == (
-        asked.year,
-        asked.month,
+    if not is_latest_of_its_name(day, asked_at.date()) or (day.year, day.month) == (
+        asked_at.year,
+        asked_at.month,
     ):
         return
     name = month_name(day)
     last = calendar.monthrange(day.year, day.month)[1]
 
     def part(kind: str, text: str, *stretches: tuple[int, int]) -> Iterator[Phrase]:
-        spans = [_days(day.replace(day=one), day.replace(day=two)) for one, two in stretches]
+        spans = [_days(day.replace(day=first), day.replace(day=two)) for first, two in stretches]
         if all(start <= target < end for start, end in spans):
             yield Phrase(kind, text, tuple(spans))
 
@@ -238,8 +238,8 @@ def _parts_of_months(target: datetime, asked: datetime) -> Iterator[Phrase]:
     yield from part("first week of month", f"in the first week of {name}", (1, 7))
 
 
-def _ranges(target: datetime, asked: datetime) -> Iterator[Phrase]:
-    day, today = target.date(), asked.date()
+def _ranges(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
+    day, today = target.date(), asked_at.date()
     first, last = day - 3 * DAY, day + 4 * DAY
     if last >= today or not is_latest_of_its_name(first, today):
         return
@@ -251,9 +251,9 @@ def _ranges(target: datetime, asked: datetime) -> Iterator[Phrase]:
     if first.month == last.month:
         yield Phrase("from to", f"from {month_name(first)} {first.day} to {last.day}", span)
     since = datetime.combine(first, time())
-    yield Phrase("since a day", f"since {month_day(first)}", ((since, asked),))
+    yield Phrase("since a day", f"since {month_day(first)}", ((since, asked_at),))
     after = datetime.combine(first + DAY, time())
-    yield Phrase("after a day", f"after {month_day(first)}", ((after, asked),))
+    yield Phrase("after a day", f"after {month_day(first)}", ((after, asked_at),))
     before = datetime.combine(last, time())
     yield Phrase("before a day", f"before {month_day(last)}", ((datetime.min, before),))
     yield Phrase(
@@ -263,19 +263,19 @@ def _ranges(target: datetime, asked: datetime) -> Iterator[Phrase]:
     )
 
 
-def _long_ago(target: datetime, asked: datetime) -> Iterator[Phrase]:
-    if target.year < asked.year:
+def _long_ago(target: datetime, asked_at: datetime) -> Iterator[Phrase]:
+    if target.year < asked_at.year:
         whole = (_days(date(target.year, 1, 1), date(target.year, 12, 31)),)
         yield Phrase("year", f"in {target.year}", whole)
-        if target.year == asked.year - 1:
+        if target.year == asked_at.year - 1:
             yield Phrase("year", "last year", whole)
     for name, (first, last) in SEASONS.items():
         end = _month(target.year, last)[1]
-        if first <= target.month <= last and end <= asked < end + 240 * DAY:
+        if first <= target.month <= last and end <= asked_at < end + 240 * DAY:
             span = (_month(target.year, first)[0], end)
             yield Phrase("season", f"in the {name}", (span,))
             yield Phrase(
                 "season",
-                f"last {name}" if asked.year > target.year else f"this past {name}",
+                f"last {name}" if asked_at.year > target.year else f"this past {name}",
                 (span,),
             )

@@ -20,15 +20,15 @@ from datetime import datetime, time, timedelta
 from pathlib import Path
 from random import Random
 
-from benchmarks.dated_chats import Chat, Session, read_chats
-from benchmarks.session_phrases import Named, beside_quote, named_sessions
-from benchmarks.tasks import Query, Task, TasksMissing, default_folder, write_task
+from benchmarks.dated_chats import Chat, DatedSession, read_chats
+from benchmarks.session_phrases import NamedSessions, beside_quote, named_sessions
+from benchmarks.tasks import Task, TaskQuery, TasksMissing, default_folder, write_task
 from benchmarks.time_phrases import Span, phrases
 
 SEED = 8
 MOMENTS = (0.5, 0.7, 0.85, 1.0)  # how much of a chat has been said when questions are asked
 BY_SPAN, BY_PLACE, BY_QUOTE, MIXED = 7, 4, 1, 6  # questions a moment; MIXED only where there are
-MOST_GOLD = 5
+MAX_GOLD = 5
 
 BY_TIME = (
     "What did we talk about {}?",
@@ -94,19 +94,19 @@ def group_of(kind: str) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TimeQuestion:
     """A question, the sessions that answer it, and where it is told, the turns."""
 
     kind: str
     text: str
-    sessions: tuple[Session, ...]
+    sessions: tuple[DatedSession, ...]
     turns: tuple[str, ...] = ()
 
 
 def time_tasks(chats: Sequence[Chat]) -> list[Task]:
     """Return the four tasks; the same chats give the same questions."""
     rng, used = Random(SEED), Counter[str]()
-    rows = [row for chat in chats for row in _moments(chat, rng, used)]
+    rows = [row for chat in chats for row in _questions_over_time(chat, rng, used)]
     tasks = []
     for half, is_for_choosing in (("choose", True), ("confirm", False)):
         part = [row for row in rows if row[0].is_for_choosing == is_for_choosing]
@@ -115,38 +115,42 @@ def time_tasks(chats: Sequence[Chat]) -> list[Task]:
     return tasks
 
 
-Row = tuple[Chat, int, datetime, Asked]
+Row = tuple[Chat, int, datetime, TimeQuestion]
 
 
-def _moments(chat: Chat, rng: Random, used: Counter[str]) -> Iterator[Row]:
+def _questions_over_time(chat: Chat, rng: Random, used: Counter[str]) -> Iterator[Row]:
     for share in MOMENTS:
         count = round(share * len(chat.sessions))
         asked_at = _asked_at(chat.sessions, count, rng)
         before = chat.sessions[:count]
-        asked = _chosen(_by_span(before, asked_at, rng), BY_SPAN, rng, used)
-        asked += _chosen(_by_place(before, asked_at, rng), BY_PLACE, rng, used)
-        asked += _chosen(_by_quote(before, rng), BY_QUOTE, rng, used)
-        asked += _chosen(_mixed(chat.queries, before, asked_at, rng), MIXED, rng, used)
-        for one in asked:
-            yield chat, count, asked_at, one
+        chosen = _choose_questions(_by_span(before, asked_at, rng), BY_SPAN, rng, used)
+        chosen += _choose_questions(_by_place(before, asked_at, rng), BY_PLACE, rng, used)
+        chosen += _choose_questions(_by_quote(before, rng), BY_QUOTE, rng, used)
+        chosen += _choose_questions(
+            _with_topic(chat.queries, before, asked_at, rng), MIXED, rng, used
+        )
+        for question in chosen:
+            yield chat, count, asked_at, question
 
 
-def _asked_at(sessions: Sequence[Session], count: int, rng: Random) -> datetime:
+def _asked_at(sessions: Sequence[DatedSession], count: int, rng: Random) -> datetime:
     """Return a moment after *count* sessions and, where there is one, before the next."""
     last = sessions[count - 1].at
     days = rng.choice((0, 1, 1, 2, 3, 4, 6, 9))
-    wanted = datetime.combine(last.date() + timedelta(days=days), time(rng.choice((9, 14, 18, 21))))
-    wanted = max(wanted, last + timedelta(hours=1))
+    moment = datetime.combine(last.date() + timedelta(days=days), time(rng.choice((9, 14, 18, 21))))
+    moment = max(moment, last + timedelta(hours=1))
     if count == len(sessions):
-        return wanted
-    return min(wanted, last + (sessions[count].at - last) * 0.8)
+        return moment
+    return min(moment, last + (sessions[count].at - last) * 0.8)
 
 
-def _chosen(found: Sequence[Asked], most: int, rng: Random, used: Counter[str]) -> list[Asked]:
+def _choose_questions(
+    questions: Sequence[TimeQuestion], most: int, rng: Random, used: Counter[str]
+) -> list[TimeQuestion]:
     """Return *most* of the questions, of the kinds that were asked least so far."""
-    by_kind: dict[str, list[Asked]] = {}
-    for one in found:
-        by_kind.setdefault(one.kind, []).append(one)
+    by_kind: dict[str, list[TimeQuestion]] = {}
+    for question in questions:
+        by_kind.setdefault(question.kind, []).append(question)
     kinds = sorted(by_kind)
     rng.shuffle(kinds)
     kinds.sort(key=lambda kind: used[kind])
@@ -162,52 +166,62 @@ def _chosen(found: Sequence[Asked], most: int, rng: Random, used: Counter[str]) 
     return chosen
 
 
-def _by_span(before: Sequence[Session], asked_at: datetime, rng: Random) -> list[Asked]:
-    found = []
+def _by_span(before: Sequence[DatedSession], asked_at: datetime, rng: Random) -> list[TimeQuestion]:
+    questions = []
     for target in before:
         for phrase in phrases(target.at, asked_at):
-            meant = _meant(before, phrase.readings)
-            if 0 < len(meant) <= MOST_GOLD:
-                text = _framed(rng.choice(BY_TIME), phrase.text)
-                found.append(Asked(phrase.kind, text, meant))
-    return found
+            sessions = _agreed_sessions(before, phrase.readings)
+            if 0 < len(sessions) <= MAX_GOLD:
+                text = _fill_template(rng.choice(BY_TIME), phrase.text)
+                questions.append(TimeQuestion(phrase.kind, text, sessions))
+    return questions
 
 
-def _meant(before: Sequence[Session], readings: Sequence[Span]) -> tuple[Session, ...]:
+def _agreed_sessions(
+    before: Sequence[DatedSession], readings: Sequence[Span]
+) -> tuple[DatedSession, ...]:
     """Return the sessions that every reading means; none if they do not agree."""
-    each = [tuple(one for one in before if start <= one.at < end) for start, end in readings]
-    return each[0] if all(one == each[0] for one in each) else ()
+    each = [
+        tuple(session for session in before if start <= session.at < end) for start, end in readings
+    ]
+    return each[0] if all(sessions == each[0] for sessions in each) else ()
 
 
-def _by_place(before: Sequence[Session], asked_at: datetime, rng: Random) -> list[Asked]:
-    return [_by_name(one, before, rng) for one in named_sessions([s.at for s in before], asked_at)]
+def _by_place(
+    before: Sequence[DatedSession], asked_at: datetime, rng: Random
+) -> list[TimeQuestion]:
+    return [
+        _by_name(phrase, before, rng) for phrase in named_sessions([s.at for s in before], asked_at)
+    ]
 
 
-def _by_quote(before: Sequence[Session], rng: Random) -> list[Asked]:
-    found = []
+def _by_quote(before: Sequence[DatedSession], rng: Random) -> list[TimeQuestion]:
+    questions = []
     for place, session in enumerate(before):
         quotes = [quote for turn in session.turns for quote in _SENTENCE.findall(turn.text)]
-        quotes = [one for one in quotes if sum(one in other.whole.text for other in before) == 1]
+        quotes = [
+            quote for quote in quotes if sum(quote in other.whole.text for other in before) == 1
+        ]
         if quotes:
             named = beside_quote(rng.choice(quotes), place, len(before))
-            found += [_by_name(one, before, rng) for one in named]
-    return found
+            questions += [_by_name(phrase, before, rng) for phrase in named]
+    return questions
 
 
-def _by_name(named: Named, before: Sequence[Session], rng: Random) -> Asked:
+def _by_name(named: NamedSessions, before: Sequence[DatedSession], rng: Random) -> TimeQuestion:
     if rng.random() < 0.5:
-        text = _framed(rng.choice(BY_NAME), named.about)
+        text = _fill_template(rng.choice(BY_NAME), named.about)
     else:
-        text = _framed(rng.choice(BY_TIME), named.during)
-    return Asked(named.kind, text, tuple(before[place] for place in named.meant))
+        text = _fill_template(rng.choice(BY_TIME), named.during)
+    return TimeQuestion(named.kind, text, tuple(before[place] for place in named.positions))
 
 
-def _mixed(
-    queries: Sequence[Query], before: Sequence[Session], asked_at: datetime, rng: Random
-) -> list[Asked]:
+def _with_topic(
+    queries: Sequence[TaskQuery], before: Sequence[DatedSession], asked_at: datetime, rng: Random
+) -> list[TimeQuestion]:
     """Return known questions about one turn, with the time it was said at added."""
     session_of = {turn.id: session for session in before for turn in session.turns}
-    found = []
+    questions = []
     for query in queries:
         if query.category != "single-hop" or len(query.gold) != 1 or _OTHER_TIME.search(query.text):
             continue
@@ -218,11 +232,11 @@ def _mixed(
         way = rng.choice(ways)
         text = rng.choice(WITH_TOPIC).format(q=query.text, t=way.text)
         text = text[0].upper() + text[1:]
-        found.append(Asked("with a topic", text, (session_of[turn],), (turn,)))
-    return found
+        questions.append(TimeQuestion("with a topic", text, (session_of[turn],), (turn,)))
+    return questions
 
 
-def _framed(frame: str, words: str) -> str:
+def _fill_template(frame: str, words: str) -> str:
     text = frame.format(words)
     return text[0].upper() + text[1:] if frame.startswith("{}") else text
 
@@ -238,19 +252,25 @@ def _task(name: str, rows: Sequence[Row], *, whole: bool) -> Task:
         for scope, chat in chats.items()
     }
     queries = []
-    for number, (chat, count, asked_at, asked) in enumerate(rows):
+    for number, (chat, count, asked_at, question) in enumerate(rows):
         seen = chat.sessions[:count]
-        ids = [one.whole.id for one in seen] if whole else [t.id for one in seen for t in one.turns]
+        ids = (
+            [session.whole.id for session in seen]
+            if whole
+            else [t.id for session in seen for t in session.turns]
+        )
         if whole:
-            gold = [one.whole.id for one in asked.sessions]
+            gold = [session.whole.id for session in question.sessions]
         else:
-            gold = list(asked.turns) or [turn.id for one in asked.sessions for turn in one.turns]
+            gold = list(question.turns) or [
+                turn.id for session in question.sessions for turn in session.turns
+            ]
         queries.append(
-            Query(
+            TaskQuery(
                 id=f"{chat.scope}/time{number}",
                 scope=chat.scope,
-                text=asked.text,
-                category=asked.kind,
+                text=question.text,
+                category=question.kind,
                 gold=frozenset(gold),
                 stale=frozenset(),
                 asked_at=asked_at.isoformat(timespec="minutes"),
@@ -268,14 +288,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("to", type=Path, help="folder to write the tasks into")
     parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        chats = read_chats(given.tasks)
+        chats = read_chats(options.tasks)
     except TasksMissing as missing:
         print(f"time_questions: {missing}", file=sys.stderr)
         return 2
     for task in time_tasks(chats):
-        write_task(given.to, task)
+        write_task(options.to, task)
         print(f"{task.name}: {len(task.items)} items, {len(task.queries)} questions")
     return 0
 

@@ -115,7 +115,7 @@ def write_task(
                     f"{scope}/q{place}",
                     text,
                     scope=scope,
-                    gold=[f"{scope}/{one}" for one in gold],
+                    gold=[f"{scope}/{item_id}" for item_id in gold],
                     category=("even", "odd")[place % 2],
                 )
     return folder

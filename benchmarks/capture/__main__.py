@@ -22,10 +22,15 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import recollect
-from benchmarks.capture import stopwatch
-from benchmarks.capture.forms import as_list, as_text
-from benchmarks.capture.messages import Message, Pool, make_pool, messages
-from benchmarks.capture.report import Measured, render
+from benchmarks.capture import capture_timing
+from benchmarks.capture.capture_report import CaptureFigures, render
+from benchmarks.capture.generated_messages import (
+    GeneratedMessage,
+    TextPool,
+    generated_messages,
+    make_pool,
+)
+from benchmarks.capture.transcript_formats import as_list, as_text
 from benchmarks.quality import RESULTS
 from benchmarks.tasks import default_folder
 
@@ -37,63 +42,69 @@ T = TypeVar("T")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
-    pool = make_pool(given.tasks)
-    if given.profile:
-        _profile(messages(pool, given.messages, shape="agent"))
+    options = _parser().parse_args(arguments)
+    pool = make_pool(options.tasks)
+    if options.profile:
+        _profile(generated_messages(pool, options.messages, shape="agent"))
         return 0
-    lengths = [int(length) for length in given.lengths.split(",")]
+    lengths = [int(length) for length in options.lengths.split(",")]
     notes = _notes(pool, sys.argv[1:] if arguments is None else arguments)
-    measured = _measure(pool, given.messages, lengths, given.rounds)
+    measured = _measure(pool, options.messages, lengths, options.rounds)
     report = render(measured, notes)
     print(report)
-    if given.write:
+    if options.write:
         OUT.write_text(report, encoding="utf-8")
     return 0
 
 
-def _measure(pool: Pool, count: int, lengths: Sequence[int], rounds: int) -> Measured:
-    agent = messages(pool, count, shape="agent")
-    chat = messages(pool, count, shape="chat")
-    return Measured(
+def _measure(pool: TextPool, count: int, lengths: Sequence[int], rounds: int) -> CaptureFigures:
+    agent = generated_messages(pool, count, shape="agent")
+    chat = generated_messages(pool, count, shape="chat")
+    return CaptureFigures(
         messages=count,
         chars={"agent": fmean(map(_length, agent)), "chat": fmean(map(_length, chat))},
         rounds=rounds,
-        captured=_captured(agent, rounds),
-        bare_s=median(_times(rounds, "plain SQLite", partial(stopwatch.bare_insert_s, agent))),
+        captured=_measure_captures(agent, rounds),
+        bare_s=median(_times(rounds, "plain SQLite", partial(capture_timing.bare_insert_s, agent))),
         worked={
-            ("agent", "none"): _worked(agent, "none", rounds),
-            ("agent", "local"): _worked(agent, "local", rounds),
-            ("chat", "none"): _worked(chat, "none", rounds),
+            ("agent", "none"): _measure_processing(agent, "none", rounds),
+            ("agent", "local"): _measure_processing(agent, "local", rounds),
+            ("chat", "none"): _measure_processing(chat, "none", rounds),
         },
         at_length={
-            (length, embedding): _worked(messages(pool, length, shape="agent"), embedding, 1)[0]
+            (length, embedding): _measure_processing(
+                generated_messages(pool, length, shape="agent"), embedding, 1
+            )[0]
             for length in lengths
             for embedding in EMBEDDINGS
         },
-        waits=_times(rounds, "another process writes", partial(stopwatch.waits, agent)),
+        waits=_times(rounds, "another process writes", partial(capture_timing.write_waits, agent)),
     )
 
 
-def _captured(agent: Sequence[Message], rounds: int) -> dict[str, stopwatch.Captured]:
+def _measure_captures(
+    agent: Sequence[GeneratedMessage], rounds: int
+) -> dict[str, capture_timing.CaptureTime]:
     with TemporaryDirectory(prefix="recollect-bench-") as folder:
-        forms: dict[str, stopwatch.Material] = {
-            "a file of Claude Code": stopwatch.written(Path(folder), agent),
+        forms: dict[str, capture_timing.Material] = {
+            "a file of Claude Code": capture_timing.write_transcript(Path(folder), agent),
             "a list of messages": as_list(agent),
             "a text": as_text(agent),
         }
         return {
-            name: stopwatch.Captured(
-                median(_times(rounds, name, partial(stopwatch.capture_s, form))),
-                stopwatch.recognised(form),
+            name: capture_timing.CaptureTime(
+                median(_times(rounds, name, partial(capture_timing.capture_s, form))),
+                capture_timing.message_count(form),
             )
             for name, form in forms.items()
         }
 
 
-def _worked(made: Sequence[Message], embedding: str, rounds: int) -> list[stopwatch.Worked]:
-    what = f"{len(made):,} messages, embedding: {embedding}"
-    return _times(rounds, what, partial(stopwatch.work, made, embedding))
+def _measure_processing(
+    transcript: Sequence[GeneratedMessage], embedding: str, rounds: int
+) -> list[capture_timing.ProcessingTime]:
+    what = f"{len(transcript):,} messages, embedding: {embedding}"
+    return _times(rounds, what, partial(capture_timing.process_time, transcript, embedding))
 
 
 def _times(rounds: int, what: str, measure: Callable[[], T]) -> list[T]:
@@ -101,25 +112,25 @@ def _times(rounds: int, what: str, measure: Callable[[], T]) -> list[T]:
     return [measure() for _ in range(rounds)]
 
 
-def _length(message: Message) -> int:
+def _length(message: GeneratedMessage) -> int:
     return len(message.text)
 
 
-def _profile(made: Sequence[Message]) -> None:
+def _profile(transcript: Sequence[GeneratedMessage]) -> None:
     """Print where the time of working off goes, embeddings off."""
     with TemporaryDirectory(prefix="recollect-bench-") as folder:
-        path = stopwatch.written(Path(folder), made)
-        with recollect.open(Path(folder) / "memory.db", embedding_backend="none") as memory:
-            memory.capture_session(path)
+        path = capture_timing.write_transcript(Path(folder), transcript)
+        with recollect.open(Path(folder) / "memory.db", embedding_backend="none") as rec:
+            rec.capture_session(path)
             profile = cProfile.Profile()
-            profile.runcall(memory.drain)
+            profile.runcall(rec.drain)
     for order in ("cumulative", "tottime"):
         pstats.Stats(profile).sort_stats(order).print_stats(SHOWN)
 
 
-def _notes(pool: Pool, arguments: Sequence[str]) -> list[str]:
+def _notes(pool: TextPool, arguments: Sequence[str]) -> list[str]:
     return [
-        f"- `{shlex.join(['python', '-m', 'benchmarks.capture', *arguments])}`, LocalRecollect "
+        f"- `{shlex.join(['python', '-m', 'benchmarks.capture', *arguments])}`, Recollect "
         f"{recollect.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores; "
         f"load of the machine when it began: {_load()}.",
         f"- Texts: {pool.origin}; the output of tools is made up.",

@@ -20,10 +20,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import recollect
-from benchmarks.cached import CachedEmbedder
+from benchmarks.cached_embedder import CachedEmbedder
 from benchmarks.metrics import stale_above
-from benchmarks.tasks import Item, Query, Task, TasksMissing, default_folder, read_task
-from recollect import Memory, LocalRecollect, Relation, Status
+from benchmarks.tasks import Task, TaskItem, TaskQuery, TasksMissing, default_folder, read_task
+from recollect import LocalRecollect, Memory, Relation, Status
 from recollect.config import Settings, load_settings
 from recollect.models.model_factory import create_embedder
 
@@ -36,7 +36,7 @@ _VERB = re.compile(r"\b(?:is|was|are|were|plays|died|worked|speaks|has|have|had|
 
 
 @dataclass
-class Score:
+class ConsolidationScore:
     """What became of the facts of a task."""
 
     stale: int = 0
@@ -61,24 +61,24 @@ def main() -> None:
     parser.add_argument("--words", action="store_true", help="without embeddings")
     parser.add_argument("--show", type=int, default=0, help="print so many wrong links")
     parser.add_argument("--write", action="store_true", help="keep the table in results/")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        tasks = [read_task(default_folder(), name) for name in given.tasks]
+        tasks = [read_task(default_folder(), name) for name in options.tasks]
     except TasksMissing as error:
         sys.exit(str(error))
     lines = [HEAD]
     for task in tasks:
-        score = run(halved(task, given.half), words=given.words, apart=given.apart)
+        score = run(halved(task, options.half), words=options.words, apart=options.apart)
         lines.append(row(task.name, score))
         print(lines[-1], flush=True)
-        for example in score.examples[: given.show]:
+        for example in score.examples[: options.show]:
             print("  wrong:", example)
-        for example in score.missed[: given.show]:
+        for example in score.missed[: options.show]:
             print("  missed:", example)
-        for example in score.stood[: given.show]:
+        for example in score.stood[: options.show]:
             print("  stale above,", example)
     print("\n".join(lines))
-    if given.write:
+    if options.write:
         (RESULTS / "consolidation.md").write_text(page(lines), encoding="utf-8")
 
 
@@ -88,7 +88,7 @@ HEAD = (
 )
 
 
-def row(name: str, score: Score) -> str:
+def row(name: str, score: ConsolidationScore) -> str:
     return (
         f"| {name} | {score.facts} | {share(score.caught, score.stale)} "
         f"| {share(score.superseded, score.stale)} | {share(score.wrong, score.unrelated)} "
@@ -116,15 +116,15 @@ def halved(task: Task, half: str | None) -> Task:
     if half is None or len({item.scope for item in task.items}) == 1:
         return task
     scopes = sorted({item.scope for item in task.items})[0 if half == "even" else 1 :: 2]
-    kept = frozenset(scopes)
+    chosen = frozenset(scopes)
     return Task(
         name=task.name,
-        items=tuple(item for item in task.items if item.scope in kept),
-        queries=tuple(query for query in task.queries if query.scope in kept),
+        items=tuple(item for item in task.items if item.scope in chosen),
+        queries=tuple(query for query in task.queries if query.scope in chosen),
     )
 
 
-def run(task: Task, *, words: bool, apart: bool) -> Score:
+def run(task: Task, *, words: bool, apart: bool) -> ConsolidationScore:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             db=f"{folder}/memory.db", embedding_backend="none" if words else "local"
@@ -132,32 +132,32 @@ def run(task: Task, *, words: bool, apart: bool) -> Score:
         embedder = None
         if not words:
             embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
-        with LocalRecollect(settings, embedder=embedder) as memory:
-            return measure(memory, task, apart=apart)
+        with LocalRecollect(settings, embedder=embedder) as rec:
+            return measure(rec, task, apart=apart)
 
 
-def measure(memory: LocalRecollect, task: Task, *, apart: bool) -> Score:
-    by_scope: dict[str, list[Item]] = defaultdict(list)
+def measure(rec: LocalRecollect, task: Task, *, apart: bool) -> ConsolidationScore:
+    by_scope: dict[str, list[TaskItem]] = defaultdict(list)
     for item in task.items:
         by_scope[item.scope].append(item)
     started = time.perf_counter()
     for scope, items in by_scope.items():
-        for number, said in enumerate(sessions(items, task.queries, apart=apart)):
+        for number, session in enumerate(sessions(items, task.queries, apart=apart)):
             at = BEGIN + timedelta(days=number)
-            text = "\n".join(item.text for item in said)
-            memory.capture_conversation(text, "note", project=scope, observed_at=at)
-    memory.drain()
-    score = Score(facts=len(task.items), seconds=time.perf_counter() - started)
+            text = "\n".join(item.text for item in session)
+            rec.capture_conversation(text, "note", project=scope, observed_at=at)
+    rec.drain()
+    score = ConsolidationScore(facts=len(task.items), seconds=time.perf_counter() - started)
     for scope, items in by_scope.items():
-        judge(memory, scope, items, [q for q in task.queries if q.scope == scope], score)
+        judge(rec, scope, items, [q for q in task.queries if q.scope == scope], score)
     return score
 
 
 def sessions(
-    items: Sequence[Item], queries: Sequence[Query], *, apart: bool
-) -> Iterator[list[Item]]:
+    items: Sequence[TaskItem], queries: Sequence[TaskQuery], *, apart: bool
+) -> Iterator[list[TaskItem]]:
     """Yield what is said together: what is known first, each update in a session of its own."""
-    gold = {one for query in queries if query.stale for one in query.gold}
+    gold = {item_id for query in queries if query.stale for item_id in query.gold}
     old = [item for item in items if item.id not in gold]
     if apart or len(old) > 20:
         yield from ([item] for item in items)
@@ -167,15 +167,23 @@ def sessions(
 
 
 def judge(
-    memory: LocalRecollect, scope: str, items: Sequence[Item], queries: Sequence[Query], score: Score
+    rec: LocalRecollect,
+    scope: str,
+    items: Sequence[TaskItem],
+    queries: Sequence[TaskQuery],
+    score: ConsolidationScore,
 ) -> None:
     ids = {item.text.casefold(): item.id for item in reversed(items)}
     texts = {item.id: item.text for item in items}
-    kept = memory.memories.list(project=scope, statuses=EVERY_STATUS, limit=1_000)
-    known = {one.id: fact for one in kept if (fact := ids.get(one.content.casefold())) is not None}
-    rivals = linked(memory, kept, known)
+    memories = rec.memories.list(project=scope, statuses=EVERY_STATUS, limit=1_000)
+    item_ids = {
+        memory.id: fact
+        for memory in memories
+        if (fact := ids.get(memory.content.casefold())) is not None
+    }
+    rivals = linked(rec, memories, item_ids)
     stale_pairs = {(gold, old) for q in queries for gold in q.gold for old in q.stale}
-    status = {known[one.id]: one.status for one in kept if one.id in known}
+    status = {item_ids[memory.id]: memory.status for memory in memories if memory.id in item_ids}
     for query in queries:
         for old in query.stale:
             if not related(texts[old], [texts[gold] for gold in query.gold], len(items)):
@@ -187,7 +195,7 @@ def judge(
             if not caught:
                 score.missed.append(f"{texts[next(iter(query.gold))]} ⟂ {texts[old]}")
             score.superseded += status.get(old) is Status.SUPERSEDED
-    involved = {one for pair in stale_pairs for one in pair}
+    involved = {item_id for pair in stale_pairs for item_id in pair}
     for item in items:
         wrong = {
             other
@@ -198,11 +206,16 @@ def judge(
         if wrong:
             score.wrong += 1
             score.examples.append(f"{item.text} ⟂ {texts[next(iter(wrong))]}")
-    waiting = [one.id for one in memory.memories.list(statuses=["inbox"], project=scope, limit=1_000, everywhere=False)]
-    memory.inbox.promote(waiting, reason="kept by the reviewer")
+    waiting = [
+        memory.id
+        for memory in rec.memories.list(
+            statuses=["inbox"], project=scope, limit=1_000, everywhere=False
+        )
+    ]
+    rec.inbox.promote(waiting, reason="kept by the reviewer")
     for query in queries:
-        hits = memory.search(query.text, project=scope, limit=50)
-        ranked = [known[hit.memory.id] for hit in hits if hit.memory.id in known]
+        hits = rec.search(query.text, project=scope, limit=50)
+        ranked = [item_ids[hit.memory.id] for hit in hits if hit.memory.id in item_ids]
         above = stale_above(ranked, query.gold, query.stale)
         if above is not None:
             score.above.append(above)
@@ -213,7 +226,7 @@ def judge(
 
 
 def rightly_linked(
-    item: Item, other: str, stale_pairs: set[tuple[str, str]], texts: dict[str, str], facts: int
+    item: TaskItem, other: str, stale_pairs: set[tuple[str, str]], texts: dict[str, str], facts: int
 ) -> bool:
     """Say whether two linked facts are rivals: by the labels, or (factcons) by their form."""
     if (item.id, other) in stale_pairs or (other, item.id) in stale_pairs:
@@ -222,23 +235,23 @@ def rightly_linked(
 
 
 def linked(
-    memory: LocalRecollect, kept: Sequence[Memory], known: dict[str, str]
+    rec: LocalRecollect, memories: Sequence[Memory], item_ids: dict[str, str]
 ) -> defaultdict[str, set[str]]:
     """Return which facts were linked as speaking against which, both ways."""
     rivals: defaultdict[str, set[str]] = defaultdict(set)
-    for one in kept:
-        explained = memory.explain(one.id)
+    for memory in memories:
+        explained = rec.explain(memory.id)
         assert isinstance(explained, recollect.MemoryExplanation)
         for link in explained.links:
             if link.relation in (Relation.CONTRADICTS, Relation.SUPERSEDES):
-                a, b = known.get(link.from_id), known.get(link.to_id)
+                a, b = item_ids.get(link.from_id), item_ids.get(link.to_id)
                 if a and b:
                     rivals[a].add(b)
                     rivals[b].add(a)
     return rivals
 
 
-def related(one: str, others: Sequence[str], facts: int) -> bool:
+def related(fact: str, others: Sequence[str], facts: int) -> bool:
     """
     Say whether facts that a question names as stale and current answer the same question.
 
@@ -246,11 +259,11 @@ def related(one: str, others: Sequence[str], facts: int) -> bool:
     stale, facts of other subjects; there two facts are rivals when they are the same up to a value
     that follows the verb.
     """
-    return facts <= 20 or any(_same_until_value(one, other) for other in others)
+    return facts <= 20 or any(_same_until_value(fact, other) for other in others)
 
 
-def _same_until_value(one: str, other: str) -> bool:
-    a, b = one.split(), other.split()
+def _same_until_value(fact: str, other: str) -> bool:
+    a, b = fact.split(), other.split()
     shared = 0
     while shared < min(len(a), len(b)) and a[shared] == b[shared]:
         shared += 1

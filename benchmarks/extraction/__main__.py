@@ -16,9 +16,9 @@ from random import Random
 from typing import TypeVar
 
 import recollect
-from benchmarks.cached import CachedEmbedder
+from benchmarks.cached_embedder import CachedEmbedder
 from benchmarks.extraction import handwritten, realmem
-from benchmarks.extraction.report import render_handwritten, render_realmem
+from benchmarks.extraction.extraction_report import render_handwritten, render_realmem
 from benchmarks.quality import CACHE, RESULTS
 from benchmarks.tasks import TasksMissing, default_folder
 from recollect.config import load_settings
@@ -32,27 +32,27 @@ T = TypeVar("T")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     parts = [*_introduction(sys.argv[1:] if arguments is None else arguments)]
-    parts += _handwritten(given.split, given.show)
-    if given.realmem:
+    parts += _handwritten(options.split, options.show)
+    if options.realmem:
         try:
-            parts += _realmem(given.tasks, given.split, given.show, given.seed)
+            parts += _realmem(options.tasks, options.split, options.show, options.seed)
         except TasksMissing as missing:
             print(f"extraction: {missing}", file=sys.stderr)
             return 2
     report = "\n".join(parts).rstrip() + "\n"
     print(report)
-    if given.write:
+    if options.write:
         OUT.write_text(report, encoding="utf-8")
     return 0
 
 
 def _handwritten(split: str, show: int) -> list[str]:
-    reads = [handwritten.read(text) for text in handwritten.read_texts(split)]
+    reads = [handwritten.extract_candidates(text) for text in handwritten.read_texts(split)]
     for fault in handwritten.faults(reads)[:show]:
         print(fault)
-    of_split = _by_split(reads, lambda one: one.text.split)
+    of_split = _by_split(reads, lambda result: result.text.split)
     return render_handwritten({name: handwritten.score(of) for name, of in of_split.items()})
 
 
@@ -61,14 +61,17 @@ def _realmem(tasks: Path, split: str, show: int, seed: int) -> list[str]:
     captured = realmem.capture(sessions)
     embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
-        judged = realmem.judge(sessions, captured.yields, embedder)
+        judged = realmem.judge(sessions, captured.findings, embedder)
         sentences = realmem.every_user_sentence(sessions)
         everything = realmem.judge(sessions, sentences, embedder)
     finally:
         embedder.close()
     if show:
         _show(judged, everything, show, Random(seed))
-    ours, theirs = (_by_split(one, lambda one: one.session.split) for one in (judged, everything))
+    ours, theirs = (
+        _by_split(results, lambda session: session.session.split)
+        for results in (judged, everything)
+    )
     return render_realmem(
         {name: realmem.score(of) for name, of in ours.items()},
         {name: realmem.score(of) for name, of in theirs.items()},
@@ -78,45 +81,45 @@ def _realmem(tasks: Path, split: str, show: int, seed: int) -> list[str]:
 
 
 def _show(
-    judged: Sequence[realmem.Judged],
-    everything: Sequence[realmem.Judged],
+    judged: Sequence[realmem.JudgedSession],
+    everything: Sequence[realmem.JudgedSession],
     count: int,
     random: Random,
 ) -> None:
     """Print candidates at random, and records of the user that were said and missed."""
-    taken = [
-        f"{'+' if hit else ' ' if one.session.records else '?'} {found.rule}: {found.text}"
-        for one in judged
-        if one.session.split == handwritten.SHOWN_SPLIT
-        for found, hit in zip(one.yields, one.covers, strict=True)
+    candidates = [
+        f"{'+' if hit else ' ' if session.session.records else '?'} {finding.rule}: {finding.text}"
+        for session in judged
+        if session.session.split == handwritten.SHOWN_SPLIT
+        for finding, hit in zip(session.findings, session.covers, strict=True)
     ]
     missed = [
-        f"{said.text}\n    in {one.session.id}: {record.text}"
-        for one, other in zip(judged, everything, strict=True)
-        if one.session.split == handwritten.SHOWN_SPLIT
-        for record, found, said in zip(
-            one.session.records, one.covered_by, other.covered_by, strict=True
+        f"{sentence.text}\n    in {session.session.id}: {record.text}"
+        for session, other in zip(judged, everything, strict=True)
+        if session.session.split == handwritten.SHOWN_SPLIT
+        for record, finding, sentence in zip(
+            session.session.records, session.covered_by, other.covered_by, strict=True
         )
-        if said and not found and record.speaker == realmem.USER
+        if sentence and not finding and record.speaker == realmem.USER
     ]
     print("Candidates (+ covers a record, ? there are no records):")
-    print("\n".join(random.sample(taken, min(count, len(taken)))))
+    print("\n".join(random.sample(candidates, min(count, len(candidates)))))
     print("\nSentences that cover a record of the user that no candidate covers:")
     print("\n".join(random.sample(missed, min(count, len(missed)))), end="\n\n")
 
 
-def _by_split(ones: Iterable[T], split_of: Callable[[T], str]) -> Mapping[str, list[T]]:
-    found: dict[str, list[T]] = {split: [] for split in SPLITS}
-    for one in ones:
-        found[split_of(one)].append(one)
-    return {split: of for split, of in found.items() if of}
+def _by_split(items: Iterable[T], split_of: Callable[[T], str]) -> Mapping[str, list[T]]:
+    by_split: dict[str, list[T]] = {split: [] for split in SPLITS}
+    for item in items:
+        by_split[split_of(item)].append(item)
+    return {split: of for split, of in by_split.items() if of}
 
 
 def _introduction(arguments: Sequence[str]) -> list[str]:
     return [
         "# Extraction without a language model",
         "",
-        f"`{shlex.join(['python', '-m', 'benchmarks.extraction', *arguments])}`, LocalRecollect "
+        f"`{shlex.join(['python', '-m', 'benchmarks.extraction', *arguments])}`, Recollect "
         f"{recollect.__version__}, Python {platform.python_version()}.",
         "",
     ]

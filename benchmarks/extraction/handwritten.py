@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.extraction.door import candidates, new_memory
-from benchmarks.extraction.shares import Share
+from benchmarks.extraction.extraction_store import candidates, new_memory
+from benchmarks.extraction.proportion import Proportion
 from recollect.domain.memory import Memory
 
 FILE = Path(__file__).resolve().parent / "sentences.jsonl"
@@ -22,7 +22,7 @@ ROLES: Mapping[str, str] = {"other": "Marta", "tool": "tool", "user": "user"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text:
+class LabelledText:
     """One message, and what should come of it: '' is nothing."""
 
     id: str
@@ -34,127 +34,133 @@ class Text:
     why: str
 
     @property
-    def holds(self) -> bool:
+    def has_fact(self) -> bool:
         """Say whether there is something in it."""
         return bool(self.type)
 
 
 @dataclass(frozen=True)
-class Read:
+class ExtractionResult:
     """A text, and the candidates that came of it."""
 
-    text: Text
+    text: LabelledText
     candidates: tuple[Memory, ...]
 
     @property
     def type_is_right(self) -> bool:
         """Say whether one of the candidates has the type it should have."""
-        return any(one.type == self.text.type for one in self.candidates)
+        return any(candidate.type == self.text.type for candidate in self.candidates)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
+class HandwrittenScores:
     """What one split came to."""
 
     texts: int
-    found: Share  # texts that hold something and yield: recall
-    right: Share  # those among all texts that yield: precision
-    typed: Share  # of those found, those with the right type
-    yielding_nothings: Share  # of the texts that hold nothing, those that yield
-    junk: Share  # candidates from texts that hold nothing, among all candidates
-    by_kind: Mapping[str, tuple[Share, Share]]  # found, and of those found the right type
-    by_trap: Mapping[str, Share]  # of the texts that hold nothing, those that yield
+    recall: Proportion  # texts that hold something and yield: recall
+    precision: Proportion  # those among all texts that yield: precision
+    right_type: Proportion  # of those found, those with the right type
+    false_positives: Proportion  # of the texts that hold nothing, those that yield
+    junk: Proportion  # candidates from texts that hold nothing, among all candidates
+    by_kind: Mapping[str, tuple[Proportion, Proportion]]  # found, and of those found the right type
+    by_trap: Mapping[str, Proportion]  # of the texts that hold nothing, those that yield
 
 
-def read_texts(split: str) -> list[Text]:
+def read_texts(split: str) -> list[LabelledText]:
     """Return the texts of a split; 'all' is every split."""
     rows = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
     return [_text(row) for row in rows if split in (row["split"], "all")]
 
 
-def read(text: Text) -> Read:
+def extract_candidates(text: LabelledText) -> ExtractionResult:
     """Capture one text as a session and return what came of it."""
     role = ROLES.get(text.voice, text.voice)
     with new_memory() as memory:
         memory.capture_session([{"role": role, "content": text.text}])
         memory.drain()
-        return Read(text, tuple(candidates(memory)))
+        return ExtractionResult(text, tuple(candidates(memory)))
 
 
-def score(reads: Sequence[Read]) -> Scores:
+def score(reads: Sequence[ExtractionResult]) -> HandwrittenScores:
     """Return the scores of one split."""
-    good = [one for one in reads if one.text.holds]
-    bad = [one for one in reads if not one.text.holds]
-    found = [one for one in good if one.candidates]
-    false = [one for one in bad if one.candidates]
-    kinds = Counter(one.text.kind for one in good)
-    traps = Counter(_trap(one) for one in bad)
-    return Scores(
+    good = [result for result in reads if result.text.has_fact]
+    bad = [result for result in reads if not result.text.has_fact]
+    true_positives = [result for result in good if result.candidates]
+    false = [result for result in bad if result.candidates]
+    kinds = Counter(result.text.kind for result in good)
+    traps = Counter(_trap(result) for result in bad)
+    return HandwrittenScores(
         texts=len(reads),
-        found=Share(len(found), len(good)),
-        right=Share(len(found), len(found) + len(false)),
-        typed=_share(found, lambda one: one.type_is_right),
-        yielding_nothings=Share(len(false), len(bad)),
-        junk=Share(
-            sum(len(one.candidates) for one in false), sum(len(one.candidates) for one in reads)
+        recall=Proportion(len(true_positives), len(good)),
+        precision=Proportion(len(true_positives), len(true_positives) + len(false)),
+        right_type=_proportion(true_positives, lambda result: result.type_is_right),
+        false_positives=Proportion(len(false), len(bad)),
+        junk=Proportion(
+            sum(len(result.candidates) for result in false),
+            sum(len(result.candidates) for result in reads),
         ),
         by_kind={kind: _of_kind(good, kind) for kind in sorted(kinds)},
         by_trap={
-            trap: _share(
-                (one for one in bad if _trap(one) == trap), lambda one: bool(one.candidates)
+            trap: _proportion(
+                (result for result in bad if _trap(result) == trap),
+                lambda result: bool(result.candidates),
             )
             for trap in sorted(traps)
         },
     )
 
 
-def faults(reads: Iterable[Read]) -> list[str]:
+def faults(reads: Iterable[ExtractionResult]) -> list[str]:
     """Return a line for each text of the open split that was missed, taken or typed wrongly."""
     return [
-        f"{_fault(one)}: {one.text.id} ({one.text.kind or _trap(one)}) {one.text.text}"
-        + "".join(f"\n    {_told(candidate)}" for candidate in one.candidates)
-        for one in reads
-        if one.text.split == SHOWN_SPLIT and _fault(one)
+        f"{_fault(result)}: {result.text.id} ({result.text.kind or _trap(result)}) {result.text.text}"
+        + "".join(f"\n    {_describe_candidate(candidate)}" for candidate in result.candidates)
+        for result in reads
+        if result.text.split == SHOWN_SPLIT and _fault(result)
     ]
 
 
-def _told(candidate: Memory) -> str:
+def _describe_candidate(candidate: Memory) -> str:
     return f"→ {candidate.metadata.get('rule', '')}, {candidate.type}: {candidate.content}"
 
 
-def _fault(one: Read) -> str:
-    if not one.text.holds:
-        return "junk" if one.candidates else ""
-    if not one.candidates:
+def _fault(result: ExtractionResult) -> str:
+    if not result.text.has_fact:
+        return "junk" if result.candidates else ""
+    if not result.candidates:
         return "missed"
-    return "" if one.type_is_right else f"not {one.text.type}"
+    return "" if result.type_is_right else f"not {result.text.type}"
 
 
-def _of_kind(good: Sequence[Read], kind: str) -> tuple[Share, Share]:
-    of_kind = [one for one in good if one.text.kind == kind]
-    found = [one for one in of_kind if one.candidates]
-    return Share(len(found), len(of_kind)), _share(found, lambda one: one.type_is_right)
+def _of_kind(good: Sequence[ExtractionResult], kind: str) -> tuple[Proportion, Proportion]:
+    of_kind = [result for result in good if result.text.kind == kind]
+    true_positives = [result for result in of_kind if result.candidates]
+    return Proportion(len(true_positives), len(of_kind)), _proportion(
+        true_positives, lambda result: result.type_is_right
+    )
 
 
-def _share(reads: Iterable[Read], holds: Callable[[Read], bool]) -> Share:
-    each = [holds(one) for one in reads]
-    return Share(sum(each), len(each))
+def _proportion(
+    reads: Iterable[ExtractionResult], holds: Callable[[ExtractionResult], bool]
+) -> Proportion:
+    each = [holds(result) for result in reads]
+    return Proportion(sum(each), len(each))
 
 
-def _trap(one: Read) -> str:
+def _trap(result: ExtractionResult) -> str:
     """Return what kind of nothing a text is: the words before the colon of its reason."""
-    return one.text.why.partition(":")[0]
+    return result.text.why.partition(":")[0]
 
 
-def _text(row: Mapping[str, object]) -> Text:
+def _text(row: Mapping[str, object]) -> LabelledText:
     expected = row["expect"]
-    told: Mapping[str, str] = expected if isinstance(expected, dict) else {}
-    return Text(
+    label: Mapping[str, str] = expected if isinstance(expected, dict) else {}
+    return LabelledText(
         id=str(row["id"]),
         split=str(row["split"]),
         voice=str(row["voice"]),
         text=str(row["text"]),
-        type=told.get("type", ""),
-        kind=told.get("kind", ""),
+        type=label.get("type", ""),
+        kind=label.get("kind", ""),
         why=str(row["why"]),
     )

@@ -15,10 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.extraction.cover import cover
-from benchmarks.extraction.door import Messages, candidates, new_memory
-from benchmarks.extraction.shares import Share
-from benchmarks.tasks import Item, read_task
+from benchmarks.extraction.extraction_store import Messages, candidates, new_memory
+from benchmarks.extraction.proportion import Proportion
+from benchmarks.extraction.record_coverage import record_coverage
+from benchmarks.tasks import TaskItem, read_task
 from recollect.models.embedder import Embedder
 from recollect.text.sentence_splitter import sentence_spans
 
@@ -39,7 +39,7 @@ class Record:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Session:
+class RealMemSession:
     """One conversation and its records."""
 
     id: str
@@ -55,67 +55,69 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Yield:
+class Finding:
     """Something taken from a session, and by which rule."""
 
     text: str
     rule: str
 
 
-Yields = Mapping[str, Sequence[Yield]]  # by session
+FindingsBySession = Mapping[str, Sequence[Finding]]  # by session
 
 
 @dataclass(frozen=True)
-class Captured:
+class CapturedSessions:
     """What came of every session, and how long that took."""
 
-    yields: Yields
+    findings: FindingsBySession
     capture_s: float
     drain_s: float
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSession:
     """What was taken from a session: whether each covers a record, and each record, by which."""
 
-    session: Session
-    yields: tuple[Yield, ...]
+    session: RealMemSession
+    findings: tuple[Finding, ...]
     covers: tuple[bool, ...]
-    covered_by: tuple[Yield | None, ...]
+    covered_by: tuple[Finding | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
+class RealMemScores:
     """What some sessions came to."""
 
     sessions: int
-    yields: int
-    recall: Share
-    recall_of_user: Share
-    precision: Share  # in sessions that have records
-    precision_overall: Share
-    quiet: Share  # of the sessions without records, those that yield nothing
-    by_rule: Mapping[str, tuple[Share, Share]]  # covering a record: where there are any, and of all
+    findings: int
+    recall: Proportion
+    recall_of_user: Proportion
+    precision: Proportion  # in sessions that have records
+    precision_overall: Proportion
+    quiet: Proportion  # of the sessions without records, those that yield nothing
+    by_rule: Mapping[
+        str, tuple[Proportion, Proportion]
+    ]  # covering a record: where there are any, and of all
 
 
-def read_sessions(folder: Path, split: str) -> list[Session]:
+def read_sessions(folder: Path, split: str) -> list[RealMemSession]:
     """Return the sessions of a split, in order; 'all' is every split."""
     records: defaultdict[str, list[Record]] = defaultdict(list)
     for item in read_task(folder, "realmem-memory").items:
         records[item.session].append(Record(item.text, item.speaker))
     every = (_session(item, records) for item in read_task(folder, "realmem-session").items)
-    return [one for one in every if split in (one.split, "all")]
+    return [session for session in every if split in (session.split, "all")]
 
 
-def capture(sessions: Sequence[Session]) -> Captured:
+def capture(sessions: Sequence[RealMemSession]) -> CapturedSessions:
     """Capture every session and work it off; return what came of each."""
-    found: dict[str, list[Yield]] = {session.id: [] for session in sessions}
+    findings: dict[str, list[Finding]] = {session.id: [] for session in sessions}
     capture_s = drain_s = 0.0
     for person in dict.fromkeys(session.person for session in sessions):
         source_of: dict[str, str | None] = {}
         with new_memory() as memory:
             started = perf_counter()
-            for session in (one for one in sessions if one.person == person):
+            for session in (session for session in sessions if session.person == person):
                 event = memory.capture_session(
                     session.messages, project=person, session=session.id, observed_at=session.at
                 )
@@ -124,21 +126,21 @@ def capture(sessions: Sequence[Session]) -> Captured:
             memory.drain()
             capture_s += captured - started
             drain_s += perf_counter() - captured
-            by_source: defaultdict[str | None, list[Yield]] = defaultdict(list)
-            for one in candidates(memory):
-                taken = Yield(one.content, str(one.metadata.get("rule", "")))
-                for source_id in {piece.source_id for piece in one.evidence}:
-                    by_source[source_id].append(taken)
-        found |= {session_id: by_source[source] for session_id, source in source_of.items()}
-    return Captured(found, capture_s, drain_s)
+            by_source: defaultdict[str | None, list[Finding]] = defaultdict(list)
+            for candidate in candidates(memory):
+                finding = Finding(candidate.content, str(candidate.metadata.get("rule", "")))
+                for source_id in {piece.source_id for piece in candidate.evidence}:
+                    by_source[source_id].append(finding)
+        findings |= {session_id: by_source[source] for session_id, source in source_of.items()}
+    return CapturedSessions(findings, capture_s, drain_s)
 
 
-def every_user_sentence(sessions: Iterable[Session]) -> Yields:
+def every_user_sentence(sessions: Iterable[RealMemSession]) -> FindingsBySession:
     """Return what would come of taking everything the user said, sentence by sentence."""
     return {
         session.id: [
-            Yield(content[start:end], "sentence")
-            for content in _said_by_user(session)
+            Finding(content[start:end], "sentence")
+            for content in _user_texts(session)
             for start, end in sentence_spans(content)
             if end - start >= LEAST_CHARS
         ]
@@ -146,57 +148,65 @@ def every_user_sentence(sessions: Iterable[Session]) -> Yields:
     }
 
 
-def judge(sessions: Iterable[Session], yields: Yields, embedder: Embedder) -> list[Judged]:
+def judge(
+    sessions: Iterable[RealMemSession], yields: FindingsBySession, embedder: Embedder
+) -> list[JudgedSession]:
     """Compare what was taken with the records, session by session."""
     judged = []
     for session in sessions:
-        taken = tuple(yields[session.id])
+        findings = tuple(yields[session.id])
         texts = [record.text for record in session.records]
-        how_well = cover(texts, [one.text for one in taken], embedder)
+        how_well = record_coverage(texts, [finding.text for finding in findings], embedder)
         covers = tuple(bool((column >= 1).any()) for column in how_well.T)
-        best = (taken[row.argmax()] if (row >= 1).any() else None for row in how_well)
-        judged.append(Judged(session, taken, covers, tuple(best)))
+        best = (findings[row.argmax()] if (row >= 1).any() else None for row in how_well)
+        judged.append(JudgedSession(session, findings, covers, tuple(best)))
     return judged
 
 
-def score(judged: Sequence[Judged]) -> Scores:
+def score(judged: Sequence[JudgedSession]) -> RealMemScores:
     """Return the scores of some sessions."""
-    told = [one for one in judged if one.session.records]
-    silent = [one for one in judged if not one.session.records]
+    with_records = [session for session in judged if session.session.records]
+    silent = [session for session in judged if not session.session.records]
     records = [
         (record, by is not None)
-        for one in told
-        for record, by in zip(one.session.records, one.covered_by, strict=True)
+        for session in with_records
+        for record, by in zip(session.session.records, session.covered_by, strict=True)
     ]
-    of_user = [found for record, found in records if record.speaker == USER]
-    each = [pair for one in judged for pair in zip(one.yields, one.covers, strict=True)]
-    in_told = [pair for one in told for pair in zip(one.yields, one.covers, strict=True)]
-    rules = sorted({taken.rule for taken, _ in each})
-    return Scores(
+    of_user = [is_covered for record, is_covered in records if record.speaker == USER]
+    each = [
+        pair for session in judged for pair in zip(session.findings, session.covers, strict=True)
+    ]
+    in_told = [
+        pair
+        for session in with_records
+        for pair in zip(session.findings, session.covers, strict=True)
+    ]
+    rules = sorted({finding.rule for finding, _ in each})
+    return RealMemScores(
         sessions=len(judged),
-        yields=len(each),
-        recall=_share(found for _, found in records),
-        recall_of_user=_share(of_user),
-        precision=_share(hit for _, hit in in_told),
-        precision_overall=_share(hit for _, hit in each),
-        quiet=_share(not one.yields for one in silent),
+        findings=len(each),
+        recall=_proportion(is_covered for _, is_covered in records),
+        recall_of_user=_proportion(of_user),
+        precision=_proportion(hit for _, hit in in_told),
+        precision_overall=_proportion(hit for _, hit in each),
+        quiet=_proportion(not session.findings for session in silent),
         by_rule={
             rule: (
-                _share(hit for taken, hit in in_told if taken.rule == rule),
-                _share(hit for taken, hit in each if taken.rule == rule),
+                _proportion(hit for finding, hit in in_told if finding.rule == rule),
+                _proportion(hit for finding, hit in each if finding.rule == rule),
             )
             for rule in rules
         },
     )
 
 
-def _share(each: Iterable[bool]) -> Share:
+def _proportion(each: Iterable[bool]) -> Proportion:
     values = list(each)
-    return Share(sum(values), len(values))
+    return Proportion(sum(values), len(values))
 
 
-def _session(item: Item, records: Mapping[str, Sequence[Record]]) -> Session:
-    return Session(
+def _session(item: TaskItem, records: Mapping[str, Sequence[Record]]) -> RealMemSession:
+    return RealMemSession(
         id=item.id,
         person=item.scope,
         at=item.at,
@@ -215,5 +225,5 @@ def _messages(text: str) -> Messages:
     ]
 
 
-def _said_by_user(session: Session) -> list[str]:
-    return [one["content"] for one in session.messages if one["role"] == "user"]
+def _user_texts(session: RealMemSession) -> list[str]:
+    return [message["content"] for message in session.messages if message["role"] == "user"]

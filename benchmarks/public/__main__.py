@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.public.entries import NotThatFile
+from benchmarks.public.json_entries import UnexpectedFile
 from benchmarks.public.locomo import write_locomo
 from benchmarks.public.longmemeval import write_longmemeval
 
@@ -17,15 +17,15 @@ KINDS = {"locomo": write_locomo, "longmemeval": write_longmemeval}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        written = KINDS[given.kind](given.file, given.out)
-    except NotThatFile as error:
+        written = KINDS[options.kind](options.file, options.out)
+    except UnexpectedFile as error:
         print(f"public: {error}", file=sys.stderr)
         return 2
     for task in written:
         print(f"{task.name}: {task.items:,} items, {task.queries:,} questions")
-    print(f"Measure them: python -m benchmarks.quality --tasks {given.out}")
+    print(f"Measure them: python -m benchmarks.quality --tasks {options.out}")
     return 0
 
 

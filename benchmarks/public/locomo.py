@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.public.entries import NotThatFile, entries
+from benchmarks.public.json_entries import UnexpectedFile, read_entries
 from benchmarks.public.task_folder import TaskFolder
 
 # As the authors' evaluation counts them; the paper lists them in another order.
@@ -27,7 +27,7 @@ _TURN = re.compile(r"D:?\s*(\d+)\s*:\s*(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class LocomoTurn:
     """One turn: `number` is its session's and its own, as evidence names it."""
 
     number: tuple[int, int]
@@ -37,33 +37,33 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Session:
+class LocomoSession:
     """A session in which something was said."""
 
     number: int
     at: str
-    turns: tuple[Turn, ...]
+    turns: tuple[LocomoTurn, ...]
 
 
 def write_locomo(file: Path, folder: Path) -> list[TaskFolder]:
     """Write both tasks into *folder*."""
     with TaskFolder(folder, "locomo-turn") as turns, TaskFolder(folder, "locomo-session") as whole:
-        for sample in entries(file):
+        for sample in read_entries(file):
             try:
                 _write(sample, turns, whole)
             except (KeyError, TypeError, AttributeError) as error:
-                raise NotThatFile(
+                raise UnexpectedFile(
                     f"{file} has an entry that is no LoCoMo conversation ({error!r}); "
                     "give locomo10.json as its authors publish it"
                 ) from error
     return [turns, whole]
 
 
-def sessions_of(conversation: Mapping[str, Any]) -> list[Session]:
+def sessions_of(conversation: Mapping[str, Any]) -> list[LocomoSession]:
     """Return the sessions in order; times without a session and sessions without words are left."""
-    numbers = sorted(int(found[1]) for key in conversation if (found := _SESSION.fullmatch(key)))
+    numbers = sorted(int(match[1]) for key in conversation if (match := _SESSION.fullmatch(key)))
     sessions = (
-        Session(
+        LocomoSession(
             number=number,
             at=moment(conversation.get(f"session_{number}_date_time") or ""),
             turns=tuple(_turns(number, conversation[f"session_{number}"] or ())),
@@ -76,8 +76,8 @@ def sessions_of(conversation: Mapping[str, Any]) -> list[Session]:
 def evidence_of(written: object) -> list[tuple[int, int]]:
     """Return the turns that evidence names, each once, however it is written."""
     lines = written if isinstance(written, list) else [written]
-    found = (_TURN.findall(str(line)) for line in lines)
-    return list(dict.fromkeys((int(a), int(b)) for pairs in found for a, b in pairs))
+    matches = (_TURN.findall(str(line)) for line in lines)
+    return list(dict.fromkeys((int(a), int(b)) for pairs in matches for a, b in pairs))
 
 
 def moment(written: str) -> str:
@@ -88,17 +88,17 @@ def moment(written: str) -> str:
         return ""
 
 
-def _turns(session: int, turns: Iterable[Mapping[str, Any]]) -> Iterator[Turn]:
+def _turns(session: int, turns: Iterable[Mapping[str, Any]]) -> Iterator[LocomoTurn]:
     for place, turn in enumerate(turns, start=1):
-        said, caption = turn.get("text") or "", turn.get("blip_caption")
-        if not said.strip() and not caption:
+        text, caption = turn.get("text") or "", turn.get("blip_caption")
+        if not text.strip() and not caption:
             continue
         named = evidence_of(turn.get("dia_id"))
-        yield Turn(
+        yield LocomoTurn(
             number=named[0] if named else (session, place),
             id=turn.get("dia_id") or f"D{session}:{place}",
             speaker=turn["speaker"],
-            text=f"{turn['speaker']}: {said}" + (f" [shared image: {caption}]" if caption else ""),
+            text=f"{turn['speaker']}: {text}" + (f" [shared image: {caption}]" if caption else ""),
         )
 
 

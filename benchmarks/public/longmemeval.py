@@ -19,14 +19,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.public.entries import NotThatFile, entries
+from benchmarks.public.json_entries import UnexpectedFile, read_entries
 from benchmarks.public.task_folder import TaskFolder
 
 ABSTENTION = "_abs"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class LongMemEvalTurn:
     """One turn; `number` counts all turns of its session, so it stays when an empty one is left."""
 
     number: int
@@ -36,31 +36,31 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Session:
+class LongMemEvalSession:
     """A session of a history; `id` is the authors', with a number where it occurs again."""
 
     id: str
     at: str
-    turns: tuple[Turn, ...]
+    turns: tuple[LongMemEvalTurn, ...]
     has_answer: bool
 
 
 def write_longmemeval(file: Path, folder: Path) -> list[TaskFolder]:
     """Write both tasks into *folder*, a question at a time."""
     with TaskFolder(folder, "lme-turn") as turns, TaskFolder(folder, "lme-session") as whole:
-        for entry in entries(file):
+        for entry in read_entries(file):
             try:
                 if ABSTENTION not in entry["question_id"]:
                     _write(entry, turns, whole)
             except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise NotThatFile(
+                raise UnexpectedFile(
                     f"{file} has an entry that is no LongMemEval question ({error!r}); "
                     "give the file as its authors publish it"
                 ) from error
     return [turns, whole]
 
 
-def history_of(entry: Mapping[str, Any]) -> list[Session]:
+def history_of(entry: Mapping[str, Any]) -> list[LongMemEvalSession]:
     """Return the sessions of a question by time (the oracle file has them in no order)."""
     answers = frozenset(entry["answer_session_ids"])
     seen: dict[str, int] = {}
@@ -72,13 +72,13 @@ def history_of(entry: Mapping[str, Any]) -> list[Session]:
         strict=True,
     ):
         seen[name] = seen.get(name, 0) + 1  # thirteen histories hold a filler twice
-        said = tuple(_turns(turns))
-        if said:
+        session_turns = tuple(_turns(turns))
+        if session_turns:
             sessions.append(
-                Session(
+                LongMemEvalSession(
                     id=name if seen[name] == 1 else f"{name}~{seen[name]}",
                     at=moment(date),
-                    turns=said,
+                    turns=session_turns,
                     # Of two copies one is enough: the authors count ids, not places.
                     has_answer=name in answers and seen[name] == 1,
                 )
@@ -90,18 +90,18 @@ def moment(written: str) -> str:
     """Return "2023/05/30 (Tue) 23:40" as ISO 8601, '' where it is written otherwise."""
     day, _, rest = written.partition(" ")
     try:
-        found = datetime.strptime(f"{day} {rest.split()[-1]}", "%Y/%m/%d %H:%M")
+        parsed = datetime.strptime(f"{day} {rest.split()[-1]}", "%Y/%m/%d %H:%M")
     except (ValueError, IndexError):
         return ""
-    return found.isoformat(timespec="minutes")
+    return parsed.isoformat(timespec="minutes")
 
 
-def _turns(turns: list[Mapping[str, Any]]) -> Iterator[Turn]:
+def _turns(turns: list[Mapping[str, Any]]) -> Iterator[LongMemEvalTurn]:
     for number, turn in enumerate(turns):
         text = turn["content"] or ""
         if text.strip():
             marked = bool(turn.get("has_answer"))
-            yield Turn(number=number, role=turn["role"], text=text, has_answer=marked)
+            yield LongMemEvalTurn(number=number, role=turn["role"], text=text, has_answer=marked)
 
 
 def _write(entry: Mapping[str, Any], turns: TaskFolder, whole: TaskFolder) -> None:

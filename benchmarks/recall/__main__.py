@@ -18,13 +18,13 @@ from pathlib import Path
 import apsw
 
 import recollect
-from benchmarks.capture.messages import make_pool
+from benchmarks.capture.generated_messages import make_pool
 from benchmarks.quality import RESULTS
 from benchmarks.random_vectors import RandomVectors
-from benchmarks.recall.past import LENGTH, SMALL, talks
-from benchmarks.recall.report import render
-from benchmarks.recall.rivals import NAMES, is_there
-from benchmarks.recall.stopwatch import BUDGET, Given, measure
+from benchmarks.recall.generated_conversations import LENGTH, SMALL, generated_conversations
+from benchmarks.recall.message_baselines import BASELINES, is_installed
+from benchmarks.recall.recall_report import render
+from benchmarks.recall.recall_timing import BUDGET, RecallInput, measure
 from benchmarks.tasks import default_folder
 from recollect.config import load_settings
 from recollect.models.model_factory import create_embedder
@@ -34,46 +34,52 @@ SAMPLE = 64  # real vectors, for the mean of the made-up ones
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     load = _load()
-    made = _given(given.tasks, given.messages)
-    rivals = [name for name in given.rivals.split(",") if name]
+    recall_input = _recall_input(options.tasks, options.messages)
+    rivals = [name for name in options.rivals.split(",") if name]
     rounds = []
-    for number in range(given.rounds):
-        print(f"round {number + 1} of {given.rounds}", file=sys.stderr, flush=True)
-        rounds.append(measure(made, rivals))
-    asked = sys.argv[1:] if arguments is None else arguments
-    notes = _notes(made, rivals, given.rounds, load, asked)
+    for number in range(options.rounds):
+        print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
+        rounds.append(measure(recall_input, rivals))
+    command_arguments = sys.argv[1:] if arguments is None else arguments
+    notes = _notes(recall_input, rivals, options.rounds, load, command_arguments)
     report = render(rounds, notes)
     print(report)
-    if given.write:
+    if options.write:
         OUT.write_text(report, encoding="utf-8")
     return 0
 
 
-def _given(tasks: Path, count: int) -> Given:
+def _recall_input(tasks: Path, count: int) -> RecallInput:
     pool = make_pool(tasks)
-    past = talks(pool, count)
+    past = generated_conversations(pool, count)
     real = create_embedder(load_settings())
-    sample = [one.content for one in past[0].messages if one.content][:SAMPLE]
+    sample = [message.content for message in past[0].messages if message.content][:SAMPLE]
     real.embed_query("warm up")  # what loading the model takes is measured by benchmarks.speed
-    return Given(pool=pool, past=past, embedder=RandomVectors(real, sample), real=real)
+    return RecallInput(
+        pool=pool, conversations=past, embedder=RandomVectors(real, sample), real=real
+    )
 
 
 def _notes(
-    made: Given, rivals: Sequence[str], rounds: int, load: str, arguments: Sequence[str]
+    recall_input: RecallInput,
+    rivals: Sequence[str],
+    rounds: int,
+    load: str,
+    arguments: Sequence[str],
 ) -> list[str]:
-    said = [one for talk in made.past for one in talk.messages]
-    chars = sum(len(one.content) for one in said) / len(said)
-    missing = [name for name in rivals if not is_there(name)]
+    messages = [message for talk in recall_input.conversations for message in talk.messages]
+    chars = sum(len(message.content) for message in messages) / len(messages)
+    missing = [name for name in rivals if not is_installed(name)]
     lines = [
-        f"- `{shlex.join(['python', '-m', 'benchmarks.recall', *arguments])}`, LocalRecollect "
-        f"{recollect.__version__}, {made.real.name}; SQLite {apsw.sqlite_lib_version()}, Python "
+        f"- `{shlex.join(['python', '-m', 'benchmarks.recall', *arguments])}`, Recollect "
+        f"{recollect.__version__}, {recall_input.real.name}; SQLite {apsw.sqlite_lib_version()}, Python "
         f"{platform.python_version()}, {os.cpu_count()} cores; load of the machine when it began: "
         f"{load}.",
-        f"- {len(said):,} messages over a year, {chars:.0f} characters in the mean; half are one "
+        f"- {len(messages):,} messages over a year, {chars:.0f} characters in the mean; half are one "
         f"agent's (*large*), the rest is divided among {len(SMALL)} (*small*). Conversations have "
-        f"{LENGTH} messages, one in five a tool call without words. Texts: {made.pool.origin}; the "
+        f"{LENGTH} messages, one in five a tool call without words. Texts: {recall_input.pool.origin}; the "
         "output of tools is made up.",
         "- Vectors of items are made up, questions are embedded by the real model and every one is "
         "new. Recollect logs every question with its hits and reasons; the rivals do not.",
@@ -99,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=__doc__)
     parser.add_argument("--messages", type=int, default=100_000, help="in the store")
     parser.add_argument("--rounds", type=int, default=2, help="of which the median counts")
-    parser.add_argument("--rivals", default=",".join(NAMES), help="empty for none")
+    parser.add_argument("--rivals", default=",".join(BASELINES), help="empty for none")
     parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
     parser.add_argument("--write", action="store_true", help=f"write {OUT.name} as well")
     return parser

@@ -19,16 +19,16 @@ import fastapi
 import uvicorn
 
 import recollect
-from benchmarks.capture.messages import Pool, make_pool
+from benchmarks.capture.generated_messages import TextPool, make_pool
 from benchmarks.quality import RESULTS
-from benchmarks.server.filled import LENGTH, Filled, fill
-from benchmarks.server.killed import killed
-from benchmarks.server.load import under_load
-from benchmarks.server.overhead import MAIN, PAUSE_S, WAYS, overheads
+from benchmarks.server.context_profile import profile_context
+from benchmarks.server.fill_store import LENGTH, FilledStore, fill_store
+from benchmarks.server.kill_recovery import measure_kills
+from benchmarks.server.learning_overhead import MAIN_MODES, MODES, PAUSE_S, measure_overheads
 from benchmarks.server.processes import keep_bytecode
-from benchmarks.server.profile import profile
-from benchmarks.server.report import Found, render
-from benchmarks.server.start import imports, starts, steps
+from benchmarks.server.server_load import measure_load
+from benchmarks.server.server_report import ServerFigures, render
+from benchmarks.server.server_start import import_times, measure_starts, startup_steps
 from benchmarks.tasks import default_folder
 
 OUT = RESULTS / "server.md"
@@ -36,83 +36,101 @@ PARTS = ("load", "kill", "learning", "start", "profile")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
-    if given.quick:
-        given.messages, given.large, given.seconds = min(given.messages, 1_000), 0, 4.0
-        given.kills, given.calls, given.starts = 1, 20, 2
+    options = _parser().parse_args(arguments)
+    if options.quick:
+        options.messages, options.large, options.seconds = min(options.messages, 1_000), 0, 4.0
+        options.kills, options.calls, options.starts = 1, 20, 2
     load = _load()
-    pool = make_pool(given.tasks)
-    parts = [part for part in given.only.split(",") if part]
-    found = Found()
+    pool = make_pool(options.tasks)
+    parts = [part for part in options.only.split(",") if part]
+    figures = ServerFigures()
     with TemporaryDirectory(prefix="recollect-bench-", ignore_cleanup_errors=True) as folder:
         keep_bytecode(Path(folder) / "compiled")
-        _measure(found, parts, given, pool, Path(folder))
-    asked = sys.argv[1:] if arguments is None else arguments
-    report = render(found, _notes(given, pool, load, asked))
+        _measure(figures, parts, options, pool, Path(folder))
+    command_arguments = sys.argv[1:] if arguments is None else arguments
+    report = render(figures, _notes(options, pool, load, command_arguments))
     print(report)
-    if given.write:
+    if options.write:
         OUT.write_text(report, encoding="utf-8")
-    return 0 if _is_sound(found) else 1
+    return 0 if _has_no_failures(figures) else 1
 
 
 def _measure(
-    found: Found, parts: Sequence[str], given: argparse.Namespace, pool: Pool, folder: Path
+    figures: ServerFigures,
+    parts: Sequence[str],
+    options: argparse.Namespace,
+    pool: TextPool,
+    folder: Path,
 ) -> None:
-    _say(f"writing {given.messages:,} messages")
-    filled = fill(folder / "filled.db", pool, given.messages)
+    _print_progress(f"writing {options.messages:,} messages")
+    filled = fill_store(folder / "filled.db", pool, options.messages)
     if "start" in parts:
         for name, embedding in (("without embeddings", "none"), ("with the local model", "local")):
-            _say(f"starting {name}")
-            found.starts[name] = starts(filled, folder, times=given.starts, embedding=embedding)
-        found.steps = steps(filled, folder, times=given.starts)
-        found.imports = imports()
+            _print_progress(f"starting {name}")
+            figures.starts[name] = measure_starts(
+                filled, folder, times=options.starts, embedding=embedding
+            )
+        figures.steps = startup_steps(filled, folder, times=options.starts)
+        figures.imports = import_times()
     if "profile" in parts:
-        _profiled(found, filled, given, folder)
+        _add_profile(figures, filled, options, folder)
     if "learning" in parts:
-        _say("calling a vendor")
-        found.overhead[given.messages] = overheads(filled, folder, calls=given.calls, ways=WAYS)
+        _print_progress("calling a vendor")
+        figures.overhead[options.messages] = measure_overheads(
+            filled, folder, calls=options.calls, ways=MODES
+        )
     if "load" in parts:
-        for clients, seconds in ((1, given.seconds / 3), (given.clients, given.seconds)):
-            _say(f"{clients} clients")
-            found.load.append(under_load(filled, pool, folder, clients=clients, seconds=seconds))
+        for clients, seconds in ((1, options.seconds / 3), (options.clients, options.seconds)):
+            _print_progress(f"{clients} clients")
+            figures.load.append(
+                measure_load(filled, pool, folder, clients=clients, seconds=seconds)
+            )
     if "kill" in parts:
-        _say("killing")
-        found.killed = killed(folder, clients=given.clients, times=given.kills, embedding="local")
-    if given.large and {"learning", "profile"} & set(parts):
-        _say(f"writing {given.large:,} messages")
-        large = fill(folder / "large.db", pool, given.large)
+        _print_progress("killing")
+        figures.killed = measure_kills(
+            folder, clients=options.clients, times=options.kills, embedding="local"
+        )
+    if options.large and {"learning", "profile"} & set(parts):
+        _print_progress(f"writing {options.large:,} messages")
+        large = fill_store(folder / "large.db", pool, options.large)
         if "learning" in parts:
-            found.overhead[given.large] = overheads(large, folder, calls=given.calls, ways=MAIN)
+            figures.overhead[options.large] = measure_overheads(
+                large, folder, calls=options.calls, ways=MAIN_MODES
+            )
         if "profile" in parts:
-            _profiled(found, large, given, folder)
+            _add_profile(figures, large, options, folder)
 
 
-def _profiled(found: Found, filled: Filled, given: argparse.Namespace, folder: Path) -> None:
-    _say("taking one question apart")
+def _add_profile(
+    figures: ServerFigures, filled: FilledStore, options: argparse.Namespace, folder: Path
+) -> None:
+    _print_progress("taking one question apart")
     messages = sum(len(talk.messages) for talk in filled.past)
-    found.profiles[messages] = profile(filled, folder, calls=given.calls)
+    figures.profiles[messages] = profile_context(filled, folder, calls=options.calls)
 
 
-def _is_sound(found: Found) -> bool:
+def _has_no_failures(figures: ServerFigures) -> bool:
     """Say whether nothing failed, was lost or was done twice."""
-    errors = sum(one.errors for systems in found.load for one in systems.values())
+    errors = sum(system.errors for systems in figures.load for system in systems.values())
     return not errors and not any(
-        one.lost or one.doubled or one.unacknowledged or one.problems for one in found.killed
+        kill.lost or kill.doubled or kill.unacknowledged or kill.problems for kill in figures.killed
     )
 
 
-def _notes(given: argparse.Namespace, pool: Pool, load: str, arguments: Sequence[str]) -> list[str]:
+def _notes(
+    options: argparse.Namespace, pool: TextPool, load: str, arguments: Sequence[str]
+) -> list[str]:
     return [
-        f"- `{shlex.join(['python', '-m', 'benchmarks.server', *arguments])}`, LocalRecollect "
+        f"- `{shlex.join(['python', '-m', 'benchmarks.server', *arguments])}`, Recollect "
         f"{recollect.__version__}, FastAPI {fastapi.__version__}, uvicorn {uvicorn.__version__}; "
         f"SQLite {apsw.sqlite_lib_version()}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores; load of the machine when it began: {load}, when it ended: "
         f"{_load()}.",
-        f"- The store holds {given.messages:,} messages of one agent in conversations of "
+        f"- The store holds {options.messages:,} messages of one agent in conversations of "
         f"{LENGTH}, and some 600 memories. Texts: {pool.origin}. Vectors of what lies there are "
         "made up; what is asked and written during the run is embedded by the real model.",
         "- Load: every client is a process of its own and asks again at once "
-        f"(`recollect.connect`; {given.seconds:g} s, one client and the rivals a third of that; "
+        f"(`recollect.connect`; {options.seconds:g} s, one client and the rivals a third of that; "
         "30 % append_message, 30 % add_message, 20 % "
         "context_for, 10 % search, 10 % ingest). Server and clients share the cores. *plain "
         "FastAPI* is one route that takes a message and returns a small JSON, under uvicorn with "
@@ -124,7 +142,7 @@ def _notes(given: argparse.Namespace, pool: Pool, load: str, arguments: Sequence
         "inside take turns with the same questions, and *added* is the difference of each pair. "
         f"Between pairs there is a pause of {PAUSE_S:g} s (a vendor's answer takes longer) unless "
         "it says *back to back*.",
-        f"- Starts: medians of {given.starts}; modules are compiled, files in the page cache.",
+        f"- Starts: medians of {options.starts}; modules are compiled, files in the page cache.",
     ]
 
 
@@ -132,7 +150,7 @@ def _load() -> str:
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
-def _say(what: str) -> None:
+def _print_progress(what: str) -> None:
     print(f"{what} … (load {_load()})", file=sys.stderr, flush=True)
 
 

@@ -20,11 +20,11 @@ import psutil
 from benchmarks.tasks import ROOT
 
 HOST = "127.0.0.1"
-Told = Mapping[str, Any]
+Plan = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Running:
+class ServerProcess:
     """A process that listens."""
 
     url: str
@@ -65,7 +65,7 @@ def keep_bytecode(folder: Path) -> None:
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
-def start_server(db: Path, *, port: int = 0, **more: str) -> Running:
+def start_server(db: Path, *, port: int = 0, **more: str) -> ServerProcess:
     """Start a memory server; it may not answer yet. Whoever starts it ends it."""
     process = subprocess.Popen(
         serve_command(db, port=port),
@@ -73,33 +73,33 @@ def start_server(db: Path, *, port: int = 0, **more: str) -> Running:
         stdout=subprocess.PIPE,
         text=True,
     )
-    return Running(json.loads(_object(process))["url"], process)
+    return ServerProcess(json.loads(_first_json_object(process))["url"], process)
 
 
 @contextmanager
-def memory_server(db: Path) -> Iterator[Running]:
+def memory_server(db: Path) -> Iterator[ServerProcess]:
     """Run a memory server inside the block."""
     running = start_server(db)
     try:
         yield running
     finally:
-        end(running)
+        stop_server(running)
 
 
 @contextmanager
-def module_server(module: str, *arguments: str) -> Iterator[Running]:
+def module_server(module: str, *arguments: str) -> Iterator[ServerProcess]:
     """Run a module that listens and prints `{"url": …}` inside the block."""
     with subprocess.Popen(
         [sys.executable, "-m", module, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
-        running = Running(json.loads(_object(process))["url"], process)
+        running = ServerProcess(json.loads(_first_json_object(process))["url"], process)
         try:
             yield running
         finally:
-            end(running)
+            stop_server(running)
 
 
-def end(running: Running) -> None:
+def stop_server(running: ServerProcess) -> None:
     """End a server politely, and wait for it."""
     if running.process.poll() is None:
         running.process.terminate()
@@ -113,10 +113,10 @@ def free_port() -> int:
         return int(bound.getsockname()[1])
 
 
-class Clients:
+class ClientProcesses:
     """Processes of one module that wait until all are ready, work, and tell what they saw."""
 
-    def __init__(self, module: str, plans: Sequence[Told]) -> None:
+    def __init__(self, module: str, plans: Sequence[Plan]) -> None:
         self._processes = [
             subprocess.Popen(
                 [sys.executable, "-m", module],
@@ -128,45 +128,45 @@ class Clients:
             for _ in plans
         ]
         for process, plan in zip(self._processes, plans, strict=True):
-            _say(process, json.dumps(plan))
+            _send_line(process, json.dumps(plan))
         for process in self._processes:
             assert process.stdout is not None
             if process.stdout.readline() != "ready\n":
                 raise RuntimeError(f"{module} did not get ready; its error output says why")
 
-    def go(self) -> None:
+    def start(self) -> None:
         """Let all begin."""
         for process in self._processes:
-            _say(process, "go")
+            _send_line(process, "go")
 
-    def told(self) -> list[Any]:
+    def results(self) -> list[Any]:
         """Tell all that it is enough, wait for them, and return what they tell."""
         for process in self._processes:
             assert process.stdin is not None
             process.stdin.close()
-        found = []
+        results = []
         for process in self._processes:
             assert process.stdout is not None
-            found.append(json.loads(process.stdout.read()))
+            results.append(json.loads(process.stdout.read()))
             process.wait()
             process.stdout.close()
-        return found
+        return results
 
 
-def one_client(module: str, plan: Told) -> Any:
+def run_client(module: str, plan: Plan) -> Any:
     """Run one process of *module* with *plan* to its end, and return what it tells."""
-    clients = Clients(module, [plan])
-    clients.go()
-    return clients.told()[0]
+    clients = ClientProcesses(module, [plan])
+    clients.start()
+    return clients.results()[0]
 
 
-def _say(process: subprocess.Popen[str], line: str) -> None:
+def _send_line(process: subprocess.Popen[str], line: str) -> None:
     assert process.stdin is not None
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
 
 
-def _object(process: subprocess.Popen[str]) -> str:
+def _first_json_object(process: subprocess.Popen[str]) -> str:
     """Return the JSON object a process begins its output with, on one line or several."""
     assert process.stdout is not None
     lines = []

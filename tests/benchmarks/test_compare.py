@@ -8,29 +8,29 @@ import pytest
 
 from benchmarks.compare import main
 from benchmarks.metrics import precision, scores
-from benchmarks.paired import difference
+from benchmarks.paired_bootstrap import difference
 
 
 def test_a_difference_that_every_question_shares_is_clear() -> None:
-    found = difference([0.0] * 20, [0.5] * 20, ["s"] * 20)
+    change = difference([0.0] * 20, [0.5] * 20, ["s"] * 20)
 
-    assert found.clear
-    assert (found.mean, found.low, found.high) == (0.5, 0.5, 0.5)
-    assert (found.wins, found.ties, found.losses) == (20, 0, 0)
+    assert change.clear
+    assert (change.mean, change.low, change.high) == (0.5, 0.5, 0.5)
+    assert (change.wins, change.ties, change.losses) == (20, 0, 0)
 
 
 def test_as_many_wins_as_losses_are_noise() -> None:
-    found = difference([0.0, 1.0] * 20, [1.0, 0.0] * 20, ["s"] * 40)
+    change = difference([0.0, 1.0] * 20, [1.0, 0.0] * 20, ["s"] * 40)
 
-    assert not found.clear
-    assert found.low < 0 < found.high
+    assert not change.clear
+    assert change.low < 0 < change.high
 
 
 def test_nothing_changed_is_no_difference() -> None:
-    found = difference([1.0, 0.0], [1.0, 0.0], ["s", "s"])
+    change = difference([1.0, 0.0], [1.0, 0.0], ["s", "s"])
 
-    assert not found.clear
-    assert (found.low, found.high, found.ties) == (0.0, 0.0, 2)
+    assert not change.clear
+    assert (change.low, change.high, change.ties) == (0.0, 0.0, 2)
 
 
 def test_a_gain_in_one_scope_of_five_is_noise_though_its_questions_are_many() -> None:
@@ -53,10 +53,10 @@ def test_it_comes_out_the_same_each_time() -> None:
 
 def test_the_interval_of_a_known_case() -> None:
     """Of 100 questions 30 gain a point: the mean is 30 ± 1.96 · √(0.3 · 0.7 / 100) points."""
-    found = difference([0.0] * 100, [1.0] * 30 + [0.0] * 70, ["s"] * 100)
+    change = difference([0.0] * 100, [1.0] * 30 + [0.0] * 70, ["s"] * 100)
 
-    assert found.low == pytest.approx(0.30 - 0.09, abs=0.01)
-    assert found.high == pytest.approx(0.30 + 0.09, abs=0.01)
+    assert change.low == pytest.approx(0.30 - 0.09, abs=0.01)
+    assert change.high == pytest.approx(0.30 + 0.09, abs=0.01)
 
 
 def test_precision_is_of_what_was_returned() -> None:
@@ -73,7 +73,9 @@ def run(file: Path, *results: dict[str, Any]) -> Path:
     return file
 
 
-def result(recall: float, *, leg: str = "both", gold: str = "g", count: int = 30) -> dict[str, Any]:
+def result(
+    recall: float, *, indexes: str = "both", gold: str = "g", count: int = 30
+) -> dict[str, Any]:
     each = [
         {
             "id": f"q{number}",
@@ -85,7 +87,7 @@ def result(recall: float, *, leg: str = "both", gold: str = "g", count: int = 30
         }
         for number in range(count)
     ]
-    return {"task": "t", "leg": leg, "search_p50_ms": 1.0, "each": each}
+    return {"task": "t", "indexes": indexes, "search_p50_ms": 1.0, "each": each}
 
 
 def lines(output: str, metric: str) -> list[str]:
@@ -97,19 +99,19 @@ def test_each_metric_gets_its_verdict(tmp_path: Path, capsys: pytest.CaptureFixt
 
     assert main([str(a), str(b)]) == 0
 
-    shown = capsys.readouterr().out
-    whole, *by_category = lines(shown, "R@5")
+    output = capsys.readouterr().out
+    whole, *by_category = lines(output, "R@5")
     assert whole == "| R@5 | 25.0 | 50.0 | +25.0 | +25.0 … +25.0 | 30/0/0 | **better** |"
     assert [line.split(" | ")[:2] for line in by_category] == [["| even", "15"], ["| odd", "15"]]
-    assert lines(shown, "stale above")[0].endswith("| 0/0/30 | **worse** |")
-    assert lines(shown, "tokens_5")[0].endswith("| 0/0/30 | more |")
+    assert lines(output, "stale above")[0].endswith("| 0/0/30 | **worse** |")
+    assert lines(output, "tokens_5")[0].endswith("| 0/0/30 | more |")
 
 
 def test_the_legs_of_two_runs_are_paired(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    a = run(tmp_path / "a.json", result(0.1), result(0.2, leg="words"))
-    b = run(tmp_path / "b.json", result(0.3, leg="words"))
+    a = run(tmp_path / "a.json", result(0.1), result(0.2, indexes="words"))
+    b = run(tmp_path / "b.json", result(0.3, indexes="words"))
 
     main([str(a), str(b)])
 
@@ -119,7 +121,7 @@ def test_the_legs_of_two_runs_are_paired(
 def test_one_run_is_compared_within_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    a = run(tmp_path / "a.json", result(0.1), result(0.2), result(0.4, leg="words"))
+    a = run(tmp_path / "a.json", result(0.1), result(0.2), result(0.4, indexes="words"))
 
     main([str(a)])
 
@@ -141,12 +143,12 @@ def test_questions_of_one_run_only_are_left_out_and_counted(
     ("other", "complaint"),
     [
         (
-            {"results": [{"task": "u", "leg": "both", "each": []}]},
-            "no task that was measured twice",
+            {"results": [{"task": "u", "indexes": "both", "each": []}]},
+            "no task was measured twice",
         ),
-        ({"results": [result(0.1, gold="h")]}, "its gold differs"),
+        ({"results": [result(0.1, gold="h")]}, "its gold items differ"),
         ({"results": [result(0.1, count=0)]}, "no question in common"),
-        ([], "is no kept run"),
+        ([], "is not a saved run"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(

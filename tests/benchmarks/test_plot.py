@@ -19,27 +19,27 @@ def point(system: str, quality: float, p50_ms: float, task: str = "talk") -> Poi
 
 def marks(picture: str) -> dict[str, tuple[float, float]]:
     """Return where each system's mark stands."""
-    found = ElementTree.fromstring(picture).iter(f"{SVG}circle")
+    circles = ElementTree.fromstring(picture).iter(f"{SVG}circle")
     return {
-        (one.findtext(f"{SVG}title") or "").partition(":")[0]: (
-            float(one.attrib["cx"]),
-            float(one.attrib["cy"]),
+        (circle.findtext(f"{SVG}title") or "").partition(":")[0]: (
+            float(circle.attrib["cx"]),
+            float(circle.attrib["cy"]),
         )
-        for one in found
+        for circle in circles
     }
 
 
 def test_better_stands_higher_and_faster_further_left() -> None:
-    found = marks(draw([point("quick", 40, 1), point("good", 60, 100)]))
+    positions = marks(draw([point("quick", 40, 1), point("good", 60, 100)]))
 
-    assert found["quick"][0] < found["good"][0]
-    assert found["quick"][1] > found["good"][1]
+    assert positions["quick"][0] < positions["good"][0]
+    assert positions["quick"][1] > positions["good"][1]
 
 
 def test_milliseconds_are_logarithmic() -> None:
-    found = marks(draw([point(str(ms), 50, ms) for ms in (1, 10, 100)]))
+    positions = marks(draw([point(str(ms), 50, ms) for ms in (1, 10, 100)]))
 
-    steps = [found["10"][0] - found["1"][0], found["100"][0] - found["10"][0]]
+    steps = [positions["10"][0] - positions["1"][0], positions["100"][0] - positions["10"][0]]
     assert steps[0] == pytest.approx(steps[1], abs=0.2)
 
 
@@ -47,9 +47,9 @@ def test_names_of_equal_points_do_not_cover_each_other() -> None:
     picture = draw([point(f"system {number}", 50, 5) for number in range(5)])
 
     heights = [
-        float(one.attrib["y"])
-        for one in ElementTree.fromstring(picture).iter(f"{SVG}text")
-        if (one.text or "").startswith("system")
+        float(element.attrib["y"])
+        for element in ElementTree.fromstring(picture).iter(f"{SVG}text")
+        if (element.text or "").startswith("system")
     ]
     heights.sort()
     assert len(heights) == 5
@@ -59,7 +59,7 @@ def test_names_of_equal_points_do_not_cover_each_other() -> None:
 def test_every_task_has_a_panel_and_names_are_escaped() -> None:
     picture = draw([point("a<b>&c", 1, 1, "one"), point("d", 1, 1, "two")], title="<t>")
 
-    texts = [one.text for one in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+    texts = [element.text for element in ElementTree.fromstring(picture).iter(f"{SVG}text")]
     assert {"a<b>&c", "one", "two", "<t>"} <= set(texts)
 
 

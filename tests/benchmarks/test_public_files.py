@@ -7,7 +7,7 @@ import pytest
 
 from bench_tasks import LOCOMO, lme_entry, written
 from benchmarks.public.__main__ import main
-from benchmarks.public.entries import NotThatFile, entries
+from benchmarks.public.json_entries import UnexpectedFile, read_entries
 from benchmarks.public.locomo import evidence_of
 from benchmarks.public.locomo import moment as locomo_moment
 from benchmarks.public.longmemeval import moment as lme_moment
@@ -77,7 +77,7 @@ def test_sessions_of_several_pieces_of_evidence_are_gold_once(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("written_as", "meant"),
+    ("written_as", "turns"),
     [
         (["D8:6; D9:17"], [(8, 6), (9, 17)]),
         (["D9:1 D4:4 D4:6"], [(9, 1), (4, 4), (4, 6)]),
@@ -89,8 +89,8 @@ def test_sessions_of_several_pieces_of_evidence_are_gold_once(tmp_path: Path) ->
         ("D1:2", [(1, 2)]),
     ],
 )
-def test_what_evidence_names(written_as: object, meant: list[tuple[int, int]]) -> None:
-    assert evidence_of(written_as) == meant
+def test_what_evidence_names(written_as: object, turns: list[tuple[int, int]]) -> None:
+    assert evidence_of(written_as) == turns
 
 
 def test_times_are_read_and_what_is_no_time_is_none() -> None:
@@ -156,7 +156,7 @@ def test_entries_are_the_same_however_little_is_read_at_once(tmp_path: Path, pie
     whole = [{"a": "] , ["}, {"b": [1, {"c": "ü\n"}]}, {}]
     file = written(tmp_path / "list.json", whole)
 
-    assert list(entries(file, piece=piece)) == whole
+    assert list(read_entries(file, piece=piece)) == whole
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"a": 1}', '[{"a": 1} {"b": 2}]', '[{"a"'])
@@ -164,12 +164,12 @@ def test_what_is_no_list_of_objects_is_refused(tmp_path: Path, text: str) -> Non
     file = tmp_path / "list.json"
     file.write_text(text, encoding="utf-8")
 
-    with pytest.raises(NotThatFile, match=r"list\.json"):
-        list(entries(file))
+    with pytest.raises(UnexpectedFile, match=r"list\.json"):
+        list(read_entries(file))
 
 
 def test_an_empty_list_has_no_entries(tmp_path: Path) -> None:
-    assert list(entries(written(tmp_path / "list.json", []))) == []
+    assert list(read_entries(written(tmp_path / "list.json", []))) == []
 
 
 @pytest.mark.parametrize("kind", ["locomo", "longmemeval"])
@@ -200,4 +200,4 @@ def test_json_with_a_mark_at_its_beginning_is_read(tmp_path: Path) -> None:
     file = tmp_path / "list.json"
     file.write_text(json.dumps([{"a": 1}]), encoding="utf-8-sig")
 
-    assert list(entries(file)) == [{"a": 1}]
+    assert list(read_entries(file)) == [{"a": 1}]

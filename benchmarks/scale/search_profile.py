@@ -1,0 +1,88 @@
+"""
+Profile a search: time the pieces of one open store.
+
+The pieces are functions of this project, wrapped while the profile is taken and restored after it.
+The time of an inner piece is not counted for the outer one.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from statistics import median
+from typing import Any, TypeVar
+
+from benchmarks.server.span_timer import SpanTimer
+from recollect.engine.embedding_indexer import Indexer
+from recollect.engine.resilient_embedder import ResilientEmbedder
+from recollect.retrieval import message_search, retrieve
+from recollect.service import read, search_messages
+from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
+from recollect.store.sqlite.memories import SqliteMemoryTable
+from recollect.store.sqlite.messages import SqliteMessageTable
+from recollect.store.sqlite.word_index import SqliteWordIndex
+
+PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
+    "embedding the query": [(ResilientEmbedder, "embed_query")],
+    "embedding pending items": [(Indexer, "_embed_few_pending")],
+    "words": [
+        (SqliteWordIndex, "match"),
+        (SqliteWordIndex, "match_item"),
+        (SqliteWordIndex, "partitions"),
+    ],
+    "vectors": [
+        (SqliteEmbeddingIndex, "nearest"),
+        (SqliteEmbeddingIndex, "similarities"),
+        (SqliteEmbeddingIndex, "pairwise_similarities"),
+    ],
+    "candidate rows": [
+        (SqliteMessageTable, "candidate_rows"),
+        (SqliteMemoryTable, "candidate_rows"),
+    ],
+    "gathering candidates": [(message_search, "find_candidates"), (retrieve, "find_candidates")],
+    "ranking": [
+        (message_search, "fuse_scores"),
+        (retrieve, "fuse_scores"),
+        (message_search, "_rank_messages"),
+        (retrieve, "rank"),
+        (retrieve, "prefer_newer"),
+    ],
+    "memories of other projects": [
+        (retrieve, "linked_candidates"),
+        (retrieve, "relevant_candidates"),
+    ],
+    "reading the results": [(SqliteMessageTable, "get_many"), (SqliteMemoryTable, "get_many")],
+    "the log": [(search_messages, "log_retrieval"), (read, "log_retrieval")],
+}
+REST = "everything else"
+T = TypeVar("T")
+
+
+def profile(
+    ask: Callable[[T], object],
+    questions: Sequence[T],
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
+    """Return the median ms of each piece of a search; the sum is only approximate."""
+    spans = SpanTimer(clock)
+    with _patched(spans):
+        whole = spans.timed(REST, ask)
+        for question in questions:
+            whole(question)
+    names = (*PIECES, REST)
+    return {name: median(request.get(name, 0.0) for request in spans.requests) for name in names}
+
+
+@contextmanager
+def _patched(spans: SpanTimer) -> Iterator[None]:
+    before: list[tuple[Any, str, Any]] = [
+        (owner, name, getattr(owner, name)) for some in PIECES.values() for owner, name in some
+    ]
+    for piece, some in PIECES.items():
+        for owner, name in some:
+            spans.watch(piece, owner, name)
+    try:
+        yield
+    finally:
+        for owner, name, was in before:
+            setattr(owner, name, was)
