@@ -1,8 +1,4 @@
-"""
-An agent: a persistent identity with a unique name, and the blocks each new one starts with.
-
-This file knows what an agent is made of; blocks themselves are in block.py.
-"""
+"""An agent: a persistent identity with a unique name, and the blocks of a new one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +10,7 @@ from recollect.domain.scope import Scope
 
 
 class Pinned(StrEnum):
-    """Where an agent is kept at hand: nowhere, in one project, or everywhere."""
+    """Whether an agent is listed first: not, in one project, or everywhere."""
 
     NOT = ""
     LOCAL = "local"
@@ -23,7 +19,7 @@ class Pinned(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """Who remembers. `model` names the language model it runs on, if anybody said."""
+    """An identity that owns memory. `model` is the language model it runs on, if known."""
 
     id: str
     name: str
@@ -38,7 +34,7 @@ class Agent:
 
 @dataclass(frozen=True)
 class DefaultBlock:
-    """A block agents start with. Those of project and session scope are made when first written."""
+    """A block that new agents have. Project and session blocks are created on the first write."""
 
     label: str
     scope: Scope
@@ -62,7 +58,7 @@ DEFAULT_LABELS: Mapping[str, DefaultBlock] = {block.label: block for block in DE
 
 @dataclass(frozen=True, kw_only=True)
 class AgentReceipt:
-    """What deleting an agent removed, table by table, and what stayed."""
+    """The result of deleting an agent: rows removed by table, and what was kept."""
 
     agent_id: str
     name: str

@@ -1,4 +1,4 @@
-"""What moving an agent answers with: exports, imports and merges of one agent. Values only."""
+"""The results of exporting, importing and merging an agent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from enum import StrEnum
 
 from recollect.domain.agent import Agent
 
-# Metadata by which an agent remembers where its blocks had a value in common with another's.
+# Metadata keys: the last block values an agent had in common with another agent.
 BRANCHED_FROM = "branched_from"
 MERGED = "merged"
-LETTA = "letta"  # what an agent file of Letta held that we do not model
+LETTA = "letta"  # fields of a Letta agent file that have no counterpart here
 
 
 class AgentFormat(StrEnum):
-    """How an agent is written to a file."""
+    """The file format of an exported agent."""
 
     RECOLLECT = "recollect"  # everything
     AF = "af"  # Letta's agent file: no archive, no history
@@ -21,7 +21,7 @@ class AgentFormat(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class AgentExport:
-    """What `export_agent` wrote, kind by kind; the notes say what the format leaves out."""
+    """The result of an export: counts by kind, and notes on what the format leaves out."""
 
     agent: Agent
     path: str
@@ -33,11 +33,10 @@ class AgentExport:
 @dataclass(frozen=True, kw_only=True)
 class AgentImport:
     """
-    What `import_agent` made.
+    The result of an import.
 
-    `conflicts` says, a sentence each, what could not come as it was because something else is here
-    already; `notes` what the file's format made necessary. `others` are the further agents of a
-    file that holds several.
+    `conflicts` has a sentence for each item that was changed because it clashed with the store;
+    `notes` has those due to the file format. `others` are further agents of the same file.
     """
 
     agent: Agent
@@ -49,21 +48,20 @@ class AgentImport:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockMergeConflict:
-    """A block that both sides changed. `base` is None where no common value is known."""
+    """A block that both sides changed. `base` is None if no common value is known."""
 
     label: str
     base: str | None
-    ours: str | None  # None where that side has no such block
+    ours: str | None  # None if that side does not have the block
     theirs: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Merge:
+class AgentMerge:
     """
-    What `merge_agents` did, or would do.
+    The result of a merge, or of its dry run.
 
-    `merged` are the labels that took a new value; `conflicts` those nobody decided: nothing was
-    written for them.
+    `merged` are the labels that got a new value. Blocks in `conflicts` were not written.
     """
 
     agent: Agent

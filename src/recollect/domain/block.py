@@ -1,9 +1,8 @@
 """
-A block: labelled text that is always in context, and the edits it knows.
+A block: labelled text that is always in context, and the edits of its value.
 
-An edit is a pure function from the old value to the new one, or an error that says why not. Limits
-and read-only marks are checked in `changed`, which every edit passes through. This file knows
-nothing of storage or of who may see a block.
+An edit is a pure function from the old value to the new one; it raises if it does not apply.
+`edit_block` checks the limit and the read-only flag. Storage and visibility are elsewhere.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ DEFAULT_LIMIT = 20_000  # characters
 
 
 class By(StrEnum):
-    """Who changes a block."""
+    """Who changed a block."""
 
     USER = "user"
     AGENT = "agent"
@@ -28,7 +27,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Labelled text. `version` grows by one with every change of value or settings."""
+    """Labelled text. `version` increases by one with every change of value or settings."""
 
     id: str
     label: str
@@ -46,13 +45,13 @@ class Block:
 
     @property
     def owner(self) -> Owner:
-        """Whose block it is; a global one is shared."""
+        """The owner of the block; global blocks are shared."""
         return Owner(self.scope, self.owner_id)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockVersion:
-    """One value a block has had: who set it, when, why."""
+    """A past value of a block: who set it, when and why."""
 
     block_id: str
     version: int
@@ -64,7 +63,7 @@ class BlockVersion:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockChange:
-    """What listeners are told: prompts compiled from an older version of the block are stale."""
+    """A change event. Prompts compiled from an older version of the block are stale."""
 
     block_id: str
     label: str
@@ -75,7 +74,7 @@ class BlockChange:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockHit:
-    """One block found, and how well it answers."""
+    """A block that matches a search, with its score."""
 
     block: Block
     score: float
@@ -86,7 +85,7 @@ Edit = Callable[[str], str]
 
 
 def edit_block(block: Block, edit: Edit, *, by: By, at: datetime) -> Block:
-    """Return *block* with its value edited and its version grown, or say why that cannot be."""
+    """Return *block* with the edited value and the next version, or raise if not allowed."""
     if block.read_only and by is not By.SYSTEM:
         raise BlockReadOnly(
             f"the block {block.label!r} is read-only and cannot be edited; "
@@ -98,7 +97,7 @@ def edit_block(block: Block, edit: Edit, *, by: By, at: datetime) -> Block:
 
 
 def check_limit(value: str, limit: int | None) -> None:
-    """Refuse a value longer than its block's limit."""
+    """Raise `TooLarge` if *value* is longer than *limit*."""
     if limit is not None and len(value) > limit:
         raise TooLarge(
             f"Edit failed: Exceeds {limit} character limit (requested {len(value)}). "
@@ -107,17 +106,17 @@ def check_limit(value: str, limit: int | None) -> None:
 
 
 def replace_all(new: str) -> Edit:
-    """Put *new* in place of the whole value."""
+    """Replace the whole value by *new*."""
     return lambda _: new
 
 
 def append(text: str) -> Edit:
-    """Add *text* as further lines."""
+    """Append *text* on a new line."""
     return lambda value: f"{value}\n{text}" if value else text
 
 
 def replace_once(old: str, new: str) -> Edit:
-    """Put *new* in place of *old*, which must occur exactly once."""
+    """Replace *old*, which must occur exactly once, by *new*."""
     if not old:
         raise InvalidInput("the text to replace is empty; to write at a place, insert at a line")
 
@@ -125,15 +124,15 @@ def replace_once(old: str, new: str) -> Edit:
         times = _occurrences(value, old)
         if times == 1:
             return value.replace(old, new)
-        shown = old if len(old) <= 80 else old[:79] + "…"
+        excerpt = old if len(old) <= 80 else old[:79] + "…"
         if times == 0:
             raise InvalidInput(
-                f"{shown!r} does not occur in the block; "
-                "give the text exactly as it stands, without line numbers"
+                f"{excerpt!r} does not occur in the block; "
+                "give the exact text, without line numbers"
             )
         lines = ", ".join(str(line) for line in _lines_containing(value, old))
         raise InvalidInput(
-            f"{shown!r} occurs {times} times (lines {lines}); give more of its surroundings"
+            f"{excerpt!r} occurs {times} times (lines {lines}); give more of its surroundings"
         )
 
     return edit
@@ -155,7 +154,7 @@ def insert_at(line: int, text: str) -> Edit:
 
 
 def _occurrences(value: str, old: str) -> int:
-    """Count where *old* stands, overlapping places too: each of them could be meant."""
+    """Count occurrences of *old*, including overlapping ones, since each could be meant."""
     times, at = 0, value.find(old)
     while at >= 0:
         times, at = times + 1, value.find(old, at + 1)

@@ -1,7 +1,7 @@
 """
-A candidate as the extractor found it: what it says, where it stands, why it was taken.
+A statement found by the extractor: its text, its place in the source and the rule that found it.
 
-It becomes a memory of status `inbox`. This file knows the shape only; rules are in engine/extract.
+It is stored as a memory with status `inbox`. The extraction rules are in engine/extract.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from datetime import datetime
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 
-INSTRUCTION_FLAG = "instruction-like"  # the flag of a text that seems to command whoever reads it
-CORRECTION_FLAG = "correction"  # the flag of a text that says something known is wrong
-BY_AGENT_FLAG = "by-agent"  # the flag of a text that an agent put into memory itself
-UPDATE_FLAG = "update"  # the flag of a text that says something is so now, or no longer
+INSTRUCTION_FLAG = "instruction-like"  # the text reads like an instruction to its reader
+CORRECTION_FLAG = "correction"  # the text says that an earlier statement is wrong
+BY_AGENT_FLAG = "by-agent"  # an agent wrote the memory itself
+UPDATE_FLAG = "update"  # the text says that something has changed
 
 
 @dataclass(frozen=True, slots=True)
 class VoicedSpan:
-    """Characters *start* to *end* of the source, said in *voice*."""
+    """Characters *start* to *end* of the source, and who said them."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class VoicedSpan:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractedStatement:
-    """One thing worth remembering, with the spans of the source that it rests on."""
+    """A statement worth remembering, with the source spans that support it."""
 
     type: MemoryType
     content: str
@@ -42,5 +42,5 @@ class ExtractedStatement:
 
     @property
     def voice(self) -> Voice:
-        """Whose words it rests on first."""
+        """Who said the first span."""
         return self.spans[0].voice

@@ -1,4 +1,4 @@
-"""Ingestion events and jobs: one capture's life in the pipeline, and its retryable steps."""
+"""Capture events: one row for each capture, with its progress through the pipeline."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from recollect.domain.scope import Owner, Scope
 
 
 class Trigger(StrEnum):
-    """The four moments at which anything may enter memory."""
+    """What caused a capture."""
 
     MANUAL = "manual"
     SESSION = "session"
@@ -16,8 +16,17 @@ class Trigger(StrEnum):
     MAINTENANCE = "maintenance"
 
 
+class CaptureMode(StrEnum):
+    """What kind of material is captured."""
+
+    TRANSCRIPT = "transcript"  # what was said, message by message
+    NOTE = "note"  # somebody's own notes: each sentence is meant to be remembered
+    SUMMARY = "summary"  # what an agent wrote about a conversation, saved on purpose
+    IMPORT = "import"  # a transcript from another program
+
+
 class EventState(StrEnum):
-    """How far a capture has come."""
+    """The progress of a capture."""
 
     CAPTURED = "captured"
     WORKING = "working"
@@ -44,5 +53,5 @@ class Event:
 
     @property
     def scope(self) -> Scope:
-        """The scope that was asked for."""
+        """The requested scope."""
         return self.owner.scope

@@ -1,4 +1,4 @@
-"""What an agent gets: a bundle of blocks, memories and messages, cited, within a token budget."""
+"""The context bundle: blocks, memories and messages for a prompt, within a token budget."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from recollect.domain.retrieval import Hit
 
 
 class SectionName(StrEnum):
-    """The parts of a bundle, in the order in which they are written."""
+    """The sections of a bundle, in the order of the text."""
 
     SYSTEM = "system"
     BLOCKS = "blocks"
@@ -28,7 +28,7 @@ class SectionName(StrEnum):
 
 
 class Form(StrEnum):
-    """How a bundle is written: with tags, or as Markdown headings."""
+    """The format of the text: XML-like tags, or Markdown headings."""
 
     TAGS = "tags"
     MARKDOWN = "markdown"
@@ -36,7 +36,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Citation:
-    """The mark of a line in the bundle, the memory behind it, and the quote it rests on."""
+    """The mark of a line in the text, its memory, and the quote that supports it."""
 
     mark: str
     memory_id: str
@@ -46,7 +46,7 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One part of a bundle and what it costs; `hits` are the memories in it."""
+    """One section with its size in tokens; `hits` are its memories."""
 
     name: SectionName
     tokens: int
@@ -55,7 +55,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Dropped:
-    """Something that was found but left out or cut, and the rule that did it."""
+    """An item that was found but left out or truncated, and the reason."""
 
     item_id: str
     reason: str
@@ -65,12 +65,12 @@ class Dropped:
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
     """
-    The text to hand to a model, and what it is made of.
+    The text for a model's prompt, and its contents.
 
-    `text` begins with `prefix`, which stays the same bytes until a block or the system prompt
-    changes. `history` are the last messages of the conversation, to be sent as messages; they are
-    not in the text, but in `tokens`. `messages` are the earlier ones that got into the text,
-    `messages_found` all that were found, best first.
+    `text` begins with `prefix`, which is byte-identical until a block or the system prompt
+    changes. `history` are the last messages of the conversation, to be sent as messages: they
+    count in `tokens` but are not in `text`. `messages` are the earlier ones in the text,
+    `messages_found` all that the search returned, best first.
     """
 
     text: str
@@ -91,7 +91,7 @@ class Bundle:
 
 @dataclass(frozen=True, kw_only=True)
 class WindowOverview:
-    """What fills a model's context window, section by section, in tokens."""
+    """The contents of a model's context window, in tokens by section."""
 
     window_tokens: int
     counted_by: str
@@ -106,11 +106,11 @@ class WindowOverview:
 
     @property
     def used(self) -> int:
-        """Everything that is not free."""
+        """The sum of all sections."""
         named = (self.system, self.blocks, self.metadata, self.summary)
         return sum(named) + self.messages + self.tools + self.files
 
     @property
     def free(self) -> int:
-        """What is left; below 0 where the window overflows."""
+        """The unused tokens; negative if the window overflows."""
         return self.window_tokens - self.used

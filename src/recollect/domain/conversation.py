@@ -1,8 +1,8 @@
 """
-What was said: conversations, their messages, the summaries of older ones, and pins.
+Conversations, their messages, summaries and pins.
 
-A message is kept for ever; once a summary stands for it (`summary_id`) it is no longer in context,
-but searched like any other. This file knows nothing of storage or of how summaries are made.
+Compaction never deletes a message: a summarised one (`summary_id`) is no longer in context, but
+is searched like any other.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from recollect.domain.scope import Owner, Scope
 
 
 class Role(StrEnum):
-    """Who a message is from."""
+    """The author of a message."""
 
     SYSTEM = "system"
     DEVELOPER = "developer"
@@ -25,7 +25,7 @@ class Role(StrEnum):
 
 
 class CompactionMode(StrEnum):
-    """How much a compaction takes out of context."""
+    """Which messages a compaction removes from the context."""
 
     ALL = "all"
     SLIDING_WINDOW = "sliding_window"
@@ -33,7 +33,7 @@ class CompactionMode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation:
-    """One session with an agent. `ended_at` is None while it goes on."""
+    """One session with an agent. `ended_at` is None until it ends."""
 
     id: str
     agent_id: str | None = None
@@ -46,7 +46,7 @@ class Conversation:
 
     @property
     def owner(self) -> Owner:
-        """Whose messages these are: the agent's, or the conversation's own where there is none."""
+        """The owner of its messages: the agent, or the conversation if it has no agent."""
         if self.agent_id is None:
             return Owner(Scope.SESSION, self.id)
         return Owner(Scope.AGENT, self.agent_id)
@@ -55,10 +55,10 @@ class Conversation:
 @dataclass(frozen=True, kw_only=True)
 class Message:
     """
-    One message. `content` is its text; `parts` the original where it had more than text.
+    One message. `content` is its text; `parts` the original if it had more than text.
 
-    `tool_calls` are the calls an assistant made, as its vendor writes them; `tool_call_id` names
-    the call a tool message answers.
+    `tool_calls` are an assistant's calls in the vendor's format; `tool_call_id` names the call
+    that a tool message answers.
     """
 
     id: str
@@ -79,7 +79,7 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What compaction made of older messages, from one position to another."""
+    """The summary of the messages from one position to another."""
 
     id: str
     conversation_id: str
@@ -94,7 +94,7 @@ class Summary:
 
 @dataclass(frozen=True, kw_only=True)
 class Compacted:
-    """What a compaction did: the new summary, and how much it stands for."""
+    """The result of a compaction: the new summary and the number of messages it replaces."""
 
     summary: Summary
     evicted: int
@@ -105,7 +105,7 @@ class Compacted:
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationReceipt:
-    """What deleting a conversation removed, table by table, and what stayed."""
+    """The result of deleting a conversation: rows removed by table, and what was kept."""
 
     conversation_id: str
     deleted_at: datetime
@@ -115,7 +115,7 @@ class ConversationReceipt:
 
 @dataclass(frozen=True, kw_only=True)
 class Pin:
-    """Context a user fixed to a conversation: a ticket, a debug note, a decision."""
+    """Text that a user pinned to a conversation: a ticket, a debug note, a decision."""
 
     id: str
     conversation_id: str
@@ -127,7 +127,7 @@ class Pin:
 
 @dataclass(frozen=True, kw_only=True)
 class MessageParts:
-    """The score of a message, taken apart. A rank is None where that leg did not find it."""
+    """The parts of a message's score. A rank is None if that index did not return it."""
 
     keyword: float = 0.0
     semantic: float = 0.0
@@ -136,12 +136,12 @@ class MessageParts:
     vector_rank: int | None = None
     fts_rank: int | None = None
     search_mode: str = "hybrid"
-    in_time: bool = False  # it was said at the time the question names
+    in_time: bool = False  # its time is in the range that the query names
 
 
 @dataclass(frozen=True, kw_only=True)
 class MessageHit:
-    """One message found, with its score in parts and the sentence that says why."""
+    """A message that matches a search, with the parts of its score and an explanation."""
 
     message: Message
     score: float
@@ -153,20 +153,20 @@ class MessageHit:
 
 @dataclass(frozen=True, kw_only=True)
 class MessageFilters:
-    """What a message must satisfy besides being the agent's."""
+    """Conditions on a message besides its owner."""
 
     roles: frozenset[Role] = frozenset(Role)
     conversation_id: str | None = None
-    besides_conversation: str | None = None  # anything but what was said in this one
-    project_id: str | None = None  # not of conversations in another project
+    besides_conversation: str | None = None  # leaves out the messages of this one
+    project_id: str | None = None  # leaves out conversations of other projects
     since: datetime | None = None
     until: datetime | None = None
-    besides_calls_of: str = ""  # leaves out messages that call the tool of this name
+    besides_calls_of: str = ""  # leaves out messages that call this tool
 
 
 @dataclass(frozen=True, slots=True)
 class MessageCandidateRow:
-    """What ranking needs to know of a message, without loading all of it."""
+    """The columns of a message that ranking needs."""
 
     item_id: int
     id: str

@@ -1,8 +1,8 @@
 """
-Files an agent has open, and what reading and searching them gives.
+Files that an agent has open, and the results of reading and searching them.
 
-Lines are counted from 1. A path is the real, absolute one, so that two values about one file can be
-compared. This file knows no file system: opening is service/disk/reading.py.
+Lines are counted from 1. Paths are resolved and absolute, so that they can be compared. The file
+system is read in service/disk/reading.py.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from recollect.errors import InvalidInput
 
 @dataclass(frozen=True, kw_only=True)
 class FileWindow:
-    """Some lines of a file. An empty file has a window without lines: 1 to 0 of 0."""
+    """A range of lines of a file; for an empty file 1 to 0 of 0."""
 
     path: str
     first_line: int
@@ -25,7 +25,7 @@ class FileWindow:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenFile:
-    """A file an agent has open, and which lines; without a last line, to its end."""
+    """A file that an agent has open, and its range of lines; without a last line, to the end."""
 
     path: str
     root: str
@@ -37,7 +37,7 @@ class OpenFile:
 
 @dataclass(frozen=True, kw_only=True)
 class GrepMatch:
-    """One line that matches, without secrets, with the lines around it that were asked for."""
+    """A matching line, secrets redacted, with the requested lines around it."""
 
     path: str
     line: int
@@ -49,10 +49,10 @@ class GrepMatch:
 @dataclass(frozen=True, kw_only=True)
 class GrepPage:
     """
-    Some of the matches of a search.
+    One page of the matches of a search.
 
-    `total` counts what was found; more may exist where `stopped` names a limit that was met.
-    `skipped` says in sentences what was not searched.
+    `total` counts all matches; if `stopped` names a limit that was reached, there may be more.
+    `skipped` describes what was not searched.
     """
 
     matches: tuple[GrepMatch, ...]
@@ -67,7 +67,7 @@ class GrepPage:
 
 @dataclass(frozen=True, kw_only=True)
 class Commit:
-    """A commit that changed a file. Its author is a name: the address is nobody's business."""
+    """A commit that changed a file. `author` is the name without the email address."""
 
     hash: str
     authored_at: datetime
@@ -79,25 +79,25 @@ def files_to_close(
     open_files: Sequence[OpenFile], opening: Sequence[str], *, most: int
 ) -> tuple[str, ...]:
     """
-    Return which open files must be closed so that *opening* fits, the least recently used first.
+    Return the open files to close so that *opening* fits, least recently used first.
 
-    A file that is opened again keeps its place and is never closed for it.
+    Files in *opening* that are already open are not closed.
     """
-    wanted = set(opening)
-    if len(wanted) > most:
+    paths = set(opening)
+    if len(paths) > most:
         raise InvalidInput(
-            f"{len(wanted)} files were to be opened at once; at most {most} can be open. "
+            f"{len(paths)} files were to be opened at once; at most {most} can be open. "
             "Open fewer, or search them instead"
         )
-    others = [file for file in open_files if file.path not in wanted]
+    others = [file for file in open_files if file.path not in paths]
     others.sort(key=lambda file: (file.last_accessed_at, file.path))
-    excess = len(others) + len(wanted) - most
+    excess = len(others) + len(paths) - most
     return tuple(file.path for file in others[: max(excess, 0)])
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileHit:
-    """A file that answers a search, how well, and where."""
+    """A file that matches a search, with its score and an excerpt."""
 
     path: str
     score: float

@@ -1,13 +1,13 @@
 """
-Jobs: the retryable steps of an event, and when a failed one is tried again.
+Jobs: the retryable steps of a capture event, and the delay before each retry.
 
     todo ──claim──► doing ──► done
      ▲                │
      └── backoff ─────┤ failed, or its lease ran out
-                      └──► parked   after the last try; `retry` puts it back
+                      └──► parked   after the last attempt; `retry` puts it back
 
-A job is claimed with a lease: whoever holds it may work until the lease ends, and only the holder
-may finish it. This file is the rule; the store keeps the rows and the worker runs them.
+A job is claimed with a lease: only the worker that holds the lease may finish the job. The store
+keeps the rows, and the worker runs them.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from typing import Any
 MAX_ATTEMPTS = 5
 FIRST_RETRY_S = 5.0
 RETRY_FACTOR = 4.0  # 5 s, 20 s, 80 s, 320 s: about seven minutes in all
-JITTER = 0.25  # of the wait, to either side
-LEASE_S = 120.0  # longer than any one step between two renewals may take
+JITTER = 0.25  # of the delay, plus or minus
+LEASE_S = 120.0  # longer than any step between two renewals
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     TODO = "todo"
     DOING = "doing"
@@ -34,16 +34,16 @@ class JobState(StrEnum):
 
 
 class JobKind(StrEnum):
-    """The steps there are."""
+    """The steps of an event."""
 
-    EXTRACT = "extract"  # read a source by rules, write candidates
-    ASK = "ask"  # have a language model read it, where one is configured
-    CONSOLIDATE = "consolidate"  # compare candidates with what is known; promote what policy allows
+    EXTRACT = "extract"  # extract candidates from a source by rules
+    ASK = "ask"  # extract with a language model, if one is configured
+    CONSOLIDATE = "consolidate"  # compare with existing memories; promote by policy
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One step of one event."""
+    """One step of an event."""
 
     id: str
     event_id: str
@@ -60,7 +60,7 @@ class Job:
 
 
 def next_attempt_at(job: Job, now: datetime, *, at_least_s: float = 0.0) -> datetime | None:
-    """Return when a job that has just failed is tried again, or None when it is to be parked."""
+    """Return the time of the next attempt after a failure, or None to park the job."""
     if job.attempts >= MAX_ATTEMPTS:
         return None
     wait_s = FIRST_RETRY_S * RETRY_FACTOR ** (job.attempts - 1) * _jitter(job)
@@ -68,6 +68,6 @@ def next_attempt_at(job: Job, now: datetime, *, at_least_s: float = 0.0) -> date
 
 
 def _jitter(job: Job) -> float:
-    """Return a factor around 1, the same for the same try of the same job."""
+    """Return a factor around 1 that is the same for the same attempt of the same job."""
     digest = hashlib.blake2b(f"{job.id} {job.attempts}".encode(), digest_size=4).digest()
     return 1 + JITTER * (2 * int.from_bytes(digest) / 0xFFFFFFFF - 1)

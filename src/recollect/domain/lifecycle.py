@@ -1,16 +1,15 @@
 """
-The states of a memory, and the only moves between them.
+The states of a memory and the allowed transitions.
 
                  ┌────────── undo ──────────┐
                  ▼                          │
     (new) ──► inbox ──── promote ───────► active ──► superseded ─┐
                  │                          │   └──► contradicted ┤  (and back to active)
                  ├── reject ──► archived ◄──┴─────────────────────┘
-                 └── corrected before anybody decided ──► superseded
+                 └── corrected before review ──► superseded
 
 Rule 1: every change of status passes through `advance`.
-Rule 2: nothing is active without evidence; the database refuses it too.
-Rule 3: this file knows nothing of storage or of models; it is a table and one question.
+Rule 2: nothing is active without evidence; the database enforces it too.
 """
 
 from dataclasses import replace

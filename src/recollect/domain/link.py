@@ -1,4 +1,4 @@
-"""Links: how one memory stands to another memory, or to a project it applies to."""
+"""Links from a memory to another memory, or to a project that it applies to."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Relation(StrEnum):
-    """How the first end of a link stands to the second."""
+    """The relation of the first end of a link to the second."""
 
     SUPPORTS = "supports"
     CONTRADICTS = "contradicts"
@@ -17,7 +17,7 @@ class Relation(StrEnum):
 
 
 class LinkEnd(StrEnum):
-    """What the second end of a link is."""
+    """The kind of the second end of a link."""
 
     MEMORY = "memory"
     PROJECT = "project"

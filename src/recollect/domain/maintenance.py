@@ -1,4 +1,4 @@
-"""What upkeep answers with: receipts, checks and import counts."""
+"""The results of maintenance: receipts, checks, import counts, status and the review inbox."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from recollect.domain.memory import Memory
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """What `forget` removed, table by table. It is handed over, not kept."""
+    """The result of `forget`: rows removed by table. It is returned, not stored."""
 
     memory_id: str
     forgotten_at: datetime
@@ -19,8 +19,8 @@ class Receipt:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """One thing `verify` found wrong, and what mends it."""
+class VerificationProblem:
+    """A problem found by `verify`, and how to repair it."""
 
     check: str
     detail: str
@@ -29,20 +29,20 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """The result of `verify`: every check by name, and what failed."""
+    """The result of `verify`: the checks by name, and the problems."""
 
     checks: tuple[str, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[VerificationProblem, ...]
 
     @property
     def ok(self) -> bool:
-        """True when nothing was found wrong."""
+        """True if there are no problems."""
         return not self.problems
 
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What `import_` did, row by row."""
+    """The result of `import_`, in rows."""
 
     added: Mapping[str, int]
     unchanged: int
@@ -51,49 +51,49 @@ class Imported:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreStatus:
-    """What is in a store, and how far its indexes are."""
+    """The contents of a store, and the progress of its indexes."""
 
     path: str
     schema: int
     bytes: int
     counts: Mapping[str, int]
     memories_by_status: Mapping[str, int]
-    embedder: str  # by which everything is to be embedded
-    serving: str  # whose vectors answer questions; '' before anything is embedded
+    embedder: str  # the model that every item is to be embedded by
+    serving: str  # the model whose vectors answer queries; '' before anything is embedded
     embedded: Mapping[str, int]
     waiting: int
     jobs: Mapping[str, int]
-    next_job_at: datetime | None  # when the next job is due, if none is now
-    extracted: int  # candidates the engine ever found that are still in the store
-    rejected: int  # of those, how many a person turned down
-    contradictions: int  # pairs that stand against each other
+    next_job_at: datetime | None  # time of the next job, if none is due now
+    extracted: int  # candidates from the engine that are still in the store
+    rejected: int  # of those, rejected by a person
+    contradictions: int  # pairs of conflicting memories
 
     @property
     def junk_rate(self) -> float:
-        """The share of what was extracted that a person turned down."""
+        """The share of extracted candidates that a person rejected."""
         return self.rejected / self.extracted if self.extracted else 0.0
 
 
 class ReviewVerdict(StrEnum):
-    """What a reviewer may decide of a candidate."""
+    """The decision of a reviewer on a candidate."""
 
     KEEP = "keep"  # it becomes active
-    REPLACE = "replace"  # and what it speaks against is superseded by it
+    REPLACE = "replace"  # it becomes active and supersedes what it conflicts with
     REJECT = "reject"  # it is archived, not deleted
 
 
 class EmbedderState(StrEnum):
-    """How it stands with the embedder."""
+    """The state of the embedder."""
 
     OFF = "off"
-    NOT_LOADED = "not loaded"  # nobody has asked it yet
+    NOT_LOADED = "not loaded"  # not used yet
     READY = "ready"
-    RESTING = "resting"  # it failed, and has not answered since
+    RESTING = "resting"  # paused after a failure
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmbedderStatus:
-    """What is known of the embedder without asking it anything."""
+    """The embedder's status, without calling it."""
 
     backend: str
     name: str
@@ -104,38 +104,38 @@ class EmbedderStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreHealth:
-    """What a short look at the store tells: that it can be read, and what waits."""
+    """A quick check of the store: it can be read, and what is pending."""
 
     schema: int
-    jobs: Mapping[str, int]  # those not done, by state
-    waiting: int  # items without vectors of the present embedder
-    dimension: int | None  # of the present embedder, where something was embedded by it
+    jobs: Mapping[str, int]  # not done, by state
+    waiting: int  # items without vectors of the current embedder
+    dimension: int | None  # of the current embedder; None before it embedded anything
 
 
 @dataclass(frozen=True, kw_only=True)
-class Waiting:
+class InboxItem:
     """
-    A candidate as a reviewer needs it: why it waits, what it speaks against, who said it.
+    A candidate for review: why it was held, what it conflicts with and who said it.
 
-    *also* are the candidates that say the same; what is decided of this one is decided of them.
+    *also* are duplicate candidates; a decision applies to them too.
     """
 
     memory: Memory
     why: str
-    rivals: tuple[Memory, ...] = ()
+    conflicts: tuple[Memory, ...] = ()
     source: str = ""
     voice: str = ""
-    also: tuple[Memory, ...] = ()
-    known: Memory | None = None  # an active memory that says so already
-    sessions: int = 0  # in how many separate sessions it was said
-    group: str = ""  # where it belongs and what kind of thing it is
-    number: int = 0  # which one it is in the order of review …
-    of: int = 0  # … of how many that wait
+    duplicates: tuple[Memory, ...] = ()
+    already_stored: Memory | None = None  # an active memory that says the same
+    sessions: int = 0  # number of separate sessions in which it was said
+    group: str = ""  # its place and type, to group by
+    number: int = 0  # in the order of review, from 1
+    of: int = 0  # number of pending candidates
 
 
 @dataclass(frozen=True)
-class Twins:
-    """Two active memories that seem to say the same."""
+class DuplicatePair:
+    """Two active memories that seem to be duplicates."""
 
     memory: Memory
     other: Memory
@@ -143,10 +143,10 @@ class Twins:
 
 @dataclass(frozen=True, kw_only=True)
 class MaintenanceReport:
-    """What maintenance did, and what it leaves to a person."""
+    """The result of maintenance, and what needs a person's decision."""
 
     embedded: int
-    twins: tuple[Twins, ...]
-    stale: tuple[Memory, ...]  # active facts nobody has confirmed for long: still true?
-    taken_over: int  # jobs whose worker went silent and that are due again
-    pruned: int = 0  # old retrievals removed from the log
+    duplicates: tuple[DuplicatePair, ...]
+    stale: tuple[Memory, ...]  # active facts that were not confirmed for a long time
+    taken_over: int  # jobs whose lease expired and that are due again
+    pruned: int = 0  # retrievals removed from the log

@@ -1,8 +1,7 @@
 """
 A memory: one typed record, the unit that is written, found, explained and forgotten.
 
-This file knows what a memory is made of and which shapes are valid. It does not know how one is
-stored, searched or moved between states (see lifecycle.py).
+Changes of its status are in lifecycle.py.
 """
 
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from recollect.domain.source import Evidence, Redaction, SourceKind
 
 
 class MemoryType(StrEnum):
-    """What kind of thing is remembered."""
+    """The type of a memory."""
 
     PROFILE = "profile"
     PROJECT = "project"
@@ -27,7 +26,7 @@ class MemoryType(StrEnum):
 
 
 class Status(StrEnum):
-    """Where a memory stands between candidate and history."""
+    """The status of a memory, from candidate to history."""
 
     INBOX = "inbox"
     ACTIVE = "active"
@@ -78,7 +77,7 @@ class Memory:
 
     @property
     def owner(self) -> Owner:
-        """Whose memory this is: its scope and that scope's id."""
+        """The owner: its scope and the id of that scope."""
         return owner_of(
             self.scope,
             project_id=self.project_id,
@@ -89,21 +88,21 @@ class Memory:
 
     @property
     def labelled_content(self) -> str:
-        """The content, after its name where it has one: `timezone: Europe/Berlin`."""
+        """The content, after its key if it has one: `timezone: Europe/Berlin`."""
         return f"{self.key}: {self.content}" if self.key else self.content
 
     @property
     def source_ref(self) -> str | None:
-        """The source this memory rests on first, by id."""
+        """The id of the source of the first evidence."""
         return self.evidence[0].source_id if self.evidence else None
 
     @property
     def evidence_ref(self) -> tuple[str, ...]:
-        """The ids of the evidence, first one first."""
+        """The ids of the evidence, in order."""
         return tuple(piece.id for piece in self.evidence)
 
     def is_record_of(self, session: str) -> bool:
-        """Say whether this is the record of that session itself."""
+        """Return whether this is the record of *session* itself."""
         recorded = self.type is MemoryType.EPISODE and self.metadata.get("session")
         return bool(recorded) and recorded == session
 
@@ -115,9 +114,9 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeEffects:
-    """What else a change of status did. `undo` reads this; it never reads a reason."""
+    """Side effects of a change of status. `undo` reads these, never the reason."""
 
-    superseded: tuple[str, ...] = ()  # ids of the memories that this one replaced
+    superseded: tuple[str, ...] = ()  # ids of the memories it superseded
     duplicate_of: str = ""  # id of the memory it was archived as a duplicate of, and …
     confidence_before: float | None = None  # … that one's confidence, if the duplicate raised it
 

@@ -1,4 +1,4 @@
-"""The ledger of what language models were asked, and the daily budget it is held against."""
+"""Calls to language models, and the daily budget for them."""
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCall:
-    """One line of the ledger. A call that failed is written too: it may have cost something."""
+    """One recorded call. Failed calls are recorded too, since they may have cost something."""
 
     id: str
     event_id: str | None
@@ -20,7 +20,7 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class ModelUsage:
-    """What was spent since some moment."""
+    """Calls and tokens used since some time."""
 
     calls: int = 0
     tokens: int = 0
@@ -28,13 +28,13 @@ class ModelUsage:
 
 @dataclass(frozen=True)
 class ModelBudget:
-    """What may be spent in one day (UTC). Zero means: nothing."""
+    """The limits for one day (UTC). Zero allows nothing."""
 
     calls_per_day: int
     tokens_per_day: int
 
     def refusal(self, spent: ModelUsage) -> str:
-        """Return why no further call may be made today, or ''."""
+        """Return why no more calls are allowed today, or ''."""
         if spent.calls >= self.calls_per_day:
             return f"{spent.calls} of {self.calls_per_day} model calls a day are spent"
         if spent.tokens >= self.tokens_per_day:
@@ -43,10 +43,10 @@ class ModelBudget:
 
 
 def start_of_day(moment: datetime) -> datetime:
-    """Return when the day of *moment* began."""
+    """Return the start of the day of *moment*."""
     return datetime.combine(moment.date(), time(), tzinfo=moment.tzinfo)
 
 
 def start_of_next_day(moment: datetime) -> datetime:
-    """Return when the next day begins."""
+    """Return the start of the next day."""
     return start_of_day(moment) + timedelta(days=1)

@@ -1,9 +1,8 @@
 """
-Projects and repos: where work happens, and how one place is known again.
+Projects and repos, and how they are identified.
 
-A place is known by its git remote first (the same on every machine and in every clone), by its
-root path second, by a plain name otherwise. This file turns what a caller wrote into one of those
-three; reading `.git` is service/disk/git.py.
+By git remote first (the same on every machine and in every clone), then by root path, else by
+name. This file parses what a caller passed into one of the three; service/disk/git.py reads `.git`.
 """
 
 import re
@@ -15,10 +14,8 @@ from recollect.errors import InvalidInput
 
 MAX_NAME = 200
 
-# user@host:path, or host:path where the host cannot be a drive letter.
+# user@host:path, or host:path if the host cannot be a drive letter.
 _SCP_LIKE = re.compile(r"^(?:[\w.+-]+@([\w.-]+)|([\w.-]{2,})):(?!//)(.+)$")
-
-
 _HOST_AND_PATH = re.compile(r"^([\w-]+(?:\.[\w-]+)+)/(.+)$")
 
 
@@ -33,7 +30,7 @@ class Project:
 
 @dataclass(frozen=True, kw_only=True)
 class Repo:
-    """One repository of a project: its normalised remote and where it was last seen."""
+    """A repository of a project: its normalised remote and its last known path."""
 
     id: str
     project_id: str
@@ -45,21 +42,21 @@ class Repo:
 
 @dataclass(frozen=True)
 class ByName:
-    """The caller gave a plain name."""
+    """A name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class ByPath:
-    """The caller gave a path on this machine."""
+    """A path on this machine."""
 
     path: str
 
 
 @dataclass(frozen=True)
 class ByRemote:
-    """The caller gave a git remote; kept normalised, as host/owner/name."""
+    """A git remote, normalised as host/owner/name."""
 
     remote: str
 
@@ -68,7 +65,7 @@ Reference = ByName | ByPath | ByRemote
 
 
 def parse_reference(written: str) -> Reference:
-    """Read what a caller wrote for a project or repo: a remote, a path, or else a name."""
+    """Parse a reference to a project or repo: a remote, a path, or else a name."""
     text = written.strip()
     if not text:
         raise InvalidInput("the name of a project or repo is empty; leave it out or name one")
@@ -77,7 +74,7 @@ def parse_reference(written: str) -> Reference:
     if "://" in text or (text.startswith("git@") and ":" in text):
         remote = normalise_remote(text)
         if not remote:
-            raise InvalidInput(f"{text!r} is no address of a remote; write it whole")
+            raise InvalidInput(f"{text!r} is not the URL of a git remote; write the whole URL")
         return ByRemote(remote)
     if text.startswith(("/", "~", "./", "../", ".\\", "..\\")) or text in (".", ".."):
         return ByPath(text)
@@ -100,14 +97,14 @@ def normalise_remote(url: str) -> str:
         try:
             parts = urlsplit(text)
         except ValueError as error:
-            raise InvalidInput(f"{text!r} is no address of a remote: {error}") from error
+            raise InvalidInput(f"{text!r} is not the URL of a git remote: {error}") from error
         host, path = parts.hostname or "", parts.path
     elif match := _SCP_LIKE.match(text):
         host, path = match.group(1) or match.group(2), match.group(3)
     elif match := _HOST_AND_PATH.match(text):
         host, path = match.group(1), match.group(2)
     else:
-        return ""  # a path, which names nothing beyond this machine
+        return ""  # a path, which is only valid on this machine
     path = path.lower().strip("/").removesuffix(".git").strip("/")
     return "/".join(part for part in (host.lower(), path) if part)
 

@@ -1,7 +1,7 @@
 """
-A skill: a SKILL.md folder that teaches an agent to do something.
+A skill: a SKILL.md folder with instructions for a task.
 
-This file knows what a skill is made of; reading and writing SKILL.md is text/skill_file.py.
+text/skill_file.py reads and writes SKILL.md.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class SkillOrigin(StrEnum):
-    """Where a skill comes from. Later overrides earlier."""
+    """Where a skill is stored. Later ones override earlier ones."""
 
     BUNDLED = "bundled"
     GLOBAL = "global"
@@ -22,10 +22,10 @@ class SkillOrigin(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Skill:
     """
-    One skill as it stands in its folder.
+    One skill as read from its folder.
 
-    `content` is the whole SKILL.md; `body` what follows its front matter. `problems` says what is
-    wrong with the file, in sentences; a skill with problems is still usable.
+    `content` is the whole SKILL.md; `body` is the text after its front matter. `problems`
+    describes errors in the file; a skill with problems is still usable.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Skill:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedSkill:
-    """A skill an agent has in use."""
+    """A skill that an agent has loaded."""
 
     skill: Skill
     loaded_at: datetime
@@ -51,7 +51,7 @@ class LoadedSkill:
 
 @dataclass(frozen=True)
 class SkillReport:
-    """What discovery found: the skills by name, those hidden by others, and unreadable folders."""
+    """The result of discovery: skills by name, overridden ones, and unreadable folders."""
 
     skills: tuple[Skill, ...]
     overridden: tuple[Skill, ...] = ()
@@ -60,7 +60,7 @@ class SkillReport:
 
 @dataclass(frozen=True)
 class DraftLine:
-    """One line of a drafted skill, and the positions of the messages it rests on."""
+    """One line of a drafted skill, and the positions of the messages that support it."""
 
     text: str
     positions: tuple[int, ...]
@@ -69,9 +69,9 @@ class DraftLine:
 @dataclass(frozen=True, kw_only=True)
 class SkillDraft:
     """
-    A skill learnt from a conversation, before anybody has read it.
+    A skill drafted from a conversation, not reviewed yet.
 
-    `body` is the Markdown of the rest; `references` are the ids of the messages it rests on.
+    `body` is the Markdown text; `references` are the ids of the messages that support it.
     """
 
     name: str
@@ -86,7 +86,7 @@ class SkillDraft:
 
 @dataclass(frozen=True, kw_only=True)
 class LearntSkill:
-    """A skill drafted from a conversation, as SKILL.md, and where it was saved if it was."""
+    """A drafted skill as SKILL.md, and its path if it was saved."""
 
     draft: SkillDraft
     content: str
@@ -97,7 +97,7 @@ class LearntSkill:
 
 @dataclass(frozen=True, kw_only=True)
 class SkillHit:
-    """A skill that answers a search, and how well."""
+    """A skill that matches a search, with its score."""
 
     skill: Skill
     score: float

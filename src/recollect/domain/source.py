@@ -1,8 +1,8 @@
 """
-Sources and evidence: what was really said, and the spans of it that memories rest on.
+Sources and evidence: captured text, and the spans of it that support memories.
 
-A source is immutable raw material. Evidence is a span of one, with its quote; the database checks
-that the quote stands there verbatim.
+A source is immutable. Evidence is a span of a source with its quote; the database checks that the
+quote matches verbatim.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-BLANK = "█"  # what stands in a source where words were forgotten
-SHADE = "▓"  # … where two blanked sources would else be the same
+BLANK = "█"  # replaces forgotten text in a source
+SHADE = "▓"  # … if two blanked sources would otherwise be identical
 BLANKS = (BLANK, SHADE)
 
 
 class SourceKind(StrEnum):
-    """Where raw material came from."""
+    """The origin of a source."""
 
     MANUAL = "manual"
     CONVERSATION = "conversation"
@@ -28,7 +28,7 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True)
 class Redaction:
-    """One secret that was taken out before storing: what kind, and where its mark now stands."""
+    """A secret that was removed before storing: its kind, and the span of its placeholder."""
 
     kind: str
     start: int
@@ -38,7 +38,7 @@ class Redaction:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Raw material, addressed by the hash of its content."""
+    """Captured text, addressed by the hash of its content."""
 
     id: str
     kind: SourceKind
@@ -46,7 +46,7 @@ class Source:
     sha256: str
     uri: str = ""
     title: str = ""
-    session: str = ""  # as its capture named it
+    session: str = ""  # the name given by the capture
     captured_at: datetime
     observed_at: datetime
     redactions: tuple[Redaction, ...] = ()
@@ -55,7 +55,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Characters *start* to *end* of a source, which read *quote*, in whose *voice*."""
+    """Characters *start* to *end* of a source, their text (*quote*) and who said it (*voice*)."""
 
     id: str
     memory_id: str

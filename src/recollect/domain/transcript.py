@@ -1,9 +1,8 @@
 """
-What was said, by whom and when: raw material once its form has been understood.
+A parsed transcript: who said what, and when.
 
-A `Said` is one message of a transcript. Whose voice it is decides what may be learnt from it: the
-user speaks for the user; an assistant, a tool or another person does not. This file knows nothing
-of file formats (see text/transcripts) or of storage.
+The voice of a message decides what may be learnt from it: only the user can state facts about the
+user. File formats are parsed in text/transcripts.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from enum import StrEnum
 
 
 class Voice(StrEnum):
-    """Who speaks, as far as trust is concerned."""
+    """The speaker of a text, as far as trust is concerned."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -23,7 +22,7 @@ class Voice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TranscriptMessage:
-    """One message: *speaker* is the name as written, '' where there is only a role."""
+    """One message: *speaker* is the name as written, '' if there is only a role."""
 
     voice: Voice
     text: str
@@ -33,7 +32,7 @@ class TranscriptMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class Transcript:
-    """One session or conversation, in order. `place` is the directory it was held in, if told."""
+    """One session or conversation. `folder` is its working directory, if known."""
 
     messages: tuple[TranscriptMessage, ...]
     format: str

@@ -1,9 +1,8 @@
 """
-What a language model is asked when it extracts memories, and how its answer is read.
+The prompt by which a language model extracts memories, and the parser of its reply.
 
-The prompt, the shape of the answer and the parser are one contract, so they are one file. The
-parser takes what models really send: fences, prose around the JSON, trailing commas, an answer cut
-off in the middle. It does not believe any of it: quotes are checked against the source elsewhere.
+The parser accepts what models really send: code fences, prose around the JSON, trailing commas and
+truncated replies. Quotes are verified against the source elsewhere.
 """
 
 import json
@@ -18,9 +17,9 @@ from recollect.domain.memory import MemoryType
 
 MAX_CLAIMS = 40
 MAX_REPLY_TOKENS = 2_000
-MAX_BRACKETS = 200  # looked at in an answer, and
-MAX_REPLY_CHARS = 4_000_000  # so much of it: a flood is no answer
-DEFAULT_CONFIDENCE = 0.7  # the confidence of a claim that does not tell, or tells nonsense
+MAX_BRACKETS = 200  # of a reply that are tried as the start of JSON
+MAX_REPLY_CHARS = 4_000_000  # the rest is ignored
+DEFAULT_CONFIDENCE = 0.7  # of a claim without a valid confidence
 _DECODER = json.JSONDecoder(strict=False)  # models put line breaks into texts
 _TYPES = {kind.value: kind for kind in MemoryType if kind is not MemoryType.EPISODE}
 
@@ -61,7 +60,7 @@ _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 
 @dataclass(frozen=True)
 class ModelClaim:
-    """What a model says should be remembered. Nothing of it has been checked yet."""
+    """A memory proposed by a model, not verified yet."""
 
     type: MemoryType
     content: str
@@ -72,44 +71,44 @@ class ModelClaim:
 
 
 class UnreadableReply(Exception):
-    """The answer holds no list of memories in any form we can make out."""
+    """The reply has no list of memories that can be parsed."""
 
 
 def parse_claims(text: str) -> list[ModelClaim]:
-    """Return the claims in a model's answer; raises `Unreadable` where there is no list at all."""
+    """Return the claims in a model's reply, or raise `UnreadableReply` if there is no list."""
     rows = _claim_rows(text)
     claims = [claim for row in rows[:MAX_CLAIMS] if (claim := _claim(row)) is not None]
     if rows and not claims:
-        raise UnreadableReply("the answer lists things that are no memories")
+        raise UnreadableReply("the reply lists objects that are not memories")
     return claims
 
 
 def _claim_rows(text: str) -> list[Any]:
-    """Return the objects of the answer's list, as many as can be read."""
+    """Return the objects of the list in the reply, as many as can be parsed."""
     empty = other = False
     for whole in json_values(text):
         rows = whole.get("memories") if isinstance(whole, dict) else whole
         if isinstance(rows, list) and any(isinstance(row, dict) for row in rows):
             return rows
         empty = empty or (isinstance(whole, dict) and rows == []) or whole == []
-        # In "see message [2]" a list of numbers is no list of memories that went wrong.
+        # "see message [2]" contains a list of numbers, which is not a malformed list of memories.
         other = other or (isinstance(rows, list) and rows != [] and type(rows[0]) is not int)
         other = other or (isinstance(whole, dict) and isinstance(rows, list) and rows != [])
     rows = _loose_objects(_without_thoughts(text))
     if rows or (empty and not other):
         return rows
     raise UnreadableReply(
-        "the answer lists things that are no memories"
+        "the reply lists objects that are not memories"
         if other
-        else "the answer holds no JSON list of memories"
+        else "the reply has no JSON list of memories"
     )
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON values in a model's answer, as it wrote them and then with commas mended."""
-    spoken = _without_thoughts(text)
-    for mended in dict.fromkeys((spoken, _TRAILING_COMMA.sub(r"\1", spoken))):
-        yield from _values(mended)
+    """Yield the JSON values in a reply, first as written, then without trailing commas."""
+    reply = _without_thoughts(text)
+    for variant in dict.fromkeys((reply, _TRAILING_COMMA.sub(r"\1", reply))):
+        yield from _values(variant)
 
 
 def _without_thoughts(text: str) -> str:
@@ -117,7 +116,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Yield the JSON values in *text*, from each of its first brackets."""
+    """Yield the JSON values that start at the first brackets of *text*."""
     for match in islice(_BRACKET.finditer(text), MAX_BRACKETS):
         try:
             value, _ = _DECODER.raw_decode(text, match.start())
@@ -127,7 +126,7 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _loose_objects(text: str) -> list[Any]:
-    """Return every complete object with a quote, wherever it stands: for answers cut off."""
+    """Return every complete object with a quote, for replies that were truncated."""
     rows: list[Any] = []
     at = 0
     for _ in range(MAX_BRACKETS):
@@ -135,13 +134,14 @@ def _loose_objects(text: str) -> list[Any]:
         if at < 0:
             break
         try:
-            found, end = _DECODER.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             at += 1
             continue
-        at = end if isinstance(found, dict) and "quote" in found else at + 1
-        if isinstance(found, dict) and "quote" in found:
-            rows.append(found)
+        is_claim = isinstance(value, dict) and "quote" in value
+        at = end if is_claim else at + 1
+        if is_claim:
+            rows.append(value)
     return rows
 
 
@@ -154,20 +154,20 @@ def _claim(row: Any) -> ModelClaim | None:
         return None
     if not content.strip() or not quote.strip():
         return None
-    others = row.get("alternatives")
+    alternatives = row.get("alternatives")
     return ModelClaim(
         type=kind,
         content=content.strip()[:2_000],
         quote=quote.strip()[:2_000],
-        confidence=_share(row.get("confidence")),
+        confidence=_confidence(row.get("confidence")),
         rationale=_text(row.get("rationale")),
-        alternatives=tuple(_text(one) for one in others[:8] if _text(one))
-        if isinstance(others, list)
+        alternatives=tuple(filter(None, map(_text, alternatives[:8])))
+        if isinstance(alternatives, list)
         else (),
     )
 
 
-def _share(value: Any) -> float:
+def _confidence(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return DEFAULT_CONFIDENCE
     try:
