@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from recollect import LocalRecollect
+from recollect.app.engine_control import EngineControl
 from recollect.app.background import MOST_REST_S, Background, BackgroundState, rest_s
 from recollect.config import Settings
 from recollect.domain.job import Job
 from recollect.errors import EmbedderUnavailable, StoreBusy
 from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.service.upkeep import PRUNED_AT_ONCE
+from recollect.service.maintenance import PRUNE_BATCH
 from support import open_memory
 
 SAID = [{"role": "user", "content": "We use pnpm here, not npm."}]
@@ -31,9 +32,9 @@ def until(wanted: Callable[[], object]) -> None:
 
 
 @contextmanager
-def working(memory: LocalRecollect, *, poll_s: float = 0.01) -> Iterator[Background]:
+def working(rec: LocalRecollect, *, poll_s: float = 0.01) -> Iterator[Background]:
     """Have a worker inside the block."""
-    background = Background(memory, poll_s=poll_s)
+    background = Background(rec, poll_s=poll_s)
     background.start()
     try:
         yield background
@@ -45,45 +46,45 @@ def idle(background: Background) -> bool:
     return background.state is BackgroundState.IDLE
 
 
-def test_it_works_off_jobs_and_embeds_what_waits(memory: LocalRecollect) -> None:
-    memory.ingest("Answers should be short.")
-    event = memory.capture_session(SAID)
+def test_it_works_off_jobs_and_embeds_what_waits(rec: LocalRecollect) -> None:
+    rec.ingest("Answers should be short.")
+    event = rec.capture_session(SAID)
 
-    with working(memory):
-        until(lambda: memory.captures.get(event.id).state == "done" and not memory.engine.pulse().waiting)
+    with working(rec):
+        until(lambda: rec.captures.get(event.id).state == "done" and not rec.engine.pulse().waiting)
 
-    assert memory.jobs.list() == []
-    assert memory.engine.pulse().dimension == 64
+    assert rec.jobs.list() == []
+    assert rec.engine.pulse().dimension == 64
 
 
-def test_it_is_woken_at_once(memory: LocalRecollect) -> None:
-    with working(memory, poll_s=NEVER) as background:
+def test_it_is_woken_at_once(rec: LocalRecollect) -> None:
+    with working(rec, poll_s=NEVER) as background:
         until(lambda: idle(background))
-        memory.ingest("Answers should be short.")
+        rec.ingest("Answers should be short.")
         background.wake()
-        until(lambda: not memory.engine.pulse().waiting)
+        until(lambda: not rec.engine.pulse().waiting)
 
 
 def test_it_prunes_the_log_in_more_than_one_batch(path: Path) -> None:
     settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=1)
-    with LocalRecollect(settings) as memory:
-        memory.ingest("Answers should be short.")
-        for _ in range(2 * PRUNED_AT_ONCE + 1):
-            memory.search("short answers")
+    with LocalRecollect(settings) as rec:
+        rec.ingest("Answers should be short.")
+        for _ in range(2 * PRUNE_BATCH + 1):
+            rec.search("short answers")
 
-        with working(memory):
-            until(lambda: memory.maintenance.status().counts["retrievals"] == 1)
+        with working(rec):
+            until(lambda: rec.maintenance.status().counts["retrievals"] == 1)
 
 
-def test_it_looks_by_itself_too(memory: LocalRecollect) -> None:
-    with working(memory) as background:
+def test_it_looks_by_itself_too(rec: LocalRecollect) -> None:
+    with working(rec) as background:
         until(lambda: idle(background))
-        memory.ingest("Answers should be short.")
-        until(lambda: not memory.engine.pulse().waiting)
+        rec.ingest("Answers should be short.")
+        until(lambda: not rec.engine.pulse().waiting)
 
 
-def test_stopping_twice_is_stopping_once_and_before_the_start_is_fine(memory: LocalRecollect) -> None:
-    background = Background(memory)
+def test_stopping_twice_is_stopping_once_and_before_the_start_is_fine(rec: LocalRecollect) -> None:
+    background = Background(rec)
 
     background.stop()
     background.start()
@@ -96,30 +97,30 @@ def test_stopping_twice_is_stopping_once_and_before_the_start_is_fine(memory: Lo
 def test_starting_does_not_wait_for_the_embedder_and_warms_it(path: Path) -> None:
     loading, loaded = threading.Event(), threading.Event()
 
-    class Slow(ScriptedEmbedder):
+    class BlockingEmbedder(ScriptedEmbedder):
         def embed(self, texts: Sequence[str]) -> Vectors:
             loading.set()
             loaded.wait(60)
             return super().embed(texts)
 
-    with open_memory(path, embedder=Slow()) as memory, working(memory) as background:
+    with open_memory(path, embedder=BlockingEmbedder()) as rec, working(rec) as background:
         assert loading.wait(60)
         assert background.state is BackgroundState.WARMING
-        assert memory.engine.embedder_status().state == "not loaded"
+        assert rec.engine.embedder_status().state == "not loaded"
         loaded.set()
-        until(lambda: memory.engine.embedder_status().state == "ready")
+        until(lambda: rec.engine.embedder_status().state == "ready")
 
 
 def test_an_embedder_behind_http_is_left_alone_until_something_waits(path: Path) -> None:
     settings = Settings(db=str(path), embedding_backend="ollama", ollama_url="http://127.0.0.1:9")
-    with LocalRecollect(settings) as memory, working(memory) as background:
+    with LocalRecollect(settings) as rec, working(rec) as background:
         until(lambda: idle(background))
-        assert memory.engine.embedder_status().state == "not loaded"
+        assert rec.engine.embedder_status().state == "not loaded"
 
-        memory.ingest("Answers should be short.")
-        until(lambda: memory.engine.embedder_status().state == "resting")
+        rec.ingest("Answers should be short.")
+        until(lambda: rec.engine.embedder_status().state == "resting")
 
-        assert "ollama pull" in memory.engine.embedder_status().trouble
+        assert "ollama pull" in rec.engine.embedder_status().trouble
 
 
 def test_a_failing_embedder_is_left_alone_and_jobs_go_on(path: Path) -> None:
@@ -131,59 +132,60 @@ def test_a_failing_embedder_is_left_alone_and_jobs_go_on(path: Path) -> None:
             raise EmbedderUnavailable("out of order")
 
     embedder = Failing()
-    with open_memory(path, embedder=embedder) as memory, working(memory) as background:
+    with open_memory(path, embedder=embedder) as rec, working(rec) as background:
         until(lambda: idle(background))
         calls = embedder.calls
-        memory.ingest("Answers should be short.")
-        event = memory.capture_session(SAID)
+        rec.ingest("Answers should be short.")
+        event = rec.capture_session(SAID)
         background.wake()
-        until(lambda: memory.captures.get(event.id).state == "done")
+        until(lambda: rec.captures.get(event.id).state == "done")
 
     assert embedder.calls == calls
 
 
-class Troubled(LocalRecollect):
-    """A memory whose queue fails as often as it is told to."""
+@contextmanager
+def failing_queue(
+    path: Path, monkeypatch: pytest.MonkeyPatch, failures: list[Exception]
+) -> Iterator[LocalRecollect]:
+    """Open a store whose queue raises each of *failures* before it works."""
+    run_jobs = EngineControl.run_jobs_in_steps
 
-    failures: list[Exception]
+    def fail_first(engine: EngineControl) -> Iterator[Job]:
+        if failures:
+            raise failures.pop()
+        return run_jobs(engine)
 
-    def work_in_steps(self) -> Iterator[Job]:
-        if self.failures:
-            raise self.failures.pop()
-        return super().engine.run_jobs_in_steps()
+    monkeypatch.setattr(EngineControl, "run_jobs_in_steps", fail_first)
+    with LocalRecollect(Settings(db=str(path), embedding_backend="none")) as rec:
+        yield rec
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (StoreBusy("somebody writes"), "somebody writes"),
         (ZeroDivisionError("a secret"), "unexpected ZeroDivisionError; the log has it"),
     ],
 )
 def test_an_error_is_remembered_and_tried_again(
-    path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+    path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
 ) -> None:
     monkeypatch.setattr("recollect.app.background.FIRST_REST_S", 3.0)  # time to see it rest
-    memory = Troubled(Settings(db=str(path), embedding_backend="none"))
-    with memory:
-        memory.failures = [error]
-        with working(memory) as background:
-            until(lambda: background.state is BackgroundState.RESTING)
-            assert background.last_error == told
-            until(lambda: idle(background))
-            assert background.last_error == ""
+    with failing_queue(path, monkeypatch, [error]) as rec, working(rec) as background:
+        until(lambda: background.state is BackgroundState.RESTING)
+        assert background.last_error == message
+        until(lambda: idle(background))
+        assert background.last_error == ""
 
 
 def test_stopping_does_not_wait_for_a_rest_to_end(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recollect.app.background.FIRST_REST_S", MOST_REST_S)
-    memory = Troubled(Settings(db=str(path), embedding_backend="none"))
-    with memory:
-        memory.failures = [StoreBusy("somebody writes")] * 100
-        with working(memory) as background:
-            until(lambda: background.state is BackgroundState.RESTING)
-            begun = time.monotonic()
+    failures: list[Exception] = [StoreBusy("somebody writes")] * 100
+    with failing_queue(path, monkeypatch, failures) as rec, working(rec) as background:
+        until(lambda: background.state is BackgroundState.RESTING)
+        begun = time.monotonic()
 
     assert time.monotonic() - begun < MOST_REST_S / 2
 
@@ -191,17 +193,17 @@ def test_stopping_does_not_wait_for_a_rest_to_end(
 def test_stopping_finishes_the_present_step_and_begins_no_other(path: Path) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    class Slow(ScriptedEmbedder):
+    class BlockingAfterWarmUp(ScriptedEmbedder):
         def embed(self, texts: Sequence[str]) -> Vectors:
             if "warm" not in texts:
                 begun.set()
                 go_on.wait(60)
             return super().embed(texts)
 
-    with open_memory(path, embedder=Slow()) as memory:
+    with open_memory(path, embedder=BlockingAfterWarmUp()) as rec:
         for number in range(100):
-            memory.ingest(f"Fact number {number}.")
-        background = Background(memory)
+            rec.ingest(f"Fact number {number}.")
+        background = Background(rec)
         background.start()
         assert begun.wait(60)
         stopping = threading.Thread(target=background.stop)
@@ -211,15 +213,15 @@ def test_stopping_finishes_the_present_step_and_begins_no_other(path: Path) -> N
         stopping.join(60)
 
         assert not stopping.is_alive()
-        assert 0 < memory.engine.pulse().waiting < 100
+        assert 0 < rec.engine.pulse().waiting < 100
 
 
 def test_a_store_that_is_closed_under_it_ends_it(path: Path) -> None:
-    memory = open_memory(path, words_only=True)
-    background = Background(memory, poll_s=0.01)
+    rec = open_memory(path, words_only=True)
+    background = Background(rec, poll_s=0.01)
     background.start()
 
-    memory.close()
+    rec.close()
     until(lambda: background.state is BackgroundState.STOPPED)
 
     background.stop()

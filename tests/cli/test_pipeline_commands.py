@@ -487,7 +487,7 @@ def test_maintenance_points_out_twins_and_stale_facts(
     assert "Still true? Use pnpm for builds." in told
     assert f"not confirmed since 2020-05-08; recollect confirm {one.id}" in told
     assert {one["id"] for one in found["stale"]} == {one.id, other.id}
-    assert len(found["twins"]) == 1
+    assert len(found["duplicates"]) == 1
     assert "Use pnpm for builds." in confirmed.stdout
     assert [one["id"] for one in answer(run("maintain", "--json"))["stale"]] == [other.id]
 

@@ -183,7 +183,7 @@ def test_a_superseded_fact_that_is_said_again_is_news(
         (OTHER_PORT, "active"),
     ]
     [waiting] = rec.inbox.list()
-    assert [rival.content for rival in waiting.rivals] == [OTHER_PORT]
+    assert [rival.content for rival in waiting.conflicts] == [OTHER_PORT]
 
 
 def test_the_order_in_which_sessions_come_does_not_matter(tmp_path: Path) -> None:
@@ -442,7 +442,7 @@ def test_what_speaks_against_something_known_waits_and_says_so(rec: LocalRecolle
     say(rec, OTHER_PORT, session="monday")
 
     [waiting] = rec.inbox.list()
-    assert [rival.content for rival in waiting.rivals] == [PORT]
+    assert [rival.content for rival in waiting.conflicts] == [PORT]
     assert "speaks against something known" in waiting.why
 
 
@@ -483,7 +483,7 @@ def test_what_was_just_written_by_hand_is_compared_by_meaning_too(
         say(rec, "I moved to Berlin.", session="monday")
 
         [waiting] = rec.inbox.list()
-        assert [rival.content for rival in waiting.rivals] == ["I live in Porto."]
+        assert [rival.content for rival in waiting.conflicts] == ["I live in Porto."]
 
 
 @pytest.mark.parametrize(
@@ -587,7 +587,7 @@ def test_a_correction_in_one_project_leaves_the_other_alone(
     )
 
     assert standing(rec) == [(PORT, "active"), (OTHER_PORT, "inbox")]
-    assert [waiting.rivals for waiting in rec.inbox.list()] == [()]
+    assert [waiting.conflicts for waiting in rec.inbox.list()] == [()]
 
 
 def test_what_was_turned_down_in_one_project_may_come_in_another(rec: LocalRecollect) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -44,67 +45,67 @@ def reads(path: Path, clock: FakeClock) -> Iterator[Reads]:
         yield opened
 
 
-def parked(memory: LocalRecollect, clock: FakeClock) -> str:
+def parked(rec: LocalRecollect, clock: FakeClock) -> str:
     """Let the only open job fail until it is parked; return its id."""
     for _ in range(MAX_ATTEMPTS):
-        memory.drain()
+        rec.drain()
         clock.advance(hours=1)
-    [job] = memory.jobs.list()
+    [job] = rec.jobs.list()
     assert job.state is JobState.PARKED
     return job.id
 
 
-def test_a_capture_is_one_job_and_then_one_step_after_the_other(memory: LocalRecollect) -> None:
-    event = memory.capture_session(TALK, project="site")
-    [job] = memory.jobs.list()
-    steps = list(memory.engine.run_jobs_in_steps())
+def test_a_capture_is_one_job_and_then_one_step_after_the_other(rec: LocalRecollect) -> None:
+    event = rec.capture_session(TALK, project="site")
+    [job] = rec.jobs.list()
+    steps = list(rec.engine.run_jobs_in_steps())
 
     assert (job.event_id, job.kind, job.state) == (event.id, "extract", JobState.TODO)
     assert (job.attempts, job.error, job.run_at) == (0, "", START)
-    assert memory.jobs.get(job.id).state is JobState.DONE
+    assert rec.jobs.get(job.id).state is JobState.DONE
     assert [step.kind.value for step in steps] == ["extract", "consolidate"]
     assert {(step.state, step.event_id) for step in steps} == {(JobState.DOING, event.id)}
-    assert memory.jobs.list() == []
+    assert rec.jobs.list() == []
 
 
-def test_steps_are_worked_off_one_at_a_time(memory: LocalRecollect) -> None:
-    event = memory.capture_session(TALK, project="site")
-    steps = memory.engine.run_jobs_in_steps()
+def test_steps_are_worked_off_one_at_a_time(rec: LocalRecollect) -> None:
+    event = rec.capture_session(TALK, project="site")
+    steps = rec.engine.run_jobs_in_steps()
 
     first = next(steps)
-    between = memory.captures.get(event.id)
-    waiting = [job.kind.value for job in memory.jobs.list()]
+    between = rec.captures.get(event.id)
+    waiting = [job.kind.value for job in rec.jobs.list()]
     rest = [step.kind.value for step in steps]
 
-    assert memory.jobs.get(first.id).state is JobState.DONE
+    assert rec.jobs.get(first.id).state is JobState.DONE
     assert between.state is EventState.WORKING
     assert between.outcome == "2 extracted"
     assert waiting == ["consolidate"]
     assert rest == ["consolidate"]
-    assert memory.captures.get(event.id).state is EventState.DONE
-    assert memory.captures.get(event.id).outcome == "2 extracted, 1 active, 1 held"
+    assert rec.captures.get(event.id).state is EventState.DONE
+    assert rec.captures.get(event.id).outcome == "2 extracted, 1 active, 1 held"
 
 
-def test_drain_does_everything_that_is_due_and_says_how_much(memory: LocalRecollect) -> None:
-    memory.capture_session(TALK, project="site")
-    memory.capture_session("I live in Porto.", project="shop")
-    memory.ingest("written by hand")
+def test_drain_does_everything_that_is_due_and_says_how_much(rec: LocalRecollect) -> None:
+    rec.capture_session(TALK, project="site")
+    rec.capture_session("I live in Porto.", project="shop")
+    rec.ingest("written by hand")
 
-    done = memory.drain()
+    done = rec.drain()
 
     assert done >= 4
-    assert memory.drain() == 0
-    assert memory.maintenance.status().waiting == 0
-    assert memory.maintenance.status().jobs == {"done": 4}
+    assert rec.drain() == 0
+    assert rec.maintenance.status().waiting == 0
+    assert rec.maintenance.status().jobs == {"done": 4}
 
 
-def test_draining_in_steps_is_draining(memory: LocalRecollect) -> None:
-    memory.capture_session(TALK, project="site")
+def test_draining_in_steps_is_draining(rec: LocalRecollect) -> None:
+    rec.capture_session(TALK, project="site")
 
-    steps = list(memory.engine.drain_in_steps())
+    steps = list(rec.engine.drain_in_steps())
 
     assert steps[:2] == [1, 1]
-    assert memory.drain() == 0
+    assert rec.drain() == 0
 
 
 def test_a_job_that_fails_costs_the_others_nothing_and_is_tried_again_later(
@@ -176,21 +177,21 @@ def test_a_waiting_job_can_be_made_due_now(reads: Reads) -> None:
 
 
 def test_a_job_that_is_done_or_under_way_is_not_retried(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    memory.capture_session(TALK, project="site")
-    [job] = memory.jobs.list()
+    rec.capture_session(TALK, project="site")
+    [job] = rec.jobs.list()
     lease_until = clock.now() + timedelta(seconds=LEASE_S)
-    memory._store.write(
+    rec._store.write(
         lambda tables: tables.jobs.claim("somebody", now=clock.now(), lease_until=lease_until)
     )
 
     with pytest.raises(IllegalTransition, match="is doing; only a parked or waiting one"):
-        memory.jobs.retry(job.id)
+        rec.jobs.retry(job.id)
     clock.advance(seconds=LEASE_S + 1)
-    memory.drain()
+    rec.drain()
     with pytest.raises(IllegalTransition, match="is done; only a parked or waiting one"):
-        memory.jobs.retry(job.id)
+        rec.jobs.retry(job.id)
 
 
 def test_jobs_are_listed_by_state_those_due_first_first(reads: Reads, clock: FakeClock) -> None:
@@ -222,19 +223,30 @@ def test_jobs_are_listed_by_state_those_due_first_first(reads: Reads, clock: Fak
     ids=str,
 )
 def test_what_cannot_be_asked_of_the_queue_is_refused(
-    memory: LocalRecollect, asked: dict[str, Any], told: str
+    rec: LocalRecollect, asked: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
-        memory.jobs.list(**asked)
+        rec.jobs.list(**asked)
 
 
-@pytest.mark.parametrize("verb", ["job", "retry", "event"])
-@pytest.mark.parametrize("nobody", ["nope", "", "\x00", None, 3], ids=ascii)
+@pytest.mark.parametrize("verb", ["jobs.get", "jobs.retry", "captures.get"])
+@pytest.mark.parametrize("nobody", ["nope", "", "\x00"], ids=ascii)
 def test_a_job_or_event_that_is_not_there_is_said_to_be_not_there(
-    memory: LocalRecollect, verb: str, nobody: Any
+    rec: LocalRecollect, verb: str, nobody: Any
 ) -> None:
     with pytest.raises(NotFound, match="there is no "):
-        getattr(memory, verb)(nobody)
+        attrgetter(verb)(rec)(nobody)
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"), [("jobs.get", "job"), ("jobs.retry", "job"), ("captures.get", "event")]
+)
+@pytest.mark.parametrize("value", [None, 3])
+def test_an_id_that_is_not_text_is_refused(
+    rec: LocalRecollect, verb: str, name: str, value: Any
+) -> None:
+    with pytest.raises(InvalidInput, match=f"name the {name} by its name or id, not by "):
+        attrgetter(verb)(rec)(value)
 
 
 def test_the_ledger_tells_what_was_asked_last_first_failures_too(
@@ -261,12 +273,12 @@ def test_the_ledger_tells_what_was_asked_last_first_failures_too(
         memory.models.calls(limit=0)
 
 
-def test_without_a_model_nothing_is_asked(memory: LocalRecollect) -> None:
-    memory.capture_session(TALK, project="site")
-    memory.drain()
+def test_without_a_model_nothing_is_asked(rec: LocalRecollect) -> None:
+    rec.capture_session(TALK, project="site")
+    rec.drain()
 
-    assert memory.models.calls() == []
-    assert {job.kind.value for job in memory.jobs.list(states="done")} == {"extract", "consolidate"}
+    assert rec.models.calls() == []
+    assert {job.kind.value for job in rec.jobs.list(states="done")} == {"extract", "consolidate"}
 
 
 def test_when_the_days_budget_is_spent_the_job_waits_for_tomorrow_and_uses_up_no_try(
@@ -308,9 +320,9 @@ def test_what_a_model_finds_stays_within_an_explicit_scope(reads: Reads) -> None
 
 def test_the_queue_survives_closing_and_opening(path: Path, clock: FakeClock) -> None:
     settings = Settings(db=str(path), embedding_backend="none")
-    with LocalRecollect(settings, clock=clock) as memory:
-        event = memory.capture_session(TALK, project="site")
-    with LocalRecollect(settings, clock=clock) as memory:
-        assert [job.event_id for job in memory.jobs.list()] == [event.id]
-        assert memory.drain() == 2
-        assert memory.captures.get(event.id).state is EventState.DONE
+    with LocalRecollect(settings, clock=clock) as rec:
+        event = rec.capture_session(TALK, project="site")
+    with LocalRecollect(settings, clock=clock) as rec:
+        assert [job.event_id for job in rec.jobs.list()] == [event.id]
+        assert rec.drain() == 2
+        assert rec.captures.get(event.id).state is EventState.DONE

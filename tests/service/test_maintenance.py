@@ -22,40 +22,40 @@ from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.domain.memory import HALF_LIFE
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.service.upkeep import PRUNED_AT_ONCE
+from recollect.service.maintenance import PRUNE_BATCH
 from support import START, FakeClock, candidates, open_memory
 
 GATEWAY = "The API gateway runs on port 8443."
 SECOND = timedelta(seconds=1)
 
 
-def pairs(memory: LocalRecollect, **given: Any) -> list[set[str]]:
-    return [{pair.memory.id, pair.other.id} for pair in memory.maintenance.run(**given).twins]
+def pairs(rec: LocalRecollect, **given: Any) -> list[set[str]]:
+    return [{pair.memory.id, pair.other.id} for pair in rec.maintenance.run(**given).duplicates]
 
 
-def everything(memory: LocalRecollect) -> list[Memory]:
-    return memory.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
+def everything(rec: LocalRecollect) -> list[Memory]:
+    return rec.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
 
 
-def said(memory: LocalRecollect, text: str, session: str) -> None:
-    memory.capture_session([{"role": "user", "content": text}], project="site", session=session)
-    memory.drain()
+def said(rec: LocalRecollect, text: str, session: str) -> None:
+    rec.capture_session([{"role": "user", "content": text}], project="site", session=session)
+    rec.drain()
 
 
 # ── twins ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_two_active_memories_that_say_the_same_are_pointed_out_once_and_left_alone(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    one = memory.ingest(GATEWAY, project="site")
-    other = memory.ingest("the api gateway runs on port 8443", project="site")
-    memory.ingest("Invoices are sent on the first of the month.", project="site")
-    before = everything(memory)
+    one = rec.ingest(GATEWAY, project="site")
+    other = rec.ingest("the api gateway runs on port 8443", project="site")
+    rec.ingest("Invoices are sent on the first of the month.", project="site")
+    before = everything(rec)
 
-    assert pairs(memory) == [{one.id, other.id}]
-    assert pairs(memory) == [{one.id, other.id}]
-    assert everything(memory) == before
+    assert pairs(rec) == [{one.id, other.id}]
+    assert pairs(rec) == [{one.id, other.id}]
+    assert everything(rec) == before
 
 
 def test_one_that_says_more_of_the_same_is_a_twin_too(words_only: LocalRecollect) -> None:
@@ -65,43 +65,43 @@ def test_one_that_says_more_of_the_same_is_a_twin_too(words_only: LocalRecollect
     assert pairs(words_only) == [{one.id, other.id}]
 
 
-def test_memories_of_different_owners_are_no_twins(memory: LocalRecollect) -> None:
-    memory.ingest(GATEWAY, project="site")
-    memory.ingest(GATEWAY, project="shop")
-    memory.ingest(GATEWAY, agent="bob")
-    memory.ingest(GATEWAY)
+def test_memories_of_different_owners_are_no_twins(rec: LocalRecollect) -> None:
+    rec.ingest(GATEWAY, project="site")
+    rec.ingest(GATEWAY, project="shop")
+    rec.ingest(GATEWAY, agent="bob")
+    rec.ingest(GATEWAY)
 
-    assert pairs(memory) == []
-
-
-def test_only_active_facts_have_twins(memory: LocalRecollect) -> None:
-    memory.ingest(GATEWAY, project="site")
-    memory.ingest(GATEWAY, project="site", status="inbox")
-    memory.memories.set_status(memory.ingest(GATEWAY, project="site").id, "archived")
-    memory.ingest("We talked about the gateway.", project="site", type="episode")
-    memory.ingest("We talked about the gateway.", project="site", type="episode")
-
-    assert pairs(memory) == []
+    assert pairs(rec) == []
 
 
-def test_rivals_are_no_twins(memory: LocalRecollect) -> None:
-    memory.ingest(GATEWAY, project="site")
-    memory.ingest("The API gateway runs on port 9443.", project="site")
+def test_only_active_facts_have_twins(rec: LocalRecollect) -> None:
+    rec.ingest(GATEWAY, project="site")
+    rec.ingest(GATEWAY, project="site", status="inbox")
+    rec.memories.set_status(rec.ingest(GATEWAY, project="site").id, "archived")
+    rec.ingest("We talked about the gateway.", project="site", type="episode")
+    rec.ingest("We talked about the gateway.", project="site", type="episode")
 
-    assert pairs(memory) == []
+    assert pairs(rec) == []
 
 
-def test_a_limit_says_how_many_are_looked_at(memory: LocalRecollect, clock: FakeClock) -> None:
+def test_rivals_are_no_twins(rec: LocalRecollect) -> None:
+    rec.ingest(GATEWAY, project="site")
+    rec.ingest("The API gateway runs on port 9443.", project="site")
+
+    assert pairs(rec) == []
+
+
+def test_a_limit_says_how_many_are_looked_at(rec: LocalRecollect, clock: FakeClock) -> None:
     for _ in range(3):
-        memory.ingest(GATEWAY, project="site")
+        rec.ingest(GATEWAY, project="site")
         clock.advance(minutes=1)
-        memory.ingest("Invoices are sent on the first of the month.", project="shop")
+        rec.ingest("Invoices are sent on the first of the month.", project="shop")
         clock.advance(minutes=1)
 
-    assert len(pairs(memory, limit=1)) == 1
+    assert len(pairs(rec, limit=1)) == 1
     for limit in (0, -1, 1_001, True, "many", None):
         with pytest.raises(InvalidInput, match="limit must be a whole number"):
-            memory.maintenance.run(limit=limit)  # type: ignore[arg-type]
+            rec.maintenance.run(limit=limit)  # type: ignore[arg-type]
 
 
 # ── stale facts ─────────────────────────────────────────────────────────────────────────────────
@@ -109,92 +109,92 @@ def test_a_limit_says_how_many_are_looked_at(memory: LocalRecollect, clock: Fake
 
 @pytest.mark.parametrize("kind", [one for one in MemoryType if one is not MemoryType.EPISODE])
 def test_a_fact_is_stale_after_two_half_lives_of_its_type(
-    memory: LocalRecollect, clock: FakeClock, kind: MemoryType
+    rec: LocalRecollect, clock: FakeClock, kind: MemoryType
 ) -> None:
-    fact = memory.ingest("Something that may change.", type=kind.value, project="site")
+    fact = rec.ingest("Something that may change.", type=kind.value, project="site")
 
     clock.advance(seconds=(2 * HALF_LIFE[kind]).total_seconds())
-    not_yet = memory.maintenance.run().stale
+    not_yet = rec.maintenance.run().stale
     clock.advance(seconds=1)
-    now = memory.maintenance.run().stale
+    now = rec.maintenance.run().stale
 
     assert not_yet == ()
     assert [one.id for one in now] == [fact.id]
-    assert memory.memories.get(fact.id).status is Status.ACTIVE
+    assert rec.memories.get(fact.id).status is Status.ACTIVE
 
 
-def test_an_episode_does_not_go_stale(memory: LocalRecollect, clock: FakeClock) -> None:
-    memory.ingest("We met.", type="episode", project="site")
+def test_an_episode_does_not_go_stale(rec: LocalRecollect, clock: FakeClock) -> None:
+    rec.ingest("We met.", type="episode", project="site")
     clock.advance(days=10_000)
 
-    assert memory.maintenance.run().stale == ()
+    assert rec.maintenance.run().stale == ()
 
 
 def test_only_what_is_active_goes_stale_and_the_oldest_comes_first(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    first = memory.ingest("The oldest fact.", project="site")
+    first = rec.ingest("The oldest fact.", project="site")
     clock.advance(days=1)
-    second = memory.ingest("A younger fact.", project="site")
-    memory.ingest("A candidate.", project="site", status="inbox")
-    memory.memories.set_status(memory.ingest("Long gone.", project="site").id, "archived")
+    second = rec.ingest("A younger fact.", project="site")
+    rec.ingest("A candidate.", project="site", status="inbox")
+    rec.memories.set_status(rec.ingest("Long gone.", project="site").id, "archived")
     clock.advance(days=400)
 
-    assert [one.id for one in memory.maintenance.run().stale] == [first.id, second.id]
-    assert [one.id for one in memory.maintenance.run(limit=1).stale] == [first.id]
+    assert [one.id for one in rec.maintenance.run().stale] == [first.id, second.id]
+    assert [one.id for one in rec.maintenance.run(limit=1).stale] == [first.id]
 
 
 def test_what_was_said_long_ago_and_promoted_today_is_fresh(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
     talk = [{"role": "user", "content": "We use pnpm for builds."}]
-    memory.capture_session(talk, project="site", observed_at="2020-01-01")
-    memory.drain()
-    [candidate] = candidates(memory)
-    memory.promote(candidate.id)
+    rec.capture_session(talk, project="site", observed_at="2020-01-01")
+    rec.drain()
+    [candidate] = candidates(rec)
+    rec.promote(candidate.id)
 
-    assert memory.maintenance.run().stale == ()
+    assert rec.maintenance.run().stale == ()
     clock.advance(days=361)
-    assert [one.id for one in memory.maintenance.run().stale] == [candidate.id]
+    assert [one.id for one in rec.maintenance.run().stale] == [candidate.id]
 
 
-def test_confirming_makes_a_stale_fact_fresh(memory: LocalRecollect, clock: FakeClock) -> None:
-    fact = memory.ingest("Something that may change.", project="site")
+def test_confirming_makes_a_stale_fact_fresh(rec: LocalRecollect, clock: FakeClock) -> None:
+    fact = rec.ingest("Something that may change.", project="site")
     clock.advance(days=400)
-    stale = memory.maintenance.run().stale
+    stale = rec.maintenance.run().stale
 
-    confirmed = memory.memories.confirm(fact.id)
+    confirmed = rec.memories.confirm(fact.id)
 
     assert [one.id for one in stale] == [fact.id]
-    assert confirmed == memory.memories.get(fact.id)
+    assert confirmed == rec.memories.get(fact.id)
     assert confirmed.confirmed_at == clock.now()
     assert confirmed.freshness(clock.now()) == 1.0
     assert (confirmed.content, confirmed.status) == (fact.content, fact.status)
     assert confirmed.observed_at == START
-    assert memory.maintenance.run().stale == ()
+    assert rec.maintenance.run().stale == ()
 
 
-def test_hearing_a_fact_again_confirms_it(memory: LocalRecollect, clock: FakeClock) -> None:
-    fact = memory.ingest("We use pnpm for builds.", project="site")
+def test_hearing_a_fact_again_confirms_it(rec: LocalRecollect, clock: FakeClock) -> None:
+    fact = rec.ingest("We use pnpm for builds.", project="site")
     clock.advance(days=400)
-    said(memory, "Good morning, how are you today? We use pnpm for builds.", "later")
+    said(rec, "Good morning, how are you today? We use pnpm for builds.", "later")
 
-    assert memory.maintenance.run().stale == ()
-    assert memory.memories.get(fact.id).confirmed_at == clock.now()
+    assert rec.maintenance.run().stale == ()
+    assert rec.memories.get(fact.id).confirmed_at == clock.now()
 
 
 @pytest.mark.parametrize("status", ["inbox", "archived", "superseded"])
-def test_only_what_is_active_can_be_confirmed(memory: LocalRecollect, status: str) -> None:
-    one = memory.ingest("Something that may change.")
-    memory.memories.set_status(one.id, status)
+def test_only_what_is_active_can_be_confirmed(rec: LocalRecollect, status: str) -> None:
+    one = rec.ingest("Something that may change.")
+    rec.memories.set_status(one.id, status)
 
     with pytest.raises(IllegalTransition):
-        memory.memories.confirm(one.id)
+        rec.memories.confirm(one.id)
 
 
-def test_what_is_not_there_cannot_be_confirmed(memory: LocalRecollect) -> None:
+def test_what_is_not_there_cannot_be_confirmed(rec: LocalRecollect) -> None:
     with pytest.raises(NotFound, match="there is no memory 'nope'"):
-        memory.memories.confirm("nope")
+        rec.memories.confirm("nope")
 
 
 # ── the log ─────────────────────────────────────────────────────────────────────────────────────
@@ -203,10 +203,10 @@ def test_what_is_not_there_cannot_be_confirmed(memory: LocalRecollect) -> None:
 def asked(path: Path, questions: int, keep: int) -> tuple[LocalRecollect, list[str]]:
     """Open a store that keeps so many retrievals, ask it more; return the ids, oldest first."""
     settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=keep)
-    memory = LocalRecollect(settings)
-    memory.ingest(GATEWAY)
-    ids = [memory.search("gateway port")[0].retrieval_id or "" for _ in range(questions)]
-    return memory, ids
+    rec = LocalRecollect(settings)
+    rec.ingest(GATEWAY)
+    ids = [rec.search("gateway port")[0].retrieval_id or "" for _ in range(questions)]
+    return rec, ids
 
 
 def test_maintenance_keeps_the_newest_retrievals_and_says_what_became_of_others(
@@ -242,9 +242,9 @@ def test_a_store_that_is_told_so_keeps_every_retrieval(path: Path) -> None:
 
 
 def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
-    memory, _ = asked(path, 2 * PRUNED_AT_ONCE + 5, keep=3)
+    memory, _ = asked(path, 2 * PRUNE_BATCH + 5, keep=3)
     with memory:
-        assert memory.engine.prune_retrievals() == PRUNED_AT_ONCE
+        assert memory.engine.prune_retrievals() == PRUNE_BATCH
         assert memory.drain() == 0  # nothing that was waited for
         assert memory.maintenance.status().counts["retrievals"] == 5
         assert memory.engine.prune_retrievals() == 0
@@ -254,75 +254,75 @@ def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
 
 
 def test_each_run_leaves_an_event_that_says_what_it_found(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    memory.ingest(GATEWAY, project="site")
-    memory.ingest(GATEWAY, project="site")
+    rec.ingest(GATEWAY, project="site")
+    rec.ingest(GATEWAY, project="site")
     clock.advance(days=400)
-    memory.maintenance.run()
+    rec.maintenance.run()
 
-    event = memory.captures.list()[-1]
+    event = rec.captures.list()[-1]
     assert (event.trigger, event.state) == ("maintenance", EventState.DONE)
     assert event.source_id is None
     assert event.created_at == clock.now()
-    assert event.outcome == "2 embedded, 1 pairs of twins, 2 stale, 0 jobs without a worker"
+    assert event.outcome == "2 embedded, 1 pairs of duplicates, 2 stale, 0 jobs without a worker"
 
 
-def test_an_empty_store_is_in_order(memory: LocalRecollect) -> None:
-    done = memory.maintenance.run()
+def test_an_empty_store_is_in_order(rec: LocalRecollect) -> None:
+    done = rec.maintenance.run()
 
-    assert (done.embedded, done.twins, done.stale, done.taken_over) == (0, (), (), 0)
-    assert [event.trigger.value for event in memory.captures.list()] == ["maintenance"]
+    assert (done.embedded, done.duplicates, done.stale, done.taken_over) == (0, (), (), 0)
+    assert [event.trigger.value for event in rec.captures.list()] == ["maintenance"]
 
 
 def test_what_waits_to_be_embedded_is_embedded(path: Path, clock: FakeClock) -> None:
     embedder = ScriptedEmbedder()
-    with open_memory(path, clock=clock, embedder=embedder) as memory:
-        memory.memories.ingest_many([{"content": f"fact number {n}"} for n in range(5)])
-        waiting = memory.maintenance.status().waiting
-        done = memory.maintenance.run()
+    with open_memory(path, clock=clock, embedder=embedder) as rec:
+        rec.memories.ingest_many([{"content": f"fact number {n}"} for n in range(5)])
+        waiting = rec.maintenance.status().waiting
+        done = rec.maintenance.run()
 
         assert waiting == 5
         assert done.embedded == 5
-        assert memory.maintenance.status().waiting == 0
-        assert memory.maintenance.run().embedded == 0
+        assert rec.maintenance.status().waiting == 0
+        assert rec.maintenance.run().embedded == 0
 
 
 def test_jobs_whose_worker_went_silent_are_counted_and_then_taken_over(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    event = memory.capture_session("We use pnpm for builds.", project="site")
+    event = rec.capture_session("We use pnpm for builds.", project="site")
     lease_until = clock.now() + timedelta(seconds=LEASE_S)
-    memory._store.write(
+    rec._store.write(
         lambda tables: tables.jobs.claim("gone", now=clock.now(), lease_until=lease_until)
     )
-    at_work = memory.maintenance.run().taken_over
+    at_work = rec.maintenance.run().taken_over
     clock.moment = lease_until + SECOND
-    silent = memory.maintenance.run().taken_over
-    memory.drain()
+    silent = rec.maintenance.run().taken_over
+    rec.drain()
 
     assert (at_work, silent) == (0, 1)
-    assert memory.maintenance.run().taken_over == 0
-    assert memory.captures.get(event.id).state is EventState.DONE
+    assert rec.maintenance.run().taken_over == 0
+    assert rec.captures.get(event.id).state is EventState.DONE
 
 
 # ── status ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_numbers_of_a_store_add_up(memory: LocalRecollect, clock: FakeClock) -> None:
-    said(memory, "We use pnpm for builds. I live in Porto. We use ruff for linting.", "monday")
+def test_the_numbers_of_a_store_add_up(rec: LocalRecollect, clock: FakeClock) -> None:
+    said(rec, "We use pnpm for builds. I live in Porto. We use ruff for linting.", "monday")
     clock.advance(days=1)
-    said(memory, "I prefer short answers. The staging server listens on port 8080.", "tuesday")
-    memory.ingest("written by hand", project="site")
-    memory.capture_session("We deploy with make.", project="site")
-    rejected, kept, *_ = candidates(memory)
-    memory.reject(rejected.id)
-    memory.promote(kept.id)
-    by_hand = memory.ingest("an idea", status="inbox")
-    memory.reject(by_hand.id)
+    said(rec, "I prefer short answers. The staging server listens on port 8080.", "tuesday")
+    rec.ingest("written by hand", project="site")
+    rec.capture_session("We deploy with make.", project="site")
+    rejected, kept, *_ = candidates(rec)
+    rec.reject(rejected.id)
+    rec.promote(kept.id)
+    by_hand = rec.ingest("an idea", status="inbox")
+    rec.reject(by_hand.id)
 
-    found = memory.maintenance.status()
-    everyone = everything(memory)
+    found = rec.maintenance.status()
+    everyone = everything(rec)
     assert found.counts["memories"] == len(everyone) == sum(found.memories_by_status.values())
     for status in Status:
         number = sum(one.status is status for one in everyone)
@@ -334,20 +334,20 @@ def test_the_numbers_of_a_store_add_up(memory: LocalRecollect, clock: FakeClock)
     assert found.waiting + sum(found.embedded.values()) == found.counts["memories"]
 
 
-def test_without_anything_extracted_the_junk_rate_is_zero(memory: LocalRecollect) -> None:
-    memory.reject(memory.ingest("an idea", status="inbox").id)
+def test_without_anything_extracted_the_junk_rate_is_zero(rec: LocalRecollect) -> None:
+    rec.reject(rec.ingest("an idea", status="inbox").id)
 
-    assert (memory.maintenance.status().extracted, memory.maintenance.status().junk_rate) == (0, 0.0)
+    assert (rec.maintenance.status().extracted, rec.maintenance.status().junk_rate) == (0, 0.0)
 
 
-def test_a_rejection_that_was_taken_back_is_no_junk(memory: LocalRecollect) -> None:
-    said(memory, "I live in Porto.", "monday")
-    [one] = candidates(memory)
-    memory.reject(one.id)
-    before = memory.maintenance.status().rejected
-    memory.undo(one.id)
+def test_a_rejection_that_was_taken_back_is_no_junk(rec: LocalRecollect) -> None:
+    said(rec, "I live in Porto.", "monday")
+    [one] = candidates(rec)
+    rec.reject(one.id)
+    before = rec.maintenance.status().rejected
+    rec.undo(one.id)
 
-    assert (before, memory.maintenance.status().rejected) == (1, 0)
+    assert (before, rec.maintenance.status().rejected) == (1, 0)
 
 
 def test_what_the_engine_set_aside_is_no_junk(words_only: LocalRecollect) -> None:
@@ -358,22 +358,22 @@ def test_what_the_engine_set_aside_is_no_junk(words_only: LocalRecollect) -> Non
     assert words_only.maintenance.status().rejected == 0
 
 
-def test_a_contradiction_counts_while_both_sides_stand(memory: LocalRecollect, clock: FakeClock) -> None:
-    said(memory, "The staging server listens on port 8080.", "monday")
+def test_a_contradiction_counts_while_both_sides_stand(rec: LocalRecollect, clock: FakeClock) -> None:
+    said(rec, "The staging server listens on port 8080.", "monday")
     clock.advance(days=1)
-    said(memory, "The staging server listens on port 9090.", "tuesday")
-    standing = memory.maintenance.status().contradictions
-    new, _ = candidates(memory)
-    memory.promote(new.id, replaces=True)
-    replaced = memory.maintenance.status().contradictions
-    memory.undo(new.id)
+    said(rec, "The staging server listens on port 9090.", "tuesday")
+    standing = rec.maintenance.status().contradictions
+    new, _ = candidates(rec)
+    rec.promote(new.id, replaces=True)
+    replaced = rec.maintenance.status().contradictions
+    rec.undo(new.id)
 
-    assert (standing, replaced, memory.maintenance.status().contradictions) == (1, 0, 1)
+    assert (standing, replaced, rec.maintenance.status().contradictions) == (1, 0, 1)
 
 
-def test_a_contradiction_linked_both_ways_is_one_pair(memory: LocalRecollect) -> None:
-    one, other = memory.ingest("The door is red."), memory.ingest("The door is blue.")
-    memory.link(one.id, "contradicts", other.id)
-    memory.link(other.id, "contradicts", one.id)
+def test_a_contradiction_linked_both_ways_is_one_pair(rec: LocalRecollect) -> None:
+    one, other = rec.ingest("The door is red."), rec.ingest("The door is blue.")
+    rec.link(one.id, "contradicts", other.id)
+    rec.link(other.id, "contradicts", one.id)
 
-    assert memory.maintenance.status().contradictions == 1
+    assert rec.maintenance.status().contradictions == 1

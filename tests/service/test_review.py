@@ -20,7 +20,6 @@ from recollect import (
     Status,
     TooLarge,
 )
-from recollect.service import review
 from recollect.service.review import SNAPSHOT_THRESHOLD
 from support import START, FakeClock, candidates, open_memory
 
@@ -224,7 +223,7 @@ def test_many_means_all_or_none(rec: LocalRecollect) -> None:
     with pytest.raises(IllegalTransition):
         rec.inbox.reject([ids[0], ids[1], ids[3]])
     with pytest.raises(IllegalTransition):
-        review.undo(rec._services, [ids[3], ids[0]])
+        rec.inbox.undo([ids[3], ids[0]])
 
     assert statuses(rec, *found) == [Status.INBOX] * 3 + [Status.ACTIVE]
     assert len(explained(rec, ids[0]).changes) == 1
@@ -234,7 +233,7 @@ def test_many_are_taken_back_together(rec: LocalRecollect) -> None:
     found = add_candidates(rec, 3)
     rec.inbox.promote([one.id for one in found])
 
-    back = review.undo(rec._services, [one.id for one in found])
+    back = rec.inbox.undo([one.id for one in found])
 
     assert {one.status for one in back} == {Status.INBOX}
     assert len(candidates(rec)) == 3
@@ -552,7 +551,7 @@ def test_a_reviewer_sees_why_against_what_from_where_and_who(
     assert one.memory.content == OTHER_PORT
     assert one.memory.evidence[0].quote == OTHER_PORT
     assert one.why == "held: it speaks against something known"
-    assert [rival.id for rival in one.rivals] == [old.id]
+    assert [rival.id for rival in one.conflicts] == [old.id]
     assert one.source == "Stand-up, 2026-05-09"
     assert one.voice == "user"
 
@@ -567,7 +566,7 @@ def test_a_source_without_a_title_is_known_by_its_kind_and_day(rec: LocalRecolle
     assert captured.why == "held: a fact about the user waits for confirmation"
     assert (by_hand.source, by_hand.voice) == ("manual, 2026-05-08", "")
     assert by_hand.why == "written by hand"
-    assert captured.rivals == by_hand.rivals == ()
+    assert captured.conflicts == by_hand.conflicts == ()
 
 
 def test_what_waits_can_be_narrowed_to_a_place_and_a_type(rec: LocalRecollect) -> None:

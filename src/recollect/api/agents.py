@@ -9,25 +9,12 @@ from recollect.api.agent_tools import AgentTools
 from recollect.api.arguments import AgentLike, ConversationLike, FilePath, Place
 from recollect.api.noun import Noun
 from recollect.domain.agent import Agent, AgentReceipt
+from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
 from recollect.domain.conversation import Conversation, Message
-from recollect.domain.agent_transfer import AgentExport, AgentImport, Merge
 from recollect.wire.material_files import file_path
-from recollect.wire.requests.agents import (
-    WARN_AT,
-    BranchAgentRequest,
-    CloneAgentRequest,
-    CreateAgentRequest,
-    DeleteAgentRequest,
-    ExportAgentRequest,
-    GetAgentRequest,
-    GetContextWindowRequest,
-    ImportAgentRequest,
-    ListAgentsRequest,
-    MergeAgentsRequest,
-    PinAgentRequest,
-    UpdateAgentRequest,
-)
+from recollect.wire.requests import agents as requests
+from recollect.wire.requests.agents import WARN_AT
 
 
 class Agents(Noun):
@@ -44,11 +31,11 @@ class Agents(Noun):
         default_blocks: bool = True,
     ) -> Agent:
         """Create an agent with the default blocks (persona, human, project, …)."""
-        return self._send(CreateAgentRequest, locals())
+        return self._send(requests.CreateAgentRequest, locals())
 
     def get(self, agent: AgentLike) -> Agent:
         """Return one agent."""
-        return self._send(GetAgentRequest, locals())
+        return self._send(requests.GetAgentRequest, locals())
 
     def update(
         self,
@@ -61,19 +48,19 @@ class Agents(Noun):
         metadata: Mapping[str, Any] | EllipsisType | None = ...,
     ) -> Agent:
         """Change the given settings of an agent."""
-        return self._send(UpdateAgentRequest, locals())
+        return self._send(requests.UpdateAgentRequest, locals())
 
     def pin(self, agent: AgentLike, where: str = "global", *, project: Place = None) -> Agent:
         """Pin an agent: *where* is `global`, `local` to a project, or '' to unpin it."""
-        return self._send(PinAgentRequest, locals())
+        return self._send(requests.PinAgentRequest, locals())
 
     def delete(self, agent: AgentLike) -> AgentReceipt:
         """Delete an agent and everything it owns; shared blocks stay. Return a receipt."""
-        return self._send(DeleteAgentRequest, locals())
+        return self._send(requests.DeleteAgentRequest, locals())
 
     def clone(self, agent: AgentLike, name: str, *, conversations: bool = False) -> Agent:
         """Make an independent copy with its own blocks and archive; shared blocks stay shared."""
-        return self._send(CloneAgentRequest, locals())
+        return self._send(requests.CloneAgentRequest, locals())
 
     def branch(
         self,
@@ -88,7 +75,7 @@ class Agents(Noun):
         *at* is the last message the copy knows: a message, a conversation (its last message), or a
         conversation and a position. Blocks and archive are copied as they are now.
         """
-        return self._send(BranchAgentRequest, locals())
+        return self._send(requests.BranchAgentRequest, locals())
 
     def merge(
         self,
@@ -97,14 +84,14 @@ class Agents(Noun):
         *,
         take: Mapping[str, str] | None = None,
         dry_run: bool = False,
-    ) -> Merge:
+    ) -> AgentMerge:
         """
         Merge the blocks and passages of *other* into *into*; *other* does not change.
 
         A block that both changed is a conflict and stays as it is, unless *take* says for its label
         `ours`, `theirs` or the text to use.
         """
-        return self._send(MergeAgentsRequest, locals())
+        return self._send(requests.MergeAgentsRequest, locals())
 
     def context_window(
         self,
@@ -117,7 +104,7 @@ class Agents(Noun):
         warn_at: float = WARN_AT,
     ) -> WindowOverview:
         """Return how many tokens each section of an agent's context window uses, with warnings."""
-        return self._send(GetContextWindowRequest, locals())
+        return self._send(requests.GetContextWindowRequest, locals())
 
     def export(self, agent: AgentLike, path: FilePath, *, format: str = "recollect") -> AgentExport:
         """
@@ -126,13 +113,15 @@ class Agents(Noun):
         The format `recollect` keeps everything; `af` is Letta's, and the notes of the result list
         what it cannot hold.
         """
-        request = ExportAgentRequest.of({"agent": agent, "format": format})
+        request = requests.ExportAgentRequest.of({"agent": agent, "format": format})
         target = file_path(path)
         return replace(self._transport.download(request, target), path=str(target))
 
     def import_(self, path: FilePath, name: str | None = None) -> AgentImport:
         """Create an agent, with new ids, from a file of either format; *name* renames it."""
-        return self._transport.upload(ImportAgentRequest.of({"name": name}), file_path(path))
+        return self._transport.upload(
+            requests.ImportAgentRequest.of({"name": name}), file_path(path)
+        )
 
     def tools(
         self,
@@ -146,4 +135,4 @@ class Agents(Noun):
 
     def list(self, *, pinned: str | None = None, project: Place = None) -> list[Agent]:
         """Return agents, pinned ones first; *pinned* and *project* filter by their pins."""
-        return self._send(ListAgentsRequest, locals())
+        return self._send(requests.ListAgentsRequest, locals())

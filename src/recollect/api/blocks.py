@@ -7,25 +7,7 @@ from typing import Any
 from recollect.api.arguments import AgentLike, BlockLike, ConversationLike, Moment, Place
 from recollect.api.noun import Noun
 from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion
-from recollect.wire.requests.blocks import (
-    AppendBlockRequest,
-    AttachBlockRequest,
-    CreateBlockRequest,
-    DeleteBlockRequest,
-    DetachBlockRequest,
-    GetBlockDiffRequest,
-    GetBlockHistoryRequest,
-    GetBlockRequest,
-    GetBlocksFingerprintRequest,
-    InsertInBlockRequest,
-    ListBlockChangesRequest,
-    ListBlocksRequest,
-    ReplaceInBlockRequest,
-    RollbackBlockRequest,
-    SearchBlocksRequest,
-    SetBlockRequest,
-    UpdateBlockRequest,
-)
+from recollect.wire.requests import blocks as requests
 
 
 class Blocks(Noun):
@@ -59,7 +41,7 @@ class Blocks(Noun):
 
         A block has one owner. If several are given, *scope* says which of them owns the block.
         """
-        return self._send(CreateBlockRequest, locals())
+        return self._send(requests.CreateBlockRequest, locals())
 
     def get(
         self,
@@ -70,7 +52,7 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> Block:
         """Return one block."""
-        return self._send(GetBlockRequest, locals())
+        return self._send(requests.GetBlockRequest, locals())
 
     def set(
         self,
@@ -85,7 +67,7 @@ class Blocks(Noun):
         reason: str = "",
     ) -> Block:
         """Replace the value of a block."""
-        return self._send(SetBlockRequest, locals())
+        return self._send(requests.SetBlockRequest, locals())
 
     def append(
         self,
@@ -100,7 +82,7 @@ class Blocks(Noun):
         reason: str = "",
     ) -> Block:
         """Append *text* to a block as new lines."""
-        return self._send(AppendBlockRequest, locals())
+        return self._send(requests.AppendBlockRequest, locals())
 
     def replace(
         self,
@@ -116,7 +98,7 @@ class Blocks(Noun):
         reason: str = "",
     ) -> Block:
         """Replace *old*, which must occur exactly once, by *new*."""
-        return self._send(ReplaceInBlockRequest, locals())
+        return self._send(requests.ReplaceInBlockRequest, locals())
 
     def insert(
         self,
@@ -132,7 +114,7 @@ class Blocks(Noun):
         reason: str = "",
     ) -> Block:
         """Insert *text* after *line* lines of a block: 0 is the beginning, -1 the end."""
-        return self._send(InsertInBlockRequest, locals())
+        return self._send(requests.InsertInBlockRequest, locals())
 
     def update(
         self,
@@ -152,7 +134,7 @@ class Blocks(Noun):
         metadata: Mapping[str, Any] | EllipsisType | None = ...,
     ) -> Block:
         """Change the given settings of a block; its value stays."""
-        return self._send(UpdateBlockRequest, locals())
+        return self._send(requests.UpdateBlockRequest, locals())
 
     def history(
         self,
@@ -163,7 +145,7 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> list[BlockVersion]:
         """Return every version of a block, oldest first, with author, time and reason."""
-        return self._send(GetBlockHistoryRequest, locals())
+        return self._send(requests.GetBlockHistoryRequest, locals())
 
     def diff(
         self,
@@ -176,7 +158,7 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> str:
         """Return a unified diff of two versions; *newer* defaults to the current one."""
-        return self._send(GetBlockDiffRequest, locals())
+        return self._send(requests.GetBlockDiffRequest, locals())
 
     def rollback(
         self,
@@ -191,15 +173,15 @@ class Blocks(Noun):
         reason: str = "",
     ) -> Block:
         """Restore the value of an earlier version as a new version."""
-        return self._send(RollbackBlockRequest, locals())
+        return self._send(requests.RollbackBlockRequest, locals())
 
     def attach(self, agent: AgentLike, block: BlockLike) -> Block:
         """Attach a shared (global) block to an agent."""
-        return self._send(AttachBlockRequest, locals())
+        return self._send(requests.AttachBlockRequest, locals())
 
     def detach(self, agent: AgentLike, label: str) -> Block:
         """Detach a shared block from an agent; the block itself stays."""
-        return self._send(DetachBlockRequest, locals())
+        return self._send(requests.DetachBlockRequest, locals())
 
     def delete(
         self,
@@ -210,7 +192,7 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> Block:
         """Delete a block and its history, for every agent that has it."""
-        return self._send(DeleteBlockRequest, locals())
+        return self._send(requests.DeleteBlockRequest, locals())
 
     def changes(
         self,
@@ -221,7 +203,7 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> list[BlockChange]:
         """Return the changes since a moment to the blocks an agent sees, by any process."""
-        return self._send(ListBlockChangesRequest, locals())
+        return self._send(requests.ListBlockChangesRequest, locals())
 
     def fingerprint(
         self,
@@ -231,7 +213,7 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> str:
         """Return a text that changes whenever the blocks an agent sees change."""
-        return self._send(GetBlocksFingerprintRequest, locals())
+        return self._send(requests.GetBlocksFingerprintRequest, locals())
 
     def search(
         self,
@@ -243,7 +225,7 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> list[BlockHit]:
         """Return the blocks an agent sees that match *query*, best first."""
-        return self._send(SearchBlocksRequest, locals())
+        return self._send(requests.SearchBlocksRequest, locals())
 
     def list(
         self,
@@ -253,4 +235,4 @@ class Blocks(Noun):
         conversation: ConversationLike | None = None,
     ) -> list[Block]:
         """Return the blocks an agent sees, in prompt order; without an agent, every block."""
-        return self._send(ListBlocksRequest, locals())
+        return self._send(requests.ListBlocksRequest, locals())

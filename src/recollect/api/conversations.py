@@ -22,29 +22,7 @@ from recollect.domain.conversation import (
     Pin,
     Summary,
 )
-from recollect.wire.requests.conversations import (
-    AddMessageRequest,
-    AddPinRequest,
-    AppendMessageRequest,
-    AppendMessagesRequest,
-    CompactConversationRequest,
-    DeleteConversationRequest,
-    EndConversationRequest,
-    GetConversationRequest,
-    ListAgentMessagesRequest,
-    ListConversationsRequest,
-    ListMessagesInContextRequest,
-    ListMessagesRequest,
-    ListPinsRequest,
-    ListSummariesRequest,
-    PinMessageRequest,
-    RemovePinRequest,
-    RenameConversationRequest,
-    ResumeConversationRequest,
-    SearchForLettaRequest,
-    SearchMessagesRequest,
-    StartConversationRequest,
-)
+from recollect.wire.requests import conversations as requests
 
 
 class Conversations(Noun):
@@ -61,11 +39,11 @@ class Conversations(Noun):
         started_at: Moment = None,
     ) -> Conversation:
         """Start a conversation; an agent with a new name is created."""
-        return self._send(StartConversationRequest, locals())
+        return self._send(requests.StartConversationRequest, locals())
 
     def get(self, conversation: ConversationLike) -> Conversation:
         """Return one conversation."""
-        return self._send(GetConversationRequest, locals())
+        return self._send(requests.GetConversationRequest, locals())
 
     def end(
         self, conversation: ConversationLike, *, ended_at: Moment = None, capture: bool = False
@@ -74,19 +52,19 @@ class Conversations(Noun):
 
         *capture* also captures its messages, so that the engine extracts candidates from them.
         """
-        return self._send(EndConversationRequest, locals())
+        return self._send(requests.EndConversationRequest, locals())
 
     def resume(self, conversation: ConversationLike) -> Conversation:
         """Reopen an ended conversation."""
-        return self._send(ResumeConversationRequest, locals())
+        return self._send(requests.ResumeConversationRequest, locals())
 
     def rename(self, conversation: ConversationLike, title: str) -> Conversation:
         """Change the title of a conversation."""
-        return self._send(RenameConversationRequest, locals())
+        return self._send(requests.RenameConversationRequest, locals())
 
     def delete(self, conversation: ConversationLike) -> ConversationReceipt:
         """Delete a conversation and its messages; return a receipt."""
-        return self._send(DeleteConversationRequest, locals())
+        return self._send(requests.DeleteConversationRequest, locals())
 
     def append(
         self,
@@ -103,13 +81,13 @@ class Conversations(Noun):
         pinned: bool = False,
     ) -> Message:
         """Append a message; full text finds it at once."""
-        return self._send(AppendMessageRequest, locals())
+        return self._send(requests.AppendMessageRequest, locals())
 
     def append_many(
         self, conversation: ConversationLike, messages: Sequence[Mapping[str, Any]]
     ) -> list[Message]:
         """Append several messages, all or none; each a dict of `append`'s arguments."""
-        return self._send(AppendMessagesRequest, locals())
+        return self._send(requests.AppendMessagesRequest, locals())
 
     def add_message(
         self,
@@ -124,7 +102,7 @@ class Conversations(Noun):
 
         After four hours without a message the next one starts a new conversation.
         """
-        return self._send(AddMessageRequest, locals())
+        return self._send(requests.AddMessageRequest, locals())
 
     def messages(
         self,
@@ -139,37 +117,37 @@ class Conversations(Noun):
 
         *before* returns the messages before that position, newest first, and ignores *start*.
         """
-        return self._send(ListMessagesRequest, locals())
+        return self._send(requests.ListMessagesRequest, locals())
 
     def agent_messages(
         self, agent: AgentLike, *, limit: int = 100, offset: int = 0, roles: Texts | None = None
     ) -> list[Message]:
         """Return the messages of all conversations of an agent, newest first."""
-        return self._send(ListAgentMessagesRequest, locals())
+        return self._send(requests.ListAgentMessagesRequest, locals())
 
     def messages_in_context(self, conversation: ConversationLike) -> list[Message]:
         """Return the messages that no summary has replaced, in order."""
-        return self._send(ListMessagesInContextRequest, locals())
+        return self._send(requests.ListMessagesInContextRequest, locals())
 
     def summaries(self, conversation: ConversationLike) -> list[Summary]:
         """Return the summaries of a conversation, oldest first."""
-        return self._send(ListSummariesRequest, locals())
+        return self._send(requests.ListSummariesRequest, locals())
 
     def pin_message(self, message: MessageLike, *, pinned: bool = True) -> Message:
         """Pin a message so that compaction keeps it in context, or unpin it."""
-        return self._send(PinMessageRequest, locals())
+        return self._send(requests.PinMessageRequest, locals())
 
     def pin(self, conversation: ConversationLike, content: str, *, kind: str = "note") -> Pin:
         """Pin a ticket, a debug note or a decision to a conversation."""
-        return self._send(AddPinRequest, locals())
+        return self._send(requests.AddPinRequest, locals())
 
     def unpin(self, pin: Pin | str) -> Pin:
         """Remove a pin."""
-        return self._send(RemovePinRequest, locals())
+        return self._send(requests.RemovePinRequest, locals())
 
     def pins(self, conversation: ConversationLike) -> list[Pin]:
         """Return the pins of a conversation, oldest first."""
-        return self._send(ListPinsRequest, locals())
+        return self._send(requests.ListPinsRequest, locals())
 
     def search(
         self,
@@ -190,7 +168,7 @@ class Conversations(Noun):
         Times in the query ("last Friday", "three sessions ago") are resolved relative to *asked_at*
         and to *asked_in*, the current conversation. *mode* is hybrid, fts or vector.
         """
-        return self._send(SearchMessagesRequest, locals())
+        return self._send(requests.SearchMessagesRequest, locals())
 
     def letta_search(
         self,
@@ -204,8 +182,8 @@ class Conversations(Noun):
         asked_at: Moment = None,
         asked_in: ConversationLike | None = None,
     ) -> Mapping[str, Any]:
-        """Search messages and return the result in the shape of Letta's `conversation_search` tool."""
-        return self._send(SearchForLettaRequest, locals())
+        """Search messages; return the result in the shape of Letta's `conversation_search`."""
+        return self._send(requests.SearchForLettaRequest, locals())
 
     def compact(
         self,
@@ -225,7 +203,7 @@ class Conversations(Noun):
         is reached. The last messages, pinned ones and decisions stay; a tool call stays with its
         result. Return None if nothing was replaced; *force* ignores the threshold.
         """
-        return self._send(CompactConversationRequest, locals())
+        return self._send(requests.CompactConversationRequest, locals())
 
     def list(
         self,
@@ -237,4 +215,4 @@ class Conversations(Noun):
         offset: int = 0,
     ) -> list[Conversation]:
         """Return conversations, newest first."""
-        return self._send(ListConversationsRequest, locals())
+        return self._send(requests.ListConversationsRequest, locals())

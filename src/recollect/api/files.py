@@ -5,16 +5,8 @@ from collections.abc import Sequence
 from recollect.api.arguments import AgentLike, FilePath, FileRequest, Place
 from recollect.api.noun import Noun
 from recollect.domain.file import FileHit, FileWindow, GrepPage
-from recollect.wire.requests.files import (
-    MOST_OPEN,
-    CloseFilesRequest,
-    ForgetFilesRequest,
-    GrepFilesRequest,
-    IndexFilesRequest,
-    ListOpenFilesRequest,
-    OpenFilesRequest,
-    SearchFilesRequest,
-)
+from recollect.wire.requests import files as file_requests
+from recollect.wire.requests.files import MOST_OPEN
 
 
 class Files(Noun):
@@ -38,15 +30,15 @@ class Files(Noun):
 
         If more than *most_open* would be open, the least recently used are closed.
         """
-        return self._send(OpenFilesRequest, locals())
+        return self._send(file_requests.OpenFilesRequest, locals())
 
     def list_open(self, agent: AgentLike, *, roots: Sequence[FilePath] = ()) -> list[FileWindow]:
         """Return the files an agent has open, with their current content."""
-        return self._send(ListOpenFilesRequest, locals())
+        return self._send(file_requests.ListOpenFilesRequest, locals())
 
     def close(self, agent: AgentLike, paths: Sequence[FilePath] | None = None) -> list[str]:
         """Close some files of an agent, or all; return their paths."""
-        return self._send(CloseFilesRequest, locals())
+        return self._send(file_requests.CloseFilesRequest, locals())
 
     def grep(
         self,
@@ -61,18 +53,18 @@ class Files(Noun):
         offset: int = 0,
     ) -> GrepPage:
         """Search files by a regular expression, one page at a time, within safety limits."""
-        return self._send(GrepFilesRequest, locals())
+        return self._send(file_requests.GrepFilesRequest, locals())
 
     def index(
         self, *, project: Place = None, roots: Sequence[FilePath] = (), include: str | None = None
     ) -> int:
         """Index the text of files for semantic search; return how many were read."""
-        return self._send(IndexFilesRequest, locals())
+        return self._send(file_requests.IndexFilesRequest, locals())
 
     def forget(self, paths: Sequence[FilePath] | None = None, *, project: Place) -> int:
         """Remove files of a project, or all of them, from the index; return how many."""
-        return self._send(ForgetFilesRequest, locals())
+        return self._send(file_requests.ForgetFilesRequest, locals())
 
     def search(self, query: str, *, project: Place = None, limit: int = 5) -> list[FileHit]:
         """Return the indexed files that answer *query*, best first."""
-        return self._send(SearchFilesRequest, locals())
+        return self._send(file_requests.SearchFilesRequest, locals())

@@ -2,15 +2,9 @@
 
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
 from recollect.api.noun import Noun
+from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory
-from recollect.domain.maintenance import Waiting
-from recollect.wire.requests.inbox import (
-    DecideRequest,
-    ListInboxRequest,
-    PromoteManyRequest,
-    RejectManyRequest,
-    UndoManyRequest,
-)
+from recollect.wire.requests import inbox as requests
 
 
 class Inbox(Noun):
@@ -26,7 +20,7 @@ class Inbox(Noun):
         superseded) or `reject` (archived). Return every memory that changed, the named one first;
         `undo` of that one reverts all of them. *by* is user or agent, for the history.
         """
-        return self._send(DecideRequest, locals())
+        return self._send(requests.DecideRequest, locals())
 
     def promote(
         self,
@@ -37,15 +31,15 @@ class Inbox(Noun):
         scope: str | None = None,
     ) -> list[Memory]:
         """Make candidates active, all or none; `scope="global"` shows them to all agents."""
-        return self._send(PromoteManyRequest, locals())
+        return self._send(requests.PromoteManyRequest, locals())
 
     def reject(self, memory_ids: Texts, reason: str = "") -> list[Memory]:
         """Archive candidates with the reason, all or none."""
-        return self._send(RejectManyRequest, locals())
+        return self._send(requests.RejectManyRequest, locals())
 
     def undo(self, memory_ids: Texts) -> list[Memory]:
         """Undo the last change of each memory, all or none."""
-        return self._send(UndoManyRequest, locals())
+        return self._send(requests.UndoManyRequest, locals())
 
     def list(
         self,
@@ -63,7 +57,7 @@ class Inbox(Noun):
         until: Moment = None,
         asked_at: Moment = None,
         everywhere: bool = True,
-    ) -> list[Waiting]:
+    ) -> list[InboxItem]:
         """
         Return the candidates in review order: grouped, the most certain first, without duplicates.
 
@@ -71,4 +65,4 @@ class Inbox(Noun):
         candidates say the same. *limit* counts items without their duplicates; `number` and `of`
         say how many there are. With `grouped=False` each candidate is an item, newest first.
         """
-        return self._send(ListInboxRequest, locals())
+        return self._send(requests.ListInboxRequest, locals())

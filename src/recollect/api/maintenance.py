@@ -4,12 +4,7 @@ from collections.abc import Mapping
 
 from recollect.api.noun import Noun
 from recollect.domain.maintenance import MaintenanceReport, StoreStatus, Verification
-from recollect.wire.requests.maintenance import (
-    GetStatusRequest,
-    RebuildIndexesRequest,
-    RunMaintenanceRequest,
-    VerifyRequest,
-)
+from recollect.wire.requests import maintenance as requests
 
 
 class Maintenance(Noun):
@@ -17,16 +12,16 @@ class Maintenance(Noun):
 
     def verify(self) -> Verification:
         """Check the database file, the evidence rules and the indexes."""
-        return self._send(VerifyRequest, locals())
+        return self._send(requests.VerifyRequest, locals())
 
     def rebuild(self) -> Mapping[str, int]:
         """Rebuild every index from the stored rows; return how many rows each has."""
-        return self._send(RebuildIndexesRequest, locals())
+        return self._send(requests.RebuildIndexesRequest, locals())
 
     def status(self) -> StoreStatus:
         """Return what the store holds and the state of its indexes."""
-        return self._send(GetStatusRequest, locals())
+        return self._send(requests.GetStatusRequest, locals())
 
     def run(self, *, limit: int = 100) -> MaintenanceReport:
         """Run scheduled maintenance; return what a person should look at."""
-        return self._send(RunMaintenanceRequest, locals())
+        return self._send(requests.RunMaintenanceRequest, locals())

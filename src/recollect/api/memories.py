@@ -6,35 +6,29 @@ from typing import Any
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
 from recollect.api.noun import Noun
 from recollect.domain.memory import Memory
-from recollect.wire.requests.memories import (
-    ConfirmMemoryRequest,
-    GetMemoryRequest,
-    IngestManyRequest,
-    ListMemoriesRequest,
-    SetStatusRequest,
-)
+from recollect.wire.requests import memories as requests
 
 
 class Memories(Noun):
     """Read, list and change single memories."""
 
     def ingest_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:
-        """Store several memories in one transaction, all or none; each a dict of `ingest`'s arguments."""
-        return self._send(IngestManyRequest, locals())
+        """Store several memories, all or none; each is a dict of `ingest`'s arguments."""
+        return self._send(requests.IngestManyRequest, locals())
 
     def get(self, memory_id: str) -> Memory:
         """Return one memory."""
-        return self._send(GetMemoryRequest, locals())
+        return self._send(requests.GetMemoryRequest, locals())
 
     def set_status(
         self, memory_id: str, status: str, *, reason: str = "", by: str = "user"
     ) -> Memory:
         """Change a memory's status to inbox, active, superseded, contradicted or archived."""
-        return self._send(SetStatusRequest, locals())
+        return self._send(requests.SetStatusRequest, locals())
 
     def confirm(self, memory_id: str) -> Memory:
         """Record that a memory is still true, which makes it fresh again."""
-        return self._send(ConfirmMemoryRequest, locals())
+        return self._send(requests.ConfirmMemoryRequest, locals())
 
     def list(
         self,
@@ -54,4 +48,4 @@ class Memories(Noun):
         limit: int = 10,
     ) -> list[Memory]:
         """Return the newest memories that pass the filters of `search`."""
-        return self._send(ListMemoriesRequest, locals())
+        return self._send(requests.ListMemoriesRequest, locals())

@@ -20,35 +20,15 @@ from recollect.api.arguments import (
     Texts,
 )
 from recollect.api.noun import Noun, given
-from recollect.domain.context_bundle import Bundle
 from recollect.domain.capture_event import Event
+from recollect.domain.context_bundle import Bundle
 from recollect.domain.link import Link
+from recollect.domain.maintenance import Imported, Receipt
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, WhyNot
-from recollect.domain.maintenance import Imported, Receipt
 from recollect.wire.material_files import file_path, material_of
-from recollect.wire.requests.recollect import (
-    MESSAGE_LIMIT,
-    BriefingRequest,
-    CaptureConversationRequest,
-    CaptureSessionRequest,
-    ConsolidateRequest,
-    ContextForRequest,
-    DrainRequest,
-    ExplainRequest,
-    ExportRequest,
-    ForgetRequest,
-    ImportRequest,
-    IngestRequest,
-    LinkRequest,
-    PromoteRequest,
-    RejectRequest,
-    SearchRequest,
-    UndoRequest,
-    UpsertProfileFactRequest,
-    WhyNothingRequest,
-    WhyNotRequest,
-)
+from recollect.wire.requests import recollect as requests
+from recollect.wire.requests.recollect import MESSAGE_LIMIT
 
 if TYPE_CHECKING:
     # Each noun loads when it is first used: a hook that searches does not pay for the others.
@@ -101,7 +81,7 @@ class Recollect(Noun):
 
         *by* is user or agent: a memory written by an agent never counts as the user's statement.
         """
-        return self._send(IngestRequest, locals())
+        return self._send(requests.IngestRequest, locals())
 
     def capture_session(
         self,
@@ -124,7 +104,7 @@ class Recollect(Noun):
         treat as the user.
         """
         arguments = {**given(locals()), "transcript": material_of(transcript)}
-        return self._send(CaptureSessionRequest, arguments)
+        return self._send(requests.CaptureSessionRequest, arguments)
 
     def capture_conversation(
         self,
@@ -142,7 +122,7 @@ class Recollect(Noun):
     ) -> Event:
         """Store a conversation; *capture_mode* is transcript, note, summary or import."""
         arguments = {**given(locals()), "material": material_of(material)}
-        return self._send(CaptureConversationRequest, arguments)
+        return self._send(requests.CaptureConversationRequest, arguments)
 
     def search(
         self,
@@ -168,7 +148,7 @@ class Recollect(Noun):
         If no memory passes the relevance threshold, the list is empty; `why_nothing` shows the
         closest match and what it lacked. *everywhere* searches all projects and agents.
         """
-        return self._send(SearchRequest, locals())
+        return self._send(requests.SearchRequest, locals())
 
     def why_not(
         self,
@@ -190,7 +170,7 @@ class Recollect(Noun):
         everywhere: bool = False,
     ) -> WhyNot:
         """Explain why `search` with these arguments does not return one memory."""
-        return self._send(WhyNotRequest, locals())
+        return self._send(requests.WhyNotRequest, locals())
 
     def why_nothing(
         self,
@@ -211,7 +191,7 @@ class Recollect(Noun):
         everywhere: bool = False,
     ) -> WhyNot:
         """Return the closest match for *query* and why `search` does not return it."""
-        return self._send(WhyNothingRequest, locals())
+        return self._send(requests.WhyNothingRequest, locals())
 
     def context_for(
         self,
@@ -244,7 +224,7 @@ class Recollect(Noun):
         *message_limit* earlier messages are recalled; texts in *in_sight*, which the model sees
         anyway, are left out.
         """
-        return self._send(ContextForRequest, locals())
+        return self._send(requests.ContextForRequest, locals())
 
     def briefing(
         self,
@@ -263,23 +243,23 @@ class Recollect(Noun):
         It holds the newest facts, decisions, open points and sessions of the project, and the
         project's blocks, with citations. *form* is tags or markdown.
         """
-        return self._send(BriefingRequest, locals())
+        return self._send(requests.BriefingRequest, locals())
 
     def consolidate(self, ids: Sequence[str] | None = None) -> Mapping[str, int]:
         """Compare candidates with existing memories, apply the policy, and count the outcomes."""
-        return self._send(ConsolidateRequest, locals())
+        return self._send(requests.ConsolidateRequest, locals())
 
     def upsert_profile_fact(self, key: str, value: str) -> Memory:
         """Set a named fact about the user; its earlier value stays readable as superseded."""
-        return self._send(UpsertProfileFactRequest, locals())
+        return self._send(requests.UpsertProfileFactRequest, locals())
 
     def link(self, a: str, relation: str, b: str, *, note: str = "") -> Link:
         """Link memory *a* to memory *b*, or to a project written as `project:NAME`."""
-        return self._send(LinkRequest, locals())
+        return self._send(requests.LinkRequest, locals())
 
     def explain(self, some_id: str) -> MemoryExplanation | Retrieval:
         """Return the evidence, links and changes of a memory, or a logged retrieval."""
-        return self._send(ExplainRequest, locals())
+        return self._send(requests.ExplainRequest, locals())
 
     def promote(
         self, memory_id: str, *, reason: str = "", replaces: bool = False, scope: str | None = None
@@ -289,31 +269,31 @@ class Recollect(Noun):
 
         A memory of an agent stays with the agent; `scope="global"` shows it to all agents.
         """
-        return self._send(PromoteRequest, locals())
+        return self._send(requests.PromoteRequest, locals())
 
     def reject(self, memory_id: str, reason: str = "") -> Memory:
         """Archive a candidate with the reason."""
-        return self._send(RejectRequest, locals())
+        return self._send(requests.RejectRequest, locals())
 
     def undo(self, memory_id: str) -> Memory:
         """Undo the last change of a memory's status, and what else that change did."""
-        return self._send(UndoRequest, locals())
+        return self._send(requests.UndoRequest, locals())
 
     def forget(self, memory_id: str) -> Receipt:
         """Remove a memory from every table and index; return a receipt."""
-        return self._send(ForgetRequest, locals())
+        return self._send(requests.ForgetRequest, locals())
 
     def export(self, path: FilePath) -> int:
         """Write the whole store to one file (`.gz` compresses); return the number of rows."""
-        return self._transport.download(ExportRequest(), file_path(path))
+        return self._transport.download(requests.ExportRequest(), file_path(path))
 
     def import_(self, path: FilePath) -> Imported:
         """Add everything in an exported file, all or none."""
-        return self._transport.upload(ImportRequest(), file_path(path))
+        return self._transport.upload(requests.ImportRequest(), file_path(path))
 
     def drain(self) -> int:
         """Run every job that is due and embed what is pending; return how many steps that took."""
-        return self._send(DrainRequest, locals())
+        return self._send(requests.DrainRequest, locals())
 
     @cached_property
     def memories(self) -> "Memories":

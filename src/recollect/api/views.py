@@ -3,12 +3,7 @@
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
 from recollect.api.noun import Noun
 from recollect.domain.retrieval import Hit, View
-from recollect.wire.requests.views import (
-    DeleteViewRequest,
-    ListViewsRequest,
-    RunViewRequest,
-    SaveViewRequest,
-)
+from recollect.wire.requests import views as requests
 
 
 class Views(Noun):
@@ -34,16 +29,16 @@ class Views(Noun):
         limit: int = 10,
     ) -> View:
         """Save a search with its filters under a name; an existing one is replaced."""
-        return self._send(SaveViewRequest, locals())
+        return self._send(requests.SaveViewRequest, locals())
 
     def delete(self, name: str) -> None:
         """Delete a saved search."""
-        return self._send(DeleteViewRequest, locals())
+        return self._send(requests.DeleteViewRequest, locals())
 
     def run(self, name: str) -> list[Hit]:
         """Run a saved search."""
-        return self._send(RunViewRequest, locals())
+        return self._send(requests.RunViewRequest, locals())
 
     def list(self) -> list[View]:
         """Return every saved search."""
-        return self._send(ListViewsRequest, locals())
+        return self._send(requests.ListViewsRequest, locals())

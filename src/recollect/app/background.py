@@ -40,8 +40,8 @@ def rest_s(failures: int) -> float:
 class Background:
     """Works for one memory from `start` to `stop`. Both may be called from any thread."""
 
-    def __init__(self, memory: LocalRecollect, *, poll_s: float = POLL_S) -> None:
-        self._memory = memory
+    def __init__(self, rec: LocalRecollect, *, poll_s: float = POLL_S) -> None:
+        self._memory = rec
         self._poll_s = poll_s
         self._stop = threading.Event()
         self._due = threading.Event()

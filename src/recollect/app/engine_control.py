@@ -15,13 +15,14 @@ from recollect.config import expand_home
 from recollect.domain.block import BlockChange
 from recollect.domain.import_progress import ImportStep
 from recollect.domain.job import Job
+from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.domain.memory import Memory
 from recollect.domain.scope import Viewer
-from recollect.domain.maintenance import EmbedderStatus, StoreHealth
-from recollect.service import jobs, read, review, upkeep
-from recollect.service.once import once
-from recollect.service.places import Where
+from recollect.service import jobs, maintenance, review
+from recollect.service.idempotency import run_once
+from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
+from recollect.wire.requests.shared import PlaceFields
 
 Result = TypeVar("Result")
 
@@ -34,27 +35,27 @@ class EngineControl:
 
     def run_jobs_in_steps(self) -> Iterator[Job]:
         """Run every job that is due, yielding each one that was claimed."""
-        return jobs.work_in_steps(self._services)
+        return jobs.run_jobs_in_steps(self._services)
 
     def drain_in_steps(self) -> Iterator[int]:
         """Do what `drain` does, yielding how much each step did."""
-        return upkeep.drain_in_steps(self._services)
+        return maintenance.drain_in_steps(self._services)
 
     def embed_batch(self) -> int:
         """Embed one batch of pending items; return how many, 0 if the embedder is unavailable."""
-        return upkeep.embed_some(self._services)
+        return maintenance.embed_batch(self._services)
 
     def prune_retrievals(self) -> int:
         """Remove one batch of old logged retrievals if there are too many; return how many."""
-        return upkeep.prune_log(self._services)
+        return maintenance.prune_retrievals(self._services)
 
     def warm_up(self) -> bool:
         """Load the embedder if it runs on this machine; return whether it does."""
-        return upkeep.warm(self._services)
+        return maintenance.warm_up(self._services)
 
     def pulse(self) -> StoreHealth:
         """Return a quick health check of the store that does not load the embedder."""
-        return upkeep.pulse(self._services)
+        return maintenance.check_health(self._services)
 
     def embedder_status(self) -> EmbedderStatus:
         """Return what is known of the embedder without calling it."""
@@ -62,7 +63,7 @@ class EngineControl:
 
     def run_once(self, key: str, fingerprint: str, run: Callable[[], Result]) -> Result:
         """Return the result of *run* unless a request with the idempotency key *key* ran before."""
-        return once(self._services, key, fingerprint, run)
+        return run_once(self._services, key, fingerprint, run)
 
     def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
         """Call *listener* on every change of a block in this process; return how to unsubscribe."""
@@ -70,12 +71,13 @@ class EngineControl:
 
     def duplicates_of(self, memory_id: str) -> list[Memory]:
         """Return the candidates grouped with one: `inbox.decide` decides about all of them."""
-        return review.duplicates(self._services, memory_id)
+        return review.list_duplicates(self._services, memory_id)
 
     def viewer(self, *, project: Place = None, agent: AgentLike | None = None) -> Viewer:
         """Return which project and agent a request sees, by id."""
-        place = project if project is None or isinstance(project, str) else Path(project)
-        return read.viewer(self._services, Where.of(place, None, agent, None))
+        place = place_of(PlaceFields.model_validate({"project": project, "agent": agent}))
+        with self._services.store.read() as tables:
+            return find_viewer(tables, place)
 
     def import_history_in_steps(
         self,
@@ -99,7 +101,7 @@ class EngineControl:
         from recollect.service.imports import run
         from recollect.service.imports.past import Machine
 
-        place = project if project is None or isinstance(project, str) else Path(project)
+        place = PlaceFields.model_validate({"project": project}).project
         options = run.wish(
             source,
             [expand_home(str(Path(path))) for path in paths],

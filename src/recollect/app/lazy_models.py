@@ -4,7 +4,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from recollect.config import Settings
-from recollect.domain.maintenance import EmbedderStatus, EmbedderState
+from recollect.domain.maintenance import EmbedderState, EmbedderStatus
 from recollect.errors import RecollectError, StoreError
 from recollect.models.model_names import embedder_name_and_dimension
 from recollect.store.sqlite.store import SqliteStore

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from recollect.api.arguments import FilePath
 from recollect.api.models import Models
 from recollect.api.noun import Transport
-from recollect.domain.embedding_model import EmbeddingModel, Reembedded
-from recollect.service import embedders
+from recollect.domain.embedding_model import EmbeddingModel, ReembedProgress
+from recollect.service import embedding_models
 from recollect.service.services import Services
 from recollect.wire.material_files import file_path
 
@@ -23,12 +23,12 @@ class LocalModels(Models):
     ) -> EmbeddingModel:
         """Copy a model folder to the models of this machine, after it has embedded a sentence."""
         path = file_path(folder)
-        return embedders.add_model(self._services, path, name=name, in_place=replace)
+        return embedding_models.add_model(self._services, path, name=name, in_place=replace)
 
     def remove(self, name: str) -> EmbeddingModel:
         """Remove a model that `add` copied here; a model this store needs is refused."""
-        return embedders.remove_model(self._services, name)
+        return embedding_models.remove_model(self._services, name)
 
-    def reembed_in_steps(self) -> Iterator[Reembedded]:
+    def reembed_in_steps(self) -> Iterator[ReembedProgress]:
         """Embed everything with the chosen model, yielding the progress after each batch."""
-        return embedders.reembed_in_steps(self._services)
+        return embedding_models.reembed_in_steps(self._services)

@@ -9,7 +9,7 @@ from typing import Any
 from recollect.domain.scope import Scope
 
 
-class Pinned(StrEnum):
+class AgentPinning(StrEnum):
     """Whether an agent is listed first: not, in one project, or everywhere."""
 
     NOT = ""
@@ -26,7 +26,7 @@ class Agent:
     description: str = ""
     model: str = ""
     system_prompt: str = ""
-    pinned: Pinned = Pinned.NOT
+    pinned: AgentPinning = AgentPinning.NOT
     metadata: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime
     updated_at: datetime

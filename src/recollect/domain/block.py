@@ -17,7 +17,7 @@ from recollect.errors import BlockReadOnly, InvalidInput, TooLarge
 DEFAULT_LIMIT = 20_000  # characters
 
 
-class By(StrEnum):
+class BlockAuthor(StrEnum):
     """Who changed a block."""
 
     USER = "user"
@@ -56,7 +56,7 @@ class BlockVersion:
     block_id: str
     version: int
     value: str
-    by: By
+    by: BlockAuthor
     reason: str
     changed_at: datetime
 
@@ -68,7 +68,7 @@ class BlockChange:
     block_id: str
     label: str
     version: int
-    by: By
+    by: BlockAuthor
     changed_at: datetime
 
 
@@ -84,9 +84,9 @@ class BlockHit:
 Edit = Callable[[str], str]
 
 
-def edit_block(block: Block, edit: Edit, *, by: By, at: datetime) -> Block:
+def edit_block(block: Block, edit: Edit, *, by: BlockAuthor, at: datetime) -> Block:
     """Return *block* with the edited value and the next version, or raise if not allowed."""
-    if block.read_only and by is not By.SYSTEM:
+    if block.read_only and by is not BlockAuthor.SYSTEM:
         raise BlockReadOnly(
             f"the block {block.label!r} is read-only and cannot be edited; "
             "make it writable first if you may"

@@ -27,7 +27,7 @@ class SectionName(StrEnum):
     HISTORY = "history"
 
 
-class Form(StrEnum):
+class BundleFormat(StrEnum):
     """The format of the text: XML-like tags, or Markdown headings."""
 
     TAGS = "tags"
@@ -54,7 +54,7 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dropped:
+class DroppedItem:
     """An item that was found but left out or truncated, and the reason."""
 
     item_id: str
@@ -85,7 +85,7 @@ class Bundle:
     summary: Summary | None = None
     pins: tuple[Pin, ...] = ()
     history: tuple[Message, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
     retrieval_id: str | None = None
 
 

@@ -19,7 +19,7 @@ class EmbeddingModel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelChosen:
+class ModelSelection:
     """The result of choosing a model."""
 
     model: EmbeddingModel
@@ -27,7 +27,7 @@ class ModelChosen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reembedded:
+class ReembedProgress:
     """The progress of embedding every item by the wanted model."""
 
     identity: str

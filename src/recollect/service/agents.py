@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.domain import limits
-from recollect.domain.agent import Agent, AgentReceipt, Pinned
+from recollect.domain.agent import Agent, AgentReceipt, AgentPinning
 from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
@@ -64,7 +64,7 @@ def create_agent(services: Services, request: CreateAgentRequest) -> Agent:
     return services.store.write(write)
 
 
-def known_agent(tables: Tables, agent: str) -> Agent:
+def require_agent(tables: Tables, agent: str) -> Agent:
     """Return the agent with that name or id, or raise `NotFound`."""
     existing = find_agent(tables, agent.strip())
     if existing is None:
@@ -78,7 +78,7 @@ def known_agent(tables: Tables, agent: str) -> Agent:
 def get_agent(services: Services, request: GetAgentRequest) -> Agent:
     """Return one agent."""
     with services.store.read() as tables:
-        return known_agent(tables, request.agent)
+        return require_agent(tables, request.agent)
 
 
 def list_agents(services: Services, request: ListAgentsRequest) -> list[Agent]:
@@ -88,13 +88,11 @@ def list_agents(services: Services, request: ListAgentsRequest) -> list[Agent]:
         if request.pinned is not None:
             agents = [agent for agent in agents if agent.pinned is request.pinned]
         if request.project is not None:
-            project_id = find_viewer(
-                tables, RequestPlace.of(request.project, None, None, None)
-            ).project_id
+            project_id = find_viewer(tables, RequestPlace.of(request.project)).project_id
             agents = [
                 agent for agent in agents if agent.metadata.get(PINNED_IN, project_id) == project_id
             ]
-    return sorted(agents, key=lambda agent: (agent.pinned is Pinned.NOT, agent.name))
+    return sorted(agents, key=lambda agent: (agent.pinned is AgentPinning.NOT, agent.name))
 
 
 def update_agent(services: Services, request: UpdateAgentRequest) -> Agent:
@@ -102,7 +100,7 @@ def update_agent(services: Services, request: UpdateAgentRequest) -> Agent:
     changes = _settings(request, request.model_fields_set - {"agent"})
 
     def write(tables: Tables) -> Agent:
-        former = known_agent(tables, request.agent)
+        former = require_agent(tables, request.agent)
         rival = tables.agents.by_name(changes.get("name", former.name))
         if rival is not None and rival.id != former.id:
             raise AlreadyExists(f"there is an agent named {rival.name!r} already")
@@ -124,14 +122,14 @@ def _settings(
 def pin_agent(services: Services, request: PinAgentRequest) -> Agent:
     """Pin an agent globally or to one project, or unpin it."""
     pin = request.where
-    if pin is Pinned.LOCAL and request.project is None:
+    if pin is AgentPinning.LOCAL and request.project is None:
         raise InvalidInput("a local pin needs the project it is for: pass project=…")
-    place = RequestPlace.of(request.project, None, None, None)
+    place = RequestPlace.of(request.project)
 
     def write(tables: Tables) -> Agent:
-        former = known_agent(tables, request.agent)
+        former = require_agent(tables, request.agent)
         metadata = {name: value for name, value in former.metadata.items() if name != PINNED_IN}
-        if pin is Pinned.LOCAL:
+        if pin is AgentPinning.LOCAL:
             metadata[PINNED_IN] = ensure_place(tables, place, services.clock).project_id
         agent = replace(former, pinned=pin, metadata=metadata, updated_at=services.clock.now())
         tables.agents.set(agent)
@@ -143,7 +141,7 @@ def pin_agent(services: Services, request: PinAgentRequest) -> Agent:
 def delete_agent(services: Services, request: DeleteAgentRequest) -> AgentReceipt:
     """Delete an agent and everything it owns; the receipt says what was deleted and what stays."""
     receipt = services.store.write(
-        lambda tables: _delete(tables, known_agent(tables, request.agent), services)
+        lambda tables: _delete(tables, require_agent(tables, request.agent), services)
     )
     return replace(receipt, kept=(*receipt.kept, *truncate_log(services)))
 

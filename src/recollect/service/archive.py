@@ -13,7 +13,7 @@ from recollect.domain.retrieval import Hit
 from recollect.domain.scope import Scope
 from recollect.errors import TooLarge
 from recollect.service import read, write
-from recollect.service.agents import known_agent
+from recollect.service.agents import require_agent
 from recollect.service.services import Services
 from recollect.text.redact import redact
 from recollect.text.token_counter import counter_for
@@ -24,8 +24,8 @@ from recollect.wire.requests.recollect import IngestRequest, SearchRequest
 def insert_passage(services: Services, request: InsertPassageRequest) -> Memory:
     """Store a passage in an agent's archive."""
     with services.store.read() as tables:
-        agent = known_agent(tables, request.agent)
-    passage = write.draft(
+        agent = require_agent(tables, request.agent)
+    passage = write.draft_memory(
         IngestRequest(
             content=request.content,
             agent=agent.id,
@@ -48,7 +48,7 @@ def insert_passage(services: Services, request: InsertPassageRequest) -> Memory:
 def search_passages(services: Services, request: SearchPassagesRequest) -> list[Hit]:
     """Return the passages that match a query, best first; the newest if it is empty."""
     with services.store.read() as tables:
-        agent = known_agent(tables, request.agent)
+        agent = require_agent(tables, request.agent)
     search = SearchRequest(
         query=request.query,
         agent=agent.id,

@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 Listener = Callable[[BlockChange], None]
 
 
-class Listeners:
+class BlockListeners:
     """The listeners of this process. Other processes see a change by the version of the block."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Listeners:
 
         return unsubscribe
 
-    def tell(self, change: BlockChange) -> None:
+    def notify(self, change: BlockChange) -> None:
         """Call every listener. The change must be on disk already."""
         for listener in self._listeners:
             try:

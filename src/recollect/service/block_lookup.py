@@ -15,7 +15,7 @@ from recollect.domain.conversation import Conversation
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import validate
-from recollect.service.agents import known_agent
+from recollect.service.agents import require_agent
 from recollect.service.place_lookup import RequestPlace, find_viewer
 from recollect.store.protocol import Tables
 from recollect.wire.requests.shared import BlockFields, BlockPlaceFields
@@ -84,21 +84,19 @@ def resolve_place(tables: Tables, request: BlockPlaceFields) -> BlockPlace:
     """Look up what a request names; a conversation brings its agent and its project."""
     conversation = agent = project_id = None
     if request.conversation is not None:
-        conversation = known_conversation(tables, request.conversation)
+        conversation = require_conversation(tables, request.conversation)
         project_id = conversation.project_id
         agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
     if request.agent is not None:
-        agent = known_agent(tables, request.agent)
+        agent = require_agent(tables, request.agent)
         if conversation and conversation.agent_id != agent.id:
             raise InvalidInput(f"conversation {conversation.id} is not one of agent {agent.name!r}")
     if request.project is not None:
-        project_id = find_viewer(
-            tables, RequestPlace.of(request.project, None, None, None)
-        ).project_id
+        project_id = find_viewer(tables, RequestPlace.of(request.project)).project_id
     return BlockPlace(agent=agent, project_id=project_id, conversation=conversation)
 
 
-def known_conversation(tables: Tables, conversation_id: str) -> Conversation:
+def require_conversation(tables: Tables, conversation_id: str) -> Conversation:
     """Return the conversation with that id, or raise `NotFound`."""
     conversation = tables.conversations.get(conversation_id)
     if conversation is None:

@@ -2,26 +2,26 @@
 
 from recollect.clock import Clock
 from recollect.domain.agent import DEFAULT_BLOCKS, Agent, DefaultBlock
-from recollect.domain.block import Block, BlockChange, BlockVersion, By
+from recollect.domain.block import Block, BlockChange, BlockVersion, BlockAuthor
 from recollect.domain.scope import Owner, Scope
 from recollect.store.protocol import Tables
 
 EVERYBODY = Owner(Scope.GLOBAL, "")
 
 
-def add_block(tables: Tables, block: Block, *, by: By, reason: str) -> None:
+def add_block(tables: Tables, block: Block, *, by: BlockAuthor, reason: str) -> None:
     """Keep a new block with the first line of its history."""
     tables.blocks.add(block)
     tables.blocks.add_version(_version(block, by, reason))
 
 
-def keep_version(tables: Tables, block: Block, *, by: By, reason: str) -> None:
+def save_version(tables: Tables, block: Block, *, by: BlockAuthor, reason: str) -> None:
     """Keep a block as it is now, and that it was so in its history."""
     tables.blocks.set(block)
     tables.blocks.add_version(_version(block, by, reason))
 
 
-def change_of(block: Block, by: By) -> BlockChange:
+def change_of(block: Block, by: BlockAuthor) -> BlockChange:
     """Return what listeners are told of a block as it is now."""
     return BlockChange(
         block_id=block.id,
@@ -59,11 +59,11 @@ def give_default_blocks(tables: Tables, clock: Clock, agent: Agent) -> None:
             own = Owner(Scope.AGENT, agent.id)
             owner = EVERYBODY if default.scope is Scope.GLOBAL else own
             block = default_block(default, owner, clock)
-            add_block(tables, block, by=By.SYSTEM, reason="made with the agent")
+            add_block(tables, block, by=BlockAuthor.SYSTEM, reason="made with the agent")
         tables.blocks.attach(agent.id, block)
 
 
-def _version(block: Block, by: By, reason: str) -> BlockVersion:
+def _version(block: Block, by: BlockAuthor, reason: str) -> BlockVersion:
     return BlockVersion(
         block_id=block.id,
         version=block.version,

@@ -12,7 +12,7 @@ from recollect.domain import limits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
 from recollect.domain.block import (
     Block,
-    By,
+    BlockAuthor,
     Edit,
     append,
     check_limit,
@@ -24,7 +24,7 @@ from recollect.domain.block import (
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
 from recollect.service import validate
-from recollect.service.agents import known_agent
+from recollect.service.agents import require_agent
 from recollect.service.block_lookup import (
     BlockPlace,
     block_by_id,
@@ -40,7 +40,7 @@ from recollect.service.block_writing import (
     change_of,
     default_block,
     give_default_blocks,
-    keep_version,
+    save_version,
 )
 from recollect.service.place_lookup import RequestPlace, ensure_place
 from recollect.service.services import Services
@@ -97,7 +97,7 @@ def create_block(services: Services, request: CreateBlockRequest) -> Block:
         return block
 
     block = services.store.write(write)
-    services.listeners.tell(change_of(block, request.by))
+    services.listeners.notify(change_of(block, request.by))
     return block
 
 
@@ -151,12 +151,12 @@ def edit_value(
         block = edit_block(former, edit, by=request.by, at=services.clock.now())
         if block.value == former.value:
             return former, False
-        keep_version(tables, block, by=request.by, reason=reason)
+        save_version(tables, block, by=request.by, reason=reason)
         return block, True
 
     block, is_changed = services.store.write(write)
     if is_changed:
-        services.listeners.tell(change_of(block, request.by))
+        services.listeners.notify(change_of(block, request.by))
     return block
 
 
@@ -180,12 +180,12 @@ def update_block(services: Services, request: UpdateBlockRequest) -> Block:
             if former.scope in (Scope.PROJECT, Scope.SESSION):
                 siblings = tables.blocks.of_owner(former.owner)
                 _refuse_duplicate(siblings, block.label, f"this {former.scope}")
-        keep_version(tables, block, by=request.by, reason=reason)
+        save_version(tables, block, by=request.by, reason=reason)
         return block, True
 
     block, is_changed = services.store.write(write)
     if is_changed:
-        services.listeners.tell(change_of(block, request.by))
+        services.listeners.notify(change_of(block, request.by))
     return block
 
 
@@ -208,7 +208,7 @@ def attach_block(services: Services, request: AttachBlockRequest) -> Block:
     """Attach a global block to an agent, which then sees and edits the same text."""
 
     def write(tables: Tables) -> Block:
-        agent = known_agent(tables, request.agent)
+        agent = require_agent(tables, request.agent)
         block = block_by_id(tables, request.block)
         if block.scope is not Scope.GLOBAL:
             raise InvalidInput(
@@ -228,7 +228,7 @@ def detach_block(services: Services, request: DetachBlockRequest) -> Block:
     """Detach a shared block from an agent; the block and its other readers stay."""
 
     def write(tables: Tables) -> Block:
-        agent = known_agent(tables, request.agent)
+        agent = require_agent(tables, request.agent)
         block = block_by_label(tables, BlockPlace(agent=agent), request.label)
         if block.scope is Scope.AGENT:
             raise InvalidInput(
@@ -253,7 +253,7 @@ def delete_block(services: Services, request: DeleteBlockRequest) -> Block:
 
 def _announce(services: Services, block: Block) -> Block:
     """Tell listeners that a prompt may have gained or lost a block."""
-    services.listeners.tell(replace(change_of(block, By.USER), changed_at=services.clock.now()))
+    services.listeners.notify(replace(change_of(block, BlockAuthor.USER), changed_at=services.clock.now()))
     return block
 
 
@@ -279,7 +279,7 @@ def _block_or_default(tables: Tables, services: Services, request: BlockEditFiel
             ) from None
         _, owner = _owner(tables, services, request, default.scope)
         block = default_block(default, owner, services.clock)
-        add_block(tables, block, by=By.SYSTEM, reason="made when first written")
+        add_block(tables, block, by=BlockAuthor.SYSTEM, reason="made when first written")
         return block
 
 
@@ -303,7 +303,7 @@ def _owner(
         case Scope.AGENT if place.agent is not None:
             return place.agent, Owner(Scope.AGENT, place.agent.id)
         case Scope.PROJECT if request.project is not None:
-            where = RequestPlace.of(request.project, None, None, None)
+            where = RequestPlace.of(request.project)
             places = ensure_place(tables, where, services.clock)
             return None, Owner(Scope.PROJECT, places.project_id or "")
         case Scope.PROJECT if place.project_id is not None:

@@ -1,32 +1,38 @@
 """
-Take raw material in: one transaction writes source, event and job, and the caller goes on.
+Capture material: one transaction writes source, event and job, and the caller goes on.
 
-Nothing is read here that was not handed over, and nothing is decided; the engine reads the source
-later. The same material captured twice for the same owner is recognised and not stored again.
+The engine reads the source later. The same material captured twice for the same owner is
+recognised and not stored again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recollect.domain.capture_event import Event, EventState, Trigger
+from recollect.domain.capture_event import CaptureMode, Event, EventState, Trigger
 from recollect.domain.job import JobKind
+from recollect.domain.limits import MAX_NAME, MAX_TITLE
 from recollect.domain.scope import Scope, owner_of
 from recollect.domain.source import BLANKS, Source, SourceKind
-from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
+from recollect.domain.transcript import Transcript, Voice
 from recollect.engine.leased_job import NextStep, new_job
 from recollect.engine.source_text import TranscriptText, render_transcript
-from recollect.errors import InvalidInput
-from recollect.service import inputs
-from recollect.service.handed import CaptureMode, transcripts_in
-from recollect.service.places import Where, settle, where_of
+from recollect.errors import InvalidInput, NotFound
+from recollect.service.place_lookup import RequestPlace, ensure_place, place_of
+from recollect.service.read_material import read_material
 from recollect.service.services import Services
 from recollect.service.write import scope_of
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex, short_hash
 from recollect.text.redact import redact
+from recollect.wire.requests.captures import (
+    CaptureManyRequest,
+    GetCaptureRequest,
+    ListCapturesRequest,
+)
+from recollect.wire.requests.recollect import CaptureConversationRequest, CaptureSessionRequest
 from recollect.wire.requests.shared import CaptureFields
 
 _KINDS = {
@@ -39,111 +45,163 @@ _KINDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Capture:
-    """What a caller hands over: checked and without secrets, not yet stored."""
+    """One conversation that is ready to be stored: validated and without secrets."""
 
     transcript: Transcript
     material: TranscriptText
     mode: CaptureMode
     trigger: Trigger
-    where: Where
+    place: RequestPlace
     scope: Scope
     explicit_scope: bool
     title: str
     uri: str
-    imported: bool = False  # from another program's past: it waits for a person
+    imported: bool = False  # from the history of another program: candidates wait in the inbox
 
 
-def captures(
+def capture_session(services: Services, request: CaptureSessionRequest) -> Event:
+    """Store the transcript of one session."""
+    captures = parse_captures(request.transcript, request, trigger=Trigger.SESSION)
+    return _store_single(services, captures)
+
+
+def capture_conversation(services: Services, request: CaptureConversationRequest) -> Event:
+    """Store one conversation as transcript, note, summary or import."""
+    captures = parse_captures(
+        request.material, request, trigger=Trigger.CONVERSATION, mode=request.capture_mode
+    )
+    return _store_single(services, captures)
+
+
+def capture_many(services: Services, request: CaptureManyRequest) -> list[Event]:
+    """Store every conversation in several texts or files, all or none."""
+    captures = [
+        capture
+        for material in request.materials
+        for capture in parse_captures(
+            material, request, trigger=Trigger.SESSION, mode=request.capture_mode
+        )
+    ]
+    return _store_all(services, captures)
+
+
+def get_capture(services: Services, request: GetCaptureRequest) -> Event:
+    """Return the progress of one capture."""
+    with services.store.read() as tables:
+        event = tables.sources.event(request.event_id)
+    if event is None:
+        raise NotFound(f"there is no event {request.event_id!r} in this store")
+    return event
+
+
+def list_captures(services: Services, request: ListCapturesRequest) -> list[Event]:
+    """Return every capture and write, oldest first."""
+    with services.store.read() as tables:
+        return tables.sources.events()
+
+
+def parse_captures(
     material: object,
-    request: CaptureFields,
+    fields: CaptureFields,
     *,
     trigger: Trigger,
-    mode: object = CaptureMode.TRANSCRIPT,
+    mode: CaptureMode = CaptureMode.TRANSCRIPT,
 ) -> list[Capture]:
-    """Check and lay out what a caller wants captured; a file may hold several conversations."""
-    chosen = inputs.one_of("capture_mode", CaptureMode, mode)
-    named = inputs.text_of("title", request.title, most=inputs.MAX_TITLE)
-    speaker = inputs.text_of("user", request.user, most=inputs.MAX_NAME)
-    moment = request.observed_at
-    found, uri = transcripts_in(material, chosen)
-    if not any(said.text.strip() for one in found for said in one.messages):
+    """Return the conversations in *material*; a file may hold several."""
+    transcripts, uri = read_material(material, mode)
+    texts = (message.text for transcript in transcripts for message in transcript.messages)
+    if not any(text.strip() for text in texts):
         raise InvalidInput("there is nothing to capture: nobody says anything in it")
-    taken = [
-        laid_out(
-            replace(_as_said_by(_clean(one), speaker), started_at=moment or one.started_at),
-            where=where_of(request),
+    place = place_of(fields)
+    captures = [
+        prepare_capture(
+            replace(
+                _with_user(_clean_names(transcript), fields.user),
+                started_at=fields.observed_at or transcript.started_at,
+            ),
+            place=place,
             trigger=trigger,
-            mode=chosen,
-            scope=request.scope,
-            title=named,
+            mode=mode,
+            scope=fields.scope,
+            title=fields.title,
             uri=uri,
         )
-        for one in found
+        for transcript in transcripts
     ]
-    kept = [one for one in taken if one.material.turns]
-    if not kept:
+    captures = [capture for capture in captures if capture.material.turns]
+    if not captures:
         raise InvalidInput("there is nothing to capture: all of it was private")
-    return kept
+    return captures
 
 
-def laid_out(
-    told: Transcript,
+def prepare_capture(
+    transcript: Transcript,
     *,
-    where: Where,
+    place: RequestPlace,
     trigger: Trigger,
     mode: CaptureMode,
-    scope: object = None,
+    scope: Scope | None = None,
     title: str = "",
     uri: str = "",
     imported: bool = False,
 ) -> Capture:
-    """Return one conversation as it will be stored: cleaned, without secrets, in its place."""
-    transcript = _clean(told)
-    place = _placed(where, transcript)
+    """Return one conversation as it will be stored: cleaned, redacted, with its place."""
+    transcript = _clean_names(transcript)
+    place = _with_folder(place, transcript.folder)
     return Capture(
         transcript=transcript,
         material=render_transcript(transcript),
         mode=mode,
         trigger=trigger,
-        where=place,
-        # A session's name says which one it was, not that nobody else may know of it.
+        place=place,
+        # A session name identifies the capture. It does not limit who sees the memories.
         scope=scope_of(scope, place if scope else replace(place, session=None)),
         explicit_scope=scope is not None,
-        title=redact(clean(title or transcript.title)).text[: inputs.MAX_TITLE],
+        title=redact(clean(title or transcript.title)).text[:MAX_TITLE],
         uri=uri,
         imported=imported,
     )
 
 
-def capture_many(services: Services, wanted: Sequence[Capture]) -> list[Event]:
-    """Store each one's material and put its first step in the queue, in one transaction."""
-    return services.store.write(lambda tables: [take_in(services, tables, one) for one in wanted])
+def _store_single(services: Services, captures: list[Capture]) -> Event:
+    if len(captures) != 1:
+        raise InvalidInput(
+            f"the material holds {len(captures)} conversations; use captures.add_file or "
+            "captures.add_many"
+        )
+    return _store_all(services, captures)[0]
 
 
-def take_in(services: Services, tables: Tables, wanted: Capture) -> Event:
-    """Store one conversation's material and its first step, inside a transaction."""
-    wanted = _with_agent_scope(wanted, single_user=services.settings.single_user)
-    places = settle(tables, wanted.where, services.clock)
-    owner = owner_of(wanted.scope, **asdict(places))
-    source = _source(services, tables, wanted)
+def _store_all(services: Services, captures: Iterable[Capture]) -> list[Event]:
+    return services.store.write(
+        lambda tables: [store_capture(services, tables, capture) for capture in captures]
+    )
+
+
+def store_capture(services: Services, tables: Tables, capture: Capture) -> Event:
+    """Store one conversation and queue its first job, inside a transaction."""
+    capture = _with_agent_scope(capture, single_user=services.settings.single_user)
+    place_ids = asdict(ensure_place(tables, capture.place, services.clock))
+    owner = owner_of(capture.scope, **place_ids)
+    source = _source(services, tables, capture)
     for event in tables.sources.events_of(source.id):
-        if (event.owner, event.trigger) == (owner, wanted.trigger):
-            return event  # the same material for the same owner: it is on its way, or done
+        if (event.owner, event.trigger) == (owner, capture.trigger):
+            return event  # the same material for the same owner is captured already
     now = services.clock.now()
     event = Event(
         id=services.clock.new_id(),
-        trigger=wanted.trigger,
+        trigger=capture.trigger,
         source_id=source.id,
         owner=owner,
         state=EventState.CAPTURED,
-        title=wanted.title,
-        uri=wanted.uri,
+        title=capture.title,
+        uri=capture.uri,
         created_at=now,
         updated_at=now,
     )
     tables.sources.add_event(event)
-    explicit = wanted.scope.value if wanted.explicit_scope else None
-    payload: dict[str, Any] = {**asdict(places), "scope": explicit}
+    explicit = capture.scope.value if capture.explicit_scope else None
+    payload: dict[str, Any] = {**place_ids, "scope": explicit}
     tables.jobs.add(new_job(event.id, NextStep(JobKind.EXTRACT, payload=payload), services.clock))
     return event
 
@@ -155,36 +213,32 @@ def _with_agent_scope(capture: Capture, *, single_user: bool) -> Capture:
     Agents may serve different users. What one user tells their agent, facts about the user
     included, must not reach another agent. In a store of a single user it may.
     """
-    if single_user or capture.explicit_scope or capture.where.agent is None:
+    if single_user or capture.explicit_scope or capture.place.agent is None:
         return capture
     return replace(capture, scope=Scope.AGENT, explicit_scope=True)
 
 
-def _source(services: Services, tables: Tables, wanted: Capture) -> Source:
-    kind = SourceKind.IMPORT if wanted.imported else _KINDS[wanted.mode]
-    if (
-        kind is not SourceKind.IMPORT
-        and wanted.mode is CaptureMode.TRANSCRIPT
-        and wanted.trigger is Trigger.SESSION
-    ):
-        kind = SourceKind.RUN
-    digest = sha256_hex(wanted.material.content)
-    known = tables.sources.with_hash(digest, kind)
-    if known is not None:
-        return known
+def _source(services: Services, tables: Tables, capture: Capture) -> Source:
+    kind = SourceKind.IMPORT if capture.imported else _KINDS[capture.mode]
+    if kind is SourceKind.CONVERSATION and capture.mode is CaptureMode.TRANSCRIPT:
+        kind = SourceKind.RUN if capture.trigger is Trigger.SESSION else kind
+    digest = sha256_hex(capture.material.content)
+    stored = tables.sources.with_hash(digest, kind)
+    if stored is not None:
+        return stored
     now = services.clock.now()
-    transcript = wanted.transcript
+    transcript = capture.transcript
     source = Source(
         id=services.clock.new_id(),
         kind=kind,
-        content=wanted.material.content,
+        content=capture.material.content,
         sha256=digest,
-        session=_session(tables, wanted),
-        redactions=wanted.material.redactions,
+        session=_session_name(tables, capture),
+        redactions=capture.material.redactions,
         metadata={
-            "mode": wanted.mode.value,
+            "mode": capture.mode.value,
             "format": transcript.format,
-            "turns": wanted.material.turns,
+            "turns": capture.material.turns,
         },
         captured_at=now,
         observed_at=transcript.started_at or now,
@@ -193,70 +247,71 @@ def _source(services: Services, tables: Tables, wanted: Capture) -> Source:
     return source
 
 
-def _session(tables: Tables, wanted: Capture) -> str:
-    """Return the name of the session; one without a name is known by how it begins and goes on."""
-    named = wanted.where.session or wanted.transcript.session
-    if named:
-        return named
-    content = wanted.material.content
-    first = wanted.transcript.messages[0]
-    begun = f"{first.voice} {first.at} {content[: wanted.material.turns[0][1]]}"
-    mark = f"begins {short_hash(begun).hex()[:16]}"
-    known = tables.sources.with_session_prefix(mark)
-    for session, earlier in known:
-        if goes_on(earlier, content) or goes_on(content, earlier):
+def _session_name(tables: Tables, capture: Capture) -> str:
+    """Return the name of the session; without one, a name derived from its first message."""
+    name = capture.place.session or capture.transcript.session
+    if name:
+        return name
+    content = capture.material.content
+    first = capture.transcript.messages[0]
+    beginning = f"{first.voice} {first.at} {content[: capture.material.turns[0][1]]}"
+    prefix = f"begins {short_hash(beginning).hex()[:16]}"
+    sessions = tables.sources.with_session_prefix(prefix)
+    for session, stored in sessions:
+        if continues(stored, content) or continues(content, stored):
             return session  # the same session, captured before it was over
-    return f"{mark} {len(known)}"
+    return f"{prefix} {len(sessions)}"
 
 
-def goes_on(earlier: str, later: str) -> bool:
-    """Say whether *later* begins with all of *earlier*, whatever of it was forgotten since."""
-    if not any(mark in earlier for mark in BLANKS):
+def continues(earlier: str, later: str) -> bool:
+    """Return whether *later* begins with all of *earlier*; forgotten characters match any."""
+    if not any(blank in earlier for blank in BLANKS):
         return later.startswith(earlier)
     return len(later) >= len(earlier) and all(
-        one == other or one in BLANKS for one, other in zip(earlier, later, strict=False)
+        char == other or char in BLANKS for char, other in zip(earlier, later, strict=False)
     )
 
 
-def _clean(transcript: Transcript) -> Transcript:
-    """Return *transcript* with storable names; its texts are cleaned as they are laid out."""
+def _clean_names(transcript: Transcript) -> Transcript:
+    """Return *transcript* with names that can be stored; `render_transcript` cleans its texts."""
     return replace(
         transcript,
         messages=tuple(
-            replace(message, speaker=_speaker(message)) for message in transcript.messages
+            replace(message, speaker=redact(clean(message.speaker)).text[:MAX_NAME])
+            if message.speaker
+            else message
+            for message in transcript.messages
         ),
         title=clean(transcript.title),
-        session=redact(clean(transcript.session)).text[: inputs.MAX_NAME],
+        session=redact(clean(transcript.session)).text[:MAX_NAME],
         folder=clean(transcript.folder),
     )
 
 
-def _speaker(said: TranscriptMessage) -> str:
-    return redact(clean(said.speaker)).text[: inputs.MAX_NAME] if said.speaker else ""
-
-
-def _as_said_by(transcript: Transcript, user: str) -> Transcript:
-    """Return *transcript* with what the speaker named *user* says in the user's own voice."""
+def _with_user(transcript: Transcript, user: str) -> Transcript:
+    """Return *transcript* with the messages of the speaker named *user* in the user's voice."""
     if not user:
         return transcript
-    if not any(said.speaker.casefold() == user.casefold() for said in transcript.messages):
-        raise InvalidInput(f"nobody named {user!r} speaks in this conversation; check user=…")
-    said = tuple(
-        replace(one, voice=Voice.USER) if one.speaker.casefold() == user.casefold() else one
-        for one in transcript.messages
+    messages = tuple(
+        replace(message, voice=Voice.USER)
+        if message.speaker.casefold() == user.casefold()
+        else message
+        for message in transcript.messages
     )
-    return replace(transcript, messages=said)
+    if not any(message.speaker.casefold() == user.casefold() for message in messages):
+        raise InvalidInput(f"nobody named {user!r} speaks in this conversation; check user=…")
+    return replace(transcript, messages=messages)
 
 
-def _placed(where: Where, transcript: Transcript) -> Where:
-    """Return where the material belongs: as told, or else the folder in which it was said."""
-    if where.project or where.repo or not transcript.folder:
-        return where
-    place = Path(transcript.folder)
-    if not place.is_absolute() or place in (Path.home(), Path("/"), Path("/tmp")):
-        return where  # everything happens there, so it is no project
+def _with_folder(place: RequestPlace, folder: str) -> RequestPlace:
+    """Return *place*, with the folder of the conversation as its project if it names none."""
+    path = Path(folder)
+    if place.project or place.repo or not path.is_absolute():
+        return place
+    if path in (Path.home(), Path("/"), Path("/tmp")):
+        return place  # sessions of all kinds run there, so it is not a project
     try:
-        place.exists()
-        return Where.of(str(place), where.repo, where.agent, where.session)
+        path.exists()
+        return RequestPlace.of(str(path), None, place.agent, place.session)
     except (InvalidInput, OSError):
-        return where  # no folder anybody could have; the material is still worth keeping
+        return place  # not a valid path on this machine; the material is still worth storing

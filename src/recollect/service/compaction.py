@@ -21,7 +21,7 @@ from recollect.context.summary.summary_prompt import parse_summary, summary_requ
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import Compacted, Conversation, Message, Summary
 from recollect.engine.budgeted_chat import complete_within_budget
-from recollect.service.block_lookup import known_conversation
+from recollect.service.block_lookup import require_conversation
 from recollect.service.context_window import measure_window, window_size
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -78,7 +78,7 @@ def compact(services: Services, request: CompactConversationRequest) -> Compacte
 
 def _read_window(services: Services, conversation_id: str) -> _Window:
     with services.store.read() as tables:
-        conversation = known_conversation(tables, conversation_id)
+        conversation = require_conversation(tables, conversation_id)
         agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
         summaries = tables.conversations.summaries(conversation.id)
         messages = tables.messages.in_context(conversation.id)
@@ -148,7 +148,7 @@ def _summarize(
 
 def _store_summary(window: _Window, plan: CompactionPlan, summary: Summary, tables: Tables) -> bool:
     """Store the summary unless messages or summaries changed since the window was read."""
-    known_conversation(tables, window.conversation.id)
+    require_conversation(tables, window.conversation.id)
     ids = [message.id for message in plan.evicted]
     if tables.messages.get_many(ids) != list(plan.evicted):
         return False

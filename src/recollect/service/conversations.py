@@ -24,7 +24,7 @@ from recollect.domain.conversation import (
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import validate
-from recollect.service.block_lookup import known_conversation
+from recollect.service.block_lookup import require_conversation
 from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_log
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer
 from recollect.service.services import Services
@@ -81,7 +81,7 @@ def start_conversation(services: Services, request: StartConversationRequest) ->
 def get_conversation(services: Services, request: GetConversationRequest) -> Conversation:
     """Return one conversation."""
     with services.store.read() as tables:
-        return known_conversation(tables, request.conversation)
+        return require_conversation(tables, request.conversation)
 
 
 def list_conversations(services: Services, request: ListConversationsRequest) -> list[Conversation]:
@@ -110,7 +110,7 @@ def rename_conversation(services: Services, request: RenameConversationRequest) 
 
 def _change(services: Services, conversation_id: str, **changes: Any) -> Conversation:
     def write(tables: Tables) -> Conversation:
-        conversation = replace(known_conversation(tables, conversation_id), **changes)
+        conversation = replace(require_conversation(tables, conversation_id), **changes)
         tables.conversations.set(conversation)
         return conversation
 
@@ -122,7 +122,7 @@ def delete_conversation(
 ) -> ConversationReceipt:
     """Delete a conversation with its messages, summaries, pins, blocks and memories."""
     receipt = services.store.write(
-        lambda tables: _delete(tables, known_conversation(tables, request.conversation), services)
+        lambda tables: _delete(tables, require_conversation(tables, request.conversation), services)
     )
     return replace(receipt, kept=(*receipt.kept, *truncate_log(services)))
 
@@ -201,9 +201,7 @@ def draft_message(services: Services, request: AppendMessageRequest) -> Message:
         content=text,
         parts=parts,
         tool_calls=tool_calls,
-        tool_call_id=validate.plain_text_of(
-            "tool_call_id", request.tool_call_id, limits.MAX_NAME
-        ),
+        tool_call_id=validate.plain_text_of("tool_call_id", request.tool_call_id, limits.MAX_NAME),
         name=validate.plain_text_of("name", request.name, limits.MAX_NAME),
         tokens=UNCOUNTED if request.tokens is None else request.tokens,
         pinned=request.pinned,
@@ -224,7 +222,7 @@ def _json_list(field: str, value: Any) -> tuple[Any, ...]:
 
 def _append(services: Services, conversation_id: str, drafts: Sequence[Message]) -> list[Message]:
     def write(tables: Tables) -> list[Message]:
-        conversation = known_conversation(tables, conversation_id)
+        conversation = require_conversation(tables, conversation_id)
         if conversation.ended_at is not None:
             raise IllegalTransition(
                 f"conversation {conversation.id} ended on "
@@ -259,7 +257,7 @@ def add_to(
 def list_messages(services: Services, request: ListMessagesRequest) -> list[Message]:
     """Return a page of messages: in order from a position, or newest first."""
     with services.store.read() as tables:
-        conversation = known_conversation(tables, request.conversation)
+        conversation = require_conversation(tables, request.conversation)
         if request.newest_first or request.before is not None:
             before = 2**53 if request.before is None else request.before
             return tables.messages.page_back(conversation.id, before=before, limit=request.limit)
@@ -271,13 +269,13 @@ def list_messages_in_context(
 ) -> list[Message]:
     """Return the messages that no summary replaces, in order."""
     with services.store.read() as tables:
-        return tables.messages.in_context(known_conversation(tables, request.conversation).id)
+        return tables.messages.in_context(require_conversation(tables, request.conversation).id)
 
 
 def list_summaries(services: Services, request: ListSummariesRequest) -> list[Summary]:
     """Return the summaries of a conversation, oldest first."""
     with services.store.read() as tables:
-        return tables.conversations.summaries(known_conversation(tables, request.conversation).id)
+        return tables.conversations.summaries(require_conversation(tables, request.conversation).id)
 
 
 def pin_message(services: Services, request: PinMessageRequest) -> Message:
@@ -312,7 +310,7 @@ def add_pin(services: Services, request: AddPinRequest) -> Pin:
     def write(tables: Tables) -> Pin:
         pin = Pin(
             id=services.clock.new_id(),
-            conversation_id=known_conversation(tables, request.conversation).id,
+            conversation_id=require_conversation(tables, request.conversation).id,
             kind=kind,
             content=content,
             pinned_at=services.clock.now(),
@@ -340,4 +338,4 @@ def remove_pin(services: Services, request: RemovePinRequest) -> Pin:
 def list_pins(services: Services, request: ListPinsRequest) -> list[Pin]:
     """Return the pins of a conversation, oldest first, inactive ones included."""
     with services.store.read() as tables:
-        return tables.conversations.pins(known_conversation(tables, request.conversation).id)
+        return tables.conversations.pins(require_conversation(tables, request.conversation).id)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import Conversation, Message
-from recollect.service.agents import known_agent
+from recollect.service.agents import require_agent
 from recollect.service.conversations import add_to, draft_message
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -34,7 +34,7 @@ def add_message(services: Services, request: AddMessageRequest) -> Message:
     message = draft_message(services, fields)
 
     def write(tables: Tables) -> Message:
-        agent = known_agent(tables, request.agent)
+        agent = require_agent(tables, request.agent)
         conversation = _current(tables, services, agent, message.created_at)
         return add_to(tables, services, conversation, [message])[0]
 

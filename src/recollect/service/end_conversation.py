@@ -13,7 +13,7 @@ from typing import Any
 from recollect.domain.capture_event import Trigger
 from recollect.domain.conversation import Conversation, Message
 from recollect.errors import InvalidInput
-from recollect.service.block_lookup import known_conversation
+from recollect.service.block_lookup import require_conversation
 from recollect.service.capture import Capture, parse_captures, store_capture
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -36,7 +36,7 @@ def end_conversation(services: Services, request: EndConversationRequest) -> Con
         def write(
             tables: Tables, prepared: Sequence[Capture] = prepared, count: int | None = count
         ) -> Conversation:
-            conversation = known_conversation(tables, request.conversation)
+            conversation = require_conversation(tables, request.conversation)
             if count is not None and tables.messages.count(conversation.id)[0] != count:
                 raise _MessageAdded
             for capture in prepared:
@@ -58,7 +58,7 @@ def _prepare_captures(
 ) -> tuple[list[Capture], int]:
     """Return the captures of a conversation, and how many messages it has."""
     with services.store.read() as tables:
-        conversation = known_conversation(tables, request.conversation)
+        conversation = require_conversation(tables, request.conversation)
         messages = tables.messages.page(conversation.id, start=0, limit=MAX_MESSAGES)
         count = tables.messages.count(conversation.id)[0]
         project_id = conversation.project_id

@@ -12,18 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from recollect.domain import limits
 from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, files_to_close
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.retrieval.rank_text_items import rank_text_items
-from recollect.service import inputs
-from recollect.service.agents import known_agent
+from recollect.service import validate
+from recollect.service.agents import require_agent
 from recollect.service.disk.grep import grep as grep_files
 from recollect.service.disk.reading import FileText, read_real
 from recollect.service.disk.roots import read_text, real_folders, window_of, within_reach
 from recollect.service.disk.walk import Met, walk
-from recollect.service.places import Where, find, project_root, settle
-from recollect.service.read import log_items, meaning_of, still
+from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, project_root
+from recollect.service.read import log_items, query_vector, refresh_query_vector
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow, StoredFile
@@ -38,7 +39,7 @@ AT_ONCE = 50  # written in one transaction
 SHOWN_CHARS = 400
 
 
-NOWHERE = Where()
+NOWHERE = RequestPlace()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class FilePlace:
     """Whose files, and which folders may be read."""
 
     agent: object = None
-    where: Where = NOWHERE
+    where: RequestPlace = NOWHERE
     roots: tuple[Path, ...] = ()
 
 
@@ -72,7 +73,7 @@ def open_files(
     close_others: bool = False,
 ) -> list[FileWindow]:
     """Open windows of files for an agent; the least recently used are closed to make room."""
-    most = inputs.count_of("most_open", most_open, most=100)
+    most = validate.count_of("most_open", most_open, most=100)
     roots = roots_of(services, place)
     wanted = [_request(request) for request in requests]
     texts = [read_text(path, roots) for path, _, _ in wanted]
@@ -83,8 +84,8 @@ def open_files(
     now = services.clock.now()
 
     def write(tables: Tables) -> None:
-        agent = known_agent(tables, place.agent)
-        project_id = settle(tables, place.where, services.clock).project_id
+        agent = require_agent(tables, place.agent)
+        project_id = ensure_place(tables, place.where, services.clock).project_id
         opened = tables.files.open_windows(agent.id)
         here = {one.path: one.file_id for one in opened}
         going = set(files_to_close(_values(opened), [str(text.path) for text in texts], most=most))
@@ -114,7 +115,7 @@ def open_files(
 def opened(services: Services, place: FilePlace) -> list[FileWindow]:
     """Return what an agent has open, as it stands on disk now, least recently used first."""
     with services.store.read() as tables:
-        agent = known_agent(tables, place.agent)
+        agent = require_agent(tables, place.agent)
         found = tables.files.open_windows(agent.id)
     windows = []
     for one in found:
@@ -133,7 +134,7 @@ def close_files(services: Services, place: FilePlace, paths: Sequence[object] | 
     """Close some files of an agent, or all; return which."""
 
     def write(tables: Tables) -> list[str]:
-        agent = known_agent(tables, place.agent)
+        agent = require_agent(tables, place.agent)
         here = {one.path: one.file_id for one in tables.files.open_windows(agent.id)}
         wanted = list(here) if paths is None else [_open_path(path, here) for path in paths]
         for path in wanted:
@@ -145,14 +146,14 @@ def close_files(services: Services, place: FilePlace, paths: Sequence[object] | 
 
 def grep(services: Services, place: FilePlace, pattern: object, **how: Any) -> GrepPage:
     """Search files by expression; open files that match count as used just now."""
-    text = inputs.text_of("pattern", pattern, most=1_000)
+    text = validate.text_of("pattern", pattern, most=1_000)
     page = grep_files(text, roots=roots_of(services, place), **how)
     if place.agent is not None and page.matches:
         matched = {match.path for match in page.matches}
         now = services.clock.now()
 
         def touch(tables: Tables) -> None:
-            agent = known_agent(tables, place.agent)
+            agent = require_agent(tables, place.agent)
             ids = [
                 one.file_id for one in tables.files.open_windows(agent.id) if one.path in matched
             ]
@@ -167,7 +168,7 @@ def index(services: Services, place: FilePlace, *, include: str | None = None) -
     _refuse_nowhere(place)
     roots = roots_of(services, place)
     project_id = services.store.write(
-        lambda tables: settle(tables, place.where, services.clock).project_id
+        lambda tables: ensure_place(tables, place.where, services.clock).project_id
     )
     kept = [_kept(services, text, project_id) for text in _walked(roots, include)]
     now = services.clock.now()
@@ -191,7 +192,7 @@ def forget(services: Services, place: FilePlace, paths: Sequence[object] | None)
     wanted = None if paths is None else {str(path) for path in paths}
 
     def write(tables: Tables) -> int:
-        project_id = find(tables, place.where).project_id or ""
+        project_id = find_viewer(tables, place.where).project_id or ""
         known = tables.files.paths_of(project_id)
         going = [
             file_id
@@ -224,15 +225,15 @@ def search(
     services: Services, place: FilePlace, query: object, *, limit: object = 5
 ) -> list[FileHit]:
     """Return the files that answer *query*, by words and meaning, among those read before."""
-    asked = inputs.query_of(query)
-    most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
+    asked = validate.query_of(query)
+    most = validate.count_of("limit", limit, most=limits.MAX_LIMIT)
     if not asked.strip():
         return []
     _refuse_nowhere(place)
-    meaning, _ = meaning_of(services, asked)
+    meaning, _ = query_vector(services, asked)
     with services.store.read() as tables:
-        meaning = still(services, tables, asked, meaning)
-        owner = Owner(Scope.PROJECT, find(tables, place.where).project_id or "")
+        meaning = refresh_query_vector(services, tables, asked, meaning)
+        owner = Owner(Scope.PROJECT, find_viewer(tables, place.where).project_id or "")
         partitions = tables.word_index.partitions(ItemKind.FILE, [owner])
 
         def admit(item_ids: Iterable[int]) -> list[_Numbered]:
@@ -290,9 +291,9 @@ def _request(request: object) -> tuple[str, int, int | None]:
     unknown = sorted(set(request) - {"path", "offset", "length"})
     if unknown or not isinstance(request.get("path"), str | Path):
         raise InvalidInput("each file must be a path, or a dict of path, offset and length")
-    offset = inputs.count_of("offset", request.get("offset", 0), least=0, most=10**9)
+    offset = validate.count_of("offset", request.get("offset", 0), least=0, most=10**9)
     length = request.get("length")
-    checked = None if length is None else inputs.count_of("length", length, most=10**9)
+    checked = None if length is None else validate.count_of("length", length, most=10**9)
     return str(request["path"]), offset, checked
 
 

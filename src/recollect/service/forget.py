@@ -1,10 +1,10 @@
 """
-Forget a memory: out of every table and index, with a receipt.
+Forget a memory: remove it from every table and index, and return a receipt.
 
-What the memory rested on goes too: a source that was written for it alone is deleted; in a captured
-one the forgotten words are blanked wherever they stand, unless another memory quotes them, which
-the receipt then names. Questions that met the memory lose their text. Deleted content is
-overwritten in the file, and the write-ahead log is emptied.
+A source that was written for this memory alone is deleted. In a captured source the quoted words
+are blanked wherever they occur, unless another memory quotes them; the receipt names that memory.
+The text of logged queries that returned the memory is removed. Deleted content is overwritten in
+the file, and the write-ahead log is truncated.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,39 +17,42 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
 from recollect.service.services import Services
-from recollect.service.write import known
+from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
+from recollect.wire.requests.recollect import ForgetRequest
 
-MOST_SHADED = 64  # more than enough to tell sources apart
+MAX_SHADED = 64  # characters; enough to make 2**64 contents different
 
-_SAYS_MUCH_THE_SAME = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
-
-
-def forget(services: Services, memory_id: object) -> Receipt:
-    """Remove a memory for good; say what went and what could not."""
-    receipt = services.store.write(lambda tables: forget_in(tables, memory_id, services.clock))
-    return replace(receipt, kept=(*receipt.kept, *shrunk(services)))
+_SIMILAR_CONTENT = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
 
-def shrunk(services: Services) -> list[str]:
-    """Empty the write-ahead log, so that what was deleted is gone; say what may still hold it."""
-    kept = []
+def forget(services: Services, request: ForgetRequest) -> Receipt:
+    """Remove a memory permanently; return what was removed and what could not be."""
+    receipt = services.store.write(
+        lambda tables: forget_memory(tables, request.memory_id, services.clock)
+    )
+    return replace(receipt, kept=(*receipt.kept, *truncate_log(services)))
+
+
+def truncate_log(services: Services) -> list[str]:
+    """Truncate the write-ahead log; return a line for each file that may still hold the content."""
+    remaining = []
     if not services.store.truncate_wal():
-        kept.append(
+        remaining.append(
             "the write-ahead log could not be emptied while another process reads; it will be when "
             "that process is done"
         )
     snapshots = sorted(services.store.path.parent.glob(f"{services.store.path.name}.before-*"))
-    return kept + [f"a copy taken before a change may hold it: {path}" for path in snapshots]
+    return remaining + [f"a copy taken before a change may hold it: {path}" for path in snapshots]
 
 
-def forget_in(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
-    """Remove a memory inside a transaction of somebody else."""
-    memory = known(tables, memory_id)
+def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
+    """Remove a memory inside the caller's transaction."""
+    memory = require_memory(tables, memory_id)
     sources = tables.sources.of_memory(memory.id)
     scrubbed = tables.retrievals.scrub(memory.id, memory.content)
-    kept = _related(tables, memory)
+    remaining = _similar_memories(tables, memory)
     linked = {
         end for link in tables.links.of_memory(memory.id) for end in (link.from_id, link.to_id)
     }
@@ -59,24 +62,24 @@ def forget_in(tables: Tables, memory_id: object, clock: Clock) -> Receipt:
     for source in sources:
         outcome = _forget_source(tables, memory, source)
         if outcome.startswith("kept"):
-            kept.append(f"source {source.id}: {outcome}")
+            remaining.append(f"source {source.id}: {outcome}")
         else:
             removed[outcome] = removed.get(outcome, 0) + 1
     return Receipt(
         memory_id=memory.id,
         forgotten_at=clock.now(),
         removed={name: count for name, count in sorted(removed.items()) if count},
-        kept=tuple(kept),
+        kept=tuple(remaining),
     )
 
 
-def _related(tables: Tables, memory: Memory) -> list[str]:
-    """Return a line for each memory that was merged with this one or replaced by it, and stays."""
+def _similar_memories(tables: Tables, memory: Memory) -> list[str]:
+    """Return a line for each memory that was merged with this one or replaced by it."""
     links = tables.links.of_memory(memory.id)
     ids = {
         link.from_id if link.to_id == memory.id else link.to_id
         for link in links
-        if link.relation in _SAYS_MUCH_THE_SAME
+        if link.relation in _SIMILAR_CONTENT
     }
     return [
         f"memory {other.id} ({other.status}) says much the same; forget it too if it should go"
@@ -92,46 +95,52 @@ def _forget_source(tables: Tables, memory: Memory, source: Source) -> str:
         return "sources"
     content = source.content
     quoting: set[str] = set()
-    for piece in (one for one in memory.evidence if one.source_id == source.id):
-        for start in _occurrences(content, piece.quote):
-            span = replace(piece, start=start, end=start + len(piece.quote))
-            quoted = [other for other in others if _overlap(span, other)]
-            quoting |= {other.memory_id for other in quoted}
-            for first, last in _unquoted(span, quoted):
+    for evidence in memory.evidence:
+        if evidence.source_id != source.id:
+            continue
+        for start in _occurrences(content, evidence.quote):
+            span = replace(evidence, start=start, end=start + len(evidence.quote))
+            overlapping = [other for other in others if _overlap(span, other)]
+            quoting |= {other.memory_id for other in overlapping}
+            for first, last in _unquoted_parts(span, overlapping):
                 content = content[:first] + BLANK * (last - first) + content[last:]
     if content != source.content:
-        content = _told_apart(tables, source, content)
+        content = _make_unique(tables, source, content)
         tables.sources.overwrite(source.id, content, sha256_hex(content))
     if quoting:
         return f"kept, another memory quotes the same words: {', '.join(sorted(quoting))}"
     return "source spans blanked" if content != source.content else "kept, nothing to blank"
 
 
-def _told_apart(tables: Tables, source: Source, content: str) -> str:
-    """Return *content* unlike that of any other source: two may differ in what was blanked only."""
-    blanks = [at for at, char in enumerate(content) if char == BLANK][:MOST_SHADED]
-    told, number = content, 0
+def _make_unique(tables: Tables, source: Source, content: str) -> str:
+    """
+    Return *content* with some blanks shaded, so that no other source has the same content.
+
+    Two sources may differ only in words that were blanked, and the hash of a source is unique.
+    """
+    blanks = [at for at, char in enumerate(content) if char == BLANK][:MAX_SHADED]
+    unique, number = content, 0
     while True:
-        twin = tables.sources.with_hash(sha256_hex(told), source.kind)
-        if twin is None or twin.id == source.id:
-            return told
+        same_content = tables.sources.with_hash(sha256_hex(unique), source.kind)
+        if same_content is None or same_content.id == source.id:
+            return unique
         number += 1
-        shaded = {at for place, at in enumerate(blanks) if number >> place & 1}
-        told = "".join(SHADE if at in shaded else char for at, char in enumerate(content))
+        shaded = {at for bit, at in enumerate(blanks) if number >> bit & 1}
+        unique = "".join(SHADE if at in shaded else char for at, char in enumerate(content))
 
 
 def _occurrences(content: str, quote: str) -> Iterator[int]:
-    """Yield everywhere *quote* stands: what is forgotten once is forgotten wherever it was said."""
+    """Yield every position of *quote*."""
     at = content.find(quote)
     while at >= 0:
         yield at
         at = content.find(quote, at + len(quote))
 
 
-def _unquoted(span: Evidence, others: list[Evidence]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a span that nobody else quotes."""
+def _unquoted_parts(span: Evidence, others: list[Evidence]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a span that no other evidence quotes."""
     at = span.start
-    for other in sorted(others, key=lambda one: one.start):
+    for other in sorted(others, key=lambda other: other.start):
         if other.start > at:
             yield at, min(other.start, span.end)
         at = max(at, other.end)
@@ -139,18 +148,18 @@ def _unquoted(span: Evidence, others: list[Evidence]) -> Iterator[tuple[int, int
         yield at, span.end
 
 
-def _overlap(one: Evidence, other: Evidence) -> bool:
-    return one.start < other.end and other.start < one.end
+def _overlap(first: Evidence, second: Evidence) -> bool:
+    return first.start < second.end and second.start < first.end
 
 
-def drop_shelves(tables: Tables, owner: Owner) -> None:
-    """Take everything of an owner out of the indexes."""
+def drop_partitions(tables: Tables, owner: Owner) -> None:
+    """Remove everything of an owner from the indexes."""
     for kind in ItemKind:
         tables.word_index.drop_partition(kind, owner)
 
 
 def delete_captures(tables: Tables, events: Sequence[tuple[str, str | None]]) -> int:
-    """Remove captures with their sources; a source others rest on stays."""
+    """Remove captures and their sources, except sources that others use; return how many."""
     for event_id, _ in events:
         tables.agents.delete_event(event_id)
     for source_id in {source_id for _, source_id in events if source_id}:

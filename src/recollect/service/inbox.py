@@ -1,30 +1,29 @@
 """
-What waits for a decision, in the order in which a reviewer wants to read it.
+List the candidates that wait for a decision, in the order of review.
 
-Candidates are grouped by where they belong and what kind of thing they are (the decisions of a
-project, what is told of the user): that is what a person decides about in one go. The session one
-came from is told with it, but most sessions leave one candidate or two, and a heading over each
-would only double the lines. The group with the most certain candidate comes first, and within a
-group the most certain; records of sessions come last of all. Near twins are folded into one
-(`engine/group_duplicates.py`). Nothing here changes anything; `service/review.py` does.
+Candidates are grouped by owner and type (the decisions of a project, facts about the user), because
+a person decides about those together. The group with the most certain candidate comes first, and
+within a group the most certain candidate; records of sessions come last. Duplicates are one item
+(`engine/group_duplicates.py`). Nothing is changed here; `service/review.py` does that.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from recollect.domain.maintenance import Waiting
+from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.service.read import Question, owners_of
+from recollect.service.read import inbox_query_of, owners_of
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
+from recollect.wire.requests.inbox import ListInboxRequest
 
-MOST_READ = 20_000  # candidates; more than anybody reviews, and they are there the next time
-NEAREST = 3  # active memories a shown candidate is compared with
-KINDS = {
+MAX_CANDIDATES = 20_000  # read for one list
+MAX_NEIGHBOURS = 3  # active memories that a candidate is compared with
+TYPE_NAMES = {
     MemoryType.PROFILE: "about the user",
     MemoryType.DECISION: "decisions",
     MemoryType.PROJECT: "how things are",
@@ -35,102 +34,87 @@ KINDS = {
 _INBOX = frozenset({Status.INBOX})
 
 
-def waiting(services: Services, asked: Question, *, grouped: bool = True) -> list[Waiting]:
+def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]:
     """
-    Return the candidates a question admits, in review order; its limit counts groups.
+    Return candidates in the order of review; the limit counts items without their duplicates.
 
-    Without *grouped*, every candidate is an item of its own, newest first.
+    If not *grouped*, every candidate is an item of its own, newest first.
     """
+    query = inbox_query_of(request)
+    limit = MAX_CANDIDATES if request.grouped else query.limit
     with services.store.read() as tables:
-        if not grouped:
-            memories = tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
-            return _ungrouped(tables, memories)
-        found = tables.memories.newest(owners_of(tables, asked), asked.filters, MOST_READ)
-        ordered = _in_order(tables, _folded(tables, found))
-        shown = ordered[: asked.limit]
-        rivals = tables.links.conflicts([one.memory.id for one in shown])
+        candidates = tables.memories.newest(owners_of(tables, query), query.filters, limit)
+        if request.grouped:
+            items = _order_by_group(tables, _group_duplicates(tables, candidates))
+        else:
+            sessions = _count_sessions(tables, candidates)
+            items = [
+                InboxItem(memory=memory, why="", sessions=sessions[memory.id])
+                for memory in candidates
+            ]
+        shown = items[: query.limit]
+        conflicts = tables.links.conflicts([item.memory.id for item in shown])
         return [
-            _told(tables, replace(one, number=number, of=len(ordered)), rivals)
-            for number, one in enumerate(shown, start=1)
+            _add_details(tables, replace(item, number=number, of=len(items)), conflicts)
+            for number, item in enumerate(shown, start=1)
         ]
 
 
-def _ungrouped(tables: Tables, memories: Sequence[Memory]) -> list[Waiting]:
-    sessions = _sessions(tables, memories)
-    conflicts = tables.links.conflicts([memory.id for memory in memories])
-    return [
-        _told(
-            tables,
-            Waiting(
-                memory=memory,
-                also=(),
-                why="",
-                sessions=sessions[memory.id],
-                number=number,
-                of=len(memories),
-            ),
-            conflicts,
-        )
-        for number, memory in enumerate(memories, start=1)
-    ]
-
-
 def duplicate_ids(services: Services, memories: Iterable[Memory]) -> Mapping[str, list[str]]:
-    """Return, for each of some candidates, the ids of those that it is folded with."""
-    wanted: dict[tuple[Owner, MemoryType], list[str]] = defaultdict(list)
-    for one in memories:
-        wanted[one.owner, one.type].append(one.id)
-    found: dict[str, list[str]] = {}
+    """Return, for each candidate, the ids of its duplicates in the inbox."""
+    partitions: dict[tuple[Owner, MemoryType], list[str]] = defaultdict(list)
+    for memory in memories:
+        partitions[memory.owner, memory.type].append(memory.id)
+    duplicates: dict[str, list[str]] = {}
     with services.store.read() as tables:
-        for (owner, kind), ids in wanted.items():
+        for (owner, kind), ids in partitions.items():
             filters = Filters(types=frozenset({kind}), statuses=_INBOX)
-            waiting = tables.memories.newest([owner], filters, MOST_READ)
+            candidates = tables.memories.newest([owner], filters, MAX_CANDIDATES)
             groups = [
-                [one.memory.id, *(twin.id for twin in one.also)]
-                for one in _folded(tables, waiting)
-                if one.also
+                [memory.id for memory in (item.memory, *item.duplicates)]
+                for item in _group_duplicates(tables, candidates)
             ]
             group_of = {member: group for group in groups for member in group}
-            for one_id in ids:
-                found[one_id] = [one for one in group_of.get(one_id, ()) if one != one_id]
-    return found
+            for memory_id in ids:
+                group = group_of.get(memory_id, ())
+                duplicates[memory_id] = [member for member in group if member != memory_id]
+    return duplicates
 
 
-def _folded(tables: Tables, candidates: Sequence[Memory]) -> list[Waiting]:
-    """Return candidates folded, the most certain first."""
-    # As in jobs.py: the rules of likeness are loaded by those who review, not by everybody.
+def _group_duplicates(tables: Tables, candidates: Sequence[Memory]) -> list[InboxItem]:
+    """Return one item per group of duplicates, the most certain first."""
+    # Imported here, because only a review needs the rules of similarity.
     from recollect.engine.group_duplicates import group_duplicates, review_order
 
-    sessions = _sessions(tables, candidates)
-    ranked = sorted(candidates, key=lambda one: review_order(one, sessions[one.id]))
+    sessions = _count_sessions(tables, candidates)
+    ranked = sorted(candidates, key=lambda memory: review_order(memory, sessions[memory.id]))
     return [
-        Waiting(
-            memory=one.representative,
-            also=one.duplicates,
+        InboxItem(
+            memory=group.representative,
+            duplicates=group.duplicates,
             why="",
-            sessions=sessions[one.representative.id],
+            sessions=sessions[group.representative.id],
         )
-        for one in group_duplicates(ranked)
+        for group in group_duplicates(ranked)
     ]
 
 
-def _in_order(tables: Tables, folded: Sequence[Waiting]) -> list[Waiting]:
-    """Return what is folded group by group, each where its most certain one stood."""
+def _order_by_group(tables: Tables, items: Sequence[InboxItem]) -> list[InboxItem]:
+    """Return the items group by group, each group at the position of its first item."""
     places: dict[Owner, str] = {}
-    groups: dict[tuple[bool, str], list[Waiting]] = {}
-    for one in folded:
-        memory = one.memory
+    groups: dict[tuple[bool, str], list[InboxItem]] = {}
+    for item in items:
+        memory = item.memory
         if memory.owner not in places:
-            places[memory.owner] = _place(tables, memory.owner)
-        group = f"{places[memory.owner]} · {KINDS[memory.type]}"
-        last = memory.type is MemoryType.EPISODE
-        groups.setdefault((last, group), []).append(replace(one, group=group))
-    return [
-        one for last in (False, True) for key in groups if key[0] is last for one in groups[key]
-    ]
+            places[memory.owner] = _place_name(tables, memory.owner)
+        group = f"{places[memory.owner]} · {TYPE_NAMES[memory.type]}"
+        is_last = memory.type is MemoryType.EPISODE
+        groups.setdefault((is_last, group), []).append(replace(item, group=group))
+    ordered = sorted(groups, key=lambda key: key[0])  # stable: only records of sessions move
+    return [item for key in ordered for item in groups[key]]
 
 
-def _place(tables: Tables, owner: Owner) -> str:
+def _place_name(tables: Tables, owner: Owner) -> str:
     match owner.scope:
         case Scope.GLOBAL:
             return "everywhere"
@@ -147,42 +131,42 @@ def _place(tables: Tables, owner: Owner) -> str:
             return f"session {owner.id}"
 
 
-def _sessions(tables: Tables, candidates: Sequence[Memory]) -> Mapping[str, int]:
-    """Return in how many separate sessions each was said."""
-    session_of: dict[str, str] = {}
-    found = {}
-    for one in candidates:
-        for piece in one.evidence:
-            if piece.source_id not in session_of:
-                session_of[piece.source_id] = tables.sources.session_of(piece.source_id)
-        found[one.id] = len({session_of[piece.source_id] for piece in one.evidence})
-    return found
+def _count_sessions(tables: Tables, candidates: Sequence[Memory]) -> Mapping[str, int]:
+    """Return in how many separate sessions each candidate was said."""
+    source_ids = {evidence.source_id for memory in candidates for evidence in memory.evidence}
+    session_of = {source_id: tables.sources.session_of(source_id) for source_id in source_ids}
+    return {
+        memory.id: len({session_of[evidence.source_id] for evidence in memory.evidence})
+        for memory in candidates
+    }
 
 
-def _told(tables: Tables, one: Waiting, rivals: Mapping[str, tuple[str, ...]]) -> Waiting:
-    """Return a candidate with what is known of it."""
-    memory = one.memory
-    changes = tables.memories.changes(memory.id)
-    said = memory.evidence[0] if memory.evidence else None
+def _add_details(
+    tables: Tables, item: InboxItem, conflicts: Mapping[str, tuple[str, ...]]
+) -> InboxItem:
+    """Return *item* with the reason it waits, its source, and the memories it conflicts with."""
+    memory = item.memory
+    changes = reversed(tables.memories.changes(memory.id))
+    reasons = (change.reason for change in changes if change.before in (None, change.after))
     return replace(
-        one,
-        why=next((one.reason for one in reversed(changes) if one.before in (None, one.after)), ""),
-        rivals=tuple(tables.memories.get_many(rivals.get(memory.id, ()))),
-        source=_source_of(tables, memory),
-        voice=said.voice if said else "",
-        known=_known(tables, memory),
+        item,
+        why=next(reasons, ""),
+        conflicts=tuple(tables.memories.get_many(conflicts.get(memory.id, ()))),
+        source=_source_title(tables, memory),
+        voice=memory.evidence[0].voice if memory.evidence else "",
+        already_stored=_active_duplicate(tables, memory),
     )
 
 
-def _source_of(tables: Tables, memory: Memory) -> str:
-    """Return what the capture a candidate came from was called, and when it was said."""
+def _source_title(tables: Tables, memory: Memory) -> str:
+    """Return the title of the capture a candidate came from, and the date."""
     event = tables.sources.event(str(memory.metadata.get("event", "")))
-    name = event.title if event else ""
-    return f"{name or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
+    title = event.title if event else ""
+    return f"{title or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
 
 
-def _known(tables: Tables, memory: Memory) -> Memory | None:
-    """Return an active memory, of the same owner or of everybody, that says so already."""
+def _active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
+    """Return an active memory, of the same owner or global, that says the same."""
     # As above.
     from recollect.engine.group_duplicates import are_duplicates
 
@@ -190,13 +174,13 @@ def _known(tables: Tables, memory: Memory) -> Memory | None:
         return None
     owners = dict.fromkeys([memory.owner, Owner(Scope.GLOBAL, "")])
     partitions = tables.word_index.partitions(ItemKind.MEMORY, list(owners))
-    matches = tables.word_index.match(memory.content, partitions, limit=NEAREST).matches
+    matches = tables.word_index.match(memory.content, partitions, limit=MAX_NEIGHBOURS).matches
     item_ids = {match.item_id for match in matches}
     for owner in owners:
         item_ids.update(tables.memories.with_fingerprint(fingerprint(memory.content), owner))
     active = Filters(statuses=frozenset({Status.ACTIVE}))
-    standing = [one.id for one in tables.memories.candidate_rows(item_ids, active)]
-    for other in sorted(tables.memories.get_many(standing), key=lambda one: one.id):
+    ids = [row.id for row in tables.memories.candidate_rows(item_ids, active)]
+    for other in sorted(tables.memories.get_many(ids), key=lambda other: other.id):
         if other.type is memory.type and are_duplicates(memory.content, other.content):
             return other
     return None

@@ -1,65 +1,187 @@
 """
-Scheduled maintenance: embed what waits, prune the log, point out twins, ask about stale facts.
+Maintain the store: status, verification, the work of a worker, scheduled maintenance.
 
-It suggests and never decides: twins stay two and a stale fact stays active until a person says
-otherwise. Each run leaves an event, since maintenance is one of the four ways things happen.
+Which contains which: `drain` runs every job that is due, embeds every pending item and prunes the
+retrieval log. `run_maintenance` embeds, prunes, and reports duplicates and stale facts; it never
+decides about them, and each run is recorded as an event.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.capture_event import Event, EventState, Trigger
-from recollect.domain.maintenance import MaintenanceReport, Twins
+from recollect.domain.maintenance import (
+    DuplicatePair,
+    EmbedderState,
+    MaintenanceReport,
+    StoreHealth,
+    StoreStatus,
+    Verification,
+)
 from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
-from recollect.errors import IllegalTransition
-from recollect.service import inputs
+from recollect.errors import EmbedderUnavailable, IllegalTransition, StoreUnavailable
+from recollect.models.model_names import LOCAL_BACKENDS
+from recollect.service.jobs import run_jobs_in_steps
 from recollect.service.services import Services
-from recollect.service.upkeep import embed_in_steps, prune_log
-from recollect.service.write import known
+from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
+from recollect.wire.requests.maintenance import (
+    GetStatusRequest,
+    RebuildIndexesRequest,
+    RunMaintenanceRequest,
+    VerifyRequest,
+)
+from recollect.wire.requests.memories import ConfirmMemoryRequest
+from recollect.wire.requests.recollect import DrainRequest
 
-FADED = 2  # half-lives without a word: a quarter as fresh as it was
-MAY_FADE = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
+PRUNE_BATCH = 200  # retrievals, so that the write lock is never held for long
+STALE_HALF_LIVES = 2  # without a confirmation
+STALE_TYPES = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
 
 
-def maintain(services: Services, *, limit: object = 100) -> MaintenanceReport:
-    """Do what can be done without a person; return what cannot."""
-    most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
-    now = services.clock.now()
-    embedded = sum(embed_in_steps(services))
-    pruned = sum(iter(lambda: prune_log(services, slack=1), 0))
+def verify(services: Services, request: VerifyRequest) -> Verification:
+    """Check the file, the rules and the indexes; change nothing."""
+    names, problems = services.store.check()
+    return Verification(checks=tuple(names), problems=tuple(problems))
+
+
+def rebuild_indexes(services: Services, request: RebuildIndexesRequest) -> Mapping[str, int]:
+    """Rebuild every index from the memories; return the number of items of each."""
+    return services.store.rebuild_indexes()
+
+
+def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
+    """Return what is in the store and the progress of its indexes."""
+    embedder = _embedder_name(services)
     with services.store.read() as tables:
-        twins = _twins(services, tables, most)
-        stale = tables.memories.unconfirmed(_faded_before(now), most)
-        silent = tables.jobs.count_expired_leases(now)
-    done = MaintenanceReport(
-        embedded=embedded, twins=twins, stale=tuple(stale), taken_over=silent, pruned=pruned
+        by_status = tables.memories.count_by_status()
+        embedded = dict(tables.embeddings.count_by_model())
+        jobs = tables.jobs.count_by_state()
+        next_job_at = tables.jobs.next_run_at()
+        extracted, rejected = tables.memories.count_extracted()
+        contradictions = tables.links.count_conflicts()
+        serving = tables.embeddings.models_in_use().serving
+    items = sum(embedded.values())
+    embedded.pop("", None)
+    return StoreStatus(
+        path=str(services.store.path),
+        schema=services.store.schema_version(),
+        bytes=services.store.path.stat().st_size,
+        counts=services.store.row_counts(),
+        memories_by_status=by_status,
+        embedder=embedder,
+        serving=serving.name if serving else "",
+        embedded=embedded,
+        waiting=items - embedded.get(embedder, 0),
+        jobs=jobs,
+        next_job_at=next_job_at if next_job_at and next_job_at > services.clock.now() else None,
+        extracted=extracted,
+        rejected=rejected,
+        contradictions=contradictions,
     )
+
+
+def check_health(services: Services) -> StoreHealth:
+    """Check the store without loading the embedder; raises `StoreError`."""
+    if not services.store.path.exists():
+        # An open file can still be read after it was deleted, but writes to it are lost.
+        raise StoreUnavailable(
+            f"{services.store.path} is no longer there; put it back, or stop this program soon"
+        )
+    with services.store.read() as tables:
+        jobs = tables.jobs.count_open()
+        waiting, dimension = _pending_items(services, tables)
+    return StoreHealth(
+        schema=services.store.schema_version(), jobs=jobs, waiting=waiting, dimension=dimension
+    )
+
+
+def drain(services: Services, request: DrainRequest) -> int:
+    """Do everything that is due now; return how many jobs and items were processed."""
+    return sum(drain_in_steps(services))
+
+
+def drain_in_steps(services: Services) -> Iterator[int]:
+    """Do everything that is due now, yielding how many jobs or items each step processed."""
+    for _ in run_jobs_in_steps(services):
+        yield 1
+    yield from _embed_in_steps(services)
+    while prune_retrievals(services):
+        pass  # nobody waits for this, so it is not counted
+
+
+def embed_batch(services: Services) -> int:
+    """Embed a batch of pending items; return 0 if there are none or the embedder is paused."""
+    if services.embedder().state is EmbedderState.OFF:
+        return 0
+    with services.store.read() as tables:
+        waiting, _ = _pending_items(services, tables)
+        serving = tables.embeddings.models_in_use().serving
+    # The last items of a migration may have been forgotten: then the new model only takes over.
+    is_migrating = serving is not None and serving.name != services.embedder().name
+    # Only now: the indexer loads NumPy, and asks a remote embedder for its dimension.
+    indexer = services.indexer() if waiting or is_migrating else None
+    return 0 if indexer is None or indexer.is_paused else indexer.embed_batch()
+
+
+def prune_retrievals(services: Services, *, slack: int = PRUNE_BATCH) -> int:
+    """
+    Remove a batch of the oldest logged retrievals beyond the configured number; return how many.
+
+    Nothing is removed before there are *slack* too many, to write once per batch, not per search.
+    """
+    limit = services.settings.keep_retrievals
+    if not limit:
+        return 0
+    with services.store.read() as tables:
+        if tables.retrievals.count() < limit + slack:
+            return 0
+    return services.store.write(lambda tables: tables.retrievals.prune(limit, limit=PRUNE_BATCH))
+
+
+def warm_up(services: Services) -> bool:
+    """Load the embedder if it runs on this machine; return whether it does."""
+    if services.embedder().backend not in LOCAL_BACKENDS:
+        return False
+    indexer = services.indexer()
+    if indexer is not None:
+        indexer.warm_up()
+    return indexer is not None
+
+
+def run_maintenance(services: Services, request: RunMaintenanceRequest) -> MaintenanceReport:
+    """Do scheduled maintenance; return what is left for a person to decide."""
+    now = services.clock.now()
+    embedded = sum(_embed_in_steps(services))
+    pruned = sum(iter(lambda: prune_retrievals(services, slack=1), 0))
+    stale_before = {kind: now - STALE_HALF_LIVES * HALF_LIFE[kind] for kind in STALE_TYPES}
+    with services.store.read() as tables:
+        duplicates = _find_duplicates(services, tables, request.limit)
+        stale = tables.memories.unconfirmed(stale_before, request.limit)
+        abandoned = tables.jobs.count_expired_leases(now)
     outcome = (
-        f"{embedded} embedded, {len(twins)} pairs of twins, {len(stale)} stale, "
-        f"{silent} jobs without a worker" + (f", {pruned} old retrievals removed" * bool(pruned))
+        f"{embedded} embedded, {len(duplicates)} pairs of duplicates, {len(stale)} stale, "
+        f"{abandoned} jobs without a worker"
+        + (f", {pruned} old retrievals removed" if pruned else "")
     )
-    event = Event(
-        id=services.clock.new_id(),
-        trigger=Trigger.MAINTENANCE,
-        source_id=None,
-        owner=Owner(Scope.GLOBAL, ""),
-        state=EventState.DONE,
-        outcome=outcome,
-        created_at=now,
-        updated_at=now,
+    _record_run(services, outcome, now)
+    return MaintenanceReport(
+        embedded=embedded,
+        duplicates=duplicates,
+        stale=tuple(stale),
+        taken_over=abandoned,
+        pruned=pruned,
     )
-    services.store.write(lambda tables: tables.sources.add_event(event))
-    return done
 
 
-def confirm(services: Services, memory_id: object) -> Memory:
-    """Note that an active memory is still true: it counts as fresh again."""
+def confirm_memory(services: Services, request: ConfirmMemoryRequest) -> Memory:
+    """Record that an active memory is still true: it counts as fresh again."""
 
     def write(tables: Tables) -> Memory:
-        memory = known(tables, memory_id)
+        memory = require_memory(tables, request.memory_id)
         if memory.status is not Status.ACTIVE:
             raise IllegalTransition(
                 f"memory {memory.id} is {memory.status}; only an active one can be confirmed"
@@ -72,29 +194,58 @@ def confirm(services: Services, memory_id: object) -> Memory:
     return services.store.write(write)
 
 
-def _faded_before(now: datetime) -> dict[MemoryType, datetime]:
-    """Return, for each type, before when a memory must have been confirmed to count as stale."""
-    return {kind: now - FADED * HALF_LIFE[kind] for kind in MAY_FADE}
+def _embed_in_steps(services: Services) -> Iterator[int]:
+    indexer = services.indexer()
+    while indexer is not None and (embedded := indexer.embed_batch()):
+        yield embedded
 
 
-def _twins(services: Services, tables: Tables, most: int) -> tuple[Twins, ...]:
-    # Loaded by those who maintain, not by everybody.
+def _find_duplicates(services: Services, tables: Tables, limit: int) -> tuple[DuplicatePair, ...]:
+    # Imported here, because only maintenance and the worker need the rules of consolidation.
     from recollect.engine.consolidate import Duplicate, MergeInto, consolidate
     from recollect.engine.consolidate_stage import neighbours
 
     indexer = services.indexer()
     model_id = None if indexer is None else indexer.model_id(tables)
-    newest = tables.memories.newest(None, Filters(statuses=frozenset({Status.ACTIVE})), most)
-    found: dict[frozenset[str], Twins] = {}
-    for memory in newest:
+    active = Filters(statuses=frozenset({Status.ACTIVE}))
+    pairs: dict[frozenset[str], DuplicatePair] = {}
+    for memory in tables.memories.newest(None, active, limit):
         if memory.type is MemoryType.EPISODE:
             continue
-        near = [
-            one
-            for one in neighbours(tables, memory, model_id)
-            if one.memory.status is Status.ACTIVE
-        ]
-        match consolidate(memory, near):
+        candidates = neighbours(tables, memory, model_id)
+        similar = [other for other in candidates if other.memory.status is Status.ACTIVE]
+        match consolidate(memory, similar):
             case Duplicate(other) | MergeInto(other):
-                found.setdefault(frozenset({memory.id, other.id}), Twins(memory, other))
-    return tuple(found.values())
+                pairs.setdefault(frozenset({memory.id, other.id}), DuplicatePair(memory, other))
+    return tuple(pairs.values())
+
+
+def _record_run(services: Services, outcome: str, at: datetime) -> None:
+    event = Event(
+        id=services.clock.new_id(),
+        trigger=Trigger.MAINTENANCE,
+        source_id=None,
+        owner=Owner(Scope.GLOBAL, ""),
+        state=EventState.DONE,
+        outcome=outcome,
+        created_at=at,
+        updated_at=at,
+    )
+    services.store.write(lambda tables: tables.sources.add_event(event))
+
+
+def _pending_items(services: Services, tables: Tables) -> tuple[int, int | None]:
+    """Return how many items the wanted embedder must embed, and its last known dimension."""
+    embedder = services.embedder()
+    if embedder.state is EmbedderState.OFF:
+        return 0, None
+    model_id, dimension = tables.embeddings.latest_model(embedder.name) or (None, None)
+    return tables.embeddings.count_pending(model_id), dimension
+
+
+def _embedder_name(services: Services) -> str:
+    try:
+        indexer = services.indexer()
+        return "none" if indexer is None else indexer.target_embedder().name
+    except EmbedderUnavailable:
+        return "none that works"

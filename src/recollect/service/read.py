@@ -1,17 +1,16 @@
 """
-Read memories: search, context, explanation. Every answer is logged and can be explained later.
+Read memories: search and explain. Every retrieval is logged and can be explained later.
 
-Reading never fails because of the log or the embedder: a log row that cannot be written and a
-meaning that cannot be compared become notes, and the answer comes by what is left.
+Reading never fails because of the log or the embedder. If the log cannot be written, there is no
+retrieval id; if the query cannot be embedded, search goes by words and the log says so.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.capture_event import Event
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import (
     DEFAULT_STATUSES,
@@ -25,49 +24,55 @@ from recollect.domain.retrieval import (
     Retrieval,
     WhyNot,
 )
-from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
+from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import NotFound, StoreError
 from recollect.retrieval.candidates import QueryVector
 from recollect.retrieval.retrieve import retrieve
 from recollect.retrieval.why_not import why_not as find_why_not
 from recollect.retrieval.why_not import why_nothing as find_why_nothing
-from recollect.service import inputs
-from recollect.service.places import Where, find, where_of
+from recollect.service import validate
+from recollect.service.place_lookup import RequestPlace, find_viewer, place_of
 from recollect.service.services import Services
-from recollect.service.write import known
+from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
-from recollect.text.clean_text import clean
 from recollect.text.redact import redact
+from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
+from recollect.wire.requests.recollect import (
+    ExplainRequest,
+    SearchRequest,
+    WhyNothingRequest,
+    WhyNotRequest,
+)
 from recollect.wire.requests.shared import FilterFields, InboxFilterFields
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
-    """A question as its caller put it: checked, its places not yet looked up."""
+class MemoryQuery:
+    """A query with its filters; validated, its place not yet looked up."""
 
     query: str = ""
-    where: Where = Where()
-    filters: Filters = Filters()
+    place: RequestPlace = field(default_factory=RequestPlace)
+    filters: Filters = field(default_factory=Filters)
     scopes: frozenset[Scope] | None = None
     everywhere: bool = False
     asked_at: datetime | None = None
     limit: int = 10
 
     def as_json(self) -> Mapping[str, Any]:
-        """Return what was asked besides the text, for the log and for saved views."""
+        """Return everything except the text, for the log and for saved views."""
         filters = self.filters
-        told: dict[str, Any] = {
-            "project": self.where.project,
-            "repo": self.where.repo,
-            "agent": self.where.agent,
-            "session": self.where.session,
+        all_types = filters.types == frozenset(MemoryType)
+        default_statuses = filters.statuses == frozenset(DEFAULT_STATUSES)
+        fields: dict[str, Any] = {
+            "project": self.place.project,
+            "repo": self.place.repo,
+            "agent": self.place.agent,
+            "session": self.place.session,
             "scopes": sorted(self.scopes) if self.scopes is not None else None,
-            "types": sorted(filters.types) if filters.types != frozenset(MemoryType) else None,
-            "statuses": sorted(filters.statuses)
-            if filters.statuses != frozenset(DEFAULT_STATUSES)
-            else None,
+            "types": None if all_types else sorted(filters.types),
+            "statuses": None if default_statuses else sorted(filters.statuses),
             "tags": sorted(filters.tags) or None,
             "any_tags": sorted(filters.any_tags) or None,
             "since": filters.since.isoformat() if filters.since else None,
@@ -75,22 +80,23 @@ class Question:
             "everywhere": self.everywhere or None,
             "limit": self.limit,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
-def question_of(request: FilterFields, query: str) -> Question:
-    """Return the question of a request: its query, place and filters."""
+def memory_query_of(request: FilterFields, query: str) -> MemoryQuery:
+    """Return the query of a request with its place and filters."""
+    statuses = frozenset(request.statuses or DEFAULT_STATUSES)
     return replace(
-        inbox_question_of(request),
-        query=query[: inputs.MAX_QUERY],
-        filters=replace(_filters_of(request), statuses=frozenset(request.statuses or DEFAULT_STATUSES)),
+        inbox_query_of(request),
+        query=validate.query_of(query),
+        filters=replace(_filters_of(request), statuses=statuses),
     )
 
 
-def inbox_question_of(request: InboxFilterFields) -> Question:
-    """Return which candidates of the inbox a request asks for."""
-    return Question(
-        where=where_of(request),
+def inbox_query_of(request: InboxFilterFields) -> MemoryQuery:
+    """Return the query for the candidates that a request selects."""
+    return MemoryQuery(
+        place=place_of(request),
         filters=_filters_of(request),
         scopes=None if request.scopes is None else frozenset(request.scopes),
         everywhere=request.everywhere,
@@ -103,50 +109,56 @@ def _filters_of(request: InboxFilterFields) -> Filters:
     return Filters(
         types=frozenset(MemoryType) if request.types is None else frozenset(request.types),
         statuses=frozenset({Status.INBOX}),
-        tags=frozenset(redact(tag).text for tag in inputs.tags_of(request.tags)),
+        tags=frozenset(redact(tag).text for tag in request.tags),
         since=request.since,
         until=request.until,
     )
 
 
-def search(services: Services, asked: Question) -> list[Hit]:
-    """Return the memories that answer a question, best first, each with its reasons."""
-    hits, notes = answer(services, asked)
-    kept = [logged(rank, hit) for rank, hit in enumerate(hits, start=1)]
-    retrieval_id = log_answer(services, "search", asked, kept, notes)
+def search(services: Services, request: SearchRequest) -> list[Hit]:
+    """Return the memories that match a query, best first, each with its explanation."""
+    return search_memories(services, memory_query_of(request, request.query))
+
+
+def search_memories(services: Services, query: MemoryQuery) -> list[Hit]:
+    """Return the memories that match *query*, best first, and log the retrieval."""
+    hits, notes = run_query(services, query)
+    logged = [logged_hit(rank, hit) for rank, hit in enumerate(hits, start=1)]
+    retrieval_id = log_query(services, "search", query, logged, notes)
     return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
 
 
-def why_not(services: Services, memory_id: object, asked: Question) -> WhyNot:
-    """Return why a memory does not come for a question."""
-    meaning, _ = meaning_of(services, asked.query)
+def why_not(services: Services, request: WhyNotRequest) -> WhyNot:
+    """Return why a search does not return a memory."""
+    query = memory_query_of(request, request.query)
+    vector, _ = query_vector(services, query.query)
     with services.store.read() as tables:
-        meaning = still(services, tables, asked.query, meaning)
-        memory = known(tables, memory_id)
-        return find_why_not(tables, _asking(services, tables, asked), meaning, memory)
+        vector = refresh_query_vector(services, tables, query.query, vector)
+        memory = require_memory(tables, request.memory_id)
+        return find_why_not(tables, _resolve_query(services, tables, query), vector, memory)
 
 
-def why_nothing(services: Services, asked: Question) -> WhyNot:
-    """Return what came nearest to a question, and why it is not shown."""
-    meaning, _ = meaning_of(services, asked.query)
+def why_nothing(services: Services, request: WhyNothingRequest) -> WhyNot:
+    """Return the closest match of a query, and why the search does not return it."""
+    query = memory_query_of(request, request.query)
+    vector, _ = query_vector(services, query.query)
     with services.store.read() as tables:
-        meaning = still(services, tables, asked.query, meaning)
-        return find_why_nothing(tables, _asking(services, tables, asked), meaning)
+        vector = refresh_query_vector(services, tables, query.query, vector)
+        return find_why_nothing(tables, _resolve_query(services, tables, query), vector)
 
 
-def explain(services: Services, some_id: object) -> MemoryExplanation | Retrieval:
-    """Return everything known about a memory, or about a logged retrieval."""
+def explain(services: Services, request: ExplainRequest) -> MemoryExplanation | Retrieval:
+    """Return the evidence, links and changes of a memory, or a logged retrieval."""
     with services.store.read() as tables:
-        if isinstance(some_id, str):
-            retrieval = tables.retrievals.get(clean(some_id))
-            if retrieval is not None:
-                return retrieval
-        try:
-            memory = known(tables, some_id)
-        except NotFound:
+        retrieval = tables.retrievals.get(request.some_id)
+        if retrieval is not None:
+            return retrieval
+        memory = tables.memories.get(request.some_id)
+        if memory is None:
             raise NotFound(
-                f"{some_id!r} is neither a memory nor a retrieval of this store" + _pruned(services)
-            ) from None
+                f"{request.some_id!r} is neither a memory nor a retrieval of this store"
+                + _retention_hint(services)
+            )
         explanation = MemoryExplanation(
             memory=memory,
             sources=tuple(tables.sources.of_memory(memory.id)),
@@ -154,99 +166,88 @@ def explain(services: Services, some_id: object) -> MemoryExplanation | Retrieva
             changes=tuple(tables.memories.changes(memory.id)),
             shown_in=tables.retrievals.times_returned(memory.id),
         )
-    return replace(explanation, text=_told(explanation))
+    return replace(explanation, text=_describe(explanation))
 
 
-def get(services: Services, memory_id: object) -> Memory:
+def get_memory(services: Services, request: GetMemoryRequest) -> Memory:
     """Return one memory."""
     with services.store.read() as tables:
-        return known(tables, memory_id)
+        return require_memory(tables, request.memory_id)
 
 
-def viewer(services: Services, where: Where) -> Viewer:
-    """Return who asks from *where*, by ids."""
+def list_memories(services: Services, request: ListMemoriesRequest) -> list[Memory]:
+    """Return the newest memories that match the filters."""
+    query = memory_query_of(request, "")
     with services.store.read() as tables:
-        return find(tables, where)
+        return tables.memories.newest(owners_of(tables, query), query.filters, query.limit)
 
 
-def event(services: Services, event_id: object) -> Event:
-    """Return how far a capture has come."""
-    with services.store.read() as tables:
-        found = tables.sources.event(clean(event_id)) if isinstance(event_id, str) else None
-    if found is None:
-        raise NotFound(f"there is no event {event_id!r} in this store")
-    return found
-
-
-def newest(services: Services, asked: Question) -> list[Memory]:
-    """Return the latest memories that a question's places and filters admit."""
-    with services.store.read() as tables:
-        return tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
-
-
-def answer(
-    services: Services, asked: Question, known: tuple[QueryVector | None, str] | None = None
+def run_query(
+    services: Services, query: MemoryQuery, embedded: tuple[QueryVector | None, str] | None = None
 ) -> tuple[Sequence[Hit], list[str]]:
-    """Return the hits of a question, and notes for the log; its meaning may be *known* already."""
-    if not asked.query.strip():
-        return (), ["the question is empty"]
-    meaning, trouble = known or meaning_of(services, asked.query)
+    """Return the hits of a query and notes for the log; *embedded* is its vector if known."""
+    if not query.query.strip():
+        return (), ["the query is empty"]
+    vector, failure = embedded or query_vector(services, query.query)
     with services.store.read() as tables:
-        meaning = still(services, tables, asked.query, meaning)
-        found = retrieve(tables, _asking(services, tables, asked), meaning)
-    notes = [f"{found.above_threshold} candidates above the bar"]
-    if found.closest is not None:
-        nearest, reached, needed = found.closest.id, found.closest.score, found.closest.threshold
-        notes.append(f"the nearest was {nearest}: {reached:.2f} of the {needed:.2f} needed")
-    return found.hits, [*notes, trouble] if trouble else notes
+        vector = refresh_query_vector(services, tables, query.query, vector)
+        result = retrieve(tables, _resolve_query(services, tables, query), vector)
+    notes = [f"{result.above_threshold} candidates above the threshold"]
+    if result.closest is not None:
+        closest = result.closest
+        notes.append(
+            f"closest: {closest.id}, relevance {closest.score:.2f}, "
+            f"threshold {closest.threshold:.2f}"
+        )
+    return result.hits, [*notes, failure] if failure else notes
 
 
-def meaning_of(services: Services, query: str) -> tuple[QueryVector | None, str]:
-    """Return a question as a vector, or None and why meaning is not compared."""
+def query_vector(services: Services, query: str) -> tuple[QueryVector | None, str]:
+    """Return the vector of a query, or None and why it could not be embedded."""
     indexer = services.indexer()
     if indexer is None or not query.strip():
         return None, "meaning was not compared: embeddings are switched off" if query else ""
     return indexer.embed_query(query)
 
 
-def still(
-    services: Services, tables: Tables, query: str, meaning: QueryVector | None
+def refresh_query_vector(
+    services: Services, tables: Tables, query: str, vector: QueryVector | None
 ) -> QueryVector | None:
-    """Return the meaning of *query* by the model that answers in *tables*."""
-    indexer = services.indexer() if meaning is not None else None
-    return None if indexer is None else indexer.refresh_query_vector(tables, query, meaning)
+    """Return the vector of *query* from the model that serves in *tables*."""
+    indexer = services.indexer() if vector is not None else None
+    return None if indexer is None else indexer.refresh_query_vector(tables, query, vector)
 
 
-def _asking(services: Services, tables: Tables, asked: Question) -> ResolvedQuery:
+def _resolve_query(services: Services, tables: Tables, query: MemoryQuery) -> ResolvedQuery:
     return ResolvedQuery(
-        text=asked.query,
-        viewer=find(tables, asked.where),
-        owners=owners_of(tables, asked),
-        filters=asked.filters,
-        asked_at=asked.asked_at or services.clock.now(),
-        limit=asked.limit,
-        scopes=frozenset(Scope) if asked.scopes is None else asked.scopes,
+        text=query.query,
+        viewer=find_viewer(tables, query.place),
+        owners=owners_of(tables, query),
+        filters=query.filters,
+        asked_at=query.asked_at or services.clock.now(),
+        limit=query.limit,
+        scopes=frozenset(Scope) if query.scopes is None else query.scopes,
         cross_project=services.cross_project,
     )
 
 
-def owners_of(tables: Tables, asked: Question) -> tuple[Owner, ...] | None:
-    """Return whose memories a question may see; None for everybody's."""
-    if asked.everywhere:
+def owners_of(tables: Tables, query: MemoryQuery) -> tuple[Owner, ...] | None:
+    """Return the owners whose memories a query may see; None for all."""
+    if query.everywhere:
         return None
-    return visible_owners(find(tables, asked.where), asked.scopes)
+    return visible_owners(find_viewer(tables, query.place), query.scopes)
 
 
-def newest_hits(services: Services, asked: Question) -> list[Hit]:
-    """Return the latest memories a question admits, as hits that nothing was matched for."""
+def newest_hits(services: Services, query: MemoryQuery) -> list[Hit]:
+    """Return the newest memories that match the filters, as hits without a score."""
     with services.store.read() as tables:
-        found = tables.memories.newest(owners_of(tables, asked), asked.filters, asked.limit)
-        return unasked(tables, found, "The newest first: no question was asked.")
+        memories = tables.memories.newest(owners_of(tables, query), query.filters, query.limit)
+        return unranked_hits(tables, memories, "The newest first: no question was asked.")
 
 
-def unasked(tables: Tables, found: Sequence[Memory], why: str) -> list[Hit]:
-    """Return memories as hits that nothing was matched for."""
-    conflicts = tables.links.conflicts([memory.id for memory in found])
+def unranked_hits(tables: Tables, memories: Sequence[Memory], why: str) -> list[Hit]:
+    """Return memories as hits without a score."""
+    conflicts = tables.links.conflicts([memory.id for memory in memories])
     return [
         Hit(
             memory=memory,
@@ -255,12 +256,12 @@ def unasked(tables: Tables, found: Sequence[Memory], why: str) -> list[Hit]:
             explanation=why,
             conflicts=conflicts.get(memory.id, ()),
         )
-        for memory in found
+        for memory in memories
     ]
 
 
-def logged(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
-    """Return a hit as the log keeps it."""
+def logged_hit(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
+    """Return a hit as it is logged."""
     return LoggedHit(
         rank=rank,
         memory_id=hit.memory.id,
@@ -271,46 +272,46 @@ def logged(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
     )
 
 
-def log_answer(
+def log_query(
     services: Services,
     verb: str,
-    asked: Question,
+    query: MemoryQuery,
     hits: Sequence[LoggedHit],
     notes: Sequence[str],
     context: Sequence[LoggedItem] = (),
 ) -> str | None:
-    """Log a question with what was answered; return its id, or None where that cannot be."""
+    """Log a query with its results; return the retrieval id, or None if that failed."""
     retrieval = Retrieval(
         id=services.clock.new_id(),
         verb=verb,
-        query=asked.query,
-        asking={**asked.as_json(), **_askers(services, asked.where)},
+        query=query.query,
+        asking={**query.as_json(), **_requester_ids(services, query.place)},
         notes=tuple(notes),
-        asked_at=asked.asked_at or services.clock.now(),
+        asked_at=query.asked_at or services.clock.now(),
         hits=tuple(hits),
         context=tuple(context),
     )
-    return keep_log(services, retrieval)
+    return log_retrieval(services, retrieval)
 
 
-def _askers(services: Services, where: Where) -> Mapping[str, str]:
-    """Return who asked by id, so that their questions go when they go."""
-    found: dict[str, str] = {}
-    if where.agent is not None:
+def _requester_ids(services: Services, place: RequestPlace) -> Mapping[str, str]:
+    """Return the ids of agent and conversation: the log row is deleted with them."""
+    ids: dict[str, str] = {}
+    if place.agent is not None:
         with services.store.read() as tables:
-            found["agent_id"] = find(tables, where).agent_id or ""
-    if where.session is not None:
-        found["conversation_id"] = where.session
-    return found
+            ids["agent_id"] = find_viewer(tables, place).agent_id or ""
+    if place.session is not None:
+        ids["conversation_id"] = place.session
+    return ids
 
 
 def log_items(
-    services: Services, verb: str, query: str, kind: str, found: Mapping[str, float]
+    services: Services, verb: str, query: str, kind: str, scores: Mapping[str, float]
 ) -> None:
-    """Log a search for other things than memories: which came, by id, with their scores."""
+    """Log a search for items that are not memories: their ids and scores."""
     items = tuple(
         LoggedItem(kind=kind, item_id=item_id, outcome=f"score {score:g}")
-        for item_id, score in found.items()
+        for item_id, score in scores.items()
     )
     retrieval = Retrieval(
         id=services.clock.new_id(),
@@ -321,11 +322,11 @@ def log_items(
         asked_at=services.clock.now(),
         context=items,
     )
-    keep_log(services, retrieval)
+    log_retrieval(services, retrieval)
 
 
-def keep_log(services: Services, retrieval: Retrieval) -> str | None:
-    """Log a question; return its id, or None where the log cannot be written."""
+def log_retrieval(services: Services, retrieval: Retrieval) -> str | None:
+    """Log a retrieval; return its id, or None if the log cannot be written."""
     try:
         services.store.write_log(lambda tables: tables.retrievals.add(retrieval))
     except StoreError as error:
@@ -334,19 +335,21 @@ def keep_log(services: Services, retrieval: Retrieval) -> str | None:
     return retrieval.id
 
 
-def _told(explanation: MemoryExplanation) -> str:
+def _describe(explanation: MemoryExplanation) -> str:
     memory = explanation.memory
     lines = [
         f"{memory.type} memory of {memory.scope} scope, {memory.status}, "
         f"confidence {memory.confidence:g}, observed {memory.observed_at:%Y-%m-%d %H:%M} UTC."
     ]
-    for piece in memory.evidence:
-        shown = piece.quote if len(piece.quote) <= 200 else piece.quote[:199] + "…"
-        lines.append(f"Rests on “{shown}” (source {piece.source_id}, {piece.start}–{piece.end}).")
+    for evidence in memory.evidence:
+        quote = evidence.quote if len(evidence.quote) <= 200 else evidence.quote[:199] + "…"
+        lines.append(
+            f"Rests on “{quote}” (source {evidence.source_id}, {evidence.start}–{evidence.end})."
+        )
     for link in explanation.links:
-        other = "this" if link.to_id == memory.id else f"{link.to_kind} {link.to_id}"
-        one = "It" if link.from_id == memory.id else f"Memory {link.from_id}"
-        lines.append(f"{one} {link.relation.replace('_', ' ')} {other}.")
+        subject = "It" if link.from_id == memory.id else f"Memory {link.from_id}"
+        target = "this" if link.to_id == memory.id else f"{link.to_kind} {link.to_id}"
+        lines.append(f"{subject} {link.relation.replace('_', ' ')} {target}.")
     for change in explanation.changes:
         was = f"from {change.before} " if change.before else ""
         why = f": {change.reason}" if change.reason else ""
@@ -355,11 +358,11 @@ def _told(explanation: MemoryExplanation) -> str:
     return "\n".join(lines)
 
 
-def _pruned(services: Services) -> str:
-    keep = services.settings.keep_retrievals
-    if not keep:
+def _retention_hint(services: Services) -> str:
+    limit = services.settings.keep_retrievals
+    if not limit:
         return ""
     return (
-        f"; old retrievals are removed, the newest {keep:,} are kept "
+        f"; old retrievals are removed, the newest {limit:,} are kept "
         "(setting keep_retrievals, 0 keeps all)"
     )

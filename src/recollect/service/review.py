@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 
 from recollect.clock import derived_id
-from recollect.domain.block import By
+from recollect.domain.block import BlockAuthor
 from recollect.domain.link import Relation
 from recollect.domain.maintenance import ReviewVerdict
 from recollect.domain.memory import Change, ChangeEffects, Memory, Status
@@ -21,61 +21,60 @@ from recollect.domain.scope import Scope
 from recollect.domain.source import SourceKind
 from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
 from recollect.errors import IllegalTransition, InvalidInput
-from recollect.service import inputs
 from recollect.service.inbox import duplicate_ids
 from recollect.service.services import Services
-from recollect.service.write import known
+from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
+from recollect.wire.requests.inbox import (
+    DecideRequest,
+    PromoteManyRequest,
+    RejectManyRequest,
+    UndoManyRequest,
+)
+from recollect.wire.requests.recollect import (
+    ConsolidateRequest,
+    PromoteRequest,
+    RejectRequest,
+    UndoRequest,
+)
 
 SNAPSHOT_THRESHOLD = 20  # a change of this many memories takes a snapshot first
-MAX_IDS = 10_000
-USER = "user"
 
-Review = Callable[[AuditedWriter, Memory], Memory]
+MemoryReview = Callable[[AuditedWriter, Memory], Memory]
 
 
-def decide(
-    services: Services,
-    memory_ids: object,
-    verdict: object,
-    *,
-    reason: object = "",
-    by: object = By.USER,
-) -> list[Memory]:
+def decide(services: Services, request: DecideRequest) -> list[Memory]:
     """Keep, replace with, or reject candidates and their duplicates; all or none."""
-    chosen = inputs.one_of("verdict", ReviewVerdict, verdict)
-    author = inputs.one_of("by", By, by)
-    why = _parse_reason(reason)
-    ids = _parse_ids(memory_ids)
+    verdict, why = request.verdict, redact(request.reason).text
     with services.store.read() as tables:
-        candidates = [known(tables, memory_id) for memory_id in ids]
+        candidates = [require_memory(tables, memory_id) for memory_id in request.memory_id]
     # Read before the write lock is taken. A duplicate that is decided meanwhile is not changed.
     duplicates = duplicate_ids(services, candidates)
     if sum(1 + len(duplicates[candidate.id]) for candidate in candidates) >= SNAPSHOT_THRESHOLD:
         services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        writer = AuditedWriter(tables, services.clock, author)
+        writer = AuditedWriter(tables, services.clock, request.by)
         changed: dict[str, None] = {}
-        for memory in (known(tables, candidate.id) for candidate in candidates):
+        for memory in (require_memory(tables, candidate.id) for candidate in candidates):
             if memory.id in changed:
                 continue  # it is a duplicate of another named candidate
             _require_inbox(memory)
-            decided = _apply_verdict(writer, memory, chosen, why)
+            decided = _apply_verdict(writer, memory, verdict, why)
             for duplicate in tables.memories.get_many(duplicates[memory.id]):
                 if duplicate.status is Status.INBOX:
-                    decided += _archive_duplicate(writer, decided[0], duplicate, chosen, why)
+                    decided += _archive_duplicate(writer, decided[0], duplicate, verdict, why)
             changed |= dict.fromkeys(changed_memory.id for changed_memory in decided)
         return tables.memories.get_many(list(changed))
 
     return services.store.write(write)
 
 
-def list_duplicates(services: Services, memory_id: object) -> list[Memory]:
+def list_duplicates(services: Services, memory_id: str) -> list[Memory]:
     """Return the duplicates that `decide` would change together with a candidate."""
     with services.store.read() as tables:
-        memory = known(tables, memory_id)
+        memory = require_memory(tables, memory_id)
     ids = duplicate_ids(services, [memory])[memory.id]
     with services.store.read() as tables:
         return tables.memories.get_many(ids)
@@ -107,7 +106,7 @@ def _archive_duplicate(
     # Imported here for the same reason as in `consolidate`.
     from recollect.engine.consolidate_stage import copy_evidence
 
-    before = known(writer.tables, representative.id)
+    before = require_memory(writer.tables, representative.id)
     updated = copy_evidence(writer, before, duplicate)
     if updated.confidence > before.confidence:
         effects = replace(effects, confidence_before=before.confidence)
@@ -118,46 +117,65 @@ def _archive_duplicate(
     ]
 
 
-def promote(
-    services: Services,
-    memory_ids: object,
-    *,
-    reason: object = "",
-    replaces: bool = False,
-    scope: object = None,
-    by: str = USER,
+def promote(services: Services, request: PromoteRequest) -> Memory:
+    """Make a candidate active."""
+    return _promote_all(services, request, (request.memory_id,))[0]
+
+
+def promote_many(services: Services, request: PromoteManyRequest) -> list[Memory]:
+    """Make candidates active, all or none."""
+    return _promote_all(services, request, request.memory_ids)
+
+
+def reject(services: Services, request: RejectRequest) -> Memory:
+    """Reject a candidate: it is archived with the reason, not deleted."""
+    return _reject_all(services, (request.memory_id,), request.reason)[0]
+
+
+def reject_many(services: Services, request: RejectManyRequest) -> list[Memory]:
+    """Reject candidates, all or none."""
+    return _reject_all(services, request.memory_ids, request.reason)
+
+
+def undo(services: Services, request: UndoRequest) -> Memory:
+    """Undo the last change of a memory's status, and the effects recorded with it."""
+    return _undo_all(services, (request.memory_id,))[0]
+
+
+def undo_many(services: Services, request: UndoManyRequest) -> list[Memory]:
+    """Undo the last change of each memory, all or none."""
+    return _undo_all(services, request.memory_ids)
+
+
+def _promote_all(
+    services: Services, request: PromoteRequest | PromoteManyRequest, memory_ids: Sequence[str]
 ) -> list[Memory]:
     """
-    Make candidates active; *replaces* supersedes the memories they contradict.
+    Make candidates active; `replaces` supersedes the memories they contradict.
 
-    A memory stays in its scope. *scope* "global" makes an active global copy that replaces it.
+    A memory stays in its scope. Scope "global" makes an active global copy that replaces it.
     """
-    why = _parse_reason(reason)
-    if scope is not None and inputs.one_of("scope", Scope, scope) is not Scope.GLOBAL:
+    if request.scope not in (None, Scope.GLOBAL):
         raise InvalidInput("a memory can be promoted to scope global only; leave scope out")
-    globally = scope is not None
+    why, globally = redact(request.reason).text, request.scope is Scope.GLOBAL
 
     def review(writer: AuditedWriter, memory: Memory) -> Memory:
-        return _promote(writer, memory, why, replaces=replaces, globally=globally)[0]
+        return _promote(writer, memory, why, replaces=request.replaces, globally=globally)[0]
 
-    return _review_each(services, memory_ids, review, by=by)
+    return _review_each(services, memory_ids, review)
 
 
-def reject(
-    services: Services, memory_ids: object, *, reason: object = "", by: str = USER
-) -> list[Memory]:
-    """Reject candidates: they are archived with the reason, not deleted."""
-    why = _parse_reason(reason) or "rejected"
+def _reject_all(services: Services, memory_ids: Sequence[str], reason: str) -> list[Memory]:
+    why = redact(reason).text or "rejected"
 
     def review(writer: AuditedWriter, memory: Memory) -> Memory:
         _require_inbox(memory)
         return writer.change_status(memory, Status.ARCHIVED, why)
 
-    return _review_each(services, memory_ids, review, by=by)
+    return _review_each(services, memory_ids, review)
 
 
-def undo(services: Services, memory_ids: object, *, by: str = USER) -> list[Memory]:
-    """Undo the last change of status of each memory, and the effects recorded with it."""
+def _undo_all(services: Services, memory_ids: Sequence[str]) -> list[Memory]:
     restored_ids: set[str] = set()  # duplicates restored with another named memory
 
     def review(writer: AuditedWriter, memory: Memory) -> Memory:
@@ -177,26 +195,26 @@ def undo(services: Services, memory_ids: object, *, by: str = USER) -> list[Memo
         was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
         # Read again: the evidence of its duplicates has been removed from it.
         restored = _with_earlier_confidence(
-            writer.tables, known(writer.tables, memory.id), duplicates
+            writer.tables, require_memory(writer.tables, memory.id), duplicates
         )
         confirmed_at = _earlier_confirmed_at(writer.tables, restored, changes)
         return writer.change_status(
             restored, last.before, f"undone: was {was}", confirmed_at=confirmed_at
         )
 
-    return _review_each(services, memory_ids, review, by=by)
+    return _review_each(services, memory_ids, review)
 
 
-def consolidate(services: Services, memory_ids: object = None) -> Mapping[str, int]:
-    """Compare candidates with existing memories and apply the policy; None: the whole inbox."""
+def consolidate(services: Services, request: ConsolidateRequest) -> Mapping[str, int]:
+    """Compare candidates with existing memories and apply the policy; no ids: the whole inbox."""
     # Imported here, as in jobs.py, so that other commands start faster.
     from recollect.engine.consolidate_stage import consolidate_memories, embed_memories
 
     with services.store.read() as tables:
-        if memory_ids is None:
+        if request.ids is None:
             ids = tables.memories.ids_with_status(Status.INBOX)
         else:
-            ids = [known(tables, memory_id).id for memory_id in _parse_ids(memory_ids)]
+            ids = [require_memory(tables, memory_id).id for memory_id in request.ids]
     counts: dict[str, int] = {}
     for start in range(0, len(ids), SNAPSHOT_THRESHOLD):
         batch = ids[start : start + SNAPSHOT_THRESHOLD]
@@ -209,15 +227,14 @@ def consolidate(services: Services, memory_ids: object = None) -> Mapping[str, i
 
 
 def _review_each(
-    services: Services, memory_ids: object, review: Review, *, by: str
+    services: Services, memory_ids: Sequence[str], review: MemoryReview
 ) -> list[Memory]:
-    ids = _parse_ids(memory_ids)
-    if len(ids) >= SNAPSHOT_THRESHOLD:
+    if len(memory_ids) >= SNAPSHOT_THRESHOLD:
         services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
-        writer = AuditedWriter(tables, services.clock, by)
-        return [review(writer, known(tables, memory_id)) for memory_id in ids]
+        writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
+        return [review(writer, require_memory(tables, memory_id)) for memory_id in memory_ids]
 
     return services.store.write(write)
 
@@ -354,18 +371,3 @@ def _status_changes(tables: Tables, memory: Memory) -> list[Change]:
     """Return the changes of a memory's status, oldest first."""
     changes = tables.memories.changes(memory.id)
     return [change for change in changes if change.before != change.after]
-
-
-def _parse_ids(memory_ids: object) -> list[str]:
-    if isinstance(memory_ids, str | Memory):
-        memory_ids = [memory_ids]
-    if not isinstance(memory_ids, Sequence) or len(memory_ids) > MAX_IDS:
-        raise InvalidInput(f"name a memory by its id, or up to {MAX_IDS:,} in a list")
-    ids = [item.id if isinstance(item, Memory) else item for item in memory_ids]
-    if not all(isinstance(memory_id, str) for memory_id in ids):
-        raise InvalidInput("name memories by their ids: a list of texts")
-    return list(dict.fromkeys(ids))
-
-
-def _parse_reason(reason: object) -> str:
-    return redact(inputs.text_of("reason", reason, most=inputs.MAX_SUMMARY)).text

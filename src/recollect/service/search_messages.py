@@ -26,8 +26,8 @@ from recollect.retrieval.time_query import (
     range_of_sessions,
 )
 from recollect.service import validate
-from recollect.service.agents import known_agent
-from recollect.service.block_lookup import known_conversation
+from recollect.service.agents import require_agent
+from recollect.service.block_lookup import require_conversation
 from recollect.service.read import log_retrieval, query_vector, refresh_query_vector
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -79,7 +79,7 @@ def search_for_letta(services: Services, request: SearchForLettaRequest) -> Mapp
 def list_agent_messages(services: Services, request: ListAgentMessagesRequest) -> list[Message]:
     """Return the messages of all conversations of an agent, newest first."""
     with services.store.read() as tables:
-        agent = known_agent(tables, request.agent)
+        agent = require_agent(tables, request.agent)
         filters = MessageFilters(roles=_roles(request.roles))
         return tables.messages.latest(agent.id, filters, limit=request.limit, offset=request.offset)
 
@@ -147,9 +147,9 @@ def _boundary(
     tables: Tables, request: SearchMessagesRequest, filters: MessageFilters
 ) -> tuple[str | None, Owner, MessageFilters]:
     """Return whose messages may be seen: those of one agent, or of one conversation."""
-    agent = known_agent(tables, request.agent) if request.agent is not None else None
+    agent = require_agent(tables, request.agent) if request.agent is not None else None
     if request.conversation is not None:
-        conversation = known_conversation(tables, request.conversation)
+        conversation = require_conversation(tables, request.conversation)
         if agent is not None and agent.id != conversation.agent_id:
             raise InvalidInput(f"conversation {conversation.id} is not one of agent {agent.name!r}")
         filters = replace(filters, conversation_id=conversation.id)
@@ -196,7 +196,7 @@ def _present(
     """Return the conversation in which the query is asked, if the caller names it."""
     if request.asked_in is None or filters.conversation_id is not None:
         return None
-    return known_conversation(tables, request.asked_in)
+    return require_conversation(tables, request.asked_in)
 
 
 def _counted_sessions(

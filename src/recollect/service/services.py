@@ -9,7 +9,7 @@ from recollect.clock import Clock
 from recollect.config import Settings, expand_home
 from recollect.domain.maintenance import EmbedderStatus
 from recollect.engine.engine_context import EngineContext
-from recollect.service.listeners import Listeners
+from recollect.service.block_listeners import BlockListeners
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Services:
     settings: Settings = field(default_factory=Settings)
     cross_project: bool = True
     reach: tuple[Path, ...] | None = None  # folders read for callers; None: those they name
-    listeners: Listeners = field(default_factory=Listeners)
+    listeners: BlockListeners = field(default_factory=BlockListeners)
 
     @property
     def models_folder(self) -> Path:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from recollect.domain import limits
 from recollect.domain.skill import Skill, SkillHit, SkillReport
 from recollect.errors import EmbedderUnavailable
-from recollect.service import inputs
+from recollect.service import validate
 from recollect.service.services import Services
 from recollect.text.search_words import STOP_WORDS, searchable_text
 
@@ -17,8 +18,8 @@ def search(
     services: Services, query: object, report: SkillReport, *, limit: object = 10
 ) -> list[SkillHit]:
     """Return the skills that answer *query*, best first."""
-    wanted = inputs.query_of(query)
-    most = inputs.count_of("limit", limit, most=inputs.MAX_LIMIT)
+    wanted = validate.query_of(query)
+    most = validate.count_of("limit", limit, most=limits.MAX_LIMIT)
     words = _words(wanted)
     if not words or not report.skills:
         return []

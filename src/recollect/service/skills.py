@@ -12,8 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from recollect.domain import limits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import Block, By, edit_block, replace_all
+from recollect.domain.block import Block, BlockAuthor, edit_block, replace_all
 from recollect.domain.conversation import Message
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.skill import (
@@ -33,13 +34,13 @@ from recollect.engine.learn.skill_prompt import (
     draft_prompt,
 )
 from recollect.errors import InvalidInput, NotFound
-from recollect.service import inputs
-from recollect.service.agents import known_agent
-from recollect.service.block_target import known_conversation
-from recollect.service.block_writing import add_block, change_of, default_block, keep_version
+from recollect.service import validate
+from recollect.service.agents import require_agent
+from recollect.service.block_lookup import require_conversation
+from recollect.service.block_writing import add_block, change_of, default_block, save_version
 from recollect.service.disk.roots import within_reach
 from recollect.service.disk.skill_folders import discover, save_skill
-from recollect.service.places import Where, project_root, settle
+from recollect.service.place_lookup import RequestPlace, ensure_place, project_root
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.values import StoredSkill
@@ -55,7 +56,7 @@ RULES = "rules"
 T = TypeVar("T")
 
 
-def found(services: Services, project: Where) -> SkillReport:
+def found(services: Services, project: RequestPlace) -> SkillReport:
     """Return the skills there are for somebody who works in a project."""
     root = project_root(services.store, project)
     return discover(root and within_reach(root, services.reach), home=Path.home())
@@ -64,20 +65,20 @@ def found(services: Services, project: Where) -> SkillReport:
 def loaded(services: Services, agent: object) -> list[LoadedSkill]:
     """Return the skills an agent has in use, in the order of loading."""
     with services.store.read() as tables:
-        return _loaded(tables, known_agent(tables, agent))
+        return _loaded(tables, require_agent(tables, agent))
 
 
-def load(services: Services, agent: object, name: object, project: Where) -> LoadedSkill:
+def load(services: Services, agent: object, name: object, project: RequestPlace) -> LoadedSkill:
     """Give a skill to an agent, as it stands in its folder now."""
     report = found(services, project)
     skill = _named(report, name)
     now = services.clock.now()
 
     def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
-        who = known_agent(tables, agent)
+        who = require_agent(tables, agent)
         project_id = None
         if skill.origin is SkillOrigin.PROJECT:
-            project_id = settle(tables, project, services.clock).project_id
+            project_id = ensure_place(tables, project, services.clock).project_id
         kept = _kept(services.clock.new_id(), skill, project_id)
         for other, _ in tables.skills.loaded_by(who.id):
             if other.name == skill.name:
@@ -89,12 +90,12 @@ def load(services: Services, agent: object, name: object, project: Where) -> Loa
     return _told(services, *services.store.write(write))
 
 
-def unload(services: Services, agent: object, name: object, project: Where) -> LoadedSkill:
+def unload(services: Services, agent: object, name: object, project: RequestPlace) -> LoadedSkill:
     """Take a skill from an agent."""
     report = found(services, project)
 
     def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
-        who = known_agent(tables, agent)
+        who = require_agent(tables, agent)
         for kept, loaded_at in tables.skills.loaded_by(who.id):
             if kept.name == name:
                 tables.skills.unload(who.id, kept.id)
@@ -106,14 +107,14 @@ def unload(services: Services, agent: object, name: object, project: Where) -> L
     return _told(services, *services.store.write(write))
 
 
-def refresh(services: Services, agent: object, project: Where) -> SkillReport:
+def refresh(services: Services, agent: object, project: RequestPlace) -> SkillReport:
     """Write an agent's catalogue of skills anew, and take loaded ones as they stand now."""
     report = found(services, project)
     here = {skill.name: skill for skill in report.skills}
     now = services.clock.now()
 
     def write(tables: Tables) -> tuple[SkillReport, list[Block]]:
-        who = known_agent(tables, agent)
+        who = require_agent(tables, agent)
         for kept, loaded_at in tables.skills.loaded_by(who.id):
             current = here.get(kept.name)
             if current is not None and (current.origin, current.path) == (kept.origin, kept.path):
@@ -130,7 +131,7 @@ def learn(
     conversation: object,
     name: object,
     *,
-    project: Where,
+    project: RequestPlace,
     title: object = "",
     save: object = "project",
     overwrite: bool = False,
@@ -138,12 +139,12 @@ def learn(
     """Draft a skill from a conversation and save it to the project's or the user's folder."""
     if save not in ("project", "global", ""):
         raise InvalidInput(f"save {save!r} is not known; use project, global or '' for nowhere")
-    named = inputs.text_of("name", name, most=inputs.MAX_NAME).strip()
+    named = validate.text_of("name", name, most=limits.MAX_NAME).strip()
     if problem := name_problem(named):
         raise InvalidInput(problem)
-    headed = inputs.text_of("title", title, most=inputs.MAX_TITLE)
+    headed = validate.text_of("title", title, most=limits.MAX_TITLE)
     with services.store.read() as tables:
-        said = known_conversation(tables, conversation)
+        said = require_conversation(tables, conversation)
         back = tables.messages.page_back(said.id, before=2**53, limit=MOST_MESSAGES)
         home = tables.projects.project(said.project_id) if said.project_id else None
     draft, made_by, notes = _draft(services, back[::-1], named, headed)
@@ -151,7 +152,7 @@ def learn(
     content = render_skill(draft.name, draft.description, draft.body, metadata=about)
     path = ""
     if save:
-        where = project if project.project or home is None else Where(project=home.name)
+        where = project if project.project or home is None else RequestPlace(project=home.name)
         path = str(
             save_skill(_folder(services, str(save), where), content, named, overwrite=overwrite)
         )
@@ -179,7 +180,7 @@ def _draft(
     return draft_skill(messages, name=name, title=title), RULES, notes
 
 
-def _folder(services: Services, save: str, where: Where) -> Path:
+def _folder(services: Services, save: str, where: RequestPlace) -> Path:
     if save == "global":
         return within_reach(Path.home() / GLOBAL_FOLDER, services.reach)
     root = project_root(services.store, where)
@@ -236,7 +237,7 @@ def _keep_blocks(
     tables: Tables,
     agent: Agent,
     report: SkillReport,
-    project: Where,
+    project: RequestPlace,
     now: datetime,
 ) -> list[Block]:
     """Write both blocks as they should be; return those that changed."""
@@ -251,7 +252,7 @@ def _keep_blocks(
             block = default_block(
                 DEFAULT_LABELS[label], Owner(Scope.AGENT, agent.id), services.clock
             )
-            add_block(tables, block, by=By.SYSTEM, reason="made for skills")
+            add_block(tables, block, by=BlockAuthor.SYSTEM, reason="made for skills")
             tables.blocks.attach(agent.id, block)
         if block.scope is not Scope.AGENT:
             continue  # shared under that label: it is not ours to write
@@ -265,15 +266,15 @@ def _keep_blocks(
 def _told(services: Services, result: T, written: Sequence[Block]) -> T:
     """Tell listeners of the blocks that changed, now that they are on disk."""
     for block in written:
-        services.listeners.tell(change_of(block, By.SYSTEM))
+        services.listeners.notify(change_of(block, BlockAuthor.SYSTEM))
     return result
 
 
 def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> Block:
     # A skill is as long as it is: the limit is for those who write by hand.
     roomy = block if block.limit is None else replace(block, limit=max(block.limit, len(value)))
-    kept = edit_block(roomy, replace_all(value), by=By.SYSTEM, at=now)
-    keep_version(tables, kept, by=By.SYSTEM, reason="the skills changed")
+    kept = edit_block(roomy, replace_all(value), by=BlockAuthor.SYSTEM, at=now)
+    save_version(tables, kept, by=BlockAuthor.SYSTEM, reason="the skills changed")
     return kept
 
 

@@ -1,54 +1,55 @@
-"""Saved searches: a name for a question with its filters."""
+"""Saved searches: a name for a query with its filters."""
 
 from recollect.domain.retrieval import Hit, View
 from recollect.errors import InvalidInput, NotFound
-from recollect.service import inputs
-from recollect.service.read import Question, question_of, search
+from recollect.service.read import memory_query_of, search
 from recollect.service.services import Services
-from recollect.text.clean_text import clean
+from recollect.service.validate import plain_name
 from recollect.wire.requests.recollect import SearchRequest
+from recollect.wire.requests.views import (
+    DeleteViewRequest,
+    ListViewsRequest,
+    RunViewRequest,
+    SaveViewRequest,
+)
 
 
-def save_view(services: Services, name: object, asked: Question) -> View:
-    """Keep a question under a name; one that has the name already is replaced."""
-    called = inputs.text_of("name", name, most=inputs.MAX_NAME).strip()
-    if not called:
+def save_view(services: Services, request: SaveViewRequest) -> View:
+    """Save a query under a name; a view of the same name is replaced."""
+    name = plain_name("view", request.name.strip())
+    if not name:
         raise InvalidInput("a view needs a name")
-    inputs.plain_name("view", called)
+    query = memory_query_of(request, request.query)
     now = services.clock.now()
     view = View(
-        name=called,
-        query=asked.query,
-        asking=asked.as_json(),
-        created_at=now,
-        updated_at=now,
+        name=name, query=query.query, asking=query.as_json(), created_at=now, updated_at=now
     )
     services.store.write(lambda tables: tables.retrievals.save_view(view))
     with services.store.read() as tables:
-        return tables.retrievals.view(called) or view
+        return tables.retrievals.view(name) or view
 
 
-def views(services: Services) -> list[View]:
+def list_views(services: Services, request: ListViewsRequest) -> list[View]:
     """Return every saved search, by name."""
     with services.store.read() as tables:
         return tables.retrievals.views()
 
 
-def run_view(services: Services, name: object) -> list[Hit]:
-    """Ask a saved question again."""
+def run_view(services: Services, request: RunViewRequest) -> list[Hit]:
+    """Run a saved search."""
     with services.store.read() as tables:
-        view = tables.retrievals.view(clean(name)) if isinstance(name, str) else None
+        view = tables.retrievals.view(request.name)
     if view is None:
-        raise NotFound(f"there is no view {name!r}; list them with `recollect views`")
-    asking = {name: value for name, value in view.asking.items() if name != "any_tags"}
-    request = SearchRequest.of({**asking, "query": view.query})
-    return search(services, question_of(request, request.query))
+        raise _not_found(request.name)
+    fields = {name: value for name, value in view.asking.items() if name != "any_tags"}
+    return search(services, SearchRequest.of({**fields, "query": view.query}))
 
 
-def delete_view(services: Services, name: object) -> None:
-    """Remove a saved search."""
-    gone = isinstance(name, str) and services.store.write(
-        lambda tables: tables.retrievals.delete_view(clean(name))
-    )
-    if not gone:
-        raise NotFound(f"there is no view {name!r}; list them with `recollect views`")
+def delete_view(services: Services, request: DeleteViewRequest) -> None:
+    """Delete a saved search."""
+    if not services.store.write(lambda tables: tables.retrievals.delete_view(request.name)):
+        raise _not_found(request.name)
+
+
+def _not_found(name: str) -> NotFound:
+    return NotFound(f"there is no view {name!r}; list them with `recollect views`")

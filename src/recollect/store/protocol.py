@@ -28,7 +28,7 @@ from recollect.domain.conversation import (
 )
 from recollect.domain.job import Job, JobState
 from recollect.domain.link import Link
-from recollect.domain.maintenance import Imported, Problem
+from recollect.domain.maintenance import Imported, VerificationProblem
 from recollect.domain.memory import Change, Memory, MemoryType, Status
 from recollect.domain.model_usage import ModelCall, ModelUsage
 from recollect.domain.project import Project, Repo
@@ -691,7 +691,7 @@ class Store(Protocol):
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
         """Add exported rows, all or none; existing rows stay as they are."""
 
-    def check(self) -> tuple[list[str], list[Problem]]:
+    def check(self) -> tuple[list[str], list[VerificationProblem]]:
         """Run every integrity check; return their names, and the problems found."""
 
     def rebuild_indexes(self) -> Mapping[str, int]:

@@ -20,9 +20,9 @@ from pydantic import BeforeValidator, ValidationInfo
 from recollect.config import expand_home
 from recollect.domain import limits
 from recollect.domain.agent import Agent
-from recollect.domain.block import Block, By
+from recollect.domain.block import Block, BlockAuthor
 from recollect.domain.capture_event import CaptureMode
-from recollect.domain.context_bundle import Form
+from recollect.domain.context_bundle import BundleFormat
 from recollect.domain.conversation import Conversation, Message, Pin, Role
 from recollect.domain.job import JobState
 from recollect.domain.link import Relation
@@ -300,9 +300,9 @@ MemoryTypeName = Annotated[MemoryType, member(MemoryType, "type")]
 MemoryTypes = Annotated[tuple[MemoryType, ...], members(MemoryType, "type")]
 StatusName = Annotated[Status, member(Status, "status")]
 Statuses = Annotated[tuple[Status, ...], members(Status, "status")]
-Writer = Annotated[By, member(By, "by")]
+Writer = Annotated[BlockAuthor, member(BlockAuthor, "by")]
 Roles = Annotated[tuple[Role, ...], members(Role, "role")]
-FormName = Annotated[Form, member(Form, "form")]
+FormName = Annotated[BundleFormat, member(BundleFormat, "form")]
 CaptureModeName = Annotated[CaptureMode, member(CaptureMode, "capture_mode")]
 JobStates = Annotated[tuple[JobState, ...], members(JobState, "state")]
 RelationName = Annotated[Relation, member(Relation, "relation")]

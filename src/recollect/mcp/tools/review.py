@@ -9,7 +9,7 @@ from typing import Any
 
 from recollect.app.local import LocalRecollect
 from recollect.domain.link import Relation
-from recollect.domain.maintenance import ReviewVerdict, Waiting
+from recollect.domain.maintenance import ReviewVerdict, InboxItem
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import MemoryExplanation
 from recollect.errors import IllegalTransition, InvalidInput
@@ -123,7 +123,7 @@ def list_inbox(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
     return text
 
 
-def _row(waiting: Waiting) -> dict[str, Any]:
+def _row(waiting: InboxItem) -> dict[str, Any]:
     memory = waiting.memory
     row: dict[str, Any] = {
         "id": memory.id,
@@ -133,12 +133,12 @@ def _row(waiting: Waiting) -> dict[str, Any]:
         "source": one_line(waiting.source, 100),
         "group": one_line(waiting.group, 100),
     }
-    if waiting.also:
-        row["also"] = len(waiting.also)
-    if waiting.known:
-        row["known"] = waiting.known.id
-    if waiting.rivals:
-        row["conflicts"] = [rival.id for rival in waiting.rivals]
+    if waiting.duplicates:
+        row["also"] = len(waiting.duplicates)
+    if waiting.already_stored:
+        row["known"] = waiting.already_stored.id
+    if waiting.conflicts:
+        row["conflicts"] = [rival.id for rival in waiting.conflicts]
     return row
 
 

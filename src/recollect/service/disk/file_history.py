@@ -16,7 +16,7 @@ from recollect.domain.file import Commit
 from recollect.errors import InvalidInput, NotFound
 from recollect.service.disk.git import find_checkout
 from recollect.service.disk.roots import confined
-from recollect.service.inputs import count_of
+from recollect.service.validate import count_of
 from recollect.text.redact import redact
 
 MAX_COMMITS = 100

@@ -18,7 +18,7 @@ from recollect.service.disk.expression import Expression
 from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, Why, read_real
 from recollect.service.disk.roots import Located, located
 from recollect.service.disk.walk import Met, PassedOver, Reason, walk, walk_folder
-from recollect.service.inputs import count_of
+from recollect.service.validate import count_of
 from recollect.text.glob_matcher import glob_matcher
 from recollect.text.line_windows import split_lines, trim_line
 from recollect.text.redact import redact, remove_multiline_secrets
@@ -74,7 +74,7 @@ def grep(
     is_meant = glob_matcher(include)
     context_lines = count_of("context_lines", context_lines, least=0, most=MAX_CONTEXT_LINES)
     offset = count_of("offset", offset, least=0, most=limits.matches)
-    search = _Search(expression, context_lines, limits, timer)
+    search = _GrepRun(expression, context_lines, limits, timer)
     for one in walk(roots) if paths is None else _named(paths, roots):
         if search.is_over():
             break
@@ -126,7 +126,7 @@ def _at(place: Located) -> Iterator[Met | PassedOver]:
 
 
 @dataclass
-class _Search:
+class _GrepRun:
     """One search while it runs: what it found, what it passed over, and whether it is over."""
 
     expression: Expression

@@ -30,7 +30,7 @@ MOST_DEPTH = 8
 
 
 @dataclass
-class _Search:
+class _SkillScan:
     """What was found so far, the last of a name first in line."""
 
     skills: dict[str, Skill] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class _Search:
 
 def discover(project_root: Path | None, *, home: Path) -> SkillReport:
     """Return every skill there is for somebody at *home* who works in *project_root*."""
-    search = _Search()
+    search = _SkillScan()
     _find_bundled(search)
     for name in GLOBAL_FOLDERS:
         # A home is its owner's: the folder itself may be a link to anywhere.
@@ -123,7 +123,7 @@ def _publish(temporary: Path, target: Path) -> None:
         os.replace(temporary, target)
 
 
-def _find_bundled(search: _Search) -> None:
+def _find_bundled(search: _SkillScan) -> None:
     package = resources("recollect")
     # The plugin is a folder of its own that may be copied, so its skill lies in it and not here.
     folders = (package.joinpath("skills"), package.joinpath("plugin", "skills"))
@@ -137,7 +137,7 @@ def _find_bundled(search: _Search) -> None:
             )
 
 
-def _find_in(search: _Search, folder: Path, origin: SkillOrigin, *, within: Path | None) -> None:
+def _find_in(search: _SkillScan, folder: Path, origin: SkillOrigin, *, within: Path | None) -> None:
     """Add the skills of one *folder*, which must lie *within* another where one is given."""
     try:
         if not os.path.lexists(folder):
@@ -172,7 +172,7 @@ def _find_in(search: _Search, folder: Path, origin: SkillOrigin, *, within: Path
             search.problems.append(f"cannot read {folder / name} ({_why(error)}); it was skipped")
 
 
-def _find_one(search: _Search, folder: Path, root: Path, origin: SkillOrigin) -> None:
+def _find_one(search: _SkillScan, folder: Path, root: Path, origin: SkillOrigin) -> None:
     real = (root / folder.name).resolve(strict=True)
     if not real.is_relative_to(root):
         search.problems.append(

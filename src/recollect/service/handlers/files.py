@@ -7,7 +7,7 @@ from recollect.domain.file import FileHit, FileWindow, GrepPage
 from recollect.service import files
 from recollect.service.files import FilePlace
 from recollect.service.handlers.table import Handlers
-from recollect.service.places import Where
+from recollect.service.place_lookup import RequestPlace
 from recollect.service.services import Services
 from recollect.wire.requests.files import (
     CloseFilesRequest,
@@ -69,7 +69,7 @@ def search_files(services: Services, request: SearchFilesRequest) -> list[FileHi
 def _place(agent: str | None, project: str | None, roots: Sequence[str]) -> FilePlace:
     return FilePlace(
         agent=agent,
-        where=Where.of(project, None, None, None),
+        where=RequestPlace.of(project),
         roots=tuple(Path(root) for root in roots),
     )
 

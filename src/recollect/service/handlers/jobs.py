@@ -1,26 +1,11 @@
-"""Handlers of the requests for jobs of the learning pipeline."""
+"""Handlers of the requests for jobs."""
 
-from recollect.domain.job import Job
 from recollect.service import jobs
 from recollect.service.handlers.table import Handlers
-from recollect.service.services import Services
-from recollect.wire.requests.jobs import GetJobRequest, ListJobsRequest, RetryJobRequest
-
-
-def list_jobs(services: Services, request: ListJobsRequest) -> list[Job]:
-    return jobs.jobs(services, states=request.states, limit=request.limit)
-
-
-def get_job(services: Services, request: GetJobRequest) -> Job:
-    return jobs.job(services, request.job_id)
-
-
-def retry_job(services: Services, request: RetryJobRequest) -> Job:
-    return jobs.retry(services, request.job_id)
-
+from recollect.wire.requests import jobs as requests
 
 HANDLERS: Handlers = {
-    ListJobsRequest: list_jobs,
-    GetJobRequest: get_job,
-    RetryJobRequest: retry_job,
+    requests.ListJobsRequest: jobs.list_jobs,
+    requests.GetJobRequest: jobs.get_job,
+    requests.RetryJobRequest: jobs.retry_job,
 }

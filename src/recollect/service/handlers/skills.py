@@ -3,7 +3,7 @@
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
 from recollect.service import skill_search, skills
 from recollect.service.handlers.table import Handlers
-from recollect.service.places import Where
+from recollect.service.place_lookup import RequestPlace
 from recollect.service.services import Services
 from recollect.wire.requests.skills import (
     LearnSkillRequest,
@@ -17,24 +17,20 @@ from recollect.wire.requests.skills import (
 
 
 def list_skills(services: Services, request: ListSkillsRequest) -> SkillReport:
-    return skills.found(services, Where.of(request.project, None, None, None))
+    return skills.found(services, RequestPlace.of(request.project))
 
 
 def search_skills(services: Services, request: SearchSkillsRequest) -> list[SkillHit]:
-    report = skills.found(services, Where.of(request.project, None, None, None))
+    report = skills.found(services, RequestPlace.of(request.project))
     return skill_search.search(services, request.query, report, limit=request.limit)
 
 
 def load_skill(services: Services, request: LoadSkillRequest) -> LoadedSkill:
-    return skills.load(
-        services, request.agent, request.name, Where.of(request.project, None, None, None)
-    )
+    return skills.load(services, request.agent, request.name, RequestPlace.of(request.project))
 
 
 def unload_skill(services: Services, request: UnloadSkillRequest) -> LoadedSkill:
-    return skills.unload(
-        services, request.agent, request.name, Where.of(request.project, None, None, None)
-    )
+    return skills.unload(services, request.agent, request.name, RequestPlace.of(request.project))
 
 
 def list_loaded_skills(services: Services, request: ListLoadedSkillsRequest) -> list[LoadedSkill]:
@@ -42,7 +38,7 @@ def list_loaded_skills(services: Services, request: ListLoadedSkillsRequest) -> 
 
 
 def refresh_skills(services: Services, request: RefreshSkillsRequest) -> SkillReport:
-    return skills.refresh(services, request.agent, Where.of(request.project, None, None, None))
+    return skills.refresh(services, request.agent, RequestPlace.of(request.project))
 
 
 def learn_skill(services: Services, request: LearnSkillRequest) -> LearntSkill:
@@ -50,7 +46,7 @@ def learn_skill(services: Services, request: LearnSkillRequest) -> LearntSkill:
         services,
         request.conversation,
         request.name,
-        project=Where.of(request.project, None, None, None),
+        project=RequestPlace.of(request.project),
         title=request.title,
         save=request.save,
         overwrite=request.overwrite,

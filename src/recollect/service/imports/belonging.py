@@ -12,24 +12,24 @@ from recollect.config import expand_home
 from recollect.domain.project import ByName, ByPath, ByRemote, parse_reference, remote_names
 from recollect.service.disk.git import find_checkout
 from recollect.service.imports.past import Item
-from recollect.service.places import Where, find
+from recollect.service.place_lookup import RequestPlace, find_viewer
 from recollect.store.protocol import Tables
 
 
-def place_for(tables: Tables, item: Item, wanted: str | None) -> Where | None:
+def place_for(tables: Tables, item: Item, wanted: str | None) -> RequestPlace | None:
     """Return where *item* goes, or None where it belongs to another project than *wanted*."""
-    held = Where(project=item.project) if item.project else Where()
+    held = RequestPlace(project=item.project) if item.project else RequestPlace()
     if wanted is None:
         return held
     told = item.transcript.folder or item.project
     if not told:
-        return Where(project=wanted)
+        return RequestPlace(project=wanted)
     return held if _same(tables, told, wanted) else None
 
 
 def _same(tables: Tables, told: str, wanted: str) -> bool:
     """Say whether two ways to write a project mean one."""
-    ids = [find(tables, Where(project=one)).project_id for one in (told, wanted)]
+    ids = [find_viewer(tables, RequestPlace(project=one)).project_id for one in (told, wanted)]
     known = [one for one in ids if one and tables.projects.project(one)]
     if len(known) == 2:
         return known[0] == known[1]

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from recollect.domain.capture_event import CaptureMode
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
-from recollect.service.handed import CaptureMode
 from recollect.service.imports.claude_code import config_folder, place_of
 from recollect.service.imports.past import Item, Machine, PastSource, matching, walked
 from recollect.text.front_matter import parse_front_matter

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.service.handed import CaptureMode
+from recollect.domain.capture_event import CaptureMode
 from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
 from recollect.text.transcripts import mcp_memory_file
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from recollect.domain.capture_event import CaptureMode
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, TooLarge
-from recollect.service.handed import CaptureMode
 from recollect.text.transcripts.json_fields import JsonRecord
 from recollect.text.transcripts.json_records import decode_records
 from recollect.wire.material_files import MAX_BYTES, read_text_file

@@ -16,22 +16,24 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
+from recollect.domain import limits
 from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, RecollectError, StoreError
-from recollect.service import inputs
-from recollect.service.capture import Capture, goes_on, laid_out, take_in
+from recollect.service import validate
+from recollect.service.capture import Capture, continues, prepare_capture, store_capture
 from recollect.service.imports.belonging import place_for
 from recollect.service.imports.past import Item, Machine, PastSource, checked_size
 from recollect.service.imports.sources import SOURCES
-from recollect.service.places import Where, settle
+from recollect.service.place_lookup import RequestPlace, ensure_place
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
+from recollect.wire.fields import parse_moment
 
 READING = 1  # counted up when a reader learns more: then every file is read once more
 BATCH_ITEMS, BATCH_CHARS = 16, 2_000_000  # stored in one transaction
@@ -67,11 +69,11 @@ def wish(
     return Wish(
         source=chosen,
         paths=tuple(paths),
-        since=inputs.moment_of("since", since),
-        project=Where.of(project, None, None, None).project,
+        since=None if since is None else parse_moment("since", since),
+        project=RequestPlace.of(project).project,
         limit=MOST_CONVERSATIONS
         if limit is None
-        else inputs.count_of("limit", limit, most=MOST_CONVERSATIONS),
+        else validate.count_of("limit", limit, most=MOST_CONVERSATIONS),
         dry_run=dry_run,
     )
 
@@ -171,9 +173,9 @@ def _taken(
         placed = [(item, place_for(tables, item, wanted.project)) for item in batch]
     uri = Path(step.path).as_uri()
     captures = [
-        laid_out(
+        prepare_capture(
             _dated(item.transcript, at),
-            where=where,
+            place=where,
             trigger=Trigger.CONVERSATION,
             mode=item.mode,
             uri=uri,
@@ -202,13 +204,13 @@ def _stored(
     """Store what is new; return how much that was, how much was known, and whether all fitted."""
     new = known = 0
     for one in captures:
-        owner = owner_of(one.scope, **asdict(settle(tables, one.where, services.clock)))
+        owner = owner_of(one.scope, **asdict(ensure_place(tables, one.place, services.clock)))
         if _is_known(tables, one, owner):
             known += 1
         elif new == room:
             return new, known, False
         else:
-            take_in(services, tables, one)
+            store_capture(services, tables, one)
             new += 1
     return new, known, True
 
@@ -237,7 +239,7 @@ def _is_known(tables: Tables, one: Capture, owner: Owner | None) -> bool:
     session = one.transcript.session
     longer = tables.sources.with_session_prefix(session) if session else []
     return any(
-        name == session and goes_on(one.material.content, content) for name, content in longer
+        name == session and continues(one.material.content, content) for name, content in longer
     )
 
 
@@ -251,7 +253,7 @@ def _leave_mark(services: Services, tables: Tables, mark: str, step: ImportStep)
             owner=Owner(Scope.GLOBAL, ""),
             state=EventState.DONE,
             outcome=f"{step.conversations} conversations imported, {step.known} known",
-            title=clean(f"import of {Path(step.path).name}")[: inputs.MAX_TITLE],
+            title=clean(f"import of {Path(step.path).name}")[: limits.MAX_TITLE],
             uri=mark,
             created_at=now,
             updated_at=now,

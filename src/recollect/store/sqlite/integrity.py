@@ -10,7 +10,7 @@ from itertools import islice
 
 import apsw
 
-from recollect.domain.maintenance import Problem
+from recollect.domain.maintenance import VerificationProblem
 from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
@@ -91,10 +91,10 @@ _RULES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def check(db: apsw.Connection, word_index: SqliteWordIndex) -> tuple[list[str], list[Problem]]:
+def check(db: apsw.Connection, word_index: SqliteWordIndex) -> tuple[list[str], list[VerificationProblem]]:
     """Run every check; return their names, and the problems found."""
     names = ["the file is intact"]
-    problems = [Problem(names[0], line, RESTORE) for line in _integrity_errors(db)]
+    problems = [VerificationProblem(names[0], line, RESTORE) for line in _integrity_errors(db)]
     if problems:
         return names, problems  # further checks of a corrupt file mean nothing
     for name, (sql, remedy) in _RULES.items():
@@ -102,7 +102,7 @@ def check(db: apsw.Connection, word_index: SqliteWordIndex) -> tuple[list[str], 
         violations = list(islice(db.execute(sql), 5))
         if violations:
             examples = ", ".join(str(row[0]) for row in violations)
-            problems.append(Problem(name, f"violated by {examples}", remedy))
+            problems.append(VerificationProblem(name, f"violated by {examples}", remedy))
     checks: list[tuple[str, Callable[[], Iterator[str]], str]] = [
         ("sources have not changed", lambda: _changed_sources(db), RESTORE),
         ("the word index matches the rows", lambda: _wrong_postings(db, word_index), REBUILD),
@@ -111,7 +111,7 @@ def check(db: apsw.Connection, word_index: SqliteWordIndex) -> tuple[list[str], 
         names.append(name)
         broken = next(run(), None)
         if broken is not None:
-            problems.append(Problem(name, f"violated by {broken}", remedy))
+            problems.append(VerificationProblem(name, f"violated by {broken}", remedy))
     return names, problems
 
 

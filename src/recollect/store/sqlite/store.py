@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from recollect.clock import Clock
-from recollect.domain.maintenance import Imported, Problem
+from recollect.domain.maintenance import Imported, VerificationProblem
 from recollect.errors import StoreBusy, StoreClosed
 from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.agents import SqliteAgentTable
@@ -168,7 +168,7 @@ class SqliteStore:
             lambda tables: export_import.import_rows(tables.db, tables.word_index, rows)
         )
 
-    def check(self) -> tuple[list[str], list[Problem]]:
+    def check(self) -> tuple[list[str], list[VerificationProblem]]:
         with self.read() as tables:
             return integrity.check(tables.db, tables.word_index)
 

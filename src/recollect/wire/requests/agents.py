@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from recollect.domain.agent import Agent, AgentReceipt, Pinned
+from recollect.domain.agent import Agent, AgentReceipt, AgentPinning
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
 from recollect.wire.fields import (
@@ -54,7 +54,7 @@ class PinAgentRequest(VerbRequest[Agent], route="PUT /agents/{agent}/pin"):
     """Pin an agent globally or to a project, or unpin it."""
 
     agent: Id
-    where: Annotated[Pinned, member(Pinned, "pin")] = Pinned.GLOBAL
+    where: Annotated[AgentPinning, member(AgentPinning, "pin")] = AgentPinning.GLOBAL
     project: Place | None = None
 
 
@@ -116,5 +116,5 @@ class ImportAgentRequest(VerbRequest[AgentImport], route="POST /agents/import"):
 class ListAgentsRequest(VerbRequest[list[Agent]], route="GET /agents"):
     """Return every agent, pinned ones first."""
 
-    pinned: Annotated[Pinned, member(Pinned, "pinned")] | None = None
+    pinned: Annotated[AgentPinning, member(AgentPinning, "pinned")] | None = None
     project: Place | None = None

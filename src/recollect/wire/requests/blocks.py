@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion, By
+from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion, BlockAuthor
 from recollect.wire.fields import (
     Flag,
     Id,
@@ -33,7 +33,7 @@ class CreateBlockRequest(BlockPlaceFields, VerbRequest[Block], route="POST /bloc
     read_only: Flag = False
     hidden: Flag = False
     metadata: Json = None
-    by: Writer = By.USER
+    by: Writer = BlockAuthor.USER
 
 
 class GetBlockRequest(BlockFields, VerbRequest[Block], route="GET /blocks/{label}"):

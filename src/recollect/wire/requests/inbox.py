@@ -1,6 +1,6 @@
 """Requests for the inbox: candidates that wait for a decision."""
 
-from recollect.domain.block import By
+from recollect.domain.block import BlockAuthor
 from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory
 from recollect.wire.fields import Flag, MemoryIds, ScopeName, Summary, Verdict, Writer
@@ -20,7 +20,7 @@ class DecideRequest(VerbRequest[list[Memory]], route="POST /inbox/decide"):
     memory_id: MemoryIds
     verdict: Verdict
     reason: Summary = ""
-    by: Writer = By.USER
+    by: Writer = BlockAuthor.USER
 
 
 class PromoteManyRequest(VerbRequest[list[Memory]], route="POST /inbox/promote"):

@@ -1,6 +1,6 @@
 """Requests for memories."""
 
-from recollect.domain.block import By
+from recollect.domain.block import BlockAuthor
 from recollect.domain.memory import Memory
 from recollect.wire.fields import Id, Json, StatusName, Summary, Writer
 from recollect.wire.request import VerbRequest
@@ -25,7 +25,7 @@ class SetStatusRequest(VerbRequest[Memory], route="PUT /memories/{memory_id}/sta
     memory_id: Id
     status: StatusName
     reason: Summary = ""
-    by: Writer = By.USER
+    by: Writer = BlockAuthor.USER
 
 
 class ConfirmMemoryRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/confirm"):

@@ -1,6 +1,6 @@
 """Requests for embedding models and calls of language models."""
 
-from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
+from recollect.domain.embedding_model import EmbeddingModel, ModelSelection, ReembedProgress
 from recollect.domain.model_usage import ModelCall
 from recollect.wire.fields import Limit, Text
 from recollect.wire.request import VerbRequest
@@ -10,13 +10,13 @@ class ListModelsRequest(VerbRequest[list[EmbeddingModel]], route="GET /models"):
     """Return the models there are, and how far the store has come with each."""
 
 
-class UseModelRequest(VerbRequest[ModelChosen], route="PUT /models/in-use"):
+class UseModelRequest(VerbRequest[ModelSelection], route="PUT /models/in-use"):
     """Choose the store's model; the former one answers until everything is embedded."""
 
     name: Text
 
 
-class ReembedRequest(VerbRequest[Reembedded], route="POST /reembed"):
+class ReembedRequest(VerbRequest[ReembedProgress], route="POST /reembed"):
     """Embed everything by the wanted model; return how far that came."""
 
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from recollect.domain.block import By
+from recollect.domain.block import BlockAuthor
 from recollect.domain.capture_event import CaptureMode, Event
-from recollect.domain.context_bundle import Bundle, Form
+from recollect.domain.context_bundle import Bundle, BundleFormat
 from recollect.domain.link import Link
 from recollect.domain.maintenance import Imported, Receipt
 from recollect.domain.memory import Memory, Status
@@ -69,7 +69,7 @@ class IngestRequest(PlaceFields, VerbRequest[Memory], route="POST /memories"):
         default=(), description="What was decided against. Repeatable."
     )
     status: StatusName = Status.ACTIVE
-    by: Writer = By.USER
+    by: Writer = BlockAuthor.USER
 
 
 class CaptureSessionRequest(CaptureFields, VerbRequest[Event], route="POST /captures/session"):
@@ -117,7 +117,7 @@ class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context")
     budget_tokens: BudgetTokens = 2_000
     model: Text = Field(default="", description="The model whose tokens are counted: gpt-4o, …")
     shares: Json = None
-    form: FormName = Field(default=Form.TAGS, description="How it is written. Default: tags.")
+    form: FormName = Field(default=BundleFormat.TAGS, description="How it is written. Default: tags.")
     line_numbers: Flag = Field(default=False, description="Number the lines of blocks.")
     metadata: Flag = True
     history: Flag = True
@@ -130,7 +130,7 @@ class BriefingRequest(PlaceFields, VerbRequest[Bundle], route="POST /briefing"):
     """Assemble the bundle for the start of a session."""
 
     budget_tokens: BudgetTokens = 1_500
-    form: FormName = Form.TAGS
+    form: FormName = BundleFormat.TAGS
     model: Text = ""
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from recollect.domain.block import Block, By
+from recollect.domain.block import Block, BlockAuthor
 from recollect.wire.fields import (
     EndMoment,
     Flag,
@@ -120,6 +120,6 @@ class BlockEditFields(BlockFields):
     """
     How a block is edited: by whom, why, and which version the editor had read."""
 
-    by: Writer = By.USER
+    by: Writer = BlockAuthor.USER
     expected_version: Version | None = None
     reason: Summary = ""

@@ -1,8 +1,8 @@
 """
-Carry a request out once, however often it is sent.
+Idempotency keys: a request that is sent twice is carried out once.
 
-The key of a request is taken in the same transaction as its first write: either both are on disk or
-neither is. A second request of the same key is told that the first was carried out.
+The key is claimed in the same transaction as the first write of the request, so either both are
+stored or neither is. A second request with the same key gets `AlreadyAccepted`.
 """
 
 from collections.abc import Callable
@@ -13,16 +13,16 @@ from recollect.errors import AlreadyAccepted, InvalidInput
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 
-T = TypeVar("T")
-KEPT = timedelta(days=1)
+Result = TypeVar("Result")
+RETENTION = timedelta(days=1)
 
 
-def once(services: Services, key: str, fingerprint: str, run: Callable[[], T]) -> T:
-    """Return what *run* returns, or raise `AlreadyAccepted` where the key's write was done."""
+def run_once(services: Services, key: str, fingerprint: str, run: Callable[[], Result]) -> Result:
+    """Return the result of *run*; raise `AlreadyAccepted` if its key was claimed before."""
     now = services.clock.now()
 
     def claim(tables: Tables) -> None:
-        tables.idempotency_keys.prune(before=now - KEPT)
+        tables.idempotency_keys.prune(before=now - RETENTION)
         if not tables.idempotency_keys.claim(key, fingerprint, at=now):
             _refuse(tables, key, fingerprint)
 

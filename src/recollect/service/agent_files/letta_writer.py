@@ -1,9 +1,9 @@
 """
-Letta's agent files (.af), written: the parts of one agent of ours as Letta reads them.
+Write the parts of one agent as an agent file of Letta (.af).
 
-What came from an .af comes back as it was, unless it was changed here. The format has no place for
-the archive, for the history of blocks, for summaries and pins, or for more than one conversation:
-`written` says in its notes what stayed behind. Nothing here touches a store.
+What was imported from an .af is written as it was, unless it was changed here. The format has no
+place for the archive, the history of blocks, summaries, pins, or more than one conversation: the
+notes of `write_agent` say what is missing. Nothing here touches a store.
 """
 
 import json
@@ -13,9 +13,9 @@ from typing import Any
 from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.domain.block import Block
 from recollect.domain.conversation import Message, Role
-from recollect.service.moving.letta_carry import carry_of, restored
-from recollect.service.moving.own_file import as_json
-from recollect.service.moving.parts import AgentParts, ConversationParts
+from recollect.service.agent_files.json_file import to_json_bytes
+from recollect.service.agent_files.letta_roundtrip import carry_of, restore
+from recollect.service.agent_files.model import AgentParts, ConversationParts
 
 # What Letta's own exports hold for an agent that says nothing else.
 _AGENT: Mapping[str, Any] = {
@@ -51,7 +51,7 @@ _FILE: Mapping[str, Any] = {
 _ROLES = {Role.DEVELOPER: "system"}
 
 
-def written(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
+def write_agent(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
     """Return an agent as the bytes of an .af, and what the format leaves behind."""
     carry = carry_of(parts.agent.metadata)
     whole = carry.get("file")
@@ -66,7 +66,7 @@ def written(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
     agent["messages"] = [record for record, _ in messages]
     agent["in_context_message_ids"] = [record["id"] for record, shown in messages if shown]
     file = {"created_at": parts.agent.updated_at.isoformat(), **whole}
-    return as_json({**file, "agents": [agent], "blocks": [*blocks, *spare]}), _notes(parts)
+    return to_json_bytes({**file, "agents": [agent], "blocks": [*blocks, *spare]}), _notes(parts)
 
 
 class _Ids:
@@ -99,7 +99,7 @@ def _agent(parts: AgentParts, carry: Mapping[str, Any], ids: _Ids) -> dict[str, 
             if name not in (LETTA, BRANCHED_FROM, MERGED)
         },
     }
-    record = restored(carry.get("agent"), ours)
+    record = restore(carry.get("agent"), ours)
     if "agent" not in carry:
         record = {**_AGENT, **record}
     if agent.model != carry.get("model", ""):
@@ -122,7 +122,7 @@ def _block(block: Block, ids: _Ids) -> dict[str, Any]:
         "hidden": block.hidden,
         "metadata": {name: value for name, value in block.metadata.items() if name != LETTA},
     }
-    record = restored(carry_of(block.metadata), ours)
+    record = restore(carry_of(block.metadata), ours)
     if record.get("limit") is None and LETTA not in block.metadata:
         record["limit"] = max(100_000, len(block.value))  # Letta knows no block without a limit
     record["id"] = ids.of("block", record)
@@ -151,7 +151,7 @@ def _message(message: Message, carry: Mapping[str, Any]) -> dict[str, Any]:
         "created_at": message.created_at.isoformat(),
     }
     if carry:
-        record = restored(carry, ours)
+        record = restore(carry, ours)
         form = carry.get("content")
     else:
         calls = [_call(one) for one in message.tool_calls]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.domain.agent import Agent, Pinned
+from recollect.domain.agent import Agent, AgentPinning
 from recollect.domain.block import Block, BlockVersion
 from recollect.domain.conversation import Conversation, Message, Pin, Summary
 from recollect.domain.link import Link, LinkEnd
@@ -95,7 +95,7 @@ def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> Agent
     projects = (tables.projects.project(id) for id in sorted(filter(None, project_ids)))
     metadata = {name: value for name, value in agent.metadata.items() if name != PINNED_IN}
     return AgentParts(
-        agent=replace(agent, pinned=Pinned.NOT, metadata=metadata),
+        agent=replace(agent, pinned=AgentPinning.NOT, metadata=metadata),
         projects=tuple(project for project in projects if project),
         repos=tuple(replace(repo, root="") for repo in repos),
         blocks=_blocks(tables, tables.blocks.attached_to(agent.id)),

@@ -20,21 +20,21 @@ from recollect.domain.project import Repo
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
 from recollect.errors import AlreadyExists
-from recollect.service.block_writing import EVERYBODY
-from recollect.service.moving.parts import (
+from recollect.service.agent_files.model import (
     AgentParts,
     BlockParts,
     ConversationParts,
     MemoryParts,
     SkillParts,
 )
+from recollect.service.block_writing import EVERYBODY
 from recollect.store.protocol import Tables
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
-class Placed:
+class InsertedAgent:
     """A new agent, how many parts came with it, what could not come as it was, and the new ids."""
 
     agent: Agent
@@ -43,7 +43,7 @@ class Placed:
     ids: Mapping[str, str]
 
 
-def refuse_taken(tables: Tables, name: str) -> None:
+def refuse_taken_name(tables: Tables, name: str) -> None:
     """Refuse a name another agent has."""
     if tables.agents.by_name(name) is not None:
         raise AlreadyExists(
@@ -52,9 +52,9 @@ def refuse_taken(tables: Tables, name: str) -> None:
         )
 
 
-def place(tables: Tables, clock: Clock, parts: AgentParts, *, came: str) -> Placed:
-    """Make a new agent of *parts*; *came* says how, in the audit row of its sources."""
-    refuse_taken(tables, parts.agent.name)
+def insert_agent(tables: Tables, clock: Clock, parts: AgentParts, *, reason: str) -> InsertedAgent:
+    """Make a new agent of *parts*; *reason* says how, in the audit row of its sources."""
+    refuse_taken_name(tables, parts.agent.name)
     placing = _Placing(tables, clock)
     agent = replace(parts.agent, id=placing.new(parts.agent.id))
     tables.agents.add(agent)
@@ -63,19 +63,19 @@ def place(tables: Tables, clock: Clock, parts: AgentParts, *, came: str) -> Plac
         placing.attach(agent, kept)
     for said in parts.conversations:
         placing.conversation(agent, said)
-    placing.archive(agent, parts, came)
+    placing.archive(agent, parts, reason)
     for used in parts.skills:
         placing.skill(agent, used)
     return placing.done(agent)
 
 
-def place_archive(
-    tables: Tables, clock: Clock, agent: Agent, parts: AgentParts, *, came: str
-) -> Placed:
+def insert_archive(
+    tables: Tables, clock: Clock, agent: Agent, parts: AgentParts, *, reason: str
+) -> InsertedAgent:
     """Add the memories of *parts* to the archive of an agent that is there already."""
     placing = _Placing(tables, clock)
     placing.places(parts)
-    placing.archive(agent, parts, came)
+    placing.archive(agent, parts, reason)
     return placing.done(agent)
 
 
@@ -171,9 +171,9 @@ class _Placing:
         self.counts["summaries"] += len(said.summaries)
         self.counts["pins"] += len(said.pins)
 
-    def archive(self, agent: Agent, parts: AgentParts, came: str) -> None:
+    def archive(self, agent: Agent, parts: AgentParts, reason: str) -> None:
         """Keep memories with what they rest on and the links among them."""
-        self._sources(agent, parts.sources, came)
+        self._sources(agent, parts.sources, reason)
         # All ids first: the history of a memory names other memories.
         memory_ids = {kept.memory.id: self.new(kept.memory.id) for kept in parts.memories}
         for kept in parts.memories:
@@ -181,13 +181,13 @@ class _Placing:
         for link in parts.links:
             self._link(link)
 
-    def done(self, agent: Agent) -> Placed:
+    def done(self, agent: Agent) -> InsertedAgent:
         """Return what was made."""
-        return Placed(
+        return InsertedAgent(
             agent, dict(sorted(self.counts.items())), tuple(self.conflicts), dict(self.ids)
         )
 
-    def _sources(self, agent: Agent, sources: Iterable[Source], came: str) -> None:
+    def _sources(self, agent: Agent, sources: Iterable[Source], reason: str) -> None:
         """Keep raw material once, with a row that says for whom it came."""
         for source in sources:
             here = self._tables.sources.with_hash(source.sha256, source.kind)
@@ -203,7 +203,7 @@ class _Placing:
                 source_id=here.id,
                 owner=Owner(Scope.AGENT, agent.id),
                 state=EventState.DONE,
-                outcome=came,
+                outcome=reason,
                 created_at=now,
                 updated_at=now,
             )

@@ -3,7 +3,7 @@ What an .af record says beyond what we model, carried along so that an export sa
 
 A record becomes a value of ours plus a *carry*: the fields we have no place for (`rest`), and for
 each field we do model the pair of what we made of it and what it was (`was`), where the two differ.
-`restored` writes a field as it was while our value is still the one we made, and as ours once
+`restore` writes a field as it was while our value is still the one we made, and as ours once
 somebody changed it. Pure functions on JSON; secrets' values never get this far.
 """
 
@@ -22,8 +22,8 @@ _SERVER_VALUES = frozenset({"custom_headers", "custom_headers_enc", "env", "head
 Record = Mapping[str, Any]
 
 
-def carried(record: Record, ours: Record, *, besides: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return what *ours* cannot say of *record*; fields *besides* are somebody else's."""
+def carry_over(record: Record, ours: Record, *, elsewhere: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return what *ours* cannot say of *record*; fields *elsewhere* are written by other code."""
     was: dict[str, Any] = {}
     for name, value in ours.items():
         if name not in record:
@@ -31,12 +31,12 @@ def carried(record: Record, ours: Record, *, besides: tuple[str, ...] = ()) -> d
         elif record[name] != value:
             was[name] = {"ours": value, "theirs": record[name]}
     rest = {
-        name: value for name, value in record.items() if name not in ours and name not in besides
+        name: value for name, value in record.items() if name not in ours and name not in elsewhere
     }
     return {"rest": rest, "was": was}
 
 
-def restored(carry: Any, ours: Record) -> dict[str, Any]:
+def restore(carry: Any, ours: Record) -> dict[str, Any]:
     """Return the record *ours* came from, with whatever changed since."""
     kept = carry if isinstance(carry, Mapping) else {}
     rest = kept.get("rest")
@@ -57,9 +57,9 @@ def carry_of(metadata: Record) -> dict[str, Any]:
     return dict(found) if isinstance(found, Mapping) else {}
 
 
-def without_values(agent: Record) -> tuple[dict[str, Any], list[str]]:
+def blank_variables(agent: Record) -> tuple[dict[str, Any], list[str]]:
     """Return an agent's record with the names of its variables only, and those that had a value."""
-    kept: dict[str, Any] = without_keys(agent)
+    kept: dict[str, Any] = blank_keys(agent)
     dropped: list[str] = []
     for field in _VARIABLES:
         found = kept.get(field)
@@ -69,26 +69,26 @@ def without_values(agent: Record) -> tuple[dict[str, Any], list[str]]:
         elif isinstance(found, list):
             named = [one for one in found if isinstance(one, Mapping)]
             dropped += [str(one.get("key", "")) for one in named if one.get("value")]
-            kept[field] = [_blanked(one, _SERVER_KEYS, frozenset()) for one in named]
+            kept[field] = [_blank(one, _SERVER_KEYS, frozenset()) for one in named]
         elif found is not None:
             kept[field] = {}
     return kept, sorted(set(dropped))
 
 
-def without_keys(value: Any) -> Any:
+def blank_keys(value: Any) -> Any:
     """Return a record without the values of what is called a key or a password."""
-    return _blanked(value, _KEYS, frozenset())
+    return _blank(value, _KEYS, frozenset())
 
 
-def without_tokens(server: Any) -> Any:
+def blank_server_secrets(server: Any) -> Any:
     """Return an MCP server's record without tokens, headers and variables, their names kept."""
-    return _blanked(server, _SERVER_KEYS, _SERVER_VALUES)
+    return _blank(server, _SERVER_KEYS, _SERVER_VALUES)
 
 
-def _blanked(value: Any, keys: frozenset[str], groups: frozenset[str]) -> Any:
+def _blank(value: Any, keys: frozenset[str], groups: frozenset[str]) -> Any:
     """Return *value* with the texts called one of *keys* emptied, and all under *groups*."""
     if isinstance(value, list):
-        return [_blanked(one, keys, groups) for one in value]
+        return [_blank(one, keys, groups) for one in value]
     if not isinstance(value, Mapping):
         return value
     blank: dict[str, Any] = {}
@@ -98,5 +98,5 @@ def _blanked(value: Any, keys: frozenset[str], groups: frozenset[str]) -> Any:
         elif name in groups:
             blank[name] = dict.fromkeys(one, "") if isinstance(one, Mapping) else None
         else:
-            blank[name] = _blanked(one, keys, groups)
+            blank[name] = _blank(one, keys, groups)
     return blank

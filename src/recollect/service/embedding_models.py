@@ -1,84 +1,89 @@
 """
-The models of a store: list them, add or remove one, choose one, embed everything by it.
+List, add, remove and choose the embedding models of a store, and embed everything again.
 
-Choosing writes one row. Embedding takes its time, by whoever does it: a question's thread, a server
-in the background, `reembed`. Until it is done the former model's vectors answer.
+Choosing a model writes one row. Embedding takes time and is done by the next program that embeds:
+a search, the background thread of a server, or `reembed`. Until then the former model's vectors
+answer queries.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.domain.embedding_model import EmbeddingModel, ModelChosen, Reembedded
+from recollect.domain.embedding_model import EmbeddingModel, ModelSelection, ReembedProgress
 from recollect.domain.maintenance import EmbedderState
 from recollect.errors import InvalidInput, RecollectError
+from recollect.models import models_folder
 from recollect.models.model_manifest import Manifest
 from recollect.models.model_names import manifest_by_name
-from recollect.models import models_folder
-from recollect.models.models_folder import DEFAULT_NAME, list_models
+from recollect.models.models_folder import DEFAULT_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.text.token_counter import counter_for
+from recollect.wire.requests.models import (
+    CheckEmbedderRequest,
+    CountTokensRequest,
+    ListModelsRequest,
+    ReembedRequest,
+    UseModelRequest,
+)
 
 
-def models(services: Services) -> list[EmbeddingModel]:
-    """Return the default model, those kept on this machine, and any other the store knows."""
-    with services.store.read() as tables:
-        seen = _Seen(services, tables)
-    found = [
-        _listed(services, seen, name)
-        for name in (DEFAULT_NAME, *list_models(services.models_folder))
-    ]
-    listed = {one.identity for one in found}
-    others = dict.fromkeys((seen.wanted, *(name for name, _ in seen.vectors), seen.serving))
-    return found + [seen.model("", one) for one in others if one and one not in listed]
+def list_models(services: Services, request: ListModelsRequest) -> list[EmbeddingModel]:
+    """Return the default model, those of this machine, and any other the store knows."""
+    usage = _read_usage(services)
+    installed = (DEFAULT_NAME, *models_folder.list_models(services.models_folder))
+    models = [_installed_model(services, usage, name) for name in installed]
+    identities = {model.identity for model in models} | {""}
+    others = dict.fromkeys((usage.wanted, *(name for name, _ in usage.vectors), usage.serving))
+    return models + [usage.model("", other) for other in others if other not in identities]
 
 
 def add_model(
     services: Services, folder: Path, *, name: object = None, in_place: object = False
 ) -> EmbeddingModel:
-    """Copy a model folder to those kept on this machine, proved to work."""
+    """Copy a model folder to the models of this machine, after it has embedded a sentence."""
     if name is not None and not isinstance(name, str):
         raise InvalidInput(f"the name of a model is text, not {type(name).__name__}")
-    kept = models_folder.add_model(folder, services.models_folder, name=name, replace=bool(in_place))
-    with services.store.read() as tables:
-        return _listed(services, _Seen(services, tables), kept)
+    added = models_folder.add_model(
+        folder, services.models_folder, name=name, replace=bool(in_place)
+    )
+    return _installed_model(services, _read_usage(services), added)
 
 
 def remove_model(services: Services, name: object) -> EmbeddingModel:
-    """Remove a model from those kept on this machine, unless this store has need of it."""
+    """Remove a model of this machine; refuse if this store needs it."""
     if not isinstance(name, str):
         raise InvalidInput(f"name a model by its name, not by {type(name).__name__}")
     if name == DEFAULT_NAME:
         raise InvalidInput("the default model is installed with Recollect and cannot be removed")
-    with services.store.read() as tables:
-        seen = _Seen(services, tables)
-    model = _listed(services, seen, name)
-    others = {DEFAULT_NAME, *list_models(services.models_folder)} - {name}
-    if model.identity not in {_listed(services, seen, one).identity for one in others}:
-        _refuse_needed(seen, model)  # else the same model is there under another name
+    usage = _read_usage(services)
+    model = _installed_model(services, usage, name)
+    others = {DEFAULT_NAME, *models_folder.list_models(services.models_folder)} - {name}
+    same_model = {_installed_model(services, usage, other).identity for other in others}
+    if model.identity not in same_model:  # not installed under another name too
+        _require_unused(usage, model)
     models_folder.remove_model(services.models_folder, name)
     return model
 
 
-def use_model(services: Services, name: object) -> ModelChosen:
-    """Choose the model of a store; every program that opens it follows at its next question."""
-    if not isinstance(name, str):
-        raise InvalidInput(f"name a model by its name, not by {type(name).__name__}")
-    manifest = manifest_by_name(services.settings, name)
+def use_model(services: Services, request: UseModelRequest) -> ModelSelection:
+    """Choose the model of a store; every program that has it open follows at its next query."""
+    manifest = manifest_by_name(services.settings, request.name)
     services.store.write(lambda tables: _choose(tables, manifest))
-    with services.store.read() as tables:
-        seen = _Seen(services, tables)
-    return ModelChosen(model=_listed(services, seen, name), note=_note(seen, manifest.identity))
+    usage = _read_usage(services)
+    model = _installed_model(services, usage, request.name)
+    return ModelSelection(model=model, note=_note(usage, manifest.identity))
 
 
-def reembed(services: Services) -> Reembedded:
-    """Embed everything by the wanted model; return how far that came."""
+def reembed(services: Services, request: ReembedRequest) -> ReembedProgress:
+    """Embed everything by the wanted model; return the progress."""
     *_, last = reembed_in_steps(services)
     return last
 
 
-def reembed_in_steps(services: Services) -> Iterator[Reembedded]:
-    """Do the same in steps, yielding how far it has come, for whoever shows progress."""
+def reembed_in_steps(services: Services) -> Iterator[ReembedProgress]:
+    """Embed everything by the wanted model, yielding the progress after each batch."""
     indexer = services.indexer()
     if indexer is None:
         raise InvalidInput(
@@ -91,18 +96,32 @@ def reembed_in_steps(services: Services) -> Iterator[Reembedded]:
     yield _progress(services, identity)
 
 
+def check_embedder(services: Services, request: CheckEmbedderRequest) -> str:
+    """Embed one word; return the model and its dimension. Raises `EmbedderUnavailable`."""
+    indexer = services.indexer()
+    if indexer is None:
+        return "switched off; search goes by words"
+    embedder = indexer.target_embedder()
+    return f"{embedder.name}, {len(embedder.embed_query('test'))} dimensions"
+
+
+def count_tokens(services: Services, request: CountTokensRequest) -> int:
+    """Return how many tokens a text has for a model."""
+    return counter_for(request.model).count(request.text)
+
+
 def _choose(tables: Tables, manifest: Manifest) -> None:
     vectors = tables.embeddings
     model_id = vectors.add_model(manifest.identity, manifest.dimension)
     vectors.choose_model(model_id)
     serving = vectors.models_in_use().serving
-    # Back to the one that serves: what was on its way to another is here still.
+    # If every item has vectors of it already, as after a choice that is taken back, it serves now.
     if serving is not None and (serving.id == model_id or not vectors.count_pending(model_id)):
         vectors.set_serving_model(model_id)
 
 
-class _Seen:
-    """What a store and this program say of models, read at once."""
+class _ModelUsage:
+    """The models of a store and of this program, read at one moment."""
 
     def __init__(self, services: Services, tables: Tables) -> None:
         in_use = tables.embeddings.models_in_use()
@@ -118,13 +137,12 @@ class _Seen:
     def model(
         self, name: str, identity: str, *, folder: str = "", trouble: str = ""
     ) -> EmbeddingModel:
-        known = dict(self.vectors.keys())
         embedded = sum(count for (model, _), count in self.vectors.items() if model == identity)
         is_wanted = identity == self.wanted
         return EmbeddingModel(
             name=name,
             identity=identity,
-            dimension=known.get(identity),
+            dimension=dict(self.vectors.keys()).get(identity),
             folder=folder,
             wanted=is_wanted,
             serving=identity == self.serving,
@@ -134,20 +152,25 @@ class _Seen:
         )
 
 
-def _listed(services: Services, seen: _Seen, name: str) -> EmbeddingModel:
+def _read_usage(services: Services) -> _ModelUsage:
+    with services.store.read() as tables:
+        return _ModelUsage(services, tables)
+
+
+def _installed_model(services: Services, usage: _ModelUsage, name: str) -> EmbeddingModel:
     folder = "" if name == DEFAULT_NAME else str(services.models_folder / name)
     try:
         manifest = manifest_by_name(services.settings, name)
-    except RecollectError as error:  # damaged or not installed: it is listed with what is wrong
-        return seen.model(name, "", folder=folder, trouble=str(error))
-    found = seen.model(name, manifest.identity, folder=folder)
-    return replace(found, dimension=manifest.dimension)
+    except RecollectError as error:  # damaged or missing: it is listed with the error
+        return usage.model(name, "", folder=folder, trouble=str(error))
+    model = usage.model(name, manifest.identity, folder=folder)
+    return replace(model, dimension=manifest.dimension)
 
 
-def _refuse_needed(seen: _Seen, model: EmbeddingModel) -> None:
+def _require_unused(usage: _ModelUsage, model: EmbeddingModel) -> None:
     if not model.identity:  # it cannot be read, so nobody can use it
         return
-    if model.identity == seen.chosen:
+    if model.identity == usage.chosen:
         raise InvalidInput(
             f"this store uses the model {model.name!r}; choose another one first, for example "
             f"`recollect models use {DEFAULT_NAME}`"
@@ -164,24 +187,24 @@ def _refuse_needed(seen: _Seen, model: EmbeddingModel) -> None:
         )
 
 
-def _note(seen: _Seen, identity: str) -> str:
-    if not seen.wanted:
+def _note(usage: _ModelUsage, identity: str) -> str:
+    if not usage.wanted:
         return "embeddings are switched off here (embedding_backend = none); search goes by words"
-    if seen.wanted != identity:
+    if usage.wanted != identity:
         return (
-            f"this program is told to use {seen.wanted} (RECOLLECT_EMBEDDING_BACKEND or "
+            f"this program is told to use {usage.wanted} (RECOLLECT_EMBEDDING_BACKEND or "
             "RECOLLECT_EMBEDDING_MODEL, or an argument), and that comes before the store's choice"
         )
     return ""
 
 
-def _progress(services: Services, identity: str) -> Reembedded:
+def _progress(services: Services, identity: str) -> ReembedProgress:
     with services.store.read() as tables:
         latest = tables.embeddings.latest_model(identity)
         waiting = tables.embeddings.count_pending(latest[0] if latest else None)
         items = sum(tables.embeddings.count_by_model().values())
         serving = tables.embeddings.models_in_use().serving
-    return Reembedded(
+    return ReembedProgress(
         identity=identity,
         done=items - waiting,
         waiting=waiting,

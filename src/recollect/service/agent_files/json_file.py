@@ -1,0 +1,87 @@
+"""Read and write the JSON of an agent file: size, depth and encoding. This file knows no format."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from recollect.errors import ImportRefused, InvalidInput
+
+MAX_BYTES = 1024 * 1024 * 1024
+MAX_DEPTH = 200
+MAX_JSON_STRINGS = 4  # how often JSON may be wrapped in a JSON string
+
+
+def to_json_bytes(value: Mapping[str, Any]) -> bytes:
+    """Return an object as a file's bytes: readable, and the same for the same value."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1, allow_nan=False)
+    return text.encode() + b"\n"
+
+
+def read_json(path: Path) -> Any:
+    """Return the JSON value of a file (plain, gzipped, or JSON inside a JSON string)."""
+    try:
+        with path.open("rb") as raw:
+            is_gzip = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            data = _read_bytes(gzip.GzipFile(fileobj=raw) if is_gzip else raw, path)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
+    value = _parse(data, path)
+    for _ in range(MAX_JSON_STRINGS):
+        if not isinstance(value, str):
+            break
+        value = _parse(value, path)
+    return value
+
+
+def _read_bytes(file: IO[bytes] | gzip.GzipFile, path: Path) -> bytes:
+    try:
+        data = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ImportRefused(
+            f"{path} cannot be read to its end: {error}; nothing was changed. Copy it again"
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise ImportRefused(
+            f"{path} holds more than {MAX_BYTES:,} bytes; nothing was changed. An agent file "
+            "is smaller: is it the right one?"
+        )
+    return data
+
+
+def _parse(data: bytes | str, path: Path) -> Any:
+    try:
+        value = json.loads(data, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ImportRefused(
+            f"{path} is not JSON, or is cut off ({error}); nothing was changed. "
+            "Copy or export it again"
+        ) from error
+    if _is_deep(value):
+        raise ImportRefused(
+            f"{path} is nested more than {MAX_DEPTH} levels deep; nothing was changed. "
+            "No agent file is: is it the right one?"
+        )
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner.extend(item.values())
+            elif isinstance(item, list):
+                inner.extend(item)
+        if not inner:
+            return False
+        level = inner
+    return True

@@ -1,0 +1,265 @@
+"""
+Look up the project, repo, agent and session that a request names, and create missing ones.
+
+`find_viewer` only reads: an unknown place has no memories. `ensure_place` creates what is missing,
+inside the write that needs it. A path is identified by its git remote, otherwise by its root; a
+plain name overrides both.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.clock import Clock
+from recollect.config import expand_home
+from recollect.domain.agent import Agent
+from recollect.domain.project import (
+    ByName,
+    ByPath,
+    ByRemote,
+    Project,
+    Repo,
+    parse_reference,
+    remote_names,
+)
+from recollect.domain.scope import Viewer
+from recollect.errors import NotFound
+from recollect.service.disk.git import find_checkout
+from recollect.service.services import Services
+from recollect.service.validate import looks_like_an_id, name_of, plain_name, text_of
+from recollect.store.protocol import Store, Tables
+from recollect.wire.requests.projects import ListProjectsRequest
+from recollect.wire.requests.shared import PlaceFields
+
+UNKNOWN = "unknown"  # the id of a place that does not exist; nothing has it
+MAX_REFERENCE = 4_096
+
+
+@dataclass(frozen=True)
+class RequestPlace:
+    """The place a request comes from, as its caller wrote it: validated, not yet looked up."""
+
+    project: str | None = None
+    repo: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        project: str | None = None,
+        repo: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "RequestPlace":
+        """Return the validated place."""
+        return cls(
+            project=None if project is None else _validate_reference("project", project),
+            repo=None if repo is None else _validate_reference("repo", repo),
+            agent=None if agent is None else name_of("agent", agent),
+            session=None if session is None else name_of("session", session),
+        )
+
+
+def place_of(request: PlaceFields) -> RequestPlace:
+    """Return the place a request comes from."""
+    return RequestPlace.of(request.project, request.repo, request.agent, request.session)
+
+
+@dataclass(frozen=True)
+class PlaceIds:
+    """The ids of a place that exists."""
+
+    project_id: str | None = None
+    repo_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+
+
+def list_projects(services: Services, request: ListProjectsRequest) -> list[Project]:
+    """Return every project."""
+    with services.store.read() as tables:
+        return tables.projects.projects()
+
+
+def find_viewer(tables: Tables, place: RequestPlace) -> Viewer:
+    """Return *place* as a viewer; an unknown place has the id `UNKNOWN`."""
+    repo = _find_repo(tables, place)
+    project_id = None
+    if place.project is not None:
+        project = _find_project(tables, place.project)
+        project_id = project.id if project else UNKNOWN
+    elif repo is not None:
+        project_id = repo.project_id
+    if repo is not None:
+        repo_ids: tuple[str, ...] = (repo.id,)
+    elif place.repo is None and project_id is not None:
+        repo_ids = tuple(repo.id for repo in tables.projects.repos_of(project_id))
+    else:
+        repo_ids = ()
+    agent_id = None
+    if place.agent is not None:
+        agent = find_agent(tables, place.agent)
+        agent_id = agent.id if agent else UNKNOWN
+    return Viewer(
+        project_id=project_id, repo_ids=repo_ids, agent_id=agent_id, session_id=place.session
+    )
+
+
+def ensure_place(tables: Tables, place: RequestPlace, clock: Clock) -> PlaceIds:
+    """Return the ids of *place*, creating what does not exist yet."""
+    project = _ensure_project(tables, place.project, clock) if place.project else None
+    repo = None
+    if place.repo is not None:
+        repo = _ensure_repo(tables, place.repo, project, clock)
+    return PlaceIds(
+        project_id=project.id if project else (repo.project_id if repo else None),
+        repo_id=repo.id if repo else None,
+        agent_id=ensure_agent(tables, place.agent, clock).id if place.agent else None,
+        session_id=place.session,
+    )
+
+
+def project_root(store: Store, place: RequestPlace) -> Path | None:
+    """Return the folder of a project: its path if given, otherwise the root of its repo."""
+    if place.project is None:
+        return None
+    if isinstance(parse_reference(place.project), ByPath):
+        return expand_home(place.project)
+    with store.read() as tables:
+        viewer = find_viewer(tables, place)
+        repos = [tables.projects.repo(repo_id) for repo_id in viewer.repo_ids]
+    return next((Path(repo.root) for repo in repos if repo and repo.root), None)
+
+
+def find_agent(tables: Tables, name: str) -> Agent | None:
+    """Return the agent with that id or name; no name looks like an id."""
+    return tables.agents.get(name) or tables.agents.by_name(name)
+
+
+def ensure_agent(tables: Tables, name: str, clock: Clock) -> Agent:
+    """Return the agent with that id or name; create an agent for an unknown name."""
+    agent = find_agent(tables, name)
+    if agent is None:
+        if looks_like_an_id(name):
+            raise NotFound(f"there is no agent {name} in this store; it may have been deleted")
+        now = clock.now()
+        agent = Agent(id=clock.new_id(), name=name, created_at=now, updated_at=now)
+        tables.agents.add(agent)
+    return agent
+
+
+def _find_project(tables: Tables, name: str) -> Project | None:
+    match parse_reference(name):
+        case ByName(name):
+            return tables.projects.project_by_name(name)
+        case reference:
+            repo = _repo_at(tables, reference)
+            return tables.projects.project(repo.project_id) if repo else None
+
+
+def _find_repo(tables: Tables, place: RequestPlace) -> Repo | None:
+    if place.repo is None:
+        return None
+    match parse_reference(place.repo):
+        case ByName(name):
+            project = _find_project(tables, place.project) if place.project else None
+            if place.project is not None and project is None:
+                return None  # an unknown project has no repos, even if others have this name
+            return tables.projects.repo_by_name(name, project.id if project else None)
+        case reference:
+            return _repo_at(tables, reference)
+
+
+def _repo_at(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
+    remote, root = _identity(reference)
+    by_remote = tables.projects.repo_by_remote(remote) if remote else None
+    if by_remote is not None or not root:
+        return by_remote
+    by_root = tables.projects.repo_by_root(root)
+    if by_root is not None and by_root.remote and remote:
+        return None  # the folder held another repository before
+    return by_root
+
+
+def _ensure_project(tables: Tables, name: str, clock: Clock) -> Project:
+    match parse_reference(name):
+        case ByName(name):
+            project = tables.projects.project_by_name(name)
+            return project or _new_project(tables, [name], clock)
+        case reference:
+            repo = _ensure_repo_at(tables, reference, None, clock)
+            project = tables.projects.project(repo.project_id)
+            assert project is not None  # guaranteed by the foreign key
+            return project
+
+
+def _ensure_repo(tables: Tables, name: str, project: Project | None, clock: Clock) -> Repo:
+    match parse_reference(name):
+        case ByName(name):
+            repo = tables.projects.repo_by_name(name, project.id if project else None)
+            if repo is not None:
+                return repo
+            project = project or _new_project(tables, [name], clock)
+            return _new_repo(tables, project, name=name, remote="", root="", clock=clock)
+        case reference:
+            return _ensure_repo_at(tables, reference, project, clock)
+
+
+def _ensure_repo_at(
+    tables: Tables, reference: ByPath | ByRemote, project: Project | None, clock: Clock
+) -> Repo:
+    remote, root = _identity(reference)
+    repo = _repo_at(tables, reference)
+    if repo is not None:
+        moved = (remote or repo.remote, root or repo.root)
+        if moved != (repo.remote, repo.root):
+            tables.projects.move_repo(repo.id, remote=moved[0], root=moved[1])
+        return repo
+    names = remote_names(remote) if remote else [Path(root).name or root, root]
+    project = project or _new_project(tables, names, clock)
+    return _new_repo(tables, project, name=names[0], remote=remote, root=root, clock=clock)
+
+
+def _identity(reference: ByPath | ByRemote) -> tuple[str, str]:
+    """Return the git remote and the root of a reference; either may be empty."""
+    if isinstance(reference, ByRemote):
+        return reference.remote, ""
+    checkout = find_checkout(expand_home(reference.path))
+    return checkout.remote, str(checkout.root)
+
+
+def _new_project(tables: Tables, names: list[str], clock: Clock) -> Project:
+    free = next((name for name in names if tables.projects.project_by_name(name) is None), None)
+    project_id = clock.new_id()
+    name = free or f"{names[-1]} {project_id[-6:]}"
+    project = Project(id=project_id, name=name, created_at=clock.now())
+    tables.projects.add_project(project)
+    return project
+
+
+def _new_repo(
+    tables: Tables, project: Project, *, name: str, remote: str, root: str, clock: Clock
+) -> Repo:
+    repo_id = clock.new_id()
+    if tables.projects.repo_by_name(name, project.id) is not None:
+        name = f"{name} {repo_id[-6:]}"
+    repo = Repo(
+        id=repo_id,
+        project_id=project.id,
+        name=name,
+        remote=remote,
+        root=root,
+        created_at=clock.now(),
+    )
+    tables.projects.add_repo(repo)
+    return repo
+
+
+def _validate_reference(field: str, reference: str) -> str:
+    match parse_reference(text_of(field, reference, most=MAX_REFERENCE)):
+        case ByRemote(remote):
+            return f"https://{remote}"  # without the user and password it may contain
+        case ByPath(path):
+            return str(expand_home(path).absolute())
+        case ByName(name):
+            return plain_name(field, name)

@@ -1,0 +1,128 @@
+"""
+Validate what request models cannot: names, queries and JSON, which must not hold secrets.
+
+Each function returns a clean value or raises `InvalidInput` with the field, the problem and what
+is accepted. The types and ranges of request fields are in `wire/fields.py`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from recollect.domain import limits
+from recollect.errors import InvalidInput, TooLarge
+from recollect.text.clean_text import clean
+from recollect.text.redact import redact
+from recollect.wire.fields import parse_text
+
+E = TypeVar("E", bound=StrEnum)
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def text_of(field: str, value: object, *, most: int) -> str:
+    """Return *value* as text that can be stored, of at most *most* characters."""
+    return parse_text(field, value, most)
+
+
+def plain_text_of(field: str, value: object, most: int = limits.MAX_CONTENT) -> str:
+    """Return *value* as text that can be stored, without secrets."""
+    return redact(parse_text(field, value, most)).text
+
+
+def query_of(query: str) -> str:
+    """Return *query* cut to the maximum length and without secrets, because it is logged."""
+    return redact(clean(query[: limits.MAX_QUERY])).text
+
+
+def plain_name(field: str, name: str) -> str:
+    """Return *name*, or refuse it if it holds a secret: names are stored and logged as they are."""
+    if redact(name).redactions:
+        raise InvalidInput(
+            f"the {field}'s name looks like a secret, and names are stored as they are"
+        )
+    return name
+
+
+def name_of(field: str, value: object) -> str:
+    """Return *value* as the name of an agent or a session."""
+    name = parse_text(field, value, limits.MAX_NAME).strip()
+    if not name or has_control(name):
+        raise InvalidInput(f"the {field}'s name is empty or has control characters; name one")
+    return plain_name(field, name)
+
+
+def new_name_of(field: str, value: object) -> str:
+    """Return *value* as a name that cannot be mistaken for an id."""
+    name = name_of(field, value)
+    if looks_like_an_id(name):
+        raise InvalidInput(f"the {field}'s name looks like an id; choose a name people can say")
+    return name
+
+
+def has_control(text: str) -> bool:
+    """Return whether *text* has control characters, which a terminal might execute."""
+    return any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text)
+
+
+def looks_like_an_id(text: str) -> bool:
+    """Return whether *text* has the form of an id of a store."""
+    return _ID.fullmatch(text) is not None
+
+
+def json_of(field: str, value: object) -> Any:
+    """Return *value* as JSON without secrets."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if len(text) <= limits.MAX_JSON:
+            return _redact_json(json.loads(text))
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(
+            f"{field} must be made of what JSON knows (text, numbers, lists and objects), "
+            f"nested {limits.MAX_DEPTH} deep at most"
+        ) from None
+    raise TooLarge(
+        f"{field} has {len(text):,} characters of JSON; the limit is {limits.MAX_JSON:,}"
+    )
+
+
+def json_object_of(field: str, value: object) -> dict[str, Any]:
+    """Return *value*, an object or None, as a JSON object without secrets."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{field} must be an object of names and values")
+    redacted: dict[str, Any] = json_of(field, dict(value))
+    return redacted
+
+
+def _redact_json(value: Any, depth: int = 0) -> Any:
+    if depth > limits.MAX_DEPTH:
+        raise RecursionError  # raised here, because the limit of Python depends on its version
+    if isinstance(value, str):
+        return redact(clean(value)).text
+    if isinstance(value, list):
+        return [_redact_json(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {
+            redact(clean(name)).text: _redact_json(item, depth + 1) for name, item in value.items()
+        }
+    return value
+
+
+def one_of(field: str, kind: type[E], value: object) -> E:
+    """Return the member of *kind* that *value* names."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        allowed = ", ".join(kind)
+        raise InvalidInput(f"{field} {value!r} is not known; use one of {allowed}") from None
+
+
+def count_of(field: str, value: object, *, most: int, least: int = 1) -> int:
+    """Return a whole number between *least* and *most*."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(f"{field} must be a whole number from {least} to {most}, not {value!r}")
+    return value
