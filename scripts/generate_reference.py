@@ -25,6 +25,7 @@ import click
 import recollect
 from recollect import config, errors
 from recollect.api import recollect as api_root
+from recollect.cli.main import ALIASES, SECTIONS
 from recollect.cli.main import main as command_line
 from recollect.config import Settings
 
@@ -141,7 +142,7 @@ def python_page() -> str:
     parts += [
         "## Agent tools\n\n",
         "`rec.agents.tools(agent)` returns them. "
-        f"{inspect.cleandoc(import_module('recollect.api.agent_tools').__doc__)}\n\n",
+        f"{_doc(import_module('recollect.api.agent_tools'))}\n\n",
         *_class_methods("tools", tools),
         *_argument_types(),
         *_values(),
@@ -265,31 +266,38 @@ def _errors() -> Iterator[str]:
 
 
 def cli_page() -> str:
-    """Return the page of the command line: the help of every command."""
+    """Return the page of the command line: the help of every command, by section."""
+    aliases = ", ".join(
+        f"`{alias}` is `{' '.join(names)}`" for alias, names in ALIASES.items() if alias != names[0]
+    )
     parts = [
         f"# Command line\n\n{NOTE}",
-        "`recollect` is also installed as `letta-mem`. Every command has `--help` and most have "
-        "`--json`. Exit codes: 0 success, 1 the command failed (one line on standard error "
-        "says why), "
-        "2 wrong usage.\n\n",
+        "`recollect` is also installed as `letta-mem`. Every command has `--help`; most have "
+        "`--json` and `--db`. Exit codes: 0 success, 1 the command failed (one line on standard "
+        f"error says why), 2 wrong usage. Other names: {aliases}. "
+        "See also [shell completion](../guides/shell-completion.md).\n\n",
         f"```text\n{_help(command_line, 'recollect')}\n```\n\n",
     ]
-    for name, command in commands(command_line, "recollect"):
-        level = "##" if name.count(" ") == 1 else "###"
-        parts.append(f"{level} {name}\n\n```text\n{_help(command, name)}\n```\n\n")
+    context = _context(command_line, "recollect")
+    for section, rows in SECTIONS.items():
+        parts.append(f"## {section}\n\n")
+        for name in ", ".join(rows).split(", "):
+            command = command_line.get_command(context, name)
+            assert command is not None, name
+            for full_name, member in _with_sub_commands(f"recollect {name}", command):
+                level = "#" * (full_name.count(" ") + 2)
+                parts.append(f"{level} {full_name}\n\n```text\n{_help(member, full_name)}\n```\n\n")
     return "".join(parts).rstrip() + "\n"
 
 
-def commands(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
-    """Yield every visible command and sub-command with its full name."""
-    context = _context(group, prefix)
-    for name in sorted(group.list_commands(context)):
-        command = group.get_command(context, name)
-        if command is None or command.hidden:
-            continue
-        yield f"{prefix} {name}", command
-        if isinstance(command, click.Group):
-            yield from commands(command, f"{prefix} {name}")
+def _with_sub_commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """Yield a command and its visible sub-commands, each with its full name."""
+    yield name, command
+    if isinstance(command, click.Group):
+        for sub_name in command.list_commands(_context(command, name)):
+            sub_command = command.get_command(_context(command, name), sub_name)
+            if sub_command is not None and not sub_command.hidden:
+                yield from _with_sub_commands(f"{name} {sub_name}", sub_command)
 
 
 def _help(command: click.Command, name: str) -> str:

@@ -28,7 +28,7 @@ COMMANDS = (
     'recollect search "npm or pnpm?" --project site',
     'recollect capture - --project site --work <<< "I prefer short answers. Tests run with '
     'make test."',
-    "recollect inbox --list",
+    "recollect inbox list",
     'recollect context "install the packages: npm or pnpm?" --project site',
 )
 

@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from click import Context
 
 from all_commands import all_commands
 from doc_examples import (
@@ -23,7 +22,7 @@ from doc_examples import (
     run_example,
     without_varying_parts,
 )
-from recollect.cli.main import main
+from recollect.cli.main import ALIASES, COMMANDS
 from scripts import generate_figures, generate_reference, terminal_svg
 from server_process import run_server
 from vendor_server import VendorServer
@@ -87,26 +86,6 @@ def test_an_example_that_prints_something_else_is_noticed(tmp_path: Path) -> Non
 
     assert example == Example("python", "print(1)\n", "2\n")
     assert without_varying_parts("1 0.41 2026-05-08") == ["1 0.00 DATE"]
-
-
-@pytest.mark.door
-@pytest.mark.timeout(400)  # as many processes as there are examples
-def test_the_examples_of_every_help_text_run(tmp_path: Path, environment: dict[str, str]) -> None:
-    lines = []
-    for command in [main, *all_commands().values()]:
-        text = command.get_help(Context(command, help_option_names=["-h", "--help"]))
-        lines += re.findall(r"^\s+(recollect .+)$", text, flags=re.MULTILINE)
-    assert len(lines) >= 10
-
-    added = _shell("recollect add 'a first fact' --json", tmp_path, environment)
-    _shell("recollect add 'a fact of the shop' --project shop", tmp_path, environment)
-    (tmp_path / "session.jsonl").write_text(
-        '{"type":"user","message":{"content":"We use pnpm here, not npm."}}', encoding="utf-8"
-    )
-    (tmp_path / "notes.md").write_text("- Deploys happen on Fridays.", encoding="utf-8")
-    memory_id = re.findall(r'"id": "([0-9a-f-]{36})"', added)[0]
-    for line in lines:
-        _shell(re.sub(r"\bID\b", memory_id, line), tmp_path, environment)
 
 
 def _shell(line: str, folder: Path, env: dict[str, str]) -> str:
@@ -201,6 +180,24 @@ def test_a_figure_that_was_not_measured_is_an_error() -> None:
         generate_figures.cell("speed", "", "no such row", "recollect")
 
 
+def test_every_benchmark_command_in_a_document_exists() -> None:
+    commands = [
+        (module, options)
+        for page in [*PLAIN_PAGES, ROOT / "benchmarks" / "README.md"]
+        for module, options in re.findall(
+            r"python -m benchmarks\.(\w+)(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ]
+    assert len(commands) > 20
+
+    for module, options in commands:
+        path = ROOT / "benchmarks" / module
+        files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+        code = "".join(file.read_text(encoding="utf-8") for file in files)
+        for option in re.findall(r"(?<= )--[a-z-]+", options.partition("`")[0]):
+            assert option in code or f'"--{option[5:]}"' in code, f"{module} {option}"
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 150
 
@@ -212,12 +209,21 @@ def test_ci_runs_the_test_line_of_the_readme() -> None:
     assert any(line.startswith(TEST_LINE) for line in ci)
 
 
-def test_every_command_and_option_has_a_help_text() -> None:
+def test_every_command_and_option_is_documented() -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+
     for name, command in all_commands().items():
         assert command.help, name
+        assert f"# recollect {name}\n" in page, name
         for parameter in command.params:
             if parameter.param_type_name == "option":
                 assert getattr(parameter, "help", ""), f"{name} {parameter.name}"
+
+
+@pytest.mark.parametrize("page", PLAIN_PAGES, ids=_page_name)
+def test_the_commands_that_a_page_names_exist(page: Path) -> None:
+    for name in re.findall(r"`recollect ([a-z][a-z-]*)", page.read_text(encoding="utf-8")):
+        assert name in {*COMMANDS, *ALIASES}, name
 
 
 def test_links_between_documents_lead_somewhere() -> None:
