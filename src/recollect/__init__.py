@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.api.recollect import Recollect
-    from recollect.app.local import LocalRecollect
+    from recollect.app.local_recollect import LocalRecollect
     from recollect.client.learning import Learning
     from recollect.client.remote import RemoteRecollect
     from recollect.domain.agent import Agent, AgentReceipt
@@ -199,7 +199,7 @@ __all__ = [
 # to open a memory later or never, should not wait for it.
 _HOMES = {
     "recollect.api.recollect": ("Recollect",),
-    "recollect.app.local": ("LocalRecollect",),
+    "recollect.app.local_recollect": ("LocalRecollect",),
     "recollect.client.learning": ("Learning",),
     "recollect.client.remote": ("RemoteRecollect",),
     "recollect.domain.agent": ("Agent", "AgentReceipt"),
@@ -330,7 +330,7 @@ def open(
     is any object with `name` and `complete`, which then reads captured sources too.
     """
     # The store and the service load when a memory is opened, so that importing stays cheap.
-    from recollect.app.local import LocalRecollect
+    from recollect.app.local_recollect import LocalRecollect
     from recollect.config import load_settings
 
     settings = load_settings(

@@ -455,7 +455,7 @@ def test_a_file_that_is_not_there_says_so(rec: LocalRecollect, tmp_path: Path) -
 def test_a_file_that_unpacks_to_too_much_is_refused(
     rec: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.service.agent_files.file_fields.MAX_BYTES", 1_000)
+    monkeypatch.setattr("recollect.service.agent_files.json_file.MAX_BYTES", 1_000)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b" " * 100_000))
 
     with pytest.raises(ImportRefused, match="more than 1,000 bytes"):

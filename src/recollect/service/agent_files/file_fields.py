@@ -114,7 +114,8 @@ class DataclassFormat:
         if get_origin(kind) is tuple:
             item = get_args(kind)[0]
             if is_dataclass(item):
-                return Annotated[tuple[self._nested(item), ...], FailFast()]
+                nested = self._nested(item)
+                return Annotated[tuple[nested, ...], FailFast()]
             return Annotated[Any, json_list(nullable=nullable)]
         if is_dataclass(kind):
             return self._nested(kind)
@@ -139,7 +140,7 @@ def field_check(check: Callable[[str, Any, int], Any], *, nullable: bool = False
         if value is None and nullable:
             return None
         try:
-            return check(str(info.field_name), value, info.context)
+            return check(str(info.field_name), value, info.context or 1)
         except InvalidInput as error:
             raise ValueError(str(error)) from None
 

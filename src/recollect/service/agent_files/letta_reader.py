@@ -16,7 +16,7 @@ from recollect.context.history_window import message_size
 from recollect.domain import limits
 from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import LETTA
-from recollect.domain.block import Block, BlockVersion, BlockAuthor
+from recollect.domain.block import Block, BlockAuthor, BlockVersion
 from recollect.domain.conversation import Conversation, Message, Role
 from recollect.errors import InvalidInput
 from recollect.service import validate

@@ -18,8 +18,8 @@ from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED, AgentMerge, BlockMergeConflict
 from recollect.domain.block import (
     Block,
-    BlockChange,
     BlockAuthor,
+    BlockChange,
     check_limit,
     edit_block,
     replace_all,

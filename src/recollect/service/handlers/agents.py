@@ -3,7 +3,7 @@
 from recollect.service import agents
 from recollect.service.agent_files import clone, merge
 from recollect.service.context_window import get_context_window
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import agents as requests
 
 HANDLERS: Handlers = {
