@@ -12,7 +12,7 @@ from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.history_window import message_size
 from recollect.context.token_budget import BudgetShares
 from recollect.domain.block import Block
-from recollect.domain.context_bundle import Bundle, Form, SectionName
+from recollect.domain.context_bundle import Bundle, BundleFormat, SectionName
 from recollect.domain.conversation import (
     CompactionMode,
     Message,
@@ -127,11 +127,11 @@ def total_tokens(bundle: Bundle) -> int:
 @given(
     inputs=bundle_inputs(),
     budget=st.integers(200, 2_000) | st.sampled_from([200, 10_000, 200_000]),
-    form=st.sampled_from(Form),
+    form=st.sampled_from(BundleFormat),
     numbers=st.booleans(),
 )
 def test_no_bundle_is_over_its_budget(
-    inputs: BundleInput, budget: int, form: Form, numbers: bool
+    inputs: BundleInput, budget: int, form: BundleFormat, numbers: bool
 ) -> None:
     options = BundleOptions(budget_tokens=budget, count=COUNT, form=form, line_numbers=numbers)
 
@@ -140,7 +140,7 @@ def test_no_bundle_is_over_its_budget(
     assert total_tokens(bundle) == bundle.tokens <= budget
     assert bundle.text.startswith(bundle.prefix)
     assert assemble_bundle(inputs, options) == bundle
-    if form is Form.TAGS:
+    if form is BundleFormat.TAGS:
         volatile = bundle.text.removeprefix(
             bundle.prefix
         )  # the system prompt is its owner's own text

@@ -33,18 +33,18 @@ def rows(path: Path) -> Iterator[tuple[str, str]]:
 
 def traces(path: Path, *marks: str) -> dict[str, int]:
     """Return in which tables any of *marks* still stands, and how often."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for table, row in rows(path):
         if any(mark in row for mark in marks):
-            found[table] = found.get(table, 0) + 1
-    return found
+            counts[table] = counts.get(table, 0) + 1
+    return counts
 
 
 def sizes(path: Path) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for table, _ in rows(path):
-        found[table] = found.get(table, 0) + 1
-    return found
+        counts[table] = counts.get(table, 0) + 1
+    return counts
 
 
 def opened(file: StoredFile) -> OpenFileWindow:
@@ -93,7 +93,9 @@ def lived(rec: LocalRecollect, name: str, mark: str) -> str:
 
     def write(tables: Tables) -> None:
         tables.conversations.add_summary(summary)
-        tables.messages.mark_summarized([one.id for one in rec.conversations.messages(talk, limit=2)], summary.id)
+        tables.messages.mark_summarized(
+            [message.id for message in rec.conversations.messages(talk, limit=2)], summary.id
+        )
         skill = StoredSkill(
             id="s",
             name="pdf",
@@ -106,8 +108,8 @@ def lived(rec: LocalRecollect, name: str, mark: str) -> str:
             metadata={},
         )
         tables.skills.load(agent.id, tables.skills.save(skill, START), START)
-        kept = tables.files.save(StoredFile("f", None, "/f", "a file", "h"), START)
-        tables.files.open(agent.id, opened(kept))
+        file = tables.files.save(StoredFile("f", None, "/f", "a file", "h"), START)
+        tables.files.open(agent.id, opened(file))
 
     rec._store.write(write)  # what no verb does yet
     rec.archive.insert(agent, f"a passage {mark}", tags=[mark], title=mark)
@@ -126,7 +128,11 @@ def lived(rec: LocalRecollect, name: str, mark: str) -> str:
 def marks(rec: LocalRecollect) -> list[str]:
     """Let anna live a life that carries the mark; return the mark, her id and her talks'."""
     agent_id = lived(rec, "anna", MARK)
-    return [MARK, agent_id, *(one.id for one in rec.conversations.list(agent="anna"))]
+    return [
+        MARK,
+        agent_id,
+        *(conversation.id for conversation in rec.conversations.list(agent="anna")),
+    ]
 
 
 def test_nothing_of_a_deleted_agent_is_left_in_any_table(
@@ -163,12 +169,12 @@ def test_the_shelves_of_a_deleted_agent_go_with_it(
 def test_deleting_leaves_what_others_have_as_it_was(rec: LocalRecollect, path: Path) -> None:
     lived(rec, "ben", "giraffe")
     rec.drain()
-    asked: dict[str, Any] = {"asked_at": "2026-05-09"}
+    options: dict[str, Any] = {"asked_at": "2026-05-09"}
     before = [
         rec.blocks.list("ben"),
         [rec.conversations.messages(talk) for talk in rec.conversations.list(agent="ben")],
-        [hit.message for hit in rec.conversations.search("giraffe", agent="ben", **asked)],
-        [hit.memory for hit in rec.archive.search("ben", "giraffe", **asked)],
+        [hit.message for hit in rec.conversations.search("giraffe", agent="ben", **options)],
+        [hit.memory for hit in rec.archive.search("ben", "giraffe", **options)],
     ]
     counted = sizes(path)
     lived(rec, "anna", MARK)
@@ -177,8 +183,8 @@ def test_deleting_leaves_what_others_have_as_it_was(rec: LocalRecollect, path: P
     after = [
         rec.blocks.list("ben"),
         [rec.conversations.messages(talk) for talk in rec.conversations.list(agent="ben")],
-        [hit.message for hit in rec.conversations.search("giraffe", agent="ben", **asked)],
-        [hit.memory for hit in rec.archive.search("ben", "giraffe", **asked)],
+        [hit.message for hit in rec.conversations.search("giraffe", agent="ben", **options)],
+        [hit.memory for hit in rec.archive.search("ben", "giraffe", **options)],
     ]
     assert after == before
     counts = sizes(path)
@@ -202,7 +208,7 @@ def test_the_receipt_says_what_went_and_what_stays(
         went = before[table] - after.get(table, 0)
         assert receipt.removed[table] == went > 0, table
     assert "block 'human' is shared and stays" in receipt.kept
-    assert "human" in [one.label for one in rec.blocks.list("ben")]
+    assert "human" in [block.label for block in rec.blocks.list("ben")]
 
 
 def test_memories_an_agent_wrote_for_others_stay_in_nobodys_name(rec: LocalRecollect) -> None:
@@ -213,8 +219,8 @@ def test_memories_an_agent_wrote_for_others_stay_in_nobodys_name(rec: LocalRecol
     rec.agents.delete("anna")
 
     for kept in (of_project, of_all):
-        found = rec.memories.get(kept.id)
-        assert (found.content, found.status, found.agent_id) == (kept.content, "active", None)
+        memory = rec.memories.get(kept.id)
+        assert (memory.content, memory.status, memory.agent_id) == (kept.content, "active", None)
     assert [hit.memory.id for hit in rec.search("pnpm", project="site")] == [of_project.id]
     assert rec.blocks.list(project="site")[0].value == "uses pnpm"
 
@@ -225,10 +231,10 @@ def test_a_passage_two_agents_keep_goes_from_one_and_stays_with_the_other(
     rec.agents.create("anna")
     rec.agents.create("ben")
     rec.archive.insert("anna", "the same passage")
-    kept = rec.archive.insert("ben", "the same passage")
+    passage = rec.archive.insert("ben", "the same passage")
     rec.agents.delete("anna")
 
-    assert [hit.memory.id for hit in rec.archive.search("ben", "passage")] == [kept.id]
+    assert [hit.memory.id for hit in rec.archive.search("ben", "passage")] == [passage.id]
     assert rec.maintenance.verify().ok
 
 
@@ -251,7 +257,9 @@ def test_an_agent_is_deleted_once(rec: LocalRecollect) -> None:
         rec.agents.delete("anna")
 
 
-def test_questions_about_one_conversation_go_with_its_agent(rec: LocalRecollect, path: Path) -> None:
+def test_questions_about_one_conversation_go_with_its_agent(
+    rec: LocalRecollect, path: Path
+) -> None:
     talk = rec.conversations.start(agent="anna")
     rec.conversations.append(talk, "user", MARK)
     rec.conversations.search(MARK, conversation=talk)
@@ -286,12 +294,10 @@ def test_what_was_captured_for_a_project_is_still_extracted_when_its_agent_is_go
     rec: LocalRecollect, path: Path
 ) -> None:
     agent = rec.agents.create("anna")
-    rec.capture_session(
-        "We use ruff for linting.", project="site", agent="anna", scope="project"
-    )
+    rec.capture_session("We use ruff for linting.", project="site", agent="anna", scope="project")
     rec.agents.delete("anna")
     rec.drain()
 
     assert rec.jobs.list() == []
-    assert [one.content for one in candidates(rec)] == ["We use ruff for linting."]
+    assert [memory.content for memory in candidates(rec)] == ["We use ruff for linting."]
     assert traces(path, agent.id).keys() <= {"shelves"}

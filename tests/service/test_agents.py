@@ -42,7 +42,7 @@ def test_the_second_agent_finds_the_shared_blocks_of_the_first(rec: LocalRecolle
     rec.agents.create("ben")
 
     assert rec.blocks.get("ben", "human").value == "likes tea"
-    assert len([one for one in rec.blocks.list() if one.label == "human"]) == 1
+    assert len([block for block in rec.blocks.list() if block.label == "human"]) == 1
 
 
 def test_a_name_is_taken_once_whoever_asks(words_only: LocalRecollect) -> None:
@@ -158,9 +158,9 @@ def test_agents_are_listed_by_name_pinned_ones_first(rec: LocalRecollect) -> Non
         rec.agents.create(name)
     rec.agents.pin("cleo")
 
-    assert [one.name for one in rec.agents.list()] == ["cleo", "anna", "ben"]
-    assert [one.name for one in rec.agents.list(pinned="global")] == ["cleo"]
-    assert [one.name for one in rec.agents.list(pinned="")] == ["anna", "ben"]
+    assert [agent.name for agent in rec.agents.list()] == ["cleo", "anna", "ben"]
+    assert [agent.name for agent in rec.agents.list(pinned="global")] == ["cleo"]
+    assert [agent.name for agent in rec.agents.list(pinned="")] == ["anna", "ben"]
     with pytest.raises(InvalidInput, match="pinned 'everywhere' is not known"):
         rec.agents.list(pinned="everywhere")
 
@@ -222,7 +222,7 @@ def test_a_renamed_agent_keeps_all_that_is_its_own(rec: LocalRecollect) -> None:
     rec.agents.update(anna, name="ann")
 
     assert rec.blocks.get("ann", "persona").value == "kind"
-    assert [one.id for one in rec.conversations.list(agent="ann")] == [talk.id]
+    assert [conversation.id for conversation in rec.conversations.list(agent="ann")] == [talk.id]
     assert len(rec.conversations.search("zebra", agent="ann")) == 1
     assert len(rec.archive.search("ann", "zebras")) == 1
 
@@ -241,7 +241,7 @@ def test_an_agent_given_as_itself_is_that_agent_whatever_it_is_called_now(
         with pytest.raises(NotFound):
             rec.conversations.start(agent=anna)
 
-    assert "anna" not in [one.name for one in rec.agents.list()]
+    assert "anna" not in [agent.name for agent in rec.agents.list()]
 
 
 def test_a_pin_is_global_or_local_to_a_project_and_comes_off(rec: LocalRecollect) -> None:
@@ -250,14 +250,14 @@ def test_a_pin_is_global_or_local_to_a_project_and_comes_off(rec: LocalRecollect
     rec.agents.pin("anna", "local", project="site")
 
     assert rec.agents.get("anna").pinned == "local"
-    assert [one.name for one in rec.agents.list(project="site", pinned="local")] == ["anna"]
+    assert [agent.name for agent in rec.agents.list(project="site", pinned="local")] == ["anna"]
     assert rec.agents.list(project="other", pinned="local") == []
     with pytest.raises(InvalidInput, match="a local pin needs the project"):
         rec.agents.pin("ben", "local")
     with pytest.raises(InvalidInput):
         rec.agents.pin("ben", "somewhere")
     assert rec.agents.pin("anna", "global").metadata == {}
-    assert [one.name for one in rec.agents.list(project="other", pinned="global")] == ["anna"]
+    assert [agent.name for agent in rec.agents.list(project="other", pinned="global")] == ["anna"]
     assert rec.agents.pin("anna", "").pinned == ""
 
 
@@ -269,8 +269,8 @@ def test_a_pin_made_by_the_folder_holds_for_the_project_of_that_name(
     rec.agents.create("anna")
     rec.agents.pin("anna", "local", project=folder)
 
-    assert [one.name for one in rec.agents.list(project=folder, pinned="local")] == ["anna"]
-    assert [one.name for one in rec.agents.list(project="site", pinned="local")] == ["anna"]
+    assert [agent.name for agent in rec.agents.list(project=folder, pinned="local")] == ["anna"]
+    assert [agent.name for agent in rec.agents.list(project="site", pinned="local")] == ["anna"]
 
 
 def test_a_local_pin_survives_new_metadata(rec: LocalRecollect) -> None:
@@ -278,7 +278,7 @@ def test_a_local_pin_survives_new_metadata(rec: LocalRecollect) -> None:
     rec.agents.pin("anna", "local", project="site")
     rec.agents.update("anna", metadata={"team": "a"})
 
-    assert [one.name for one in rec.agents.list(project="site", pinned="local")] == ["anna"]
+    assert [agent.name for agent in rec.agents.list(project="site", pinned="local")] == ["anna"]
     assert rec.agents.list(project="other", pinned="local") == []
 
 
@@ -296,12 +296,12 @@ def test_secrets_in_texts_of_an_agent_are_taken_out(rec: LocalRecollect, path: P
         assert SECRET.encode() not in file.read_bytes()
 
 
-@pytest.mark.parametrize("given", [{"model": SECRET}, {"metadata": {SECRET: 1}}])
+@pytest.mark.parametrize("arguments", [{"model": SECRET}, {"metadata": {SECRET: 1}}])
 def test_secrets_where_nobody_expects_them_are_taken_out_or_refused(
-    rec: LocalRecollect, given: Any
+    rec: LocalRecollect, arguments: Any
 ) -> None:
     try:
-        made = rec.agents.create("anna", **given)
+        made = rec.agents.create("anna", **arguments)
     except InvalidInput:
         return
 

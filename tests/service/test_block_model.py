@@ -28,7 +28,7 @@ REFUSED = "refused"
 
 
 @dataclass
-class Model:
+class BlockModel:
     """A block in memory."""
 
     limit: int | None = 20_000
@@ -52,14 +52,14 @@ class Model:
         return True
 
 
-def replaced(value: str, old: str, new: str) -> str | None:
+def replace_text(value: str, old: str, new: str) -> str | None:
     places = [at for at in range(len(value)) if old and value.startswith(old, at)]
     if len(places) != 1:
         return None
     return value[: places[0]] + new + value[places[0] + len(old) :]
 
 
-def inserted(value: str, line: int, text: str) -> str | None:
+def insert_lines(value: str, line: int, text: str) -> str | None:
     lines = value.split("\n") if value else []
     if not -1 <= line <= len(lines):
         return None
@@ -67,7 +67,7 @@ def inserted(value: str, line: int, text: str) -> str | None:
     return "\n".join(lines)
 
 
-class Blocks(RuleBasedStateMachine):
+class BlockMachine(RuleBasedStateMachine):
     """Two agents, their own blocks and one they share, beside a model of each."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Blocks(RuleBasedStateMachine):
         self.memory = open_memory(
             Path(self._folder.name, "m.db"), clock=self.clock, words_only=True
         )
-        self.models: dict[tuple[str, str], Model] = {}
+        self.models: dict[tuple[str, str], BlockModel] = {}
 
     def teardown(self) -> None:
         assert self.memory.maintenance.verify().ok
@@ -86,13 +86,13 @@ class Blocks(RuleBasedStateMachine):
 
     @initialize()
     def born(self) -> None:
-        shared = Model(history=[("", "system")])
+        shared = BlockModel(history=[("", "system")])
         for name in AGENTS:
             self.memory.agents.create(name)
-            self.models[name, "persona"] = Model(history=[("", "system")])
+            self.models[name, "persona"] = BlockModel(history=[("", "system")])
             self.models[name, SHARED] = shared
 
-    def known(self, agent: str, label: str) -> Model | None:
+    def model_of(self, agent: str, label: str) -> BlockModel | None:
         return self.models.get((agent, label))
 
     def compare(self, agent: str, label: str, taken: bool, outcome: str) -> None:
@@ -101,10 +101,10 @@ class Blocks(RuleBasedStateMachine):
 
     def attempt(self, agent: str, label: str, verb: str, *args: object, **how: object) -> str:
         try:
-            kept = getattr(self.memory.blocks, verb)(agent, label, *args, **how)
+            block = getattr(self.memory.blocks, verb)(agent, label, *args, **how)
         except (InvalidInput, BlockConflict, BlockReadOnly):
             return REFUSED
-        return str(kept.value)
+        return str(block.value)
 
     @rule(agent=AGENT, text=TEXT, limit=st.sampled_from([None, 5, 20]))
     def create(self, agent: str, text: str, limit: int | None) -> None:
@@ -116,60 +116,69 @@ class Blocks(RuleBasedStateMachine):
             assert limit is not None
             assert len(text) > limit
             return
-        self.models[agent, "notes"] = Model(limit=limit, history=[(text, "user")])
+        self.models[agent, "notes"] = BlockModel(limit=limit, history=[(text, "user")])
 
-    @rule(agent=AGENT, label=LABEL, text=TEXT, by=BY, stale=st.integers(-2, 1), told=st.booleans())
-    def rethink(self, agent: str, label: str, text: str, by: str, stale: int, told: bool) -> None:
-        model = self.known(agent, label)
+    @rule(
+        agent=AGENT,
+        label=LABEL,
+        text=TEXT,
+        by=BY,
+        stale=st.integers(-2, 1),
+        is_checked=st.booleans(),
+    )
+    def rethink(
+        self, agent: str, label: str, text: str, by: str, stale: int, is_checked: bool
+    ) -> None:
+        model = self.model_of(agent, label)
         if model is None:
             return
-        expected = len(model.history) + stale if told else None
+        expected = len(model.history) + stale if is_checked else None
         outcome = self.attempt(agent, label, "set", text, by=by, expected_version=expected)
         self.compare(agent, label, model.edit(text, by, expected), outcome)
 
     @rule(agent=AGENT, label=LABEL, text=TEXT, by=BY)
     def append(self, agent: str, label: str, text: str, by: str) -> None:
-        model = self.known(agent, label)
+        model = self.model_of(agent, label)
         if model is None:
             return
         outcome = self.attempt(agent, label, "append", text, by=by)
-        wanted = f"{model.value}\n{text}" if model.value else text
-        self.compare(agent, label, model.edit(wanted, by, None), outcome)
+        new_value = f"{model.value}\n{text}" if model.value else text
+        self.compare(agent, label, model.edit(new_value, by, None), outcome)
 
     @rule(agent=AGENT, label=LABEL, old=TEXT, new=TEXT, by=BY)
     def replace(self, agent: str, label: str, old: str, new: str, by: str) -> None:
-        model = self.known(agent, label)
+        model = self.model_of(agent, label)
         if model is None:
             return
         outcome = self.attempt(agent, label, "replace", old, new, by=by)
-        wanted = replaced(model.value, old, new)
-        self.compare(agent, label, model.edit(wanted, by, None), outcome)
+        new_value = replace_text(model.value, old, new)
+        self.compare(agent, label, model.edit(new_value, by, None), outcome)
 
     @rule(agent=AGENT, label=LABEL, text=TEXT, line=st.integers(-2, 4), by=BY)
     def insert(self, agent: str, label: str, text: str, line: int, by: str) -> None:
-        model = self.known(agent, label)
+        model = self.model_of(agent, label)
         if model is None:
             return
         outcome = self.attempt(agent, label, "insert", text, line, by=by)
-        wanted = inserted(model.value, line, text)
-        self.compare(agent, label, model.edit(wanted, by, None), outcome)
+        new_value = insert_lines(model.value, line, text)
+        self.compare(agent, label, model.edit(new_value, by, None), outcome)
 
     @rule(agent=AGENT, label=LABEL, back=st.integers(0, 4), by=BY)
     def rollback(self, agent: str, label: str, back: int, by: str) -> None:
-        model = self.known(agent, label)
+        model = self.model_of(agent, label)
         if model is None or back >= len(model.history):
             return
         version = len(model.history) - back
         outcome = self.attempt(agent, label, "rollback", version, by=by)
-        wanted = model.history[version - 1][0]
-        self.compare(agent, label, model.edit(wanted, by, None), outcome)
+        new_value = model.history[version - 1][0]
+        self.compare(agent, label, model.edit(new_value, by, None), outcome)
 
     @rule(agent=AGENT, label=LABEL, limit=st.sampled_from([None, 3, 10, 100]))
     def limit(self, agent: str, label: str, limit: int | None) -> None:
-        model = self.known(agent, label)
+        model = self.model_of(agent, label)
         if model is None:
             return
-        outcome = self.attempt(agent, label, "update_block", limit=limit)
+        outcome = self.attempt(agent, label, "update", limit=limit)
         fits = limit is None or len(model.value) <= limit
         self.compare(agent, label, fits, outcome)
         if fits and model.limit != limit:
@@ -178,7 +187,7 @@ class Blocks(RuleBasedStateMachine):
 
     @rule(agent=AGENT, label=LABEL, read_only=st.booleans())
     def seal(self, agent: str, label: str, read_only: bool) -> None:
-        model = self.known(agent, label)
+        model = self.model_of(agent, label)
         if model is not None:
             self.memory.blocks.update(agent, label, read_only=read_only)
             if model.read_only != read_only:
@@ -194,16 +203,16 @@ class Blocks(RuleBasedStateMachine):
     @invariant()
     def every_block_is_as_its_model(self) -> None:
         for agent in AGENTS if self.models else ():
-            blocks = {one.label: one for one in self.memory.blocks.list(agent)}
+            blocks = {block.label: block for block in self.memory.blocks.list(agent)}
             expected = {label for name, label in self.models if name == agent}
             assert set(blocks) & set(LABELS) == expected
             for label in expected:
                 model, block = self.models[agent, label], blocks[label]
                 history = self.memory.blocks.history(agent, label)
                 assert (block.value, block.version) == (model.value, len(model.history))
-                assert [one.version for one in history] == list(range(1, len(history) + 1))
-                assert [(one.value, one.by.value) for one in history] == model.history
+                assert [version.version for version in history] == list(range(1, len(history) + 1))
+                assert [(version.value, version.by.value) for version in history] == model.history
 
 
-TestBlocks = Blocks.TestCase
+TestBlocks = BlockMachine.TestCase
 TestBlocks.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)

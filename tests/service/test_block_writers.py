@@ -20,20 +20,20 @@ import json, sys
 import recollect
 
 path, number, edits, careful = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "careful"
-kept, refused = [], []
-with recollect.open(path, embedding_backend="none") as memory:
+acknowledged, refused = [], []
+with recollect.open(path, embedding_backend="none") as rec:
     print("ready", flush=True)
     sys.stdin.readline()
     for step in range(edits):
         line = f"{number}-{step}"
-        version = memory.block("anna", "notes").version if careful else None
+        version = rec.blocks.get("anna", "notes").version if careful else None
         try:
-            after = memory.append_block("anna", "notes", line, expected_version=version, by="agent")
-            kept.append([line, after.version])
+            after = rec.blocks.append("anna", "notes", line, expected_version=version, by="agent")
+            acknowledged.append([line, after.version])
         except recollect.BlockConflict as error:
             assert error.yours.endswith(line)
             refused.append(line)
-print(json.dumps({"kept": kept, "refused": refused}))
+print(json.dumps({"acknowledged": acknowledged, "refused": refused}))
 """
 
 
@@ -72,12 +72,12 @@ def run_processes(path: Path, count: int, edits: int, manner: str) -> list[dict[
 
 
 def check_history(
-    history: list[BlockVersion], kept: list[tuple[str, int]], refused: set[str]
+    history: list[BlockVersion], acknowledged: list[tuple[str, int]], refused: set[str]
 ) -> None:
     """Each version is the one before it and one acknowledged line; nothing else is there."""
-    assert [one.version for one in history] == list(range(1, len(history) + 1))
-    lines = {version: line for line, version in kept}
-    assert len(lines) == len(kept), "two writers were given one version"
+    assert [version.version for version in history] == list(range(1, len(history) + 1))
+    lines = {version: line for line, version in acknowledged}
+    assert len(lines) == len(acknowledged), "two writers got the same version"
     assert sorted(lines) == list(range(2, len(history) + 1))
     value = ""
     for version in history[1:]:
@@ -90,7 +90,7 @@ def check_history(
 def test_threads_that_check_the_version_lose_and_repeat_nothing(words_only: LocalRecollect) -> None:
     words_only.agents.create("anna")
     words_only.blocks.create("notes", agent="anna")
-    kept: list[tuple[str, int]] = []
+    acknowledged: list[tuple[str, int]] = []
     refused: set[str] = set()
     start = threading.Barrier(6)
 
@@ -101,7 +101,7 @@ def test_threads_that_check_the_version_lose_and_repeat_nothing(words_only: Loca
             version = words_only.blocks.get("anna", "notes").version
             try:
                 after = words_only.blocks.append("anna", "notes", line, expected_version=version)
-                kept.append((line, after.version))
+                acknowledged.append((line, after.version))
             except BlockConflict:
                 refused.add(line)
 
@@ -111,19 +111,19 @@ def test_threads_that_check_the_version_lose_and_repeat_nothing(words_only: Loca
     for thread in threads:
         thread.join()
 
-    assert len(kept) + len(refused) == 60
-    check_history(words_only.blocks.history("anna", "notes"), kept, refused)
+    assert len(acknowledged) + len(refused) == 60
+    check_history(words_only.blocks.history("anna", "notes"), acknowledged, refused)
     assert words_only.maintenance.verify().ok
 
 
 def test_threads_that_do_not_check_the_version_all_survive(words_only: LocalRecollect) -> None:
     words_only.agents.create("anna")
-    kept: list[tuple[str, int]] = []
+    acknowledged: list[tuple[str, int]] = []
 
     def write(number: int) -> None:
         for step in range(10):
             line = f"{number}-{step}"
-            kept.append((line, words_only.blocks.append("anna", "human", line).version))
+            acknowledged.append((line, words_only.blocks.append("anna", "human", line).version))
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
     for thread in threads:
@@ -132,7 +132,7 @@ def test_threads_that_do_not_check_the_version_all_survive(words_only: LocalReco
         thread.join()
 
     assert len(words_only.blocks.get("anna", "human").value.split("\n")) == 60
-    check_history(words_only.blocks.history("anna", "human"), kept, set())
+    check_history(words_only.blocks.history("anna", "human"), acknowledged, set())
 
 
 def test_of_threads_that_make_one_default_block_each_finds_the_same(
@@ -160,13 +160,15 @@ def test_processes_that_check_the_version_lose_and_repeat_nothing(path: Path) ->
     prepared(path)
     results = run_processes(path, 4, 40, "careful")
 
-    kept = [(line, version) for one in results for line, version in one["kept"]]
-    refused = {line for one in results for line in one["refused"]}
+    acknowledged = [
+        (line, version) for result in results for line, version in result["acknowledged"]
+    ]
+    refused = {line for result in results for line in result["refused"]}
     with open_memory(path, words_only=True) as rec:
         history = rec.blocks.history("anna", "notes")
         verified = rec.maintenance.verify()
-    assert len(kept) + len(refused) == 160
-    check_history(history, kept, refused)
+    assert len(acknowledged) + len(refused) == 160
+    check_history(history, acknowledged, refused)
     assert verified.ok, verified.problems
 
 
@@ -174,7 +176,9 @@ def test_appends_from_four_processes_all_survive(path: Path) -> None:
     prepared(path)
     results = run_processes(path, 4, 40, "blind")
 
-    kept = [(line, version) for one in results for line, version in one["kept"]]
+    acknowledged = [
+        (line, version) for result in results for line, version in result["acknowledged"]
+    ]
     with open_memory(path, words_only=True) as rec:
         history = rec.blocks.history("anna", "notes")
         value = rec.blocks.get("anna", "notes").value
@@ -182,5 +186,5 @@ def test_appends_from_four_processes_all_survive(path: Path) -> None:
     assert sorted(value.split("\n")) == sorted(
         f"{n}-{step}" for n in range(4) for step in range(40)
     )
-    check_history(history, kept, set())
+    check_history(history, acknowledged, set())
     assert verified.ok, verified.problems

@@ -48,9 +48,12 @@ def test_an_agent_starts_with_its_own_and_the_shared_blocks_in_the_order_of_the_
     ben = {block.label: block for block in two.blocks.list("ben")}
 
     assert list(anna) == ["persona", "human", "skills", "loaded_skills", "style"]
-    assert [one.label for one in anna.values() if one.read_only] == ["skills", "loaded_skills"]
-    assert {one for one in anna if anna[one].id == ben[one].id} == {"human", "style"}
-    assert all(one.version == 1 and one.value == "" for one in anna.values())
+    assert [block.label for block in anna.values() if block.read_only] == [
+        "skills",
+        "loaded_skills",
+    ]
+    assert {label for label in anna if anna[label].id == ben[label].id} == {"human", "style"}
+    assert all(block.version == 1 and block.value == "" for block in anna.values())
 
 
 def test_an_agents_own_block_is_never_seen_or_edited_by_another(two: LocalRecollect) -> None:
@@ -113,7 +116,7 @@ def test_of_two_blocks_with_one_label_the_narrower_is_meant(two: LocalRecollect)
     talk = two.conversations.start(agent="anna", project="site")
     two.blocks.create("rules", "of everybody", scope="global")
     two.blocks.create("rules", "of the project", project="site", scope="project")
-    shared = next(one for one in two.blocks.list() if one.value == "of everybody")
+    shared = next(block for block in two.blocks.list() if block.value == "of everybody")
     two.blocks.attach("ben", shared)
 
     assert two.blocks.get("ben", "rules").value == "of everybody"
@@ -136,7 +139,7 @@ def test_an_edit_by_label_changes_the_block_that_is_seen(two: LocalRecollect) ->
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message_part"),
     [
         ({"scope": "agent"}, "scope agent needs the agent"),
         ({"scope": "project"}, "scope project needs the project"),
@@ -146,10 +149,10 @@ def test_an_edit_by_label_changes_the_block_that_is_seen(two: LocalRecollect) ->
     ],
 )
 def test_a_block_without_its_owner_is_refused(
-    rec: LocalRecollect, given: dict[str, str], told: str
+    rec: LocalRecollect, arguments: dict[str, str], message_part: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=told):
-        rec.blocks.create("notes", "x", **given)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=message_part):
+        rec.blocks.create("notes", "x", **arguments)  # type: ignore[arg-type]
 
     assert rec.blocks.list() == []
 
@@ -381,12 +384,12 @@ def test_a_version_that_is_not_the_present_one_is_refused(
 
 
 def test_an_edit_that_changes_nothing_is_no_version(two: LocalRecollect) -> None:
-    told: list[BlockChange] = []
-    two.engine.on_block_change(told.append)
+    changes: list[BlockChange] = []
+    two.engine.on_block_change(changes.append)
     before = two.blocks.set("anna", "persona", "same")
 
     assert two.blocks.set("anna", "persona", "same", reason="again") == before
-    assert len(told) == 1
+    assert len(changes) == 1
     assert len(two.blocks.history("anna", "persona")) == 2
 
 
@@ -398,13 +401,13 @@ def test_history_says_who_when_and_why_and_can_be_compared_and_taken_back(
         two.blocks.set("anna", "persona", f"kind\nversion {number}", by=by, reason=f"why {number}")
     history = two.blocks.history("anna", "persona")
 
-    assert [(one.version, one.by, one.reason) for one in history] == [
+    assert [(version.version, version.by, version.reason) for version in history] == [
         (1, "system", "made with the agent"),
         (2, "user", "why 0"),
         (3, "agent", "why 1"),
         (4, "system", "why 2"),
     ]
-    assert [one.changed_at.hour for one in history] == [12, 13, 14, 15]
+    assert [version.changed_at.hour for version in history] == [12, 13, 14, 15]
     assert two.blocks.diff("anna", "persona", 2, 3).splitlines() == [
         "--- persona version 2",
         "+++ persona version 3",
@@ -458,7 +461,7 @@ def test_the_project_block_is_made_by_the_first_write_for_every_agent_of_the_pro
 
     assert (made.scope, made.version, made.description[:12]) == ("project", 2, "This project")
     assert two.blocks.get("ben", "project", project="site").value == "uses pnpm\nuses ruff"
-    assert [one.by for one in two.blocks.history("anna", "project", project="site")] == [
+    assert [block.by for block in two.blocks.history("anna", "project", project="site")] == [
         "system",
         "agent",
         "user",
@@ -477,7 +480,7 @@ def test_the_ticket_block_is_made_by_the_first_write_for_its_conversation(
 
 
 @pytest.mark.parametrize(
-    ("label", "where", "told"),
+    ("label", "where", "message_part"),
     [
         ("project", {}, "belongs to a project: pass project=…"),
         ("ticket", {}, "belongs to a session: pass conversation=…"),
@@ -485,9 +488,9 @@ def test_the_ticket_block_is_made_by_the_first_write_for_its_conversation(
     ],
 )
 def test_a_default_block_without_its_place_is_refused_with_what_to_pass(
-    two: LocalRecollect, label: str, where: dict[str, str], told: str
+    two: LocalRecollect, label: str, where: dict[str, str], message_part: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message_part):
         two.blocks.set("anna", label, "x", **cast(Any, where))
 
     assert label not in labels(two)
@@ -516,10 +519,10 @@ def test_a_project_block_is_found_by_the_folder_and_by_the_name(
 
 
 def test_a_project_may_be_any_path_like_object(two: LocalRecollect, tmp_path: Path) -> None:
-    class Folder:
+    class PathLikeFolder:
         def __fspath__(self) -> str:
             return str(tmp_path)
 
-    made = two.blocks.create("notes", project=Folder(), scope="project")
+    made = two.blocks.create("notes", project=PathLikeFolder(), scope="project")
 
     assert made.scope == "project"

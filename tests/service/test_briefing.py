@@ -4,7 +4,9 @@ from recollect import LocalRecollect
 from recollect.domain.retrieval import Retrieval
 
 
-def test_each_kind_gets_its_part_however_many_there_are_of_another(words_only: LocalRecollect) -> None:
+def test_each_kind_gets_its_part_however_many_there_are_of_another(
+    words_only: LocalRecollect,
+) -> None:
     for number in range(60):
         words_only.ingest(f"Decision {number} about pages.", type="decision", project="site")
     for kind in ("project", "task_hint", "episode", "artifact"):
@@ -52,26 +54,26 @@ def test_a_conflict_is_told_as_one(words_only: LocalRecollect) -> None:
 
 def test_a_session_that_goes_on_is_not_told_of_itself(words_only: LocalRecollect) -> None:
     for number in range(4):
-        said = [{"role": "user", "content": f"Please look at importer number {number}."}]
-        words_only.capture_session(said, session=f"s{number}", project="site")
+        transcript = [{"role": "user", "content": f"Please look at importer number {number}."}]
+        words_only.capture_session(transcript, session=f"s{number}", project="site")
         words_only.drain()
 
-    told = words_only.briefing(project="site", session="s3").text
+    text = words_only.briefing(project="site", session="s3").text
 
-    assert [f"number {number}" in told for number in range(4)] == [True, True, True, False]
+    assert [f"number {number}" in text for number in range(4)] == [True, True, True, False]
     assert "number 3" in words_only.briefing(project="site", session="new").text
 
 
 def test_it_can_be_explained_later(words_only: LocalRecollect) -> None:
-    kept = words_only.ingest("We use pnpm.", type="decision", project="site")
+    memory = words_only.ingest("We use pnpm.", type="decision", project="site")
 
     bundle = words_only.briefing(project="site")
 
     assert bundle.retrieval_id is not None
-    found = words_only.explain(bundle.retrieval_id)
-    assert isinstance(found, Retrieval)
-    assert found.verb == "briefing"
-    assert [hit.memory_id for hit in found.hits] == [kept.id]
+    retrieval = words_only.explain(bundle.retrieval_id)
+    assert isinstance(retrieval, Retrieval)
+    assert retrieval.verb == "briefing"
+    assert [hit.memory_id for hit in retrieval.hits] == [memory.id]
 
 
 def test_a_fact_with_a_name_is_told_with_it(words_only: LocalRecollect) -> None:

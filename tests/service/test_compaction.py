@@ -33,7 +33,7 @@ def all_but(rec: LocalRecollect, talk: Conversation, keep_last: int = 0, **how: 
 
 
 def standing(rec: LocalRecollect, talk: Conversation) -> list[int]:
-    return [one.position for one in rec.conversations.messages_in_context(talk)]
+    return [message.position for message in rec.conversations.messages_in_context(talk)]
 
 
 def besides_messages(rec: LocalRecollect, talk: Conversation) -> int:
@@ -125,7 +125,7 @@ def test_blocks_and_the_system_prompt_count_towards_the_threshold(rec: LocalReco
     talk = rec.conversations.start(agent="coder")
     append_messages(rec, talk, 20)
 
-    alone = sum(one.tokens for one in rec.conversations.messages_in_context(talk))
+    alone = sum(message.tokens for message in rec.conversations.messages_in_context(talk))
     done = rec.conversations.compact(talk, window_tokens=500, keep_last=2)
 
     assert alone < 0.8 * 500
@@ -149,8 +149,8 @@ def test_the_target_is_met_or_the_reason_says_why_not(
     rec: LocalRecollect, talk: Conversation
 ) -> None:
     append_messages(rec, talk, 30)
-    for one in rec.conversations.messages(talk, limit=20):
-        rec.conversations.pin_message(one)
+    for message in rec.conversations.messages(talk, limit=20):
+        rec.conversations.pin_message(message)
 
     done = rec.conversations.compact(talk, window_tokens=SMALL, keep_last=4)
 
@@ -360,7 +360,7 @@ def test_calls_side_by_side_leave_with_all_their_results_or_not_at_all(
         {"id": one, "type": "function", "function": {"name": "look", "arguments": "{}"}}
         for one in ("c1", "c2")
     ]
-    asked = rec.conversations.append(talk, "assistant", "", tool_calls=calls)
+    message = rec.conversations.append(talk, "assistant", "", tool_calls=calls)
     first = rec.conversations.append(talk, "tool", "On.", tool_call_id="c1")
     append_messages(rec, talk, 10)
     all_but(rec, talk, keep_last=2)
@@ -369,8 +369,8 @@ def test_calls_side_by_side_leave_with_all_their_results_or_not_at_all(
     append_messages(rec, talk, 5)
     all_but(rec, talk, keep_last=2)
 
-    assert {asked.position, first.position} <= set(half)
-    together = {asked.position, first.position, second.position}
+    assert {message.position, first.position} <= set(half)
+    together = {message.position, first.position, second.position}
     assert not together & set(standing(rec, talk))
 
 
@@ -421,7 +421,7 @@ def test_only_pleasantries_leave_and_the_summary_may_be_empty(
 
     assert done.evicted == 18
     assert done.summary.tokens == rec.models.count_tokens(done.summary.content)
-    assert [one.id for one in rec.conversations.summaries(talk)] == [done.summary.id]
+    assert [summary.id for summary in rec.conversations.summaries(talk)] == [done.summary.id]
     assert len(bundle.history) == 2
 
 
@@ -554,7 +554,7 @@ def test_compacting_twice_takes_nothing_twice(rec: LocalRecollect, talk: Convers
     first = all_but(rec, talk, keep_last=2)
 
     assert all_but(rec, talk, keep_last=2) is None
-    assert [one.id for one in rec.conversations.summaries(talk)] == [first.summary.id]
+    assert [summary.id for summary in rec.conversations.summaries(talk)] == [first.summary.id]
 
 
 def test_an_ended_conversation_can_be_compacted_and_resumed(

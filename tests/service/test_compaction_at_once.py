@@ -62,7 +62,7 @@ class Growing(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def _note(self, messages: list[Message]) -> None:
-        self.spoken.update({one.id: one.content for one in messages})
+        self.spoken.update({message.id: message.content for message in messages})
         self.clock.advance(seconds=30)
 
     def _next(self) -> str:
@@ -150,28 +150,30 @@ class Growing(RuleBasedStateMachine):
         if keep_last:
             assert message_ids(after)[-keep_last:] == message_ids(before)[-keep_last:]
         stood_for = {
-            one.id: one.summary_id
-            for one in self.memory.conversations.messages(self.talk, limit=1_000)
+            message.id: message.summary_id
+            for message in self.memory.conversations.messages(self.talk, limit=1_000)
         }
         assert {stood_for[one.id] for one in left} == {done.summary.id}
         assert done.summary.tokens == self.memory.models.count_tokens(done.summary.content)
 
     @invariant()
     def no_message_is_lost_or_changed(self) -> None:
-        kept = self.memory.conversations.messages(self.talk, limit=1_000)
-        assert {one.id: one.content for one in kept} == self.spoken
-        assert message_ids(kept) == list(self.spoken)
+        messages = self.memory.conversations.messages(self.talk, limit=1_000)
+        assert {one.id: one.content for one in messages} == self.spoken
+        assert message_ids(messages) == list(self.spoken)
 
     @invariant()
     def each_is_in_context_or_stood_for_by_one_summary_that_exists(self) -> None:
         here = message_ids(self.memory.conversations.messages_in_context(self.talk))
-        kept = self.memory.conversations.messages(self.talk, limit=1_000)
-        assert here == [one.id for one in kept if one.summary_id is None]
-        assert {one.summary_id for one in kept} - {None} <= set(self.summaries)
+        messages = self.memory.conversations.messages(self.talk, limit=1_000)
+        assert here == [one.id for one in messages if one.summary_id is None]
+        assert {one.summary_id for one in messages} - {None} <= set(self.summaries)
 
     @invariant()
     def summaries_accumulate(self) -> None:
-        assert [one.id for one in self.memory.conversations.summaries(self.talk)] == self.summaries
+        assert [
+            summary.id for summary in self.memory.conversations.summaries(self.talk)
+        ] == self.summaries
 
     @invariant()
     def pins_open_calls_and_pairs_hold(self) -> None:
@@ -217,7 +219,7 @@ def test_threads_that_compact_at_once_take_each_message_once(
     won = [one for one in done if one is not None]
     assert len(done) == 6
     assert [one.evicted for one in won] == [38]
-    assert [one.id for one in rec.conversations.summaries(talk)] == [won[0].summary.id]
+    assert [summary.id for summary in rec.conversations.summaries(talk)] == [won[0].summary.id]
 
 
 def test_messages_that_come_while_others_are_compacted_are_not_lost(
@@ -237,20 +239,22 @@ def test_messages_that_come_while_others_are_compacted_are_not_lost(
         all_but(rec, talk, 4)
     thread.join()
 
-    known = {one.id for one in rec.conversations.summaries(talk)}
+    summaries = {summary.id for summary in rec.conversations.summaries(talk)}
     messages = rec.conversations.messages(talk)
-    assert [one.position for one in messages] == list(range(60))
-    assert all(one.summary_id is None or one.summary_id in known for one in messages)
+    assert [message.position for message in messages] == list(range(60))
+    assert all(
+        message.summary_id is None or message.summary_id in summaries for message in messages
+    )
 
 
 COMPACT = """
 import sys
 import recollect
 
-with recollect.open(sys.argv[1], embedding_backend="none") as memory:
+with recollect.open(sys.argv[1], embedding_backend="none") as rec:
     print("ready", flush=True)
     sys.stdin.readline()
-    done = memory.compact(sys.argv[2], mode="all", keep_last=2, force=True)
+    done = rec.conversations.compact(sys.argv[2], mode="all", keep_last=2, force=True)
     print(done.evicted if done else 0)
 """
 

@@ -222,7 +222,7 @@ def test_what_is_said_while_the_model_writes_stays_in_context(opened: Open) -> N
     done = compacted(memory, talk)
 
     assert done.evicted == 18
-    assert [one.position for one in memory.conversations.messages_in_context(talk)] == [
+    assert [message.position for message in memory.conversations.messages_in_context(talk)] == [
         18,
         19,
         20,
@@ -248,8 +248,11 @@ def test_who_is_overtaken_starts_anew_and_no_message_is_taken_twice(
     done = compacted(memory, talk)
 
     assert done.evicted == 2
-    assert [one.id for one in memory.conversations.summaries(talk)] == [*overtaken, done.summary.id]
-    by = [one.summary_id for one in memory.conversations.messages(talk)]
+    assert [summary.id for summary in memory.conversations.summaries(talk)] == [
+        *overtaken,
+        done.summary.id,
+    ]
+    by = [message.summary_id for message in memory.conversations.messages(talk)]
     assert by == [overtaken[0]] * 16 + [done.summary.id] * 2 + [None] * 2
 
 
@@ -436,7 +439,9 @@ def test_a_server_that_answers_nothing_is_done_without(
 def test_a_server_that_answers_too_much_is_cut(
     asks: Open, server: ChatServer, kind: ChatServerKind
 ) -> None:
-    long = "Done:\n" + "\n".join(f"- The lamp {unique_word(n)} was hung. [{n}]" for n in range(3_000))
+    long = "Done:\n" + "\n".join(
+        f"- The lamp {unique_word(n)} was hung. [{n}]" for n in range(3_000)
+    )
     server.replies = [completion(kind, long)]
     memory = asks(kind)
     done = compacted(memory, begun(memory), summary_tokens=100)

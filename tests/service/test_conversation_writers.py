@@ -23,29 +23,30 @@ import json, sys
 import recollect
 
 path, talk, number, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-kept = []
-with recollect.open(path, embedding_backend="none") as memory:
+acknowledged = []
+with recollect.open(path, embedding_backend="none") as rec:
     print("ready", flush=True)
     sys.stdin.readline()
     for step in range(0, count, 2):
         pair = [{"role": "user", "content": f"{number}-{step + more}"} for more in (0, 1)]
-        kept += [[one.position, one.content] for one in memory.append_messages(talk, pair)]
-print(json.dumps(kept))
+        messages = rec.conversations.append_many(talk, pair)
+        acknowledged += [[message.position, message.content] for message in messages]
+print(json.dumps(acknowledged))
 """
 
 
-def check_positions(rec: LocalRecollect, talk: str, kept: list[tuple[int, str]]) -> None:
-    """The conversation is what its writers were told, in gapless order."""
-    there = rec.conversations.messages(talk, limit=10_000)
-    assert [one.position for one in there] == list(range(len(there)))
-    assert [(one.position, one.content) for one in there] == sorted(kept)
-    assert len({one.id for one in there}) == len(there)
+def check_positions(rec: LocalRecollect, talk: str, acknowledged: list[tuple[int, str]]) -> None:
+    """The conversation is what was acknowledged to its writers, in gapless order."""
+    messages = rec.conversations.messages(talk, limit=10_000)
+    assert [message.position for message in messages] == list(range(len(messages)))
+    assert [(message.position, message.content) for message in messages] == sorted(acknowledged)
+    assert len({message.id for message in messages}) == len(messages)
     assert rec.maintenance.verify().ok
 
 
 def test_threads_append_to_one_conversation_without_gaps(words_only: LocalRecollect) -> None:
     talk = words_only.conversations.start(agent="anna").id
-    kept: list[tuple[int, str]] = []
+    acknowledged: list[tuple[int, str]] = []
     start = threading.Barrier(6)
 
     def write(number: int) -> None:
@@ -54,7 +55,7 @@ def test_threads_append_to_one_conversation_without_gaps(words_only: LocalRecoll
             pair = [{"role": "user", "content": f"{number}-{step}-{more}"} for more in (0, 1)]
             added = words_only.conversations.append_many(talk, pair)
             assert added[1].position == added[0].position + 1
-            kept.extend((one.position, one.content) for one in added)
+            acknowledged.extend((message.position, message.content) for message in added)
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
     for thread in threads:
@@ -62,15 +63,15 @@ def test_threads_append_to_one_conversation_without_gaps(words_only: LocalRecoll
     for thread in threads:
         thread.join()
 
-    assert len(kept) == 180
-    check_positions(words_only, talk, kept)
+    assert len(acknowledged) == 180
+    check_positions(words_only, talk, acknowledged)
 
 
 def test_a_conversation_that_ends_among_writers_takes_nothing_more(
     words_only: LocalRecollect,
 ) -> None:
     talk = words_only.conversations.start(agent="anna").id
-    kept: list[tuple[int, str]] = []
+    acknowledged: list[tuple[int, str]] = []
     refused: list[str] = []
     start = threading.Barrier(5)
 
@@ -79,7 +80,7 @@ def test_a_conversation_that_ends_among_writers_takes_nothing_more(
         for step in range(20):
             try:
                 added = words_only.conversations.append(talk, "user", f"{number}-{step}")
-                kept.append((added.position, added.content))
+                acknowledged.append((added.position, added.content))
             except IllegalTransition:
                 refused.append(f"{number}-{step}")
 
@@ -94,8 +95,8 @@ def test_a_conversation_that_ends_among_writers_takes_nothing_more(
     for thread in threads:
         thread.join()
 
-    assert len(kept) + len(refused) == 80
-    check_positions(words_only, talk, kept)
+    assert len(acknowledged) + len(refused) == 80
+    check_positions(words_only, talk, acknowledged)
 
 
 def test_processes_append_to_one_conversation_without_gaps(path: Path) -> None:
@@ -119,15 +120,15 @@ def test_processes_append_to_one_conversation_without_gaps(path: Path) -> None:
         assert worker.stdin is not None
         worker.stdin.write("go\n")
         worker.stdin.flush()
-    kept: list[tuple[int, str]] = []
+    acknowledged: list[tuple[int, str]] = []
     for worker in workers:
         out, err = worker.communicate()
         assert worker.returncode == 0, err
-        kept += [(position, content) for position, content in json.loads(out)]
+        acknowledged += [(position, content) for position, content in json.loads(out)]
 
-    assert len(kept) == 240
+    assert len(acknowledged) == 240
     with open_memory(path, words_only=True) as rec:
-        check_positions(rec, talk, kept)
+        check_positions(rec, talk, acknowledged)
 
 
 def append_until_killed(path: Path, talk: str, pipe: int, number: int) -> None:
@@ -140,8 +141,8 @@ def append_until_killed(path: Path, talk: str, pipe: int, number: int) -> None:
                 {"role": "user", "content": f"{number}-{count}-{more} " + "word " * (count % 30)}
                 for more in (0, 1)
             ]
-            kept = rec.conversations.append_many(talk, pair)
-            os.write(pipe, "".join(f"m {one.id}\n" for one in kept).encode())
+            messages = rec.conversations.append_many(talk, pair)
+            os.write(pipe, "".join(f"m {message.id}\n" for message in messages).encode())
             block = rec.blocks.set("anna", "persona", f"{number}-{count}")
             os.write(pipe, f"b {block.version:036d}\n".encode())
 
@@ -177,21 +178,21 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_message_or_edit
         rec.agents.create("anna")
         talk = rec.conversations.start(agent="anna").id
     chance = random.Random(7)
-    messages: set[str] = set()
+    ids: set[str] = set()
     version = 1
     for number in range(30):
-        told = killed_writer(path, talk, number, chance.uniform(0.02, 0.12))
-        messages |= {line[2:] for line in told if line.startswith("m")}
-        version = max([version, *(int(line[2:]) for line in told if line.startswith("b"))])
+        acknowledged = killed_writer(path, talk, number, chance.uniform(0.02, 0.12))
+        ids |= {line[2:] for line in acknowledged if line.startswith("m")}
+        version = max([version, *(int(line[2:]) for line in acknowledged if line.startswith("b"))])
         with open_memory(path, words_only=True) as rec:
-            there = rec.conversations.messages(talk, limit=10_000)
+            messages = rec.conversations.messages(talk, limit=10_000)
             history = rec.blocks.history("anna", "persona")
             verified = rec.maintenance.verify()
 
         assert verified.ok, verified.problems
-        assert messages <= {one.id for one in there}
-        assert [one.position for one in there] == list(range(len(there)))
-        assert len(there) % 2 == 0  # both of a pair, or none
+        assert ids <= {message.id for message in messages}
+        assert [message.position for message in messages] == list(range(len(messages)))
+        assert len(messages) % 2 == 0  # both of a pair, or none
         assert version <= history[-1].version == len(history)
 
-    assert len(messages) > 30
+    assert len(ids) > 30

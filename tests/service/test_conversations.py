@@ -19,8 +19,8 @@ CALL = {
 }
 
 
-def said(messages: list[Message]) -> list[str]:
-    return [one.content for one in messages]
+def contents(messages: list[Message]) -> list[str]:
+    return [message.content for message in messages]
 
 
 def talk_of(rec: LocalRecollect, count: int, agent: str | None = "anna") -> str:
@@ -83,7 +83,7 @@ def test_conversations_are_listed_the_latest_first_by_agent_project_and_time(
         ids.append(rec.conversations.start(agent=agent, project=project).id)
 
     def listed(**where: Any) -> list[int]:
-        return [ids.index(one.id) for one in rec.conversations.list(**where)]
+        return [ids.index(conversation.id) for conversation in rec.conversations.list(**where)]
 
     assert listed() == [4, 3, 2, 1, 0]
     assert listed(agent="anna") == [3, 1]
@@ -147,14 +147,18 @@ def test_an_unknown_conversation_is_refused_by_every_verb(
 def test_messages_are_paged_forwards_and_backwards(rec: LocalRecollect) -> None:
     talk = talk_of(rec, 10)
 
-    assert said(rec.conversations.messages(talk)) == [f"m{n}" for n in range(10)]
-    assert said(rec.conversations.messages(talk, start=8)) == ["m8", "m9"]
-    assert said(rec.conversations.messages(talk, start=3, limit=2)) == ["m3", "m4"]
+    assert contents(rec.conversations.messages(talk)) == [f"m{n}" for n in range(10)]
+    assert contents(rec.conversations.messages(talk, start=8)) == ["m8", "m9"]
+    assert contents(rec.conversations.messages(talk, start=3, limit=2)) == ["m3", "m4"]
     assert rec.conversations.messages(talk, start=10) == []
     assert rec.conversations.messages(talk, start=2**53) == []
-    assert said(rec.conversations.messages(talk, newest_first=True, limit=3)) == ["m9", "m8", "m7"]
-    assert said(rec.conversations.messages(talk, before=2)) == ["m1", "m0"]
-    assert said(rec.conversations.messages(talk, before=99, limit=1)) == ["m9"]
+    assert contents(rec.conversations.messages(talk, newest_first=True, limit=3)) == [
+        "m9",
+        "m8",
+        "m7",
+    ]
+    assert contents(rec.conversations.messages(talk, before=2)) == ["m1", "m0"]
+    assert contents(rec.conversations.messages(talk, before=99, limit=1)) == ["m9"]
     assert rec.conversations.messages(talk, before=0) == []
     for bad in ({"start": -1}, {"limit": 0}, {"before": -1}, {"limit": 10_001}, {"start": True}):
         with pytest.raises(InvalidInput):
@@ -165,11 +169,11 @@ def test_pages_that_follow_each_other_show_every_message_once(rec: LocalRecollec
     talk = talk_of(rec, 23)
     forwards: list[str] = []
     while page := rec.conversations.messages(talk, start=len(forwards), limit=5):
-        forwards += said(page)
+        forwards += contents(page)
     backwards: list[str] = []
     before = None
     while page := rec.conversations.messages(talk, newest_first=True, before=before, limit=5):
-        backwards += said(page)
+        backwards += contents(page)
         before = page[-1].position
 
     assert forwards == [f"m{n}" for n in range(23)]
@@ -179,19 +183,19 @@ def test_pages_that_follow_each_other_show_every_message_once(rec: LocalRecollec
 def test_a_message_comes_back_as_it_was_said(rec: LocalRecollect, clock: FakeClock) -> None:
     talk = rec.conversations.start(agent="anna")
     clock.advance(minutes=5)
-    asked = rec.conversations.append(talk, "user", "hello", metadata={"k": 1}, pinned=True)
+    message = rec.conversations.append(talk, "user", "hello", metadata={"k": 1}, pinned=True)
     called = rec.conversations.append(talk, "assistant", None, tool_calls=[CALL])
     answered = rec.conversations.append(
         talk, "tool", "12 lines", tool_call_id="call_1", name="read_file", tokens=7
     )
     old = rec.conversations.append(talk, "user", "earlier", created_at="2020-02-02T10:00")
 
-    assert rec.conversations.messages(talk) == [asked, called, answered, old]
-    assert [one.position for one in rec.conversations.messages(talk)] == [0, 1, 2, 3]
-    assert (asked.created_at, asked.pinned, asked.metadata) == (clock.now(), True, {"k": 1})
+    assert rec.conversations.messages(talk) == [message, called, answered, old]
+    assert [message.position for message in rec.conversations.messages(talk)] == [0, 1, 2, 3]
+    assert (message.created_at, message.pinned, message.metadata) == (clock.now(), True, {"k": 1})
     assert (called.content, called.tool_calls) == ("", (CALL,))
     assert (answered.tool_call_id, answered.name, answered.tokens) == ("call_1", "read_file", 7)
-    assert called.tokens > asked.tokens > 0
+    assert called.tokens > message.tokens > 0
     assert old.created_at.year == 2020
     assert rec.conversations.messages_in_context(talk) == rec.conversations.messages(talk)
 
@@ -295,12 +299,12 @@ def test_parts_are_kept_whole_and_their_words_found(
     rec: LocalRecollect, role: str, parts: Any, text: str
 ) -> None:
     talk = rec.conversations.start(agent="anna")
-    kept = rec.conversations.append(talk, role, parts)
+    message = rec.conversations.append(talk, role, parts)
 
-    assert kept.content == text
-    assert rec.conversations.messages(talk) == [kept]
+    assert message.content == text
+    assert rec.conversations.messages(talk) == [message]
     whole = [parts] if isinstance(parts, dict) else parts
-    assert kept.parts == tuple(whole)
+    assert message.parts == tuple(whole)
     for unsaid in ("walrus", "secretthought", "cat.png"):
         assert rec.conversations.search(unsaid, agent="anna", mode="fts") == []
     if text:
@@ -311,7 +315,7 @@ def test_parts_are_kept_whole_and_their_words_found(
 def test_no_secret_of_a_message_reaches_the_file(rec: LocalRecollect, path: Path) -> None:
     talk = rec.conversations.start(agent="anna")
     call = {"id": "1", "function": {"name": "f", "arguments": json.dumps({"token": SECRET})}}
-    kept = rec.conversations.append_many(
+    messages = rec.conversations.append_many(
         talk,
         [
             {"role": "user", "content": f"use {SECRET}"},
@@ -325,8 +329,8 @@ def test_no_secret_of_a_message_reaches_the_file(rec: LocalRecollect, path: Path
     rec.conversations.search(f"where is {SECRET}?", agent="anna")
     rec.close()
 
-    assert kept[1].content == "use [redacted:github-token]"
-    assert json.loads(kept[3].tool_calls[0]["function"]["arguments"])  # still JSON
+    assert messages[1].content == "use [redacted:github-token]"
+    assert json.loads(messages[3].tool_calls[0]["function"]["arguments"])  # still JSON
     for file in path.parent.glob("memory.db*"):
         assert SECRET.encode() not in file.read_bytes()
 
@@ -346,20 +350,20 @@ def test_a_secret_in_a_corner_of_a_message_is_taken_out_or_refused(
 ) -> None:
     talk = rec.conversations.start()
     try:
-        kept = rec.conversations.append(talk, "tool", "x", **more)
+        message = rec.conversations.append(talk, "tool", "x", **more)
     except InvalidInput:
         return
 
-    assert SECRET not in repr(kept)
+    assert SECRET not in repr(message)
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800 half", "👩‍👩‍👧", "\u202eltr", "a" * 1_000_000])
 def test_any_text_can_be_said(rec: LocalRecollect, text: str) -> None:
     talk = rec.conversations.start(agent="anna")
-    kept = rec.conversations.append(talk, "user", text)
+    message = rec.conversations.append(talk, "user", text)
 
-    assert len(kept.content) == len(text)
-    assert rec.conversations.messages(talk) == [kept]
+    assert len(message.content) == len(text)
+    assert rec.conversations.messages(talk) == [message]
     assert rec.maintenance.verify().ok
 
 
@@ -388,12 +392,12 @@ def test_messages_and_notes_are_pinned_and_unpinned(rec: LocalRecollect, clock: 
     assert rec.conversations.pin_message(message).pinned
     assert rec.conversations.messages(talk)[0].pinned
     assert not rec.conversations.pin_message(message.id, pinned=False).pinned
-    assert [(one.kind, one.content, one.active) for one in rec.conversations.pins(talk)] == [
+    assert [(pin.kind, pin.content, pin.active) for pin in rec.conversations.pins(talk)] == [
         ("ticket", "ABC-1: fix it", True),
         ("note", "a note", True),
     ]
     assert not rec.conversations.unpin(ticket).active
-    assert [one.active for one in rec.conversations.pins(talk)] == [False, True]
+    assert [pin.active for pin in rec.conversations.pins(talk)] == [False, True]
     assert not rec.conversations.unpin(note.id).active
     for unknown in ("nothing", "\ud800"):
         with pytest.raises(NotFound):
@@ -448,7 +452,7 @@ def test_a_deleted_conversation_is_gone_from_every_table_and_index(
     assert left(path, "zebra", talk.id) <= {"shelves"}
     assert b"zebra" not in path.read_bytes()
     assert rec.maintenance.verify().ok
-    assert said(rec.conversations.messages(stays)) == ["giraffe"]
+    assert contents(rec.conversations.messages(stays)) == ["giraffe"]
     assert len(rec.conversations.search("giraffe", agent="anna")) == 1
     with pytest.raises(NotFound):
         rec.conversations.delete(talk)

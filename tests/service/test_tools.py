@@ -21,7 +21,7 @@ def test_core_memory_is_edited_in_the_agents_name(coder: LocalRecollect) -> None
     assert tools.memory_replace("persona", "I test.", "I test first.").endswith("I test first.")
     assert tools.memory_rethink("persona", "Anew.") == "Anew."
     history = coder.blocks.history("coder", "persona")
-    assert [one.by for one in history][1:] == ["agent"] * 6
+    assert [version.by for version in history][1:] == ["agent"] * 6
 
 
 def test_limits_and_read_only_marks_hold_for_an_agent(coder: LocalRecollect) -> None:
@@ -53,14 +53,14 @@ def test_a_tool_works_in_its_project_and_conversation(coder: LocalRecollect) -> 
 
 def test_the_archive_answers_as_lettas_does(coder: LocalRecollect) -> None:
     tools = coder.agents.tools("coder")
-    kept = tools.archival_memory_insert("The staging server is walnut.", ["infra", "names"])
+    passage = tools.archival_memory_insert("The staging server is walnut.", ["infra", "names"])
     tools.archival_memory_insert("Lunch is at noon.")
 
-    found = tools.archival_memory_search("staging server", tags=["infra"])
+    response = tools.archival_memory_search("staging server", tags=["infra"])
 
-    assert found["count"] == 1
-    [result] = found["results"]
-    assert result["id"] == kept
+    assert response["count"] == 1
+    [result] = response["results"]
+    assert result["id"] == passage
     assert result["content"] == "The staging server is walnut."
     assert result["tags"] == ["infra", "names"]
     assert set(result) == {"id", "timestamp", "content", "tags"}
@@ -73,6 +73,6 @@ def test_a_search_of_the_past_counts_sessions_from_the_present_one(coder: LocalR
     coder.conversations.append(second, "user", "zebra of the second session")
 
     tools = coder.agents.tools("coder", conversation=second)
-    found = tools.conversation_search("what did we say of the zebra in the last session?")
+    response = tools.conversation_search("what did we say of the zebra in the last session?")
 
-    assert found["results"][0]["content"] == "zebra of the first session"
+    assert response["results"][0]["content"] == "zebra of the first session"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.domain import limits
-from recollect.domain.agent import Agent, AgentReceipt, AgentPinning
+from recollect.domain.agent import Agent, AgentPinning, AgentReceipt
 from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound

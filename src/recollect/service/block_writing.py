@@ -2,7 +2,7 @@
 
 from recollect.clock import Clock
 from recollect.domain.agent import DEFAULT_BLOCKS, Agent, DefaultBlock
-from recollect.domain.block import Block, BlockChange, BlockVersion, BlockAuthor
+from recollect.domain.block import Block, BlockAuthor, BlockChange, BlockVersion
 from recollect.domain.scope import Owner, Scope
 from recollect.store.protocol import Tables
 

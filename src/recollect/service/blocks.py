@@ -253,7 +253,9 @@ def delete_block(services: Services, request: DeleteBlockRequest) -> Block:
 
 def _announce(services: Services, block: Block) -> Block:
     """Tell listeners that a prompt may have gained or lost a block."""
-    services.listeners.notify(replace(change_of(block, BlockAuthor.USER), changed_at=services.clock.now()))
+    services.listeners.notify(
+        replace(change_of(block, BlockAuthor.USER), changed_at=services.clock.now())
+    )
     return block
 
 

@@ -15,8 +15,8 @@ from recollect.domain.conversation import Conversation, Message, MessageFilters,
 from recollect.domain.retrieval import LoggedItem, Retrieval
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
-from recollect.retrieval.candidates import QueryVector
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
+from recollect.retrieval.search_candidates import QueryVector
 from recollect.retrieval.time_query import (
     SessionSpan,
     TimeQuery,

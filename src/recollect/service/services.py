@@ -1,4 +1,4 @@
-"""What the verbs work with: handed over by the composition root, never looked up."""
+"""The dependencies of the service functions, passed in by the composition root."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,29 +13,30 @@ from recollect.service.block_listeners import BlockListeners
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
-    # For the checker only: the indexer brings NumPy, which a write never needs.
+    # For the type checker only: the indexer loads NumPy, which a write never needs.
     from recollect.engine.embedding_indexer import Indexer
 
 
 @dataclass(frozen=True)
 class Services:
     """
-    Store, clock, how to get the indexer (None where there is none), and the engine's desk.
+    The store, the clock, the engine, the settings, and functions that return models.
 
-    `embedder` tells what is known of the embedder, and makes none.
+    `indexer` creates the indexer on first use and returns None if embeddings are switched off;
+    `embedder_status` returns the state of the embedder without creating it.
     """
 
     store: Store
     clock: Clock
     indexer: "Callable[[], Indexer | None]"
     engine: EngineContext
-    embedder: Callable[[], EmbedderStatus]
+    embedder_status: Callable[[], EmbedderStatus]
     settings: Settings = field(default_factory=Settings)
     cross_project: bool = True
-    reach: tuple[Path, ...] | None = None  # folders read for callers; None: those they name
+    readable_folders: tuple[Path, ...] | None = None  # files outside are not read; None: no limit
     listeners: BlockListeners = field(default_factory=BlockListeners)
 
     @property
     def models_folder(self) -> Path:
-        """Where models are kept on this machine."""
+        """The folder of the models of this machine."""
         return expand_home(self.settings.models_folder)

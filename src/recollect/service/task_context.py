@@ -36,8 +36,8 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
-from recollect.retrieval.candidates import QueryVector
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
+from recollect.retrieval.search_candidates import QueryVector
 from recollect.service import read, validate
 from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
 from recollect.service.disk.file_history import file_history
@@ -300,7 +300,7 @@ def _file_lines(services: Services, request: ContextForRequest) -> tuple[BundleL
     """Return the current file and its last commits, a line each."""
     if request.file is None:
         return ()
-    path = within_reach(_absolute(request.file), services.reach)
+    path = within_reach(_absolute(request.file), services.readable_folders)
     root = find_checkout(path).root
     resolved = path.resolve()
     name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved.name

@@ -1,7 +1,7 @@
 """Which function carries out which request for blocks."""
 
 from recollect.service import block_history, block_search, blocks
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import blocks as requests
 
 HANDLERS: Handlers = {

@@ -4,7 +4,7 @@ from recollect.service import conversations, search_messages
 from recollect.service.compaction import compact
 from recollect.service.current_conversation import add_message
 from recollect.service.end_conversation import end_conversation
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import conversations as requests
 
 HANDLERS: Handlers = {

@@ -11,7 +11,7 @@ from support import START, FakeClock
 DAYS = ("2026-03-20", "2026-04-14", "2026-05-01", "2026-05-04", "2026-05-07")
 
 
-def said(hits: list[MessageHit]) -> list[str]:
+def contents(hits: list[MessageHit]) -> list[str]:
     return [hit.message.content for hit in hits]
 
 
@@ -92,7 +92,7 @@ def test_a_question_of_nothing_but_a_time_lists_that_time_in_order(
 ) -> None:
     hits = rec.conversations.search(question, agent="anna")
 
-    assert said(hits) == [
+    assert contents(hits) == [
         f"how do we deploy on {day}",
         f"we deploy with care on {day}",
         f"thanks on {day}",
@@ -108,8 +108,8 @@ def test_a_range_without_a_question_lists_that_range_in_order(
         "anna", start_date="2026-05-01", end_date="2026-05-04", limit=50
     )
 
-    assert [content[-10:] for content in said(hits)] == ["2026-05-01"] * 3 + ["2026-05-04"] * 3
-    assert [one["content"] for one in shaped["results"]] == said(hits)
+    assert [content[-10:] for content in contents(hits)] == ["2026-05-01"] * 3 + ["2026-05-04"] * 3
+    assert [result["content"] for result in shaped["results"]] == contents(hits)
     assert rec.conversations.search("", agent="anna") == []
 
 
@@ -128,7 +128,7 @@ def test_of_a_long_time_the_users_words_are_shown_evenly_spread(rec: LocalRecoll
     )
     hits = rec.conversations.search("what did we say in April?", agent="anna", limit=5)
 
-    assert said(hits) == ["m0", "m40", "m80", "m120", "m160"]
+    assert contents(hits) == ["m0", "m40", "m80", "m120", "m160"]
 
 
 def test_the_beginning_of_a_very_long_time_is_not_forgotten(words_only: LocalRecollect) -> None:
@@ -146,7 +146,7 @@ def test_the_beginning_of_a_very_long_time_is_not_forgotten(words_only: LocalRec
     )
     hits = words_only.conversations.search("what did we say in April?", agent="anna", limit=5)
 
-    assert said(hits)[0] == "m0"
+    assert contents(hits)[0] == "m0"
 
 
 def test_the_session_that_still_goes_on_is_not_the_last_one(
@@ -195,7 +195,9 @@ def test_a_session_in_which_nothing_was_said_is_no_session(
     empty = rec.conversations.start(agent="anna", started_at="2026-05-08T08:00")
     rec.conversations.end(empty)
 
-    assert said(rec.conversations.search("what did we discuss in the last session?", agent="anna"))
+    assert contents(
+        rec.conversations.search("what did we discuss in the last session?", agent="anna")
+    )
 
 
 def test_days_are_those_of_whoever_asks(rec: LocalRecollect) -> None:
@@ -207,7 +209,7 @@ def test_days_are_those_of_whoever_asks(rec: LocalRecollect) -> None:
 
     hits = rec.conversations.search("what did we say yesterday?", agent="anna", asked_at=asked_at)
 
-    assert said(hits) == ["said 2026-05-07T15:30"]  # half past midnight of the 8th in Tokyo
+    assert contents(hits) == ["said 2026-05-07T15:30"]  # half past midnight of the 8th in Tokyo
 
 
 def test_times_are_told_from_the_moment_of_asking_and_not_from_now(
@@ -227,4 +229,4 @@ def test_a_time_and_a_filter_hold_together(rec: LocalRecollect, talks: list[str]
         "how do we deploy in May?", agent="anna", roles="user", since="2026-05-02", mode="fts"
     )
 
-    assert said(hits) == ["how do we deploy on 2026-05-07", "how do we deploy on 2026-05-04"]
+    assert contents(hits) == ["how do we deploy on 2026-05-07", "how do we deploy on 2026-05-04"]

@@ -14,10 +14,10 @@ from support import START, FakeClock, open_memory
 WRITER = """
 import sys
 import recollect
-with recollect.open(sys.argv[1], embedding_backend="none") as memory:
+with recollect.open(sys.argv[1], embedding_backend="none") as rec:
     sys.stdin.readline()
     for number in range(20):
-        memory.add_message("ada", "user", f"{sys.argv[2]} {number}")
+        rec.conversations.add_message("ada", "user", f"{sys.argv[2]} {number}")
 """
 
 
@@ -42,16 +42,14 @@ def test_the_running_conversation_ends_after_four_hours_of_silence(
     assert rec.conversations.get(third.conversation_id).started_at == third.created_at
 
 
-def test_conversations_begun_by_name_are_left_alone(
-    rec: LocalRecollect, clock: FakeClock
-) -> None:
+def test_conversations_begun_by_name_are_left_alone(rec: LocalRecollect, clock: FakeClock) -> None:
     talk = rec.conversations.start(agent="ada")
     rec.conversations.append(talk, "user", "by name")
     clock.advance(hours=5)
 
-    said = rec.conversations.add_message("ada", "user", "by the way")
+    message = rec.conversations.add_message("ada", "user", "by the way")
 
-    assert said.conversation_id != talk.id
+    assert message.conversation_id != talk.id
     assert rec.conversations.get(talk).ended_at is None
     assert rec.conversations.append(talk, "user", "still open").position == 1
 
@@ -63,7 +61,7 @@ def test_a_conversation_that_was_ended_or_deleted_runs_no_more(rec: LocalRecolle
     rec.conversations.delete(second.conversation_id)
     third = rec.conversations.add_message("ada", "user", "three")
 
-    assert len({one.conversation_id for one in (first, second, third)}) == 3
+    assert len({message.conversation_id for message in (first, second, third)}) == 3
 
 
 def test_agents_run_apart(rec: LocalRecollect) -> None:
@@ -72,10 +70,7 @@ def test_agents_run_apart(rec: LocalRecollect) -> None:
     one, two = (rec.conversations.add_message(name, "user", "hello") for name in ("ada", "ben"))
 
     assert one.conversation_id != two.conversation_id
-    assert (
-        rec.conversations.get(two.conversation_id).agent_id
-        == rec.agents.get("ben").id
-    )
+    assert rec.conversations.get(two.conversation_id).agent_id == rec.agents.get("ben").id
 
 
 def test_the_silence_is_measured_where_the_message_says_it_stands(rec: LocalRecollect) -> None:
@@ -89,7 +84,7 @@ def test_the_silence_is_measured_where_the_message_says_it_stands(rec: LocalReco
     )
 
     assert first.conversation_id == second.conversation_id != third.conversation_id
-    assert [one.content for one in rec.conversations.agent_messages("ada")] == [
+    assert [message.content for message in rec.conversations.agent_messages("ada")] == [
         "three",
         "two",
         "one",
@@ -108,12 +103,12 @@ def test_what_is_no_message_begins_no_conversation(rec: LocalRecollect) -> None:
 
 def test_threads_that_write_at_once_share_one_conversation(path: Path) -> None:
     with open_memory(path, words_only=True) as rec, ThreadPoolExecutor(8) as pool:
-        said = list(
+        message = list(
             pool.map(lambda n: rec.conversations.add_message("ada", "user", f"{n}"), range(100))
         )
 
-        assert len({one.conversation_id for one in said}) == 1
-        assert sorted(one.position for one in said) == list(range(100))
+        assert len({message.conversation_id for message in message}) == 1
+        assert sorted(message.position for message in message) == list(range(100))
 
 
 @pytest.mark.door
@@ -124,15 +119,15 @@ def test_processes_that_write_at_once_share_one_conversation(
         Popen([sys.executable, "-c", WRITER, str(path), name], stdin=PIPE, text=True)
         for name in ("left", "right")
     ]
-    for one in writers:
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.close()
+    for process in writers:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.close()
 
-    assert [one.wait(60) for one in writers] == [0, 0]
-    said = rec.conversations.agent_messages("ada", limit=1_000)
-    assert len(said) == 40
-    assert len({one.conversation_id for one in said}) == 1
+    assert [process.wait(60) for process in writers] == [0, 0]
+    messages = rec.conversations.agent_messages("ada", limit=1_000)
+    assert len(messages) == 40
+    assert len({message.conversation_id for message in messages}) == 1
 
 
 def test_a_caller_who_sends_a_conversation_himself_is_not_told_of_it(

@@ -16,8 +16,8 @@ SECTIONS = ("system", "blocks", "metadata", "summary", "messages", "tools", "fil
 TOOL = {"name": "look", "description": "Looks at a lamp.", "parameters": {"type": "object"}}
 
 
-def sections(found: WindowOverview) -> dict[str, int]:
-    return {name: getattr(found, name) for name in SECTIONS}
+def sections(overview: WindowOverview) -> dict[str, int]:
+    return {name: getattr(overview, name) for name in SECTIONS}
 
 
 def test_the_sections_add_up_and_the_rest_is_free(rec: LocalRecollect, tmp_path: Path) -> None:
@@ -29,12 +29,12 @@ def test_the_sections_add_up_and_the_rest_is_free(rec: LocalRecollect, tmp_path:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     rec.files.open("coder", ["a.txt"], roots=[tmp_path])
 
-    found = rec.agents.context_window("coder", conversation=talk, tools=[TOOL])
+    overview = rec.agents.context_window("coder", conversation=talk, tools=[TOOL])
 
-    assert all(tokens > 0 for tokens in sections(found).values()), sections(found)
-    assert found.used == sum(sections(found).values())
-    assert found.free == found.window_tokens - found.used
-    assert found.warning == ""
+    assert all(tokens > 0 for tokens in sections(overview).values()), sections(overview)
+    assert overview.used == sum(sections(overview).values())
+    assert overview.free == overview.window_tokens - overview.used
+    assert overview.warning == ""
 
 
 def test_each_section_counts_what_it_should(rec: LocalRecollect, tmp_path: Path) -> None:
@@ -45,31 +45,33 @@ def test_each_section_counts_what_it_should(rec: LocalRecollect, tmp_path: Path)
     (tmp_path / "a.txt").write_text("one\ntwo\nthree\nfour\n")
     rec.files.open("coder", [{"path": "a.txt", "offset": 1, "length": 2}], roots=[tmp_path])
 
-    found = rec.agents.context_window("coder", conversation=talk)
+    overview = rec.agents.context_window("coder", conversation=talk)
 
     assert done is not None
-    assert found.system == rec.models.count_tokens("Be brief, and answer in German.")
-    assert found.summary == done.summary.tokens
-    assert found.messages == sum(one.tokens for one in rec.conversations.messages_in_context(talk))
-    assert found.files == rec.models.count_tokens("two\nthree\n")
-    assert found.tools == 0
+    assert overview.system == rec.models.count_tokens("Be brief, and answer in German.")
+    assert overview.summary == done.summary.tokens
+    assert overview.messages == sum(
+        message.tokens for message in rec.conversations.messages_in_context(talk)
+    )
+    assert overview.files == rec.models.count_tokens("two\nthree\n")
+    assert overview.tools == 0
 
 
 def test_without_a_conversation_nothing_was_said(rec: LocalRecollect) -> None:
     rec.agents.create("coder")
     append_messages(rec, rec.conversations.start(agent="coder"), 10)
-    found = rec.agents.context_window("coder")
+    overview = rec.agents.context_window("coder")
 
-    assert (found.messages, found.summary) == (0, 0)
-    assert found.blocks > 0
+    assert (overview.messages, overview.summary) == (0, 0)
+    assert overview.blocks > 0
 
 
 def test_a_bare_agent_fills_almost_nothing(rec: LocalRecollect) -> None:
     rec.agents.create("bare", default_blocks=False)
-    found = rec.agents.context_window("bare")
+    overview = rec.agents.context_window("bare")
 
-    assert found.used == found.metadata
-    assert found.free == found.window_tokens - found.metadata
+    assert overview.used == overview.metadata
+    assert overview.free == overview.window_tokens - overview.metadata
 
 
 def test_hidden_blocks_take_no_room_and_those_of_the_project_and_talk_do(
@@ -91,9 +93,9 @@ def test_hidden_blocks_take_no_room_and_those_of_the_project_and_talk_do(
 @pytest.mark.parametrize(("warn_at", "warned"), [(0.0, True), (0.01, True), (1, False)])
 def test_it_warns_above_the_bar(rec: LocalRecollect, warn_at: float, warned: bool) -> None:
     rec.agents.create("coder", system_prompt="word " * 200)
-    found = rec.agents.context_window("coder", window_tokens=2_000, warn_at=warn_at)
+    overview = rec.agents.context_window("coder", window_tokens=2_000, warn_at=warn_at)
 
-    assert bool(found.warning) is warned
+    assert bool(overview.warning) is warned
 
 
 def test_at_the_bar_it_does_not_warn_and_above_it_does(rec: LocalRecollect) -> None:
@@ -108,11 +110,11 @@ def test_at_the_bar_it_does_not_warn_and_above_it_does(rec: LocalRecollect) -> N
 
 def test_a_window_that_overflows_has_less_than_nothing_free(rec: LocalRecollect) -> None:
     rec.agents.create("coder", system_prompt="word " * 1_000)
-    found = rec.agents.context_window("coder", window_tokens=200)
+    overview = rec.agents.context_window("coder", window_tokens=200)
 
-    assert found.free < 0
-    assert found.used == 200 - found.free
-    assert "of the window is used" in found.warning
+    assert overview.free < 0
+    assert overview.used == 200 - overview.free
+    assert "of the window is used" in overview.warning
 
 
 @pytest.mark.parametrize(
@@ -124,10 +126,10 @@ def test_tokens_are_those_of_the_agents_model(
 ) -> None:
     prompt = "Grüße aus Köln: 語 語 語!"
     rec.agents.create("coder", default_blocks=False, model=model, system_prompt=prompt)
-    found = rec.agents.context_window("coder")
+    overview = rec.agents.context_window("coder")
 
-    assert found.counted_by == counted_by
-    assert found.system == rec.models.count_tokens(prompt, model=model)
+    assert overview.counted_by == counted_by
+    assert overview.system == rec.models.count_tokens(prompt, model=model)
 
 
 @pytest.mark.parametrize(
@@ -135,10 +137,10 @@ def test_tokens_are_those_of_the_agents_model(
 )
 def test_a_model_nobody_knows_is_estimated_rather_too_high(rec: LocalRecollect, model: str) -> None:
     rec.agents.create("coder", model=model, system_prompt="Be brief, please. " * 20)
-    found = rec.agents.context_window("coder")
+    overview = rec.agents.context_window("coder")
 
-    assert found.counted_by
-    assert found.system >= rec.models.count_tokens("Be brief, please. " * 20, model="gpt-4o")
+    assert overview.counted_by
+    assert overview.system >= rec.models.count_tokens("Be brief, please. " * 20, model="gpt-4o")
 
 
 def test_the_window_is_the_one_given_then_the_agents_then_a_default(rec: LocalRecollect) -> None:
@@ -152,11 +154,11 @@ def test_the_window_is_the_one_given_then_the_agents_then_a_default(rec: LocalRe
     assert rec.agents.context_window("odd").window_tokens == 32_000
 
 
-@pytest.mark.parametrize("told", [True, 100, 10**12])
+@pytest.mark.parametrize("size", [True, 100, 10**12])
 def test_a_window_in_the_metadata_that_makes_no_sense_is_passed_over(
-    rec: LocalRecollect, told: Any
+    rec: LocalRecollect, size: Any
 ) -> None:
-    rec.agents.create("odd", metadata={"context_window": told})
+    rec.agents.create("odd", metadata={"context_window": size})
 
     assert rec.agents.context_window("odd").window_tokens == 32_000
 
@@ -164,9 +166,9 @@ def test_a_window_in_the_metadata_that_makes_no_sense_is_passed_over(
 @pytest.mark.parametrize("tools", [[], (), [TOOL], [TOOL, TOOL], ["text"], [None], [[[]]]])
 def test_any_list_of_tools_is_counted(rec: LocalRecollect, tools: Any) -> None:
     rec.agents.create("coder")
-    found = rec.agents.context_window("coder", tools=tools)
+    overview = rec.agents.context_window("coder", tools=tools)
 
-    assert (found.tools > 0) is bool(tools)
+    assert (overview.tools > 0) is bool(tools)
 
 
 @pytest.mark.parametrize("tools", [[object()], [float("nan")], [{1, 2}]])

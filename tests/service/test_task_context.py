@@ -23,9 +23,9 @@ BUDGETS = (50, 200, 2_000, 200_000)
 
 def logged(rec: LocalRecollect, bundle: Bundle) -> Retrieval:
     assert bundle.retrieval_id is not None
-    found = rec.explain(bundle.retrieval_id)
-    assert isinstance(found, Retrieval)
-    return found
+    retrieval = rec.explain(bundle.retrieval_id)
+    assert isinstance(retrieval, Retrieval)
+    return retrieval
 
 
 def names(bundle: Bundle) -> set[str]:
@@ -51,8 +51,8 @@ def furnished(rec: LocalRecollect) -> LocalRecollect:
 
 
 def talk_of(rec: LocalRecollect) -> str:
-    found = rec.conversations.list(agent="coder")
-    return next(one.id for one in found if one.title == "New lamps")
+    conversations = rec.conversations.list(agent="coder")
+    return next(talk.id for talk in conversations if talk.title == "New lamps")
 
 
 # Who asks
@@ -68,13 +68,13 @@ def test_an_agent_nobody_made_is_no_error_and_has_nothing(
     assert "flickers" not in bundle.text
     assert (bundle.prefix, bundle.blocks, bundle.history) == ("", (), ())
     assert "Ann prefers short answers." in bundle.text
-    assert [one.name for one in furnished.agents.list()] == ["coder"]
+    assert [agent.name for agent in furnished.agents.list()] == ["coder"]
 
 
 def test_an_agent_is_named_by_its_name_its_id_or_itself(furnished: LocalRecollect) -> None:
     agent = furnished.agents.get("coder")
     named: list[Agent | str] = ["coder", agent.id, agent]
-    bundles = [furnished.context_for("the lamp", agent=one).text for one in named]
+    bundles = [furnished.context_for("the lamp", agent=reference).text for reference in named]
 
     assert bundles[0] == bundles[1] == bundles[2]
     assert "I write tests first." in bundles[0]
@@ -229,9 +229,7 @@ def test_a_file_outside_of_a_repo_or_missing_is_no_error(
     assert bundle.text.count("</memory>") <= 1
 
 
-def test_memories_that_name_the_file_come_for_any_task(
-    rec: LocalRecollect, tmp_path: Path
-) -> None:
+def test_memories_that_name_the_file_come_for_any_task(rec: LocalRecollect, tmp_path: Path) -> None:
     rec.ingest("lamp.py holds the switch of the lamp.", project="site")
     rec.ingest("chair.py holds the legs of the chair.", project="site")
     file = tmp_path / "lamp.py"
@@ -312,8 +310,8 @@ def test_any_store_fits_any_budget_and_whatever_is_missing_is_named(
 
     assert bundle.tokens <= budget
     assert (again.text, again.tokens) == (bundle.text, bundle.tokens)
-    assert all(one.reason for one in bundle.dropped)
-    dropped = {one.item_id for one in bundle.dropped if one.kind != "memory"}
+    assert all(item.reason for item in bundle.dropped)
+    dropped = {item.item_id for item in bundle.dropped if item.kind != "memory"}
     assert dropped <= items
 
 
@@ -326,7 +324,7 @@ def test_a_summary_is_not_cut_while_there_is_room(rec: LocalRecollect) -> None:
 
     assert done is not None
     assert done.summary.content in bundle.text
-    assert [one for one in bundle.dropped if one.kind == "summary"] == []
+    assert [item for item in bundle.dropped if item.kind == "summary"] == []
 
 
 def test_the_history_keeps_the_budget_however_its_vendor_writes_it(rec: LocalRecollect) -> None:
@@ -334,7 +332,7 @@ def test_the_history_keeps_the_budget_however_its_vendor_writes_it(rec: LocalRec
     append_anthropic_call(rec, talk, "c1", "a long line of output\n" * 5_000)
     bundle = rec.context_for("go on", conversation=talk, budget_tokens=300)
 
-    assert sum(len(str(one.parts)) for one in bundle.history) < 3_000
+    assert sum(len(str(message.parts)) for message in bundle.history) < 3_000
 
 
 def test_the_history_is_whole_turns_and_whole_calls(rec: LocalRecollect) -> None:
@@ -345,7 +343,7 @@ def test_the_history_is_whole_turns_and_whole_calls(rec: LocalRecollect) -> None
     bundle = rec.context_for("go on", conversation=talk, budget_tokens=200)
 
     assert message_ids(bundle.history) == [last.id]
-    assert any(one.kind == "history" for one in bundle.dropped)
+    assert any(item.kind == "history" for item in bundle.dropped)
 
 
 def test_a_long_history_begins_with_no_result_without_its_call(rec: LocalRecollect) -> None:
@@ -357,7 +355,7 @@ def test_a_long_history_begins_with_no_result_without_its_call(rec: LocalRecolle
     bundle = rec.context_for("go on", conversation=talk, budget_tokens=200_000)
 
     assert bundle.history[0].role != "tool"
-    assert len(bundle.history) == 401 or any(one.kind == "history" for one in bundle.dropped)
+    assert len(bundle.history) == 401 or any(item.kind == "history" for item in bundle.dropped)
 
 
 @pytest.mark.parametrize(
@@ -481,8 +479,8 @@ def test_the_same_request_gives_the_same_bytes(furnished: LocalRecollect) -> Non
         furnished.context_for("the lamp", conversation=talk, budget_tokens=900) for _ in range(3)
     ]
 
-    assert len({one.text for one in bundles}) == 1
-    assert len({tuple(message_ids(one.history)) for one in bundles}) == 1
+    assert len({bundle.text for bundle in bundles}) == 1
+    assert len({tuple(message_ids(bundle.history)) for bundle in bundles}) == 1
 
 
 def test_the_prefix_stays_while_only_the_task_the_time_and_the_talk_change(
@@ -506,14 +504,14 @@ def test_the_log_says_what_was_given_and_what_was_dropped_and_why(
     for n in range(40):
         furnished.ingest(f"The lamp number {n} hangs in hall {n}.", project="site")
     bundle = furnished.context_for("the lamp", conversation=talk_of(furnished), budget_tokens=400)
-    found = logged(furnished, bundle)
-    outcomes = {hit.memory_id: hit.outcome for hit in found.hits}
-    items = {item.item_id: item.outcome for item in found.context}
+    retrieval = logged(furnished, bundle)
+    outcomes = {hit.memory_id: hit.outcome for hit in retrieval.hits}
+    items = {item.item_id: item.outcome for item in retrieval.context}
 
     assert bundle.dropped
-    for one in bundle.dropped:
-        told = outcomes[one.item_id] if one.kind == "memory" else items[one.item_id]
-        assert told == f"dropped: {one.reason}"
+    for item in bundle.dropped:
+        outcome = outcomes[item.item_id] if item.kind == "memory" else items[item.item_id]
+        assert outcome == f"dropped: {item.reason}"
     for citation in bundle.citations:
         assert outcomes[citation.memory_id] == "returned"
     assert {block.id for block in bundle.blocks} <= items.keys()
@@ -526,14 +524,14 @@ def test_at_a_small_budget_everything_left_out_is_named(
 ) -> None:
     talk = talk_of(furnished)
     bundle = furnished.context_for("the lamp", conversation=talk, budget_tokens=budget)
-    named = {one.item_id for one in bundle.dropped}
-    kinds = {one.kind for one in bundle.dropped}
-    blocks = [one for one in furnished.blocks.list("coder", conversation=talk) if one.value]
+    named = {item.item_id for item in bundle.dropped}
+    kinds = {item.kind for item in bundle.dropped}
+    blocks = [block for block in furnished.blocks.list("coder", conversation=talk) if block.value]
     summary = furnished.conversations.summaries(talk)[-1]
 
-    assert {one.id for one in blocks} <= {one.id for one in bundle.blocks} | named
-    assert {one.id for one in furnished.conversations.pins(talk)} <= {
-        one.id for one in bundle.pins
+    assert {block.id for block in blocks} <= {block.id for block in bundle.blocks} | named
+    assert {pin.id for pin in furnished.conversations.pins(talk)} <= {
+        pin.id for pin in bundle.pins
     } | named
     assert bundle.summary == summary or summary.id in named
     assert len(bundle.history) == 12 or "history" in kinds

@@ -22,12 +22,12 @@ def two(rec: LocalRecollect) -> LocalRecollect:
 def test_listeners_are_told_of_every_edit_after_it_is_kept_until_they_stop(
     two: LocalRecollect,
 ) -> None:
-    told: list[BlockChange] = []
+    changes: list[BlockChange] = []
     seen: list[str] = []
     two.engine.on_block_change(
         lambda change: seen.append(two.blocks.get(None, change.block_id).value)
     )
-    stop = two.engine.on_block_change(told.append)
+    stop = two.engine.on_block_change(changes.append)
     made = two.blocks.create("notes", "one", agent="anna")
     two.blocks.append("anna", "notes", "two", by="agent")
     with pytest.raises(BlockConflict):
@@ -36,7 +36,7 @@ def test_listeners_are_told_of_every_edit_after_it_is_kept_until_they_stop(
     stop()
     two.blocks.append("anna", "notes", "four")
 
-    assert [(one.block_id, one.version, one.by) for one in told] == [
+    assert [(change.block_id, change.version, change.by) for change in changes] == [
         (made.id, 1, "user"),
         (made.id, 2, "agent"),
     ]
@@ -49,14 +49,14 @@ def test_a_listener_that_fails_spoils_neither_the_edit_nor_the_other_listeners(
     def broken(change: BlockChange) -> None:
         raise ZeroDivisionError
 
-    told: list[BlockChange] = []
+    changes: list[BlockChange] = []
     two.engine.on_block_change(broken)
-    two.engine.on_block_change(told.append)
+    two.engine.on_block_change(changes.append)
 
-    kept = two.blocks.set("anna", "persona", "new")
+    block = two.blocks.set("anna", "persona", "new")
 
-    assert kept.value == "new"
-    assert len(told) == 1
+    assert block.value == "new"
+    assert len(changes) == 1
 
 
 @pytest.mark.parametrize("verb", ["attach", "detach", "delete"])
@@ -64,8 +64,8 @@ def test_listeners_are_told_of_whatever_makes_a_prompt_stale(
     two: LocalRecollect, verb: str
 ) -> None:
     shared = two.blocks.create("team", "we", scope="global")
-    told: list[BlockChange] = []
-    two.engine.on_block_change(told.append)
+    changes: list[BlockChange] = []
+    two.engine.on_block_change(changes.append)
     match verb:
         case "attach":
             two.blocks.attach("anna", shared)
@@ -74,7 +74,7 @@ def test_listeners_are_told_of_whatever_makes_a_prompt_stale(
         case "delete":
             two.blocks.delete("anna", "persona")
 
-    assert told
+    assert changes
 
 
 def test_changes_since_a_moment_are_those_of_the_blocks_that_are_seen(
@@ -89,10 +89,10 @@ def test_changes_since_a_moment_are_those_of_the_blocks_that_are_seen(
     clock.advance(minutes=1)
     two.blocks.set("anna", "project", "of the project", project="site")
 
-    assert [(one.label, one.version, one.by) for one in two.blocks.changes("anna", since)] == [
-        ("human", 2, "agent")
-    ]
-    assert [one.label for one in two.blocks.changes("anna", since, project="site")] == [
+    assert [
+        (block.label, block.version, block.by) for block in two.blocks.changes("anna", since)
+    ] == [("human", 2, "agent")]
+    assert [block.label for block in two.blocks.changes("anna", since, project="site")] == [
         "human",
         "project",
         "project",
@@ -110,7 +110,7 @@ def test_another_process_learns_that_a_block_was_hidden(
         clock.advance(minutes=1)
         two.blocks.update("anna", "human", hidden=True)
 
-        assert [one.label for one in elsewhere.blocks.changes("anna", since)] == ["human"]
+        assert [block.label for block in elsewhere.blocks.changes("anna", since)] == ["human"]
 
 
 def test_secrets_reach_no_value_history_reason_or_description(
@@ -174,11 +174,11 @@ def test_an_edited_block_is_found_by_its_new_words_only(two: LocalRecollect) -> 
 
 @pytest.mark.parametrize("text", ["\x00nul", "lone \ud800 half", "'; DROP TABLE blocks; --", "🦓"])
 def test_any_text_is_kept_and_its_history_with_it(two: LocalRecollect, text: str) -> None:
-    kept = two.blocks.set("anna", "persona", text)
+    block = two.blocks.set("anna", "persona", text)
     two.blocks.append("anna", "persona", text)
 
-    assert len(kept.value) == len(text)
-    assert two.blocks.rollback("anna", "persona", kept.version).value == kept.value
+    assert len(block.value) == len(text)
+    assert two.blocks.rollback("anna", "persona", block.version).value == block.value
     assert two.maintenance.verify().ok
 
 

@@ -25,23 +25,23 @@ def anna(rec: LocalRecollect) -> LocalRecollect:
     return rec
 
 
-def found(rec: LocalRecollect, query: str = "zebra", **how: Any) -> list[str]:
+def passages(rec: LocalRecollect, query: str = "zebra", **how: Any) -> list[str]:
     return [hit.memory.content for hit in rec.archive.search("anna", query, **how)]
 
 
 def test_a_passage_is_a_memory_of_its_agent_and_of_nobody_else(anna: LocalRecollect) -> None:
-    kept = anna.archive.insert("anna", "zebra of anna", tags=["b", "a"], title="Stripes")
+    passage = anna.archive.insert("anna", "zebra of anna", tags=["b", "a"], title="Stripes")
 
-    assert (kept.type, kept.scope, kept.status) == ("artifact", "agent", "active")
-    assert (kept.agent_id, kept.tags, kept.title) == (
+    assert (passage.type, passage.scope, passage.status) == ("artifact", "agent", "active")
+    assert (passage.agent_id, passage.tags, passage.title) == (
         anna.agents.get("anna").id,
         ("a", "b"),
         "Stripes",
     )
-    assert found(anna) == ["zebra of anna"]
-    assert [hit.memory.id for hit in anna.search("zebra", agent="anna")] == [kept.id]
+    assert passages(anna) == ["zebra of anna"]
+    assert [hit.memory.id for hit in anna.search("zebra", agent="anna")] == [passage.id]
     assert anna.search("zebra") == []
-    assert anna.memories.get(kept.id) == kept
+    assert anna.memories.get(passage.id) == passage
 
 
 def test_tags_are_any_of_them_or_all_of_them(anna: LocalRecollect) -> None:
@@ -49,29 +49,35 @@ def test_tags_are_any_of_them_or_all_of_them(anna: LocalRecollect) -> None:
     anna.archive.insert("anna", "zebra two", tags=["animal", "stripes"])
     anna.archive.insert("anna", "zebra three", tags=["music"])
 
-    assert set(found(anna, tags=["animal", "music"])) == {"zebra one", "zebra two", "zebra three"}
-    assert found(anna, tags=["animal", "stripes"], tag_match="all") == ["zebra two"]
-    assert set(found(anna, tags="animal")) == {"zebra one", "zebra two"}
-    assert found(anna, tags=["animal", "music"], tag_match="all") == []
-    assert found(anna, tags=["ben"]) == []
-    assert len(found(anna, tags=[], tag_match="all")) == 3
-    assert found(anna, tags=["ANIMAL"]) == []
+    assert set(passages(anna, tags=["animal", "music"])) == {
+        "zebra one",
+        "zebra two",
+        "zebra three",
+    }
+    assert passages(anna, tags=["animal", "stripes"], tag_match="all") == ["zebra two"]
+    assert set(passages(anna, tags="animal")) == {"zebra one", "zebra two"}
+    assert passages(anna, tags=["animal", "music"], tag_match="all") == []
+    assert passages(anna, tags=["ben"]) == []
+    assert len(passages(anna, tags=[], tag_match="all")) == 3
+    assert passages(anna, tags=["ANIMAL"]) == []
     for bad in ("some", None, ["any"]):
         with pytest.raises(InvalidInput, match="use one of any, all"):
-            found(anna, tag_match=bad)
+            passages(anna, tag_match=bad)
 
 
 def test_times_bound_what_was_observed_then(anna: LocalRecollect) -> None:
     for day in ("2026-03-01", "2026-04-01", "2026-05-01"):
         anna.archive.insert("anna", f"zebra {day}", observed_at=f"{day}T15:00")
 
-    assert set(found(anna, since="2026-04-01")) == {"zebra 2026-05-01", "zebra 2026-04-01"}
-    assert set(found(anna, until="2026-04-01")) == {"zebra 2026-04-01", "zebra 2026-03-01"}
-    assert found(anna, since="2026-04-01T15:00", until="2026-04-01T15:00") == ["zebra 2026-04-01"]
-    assert found(anna, since="2026-05-02") == []
-    assert found(anna, since="2026-05-01", until="2026-03-01") == []
+    assert set(passages(anna, since="2026-04-01")) == {"zebra 2026-05-01", "zebra 2026-04-01"}
+    assert set(passages(anna, until="2026-04-01")) == {"zebra 2026-04-01", "zebra 2026-03-01"}
+    assert passages(anna, since="2026-04-01T15:00", until="2026-04-01T15:00") == [
+        "zebra 2026-04-01"
+    ]
+    assert passages(anna, since="2026-05-02") == []
+    assert passages(anna, since="2026-05-01", until="2026-03-01") == []
     with pytest.raises(InvalidInput):
-        found(anna, since="once")
+        passages(anna, since="once")
 
 
 def test_an_empty_question_lists_the_newest_passages(
@@ -81,10 +87,10 @@ def test_an_empty_question_lists_the_newest_passages(
         clock.advance(days=1)
         anna.archive.insert("anna", f"passage {number}", tags=["even"] if number % 2 == 0 else [])
 
-    assert found(anna, "", limit=2) == ["passage 3", "passage 2"]
-    assert found(anna, "  ", tags=["even"]) == ["passage 2", "passage 0"]
+    assert passages(anna, "", limit=2) == ["passage 3", "passage 2"]
+    assert passages(anna, "  ", tags=["even"]) == ["passage 2", "passage 0"]
     with pytest.raises(InvalidInput):
-        found(anna, "", limit=0)
+        passages(anna, "", limit=0)
 
 
 def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(
@@ -95,7 +101,7 @@ def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(
 
     assert "the limit of archival memory is 8,192" in str(caught.value)
     assert "Split it into passages that make sense alone" in str(caught.value)
-    assert found(anna, "word") == []
+    assert passages(anna, "word") == []
     anna.archive.insert("anna", "word " * 1_000)
     with pytest.raises(TooLarge, match=r"the passage has \d tokens; the limit .* is 1\."):
         anna.archive.insert("anna", "three plain words", token_limit=1)
@@ -128,8 +134,8 @@ def test_whoever_is_unknown_has_no_archive(rec: LocalRecollect) -> None:
 
 
 def test_a_passage_has_evidence_and_can_be_explained(anna: LocalRecollect) -> None:
-    kept = anna.archive.insert("anna", "zebra of anna")
-    explained = anna.explain(kept.id)
+    passage = anna.archive.insert("anna", "zebra of anna")
+    explained = anna.explain(passage.id)
 
     assert isinstance(explained, MemoryExplanation)
     assert [piece.quote for piece in explained.memory.evidence] == ["zebra of anna"]
@@ -140,10 +146,10 @@ def test_a_passage_has_evidence_and_can_be_explained(anna: LocalRecollect) -> No
 def test_a_search_of_the_archive_is_logged_and_can_be_explained(
     anna: LocalRecollect, path: Path
 ) -> None:
-    kept = anna.archive.insert("anna", "zebra of anna")
+    passage = anna.archive.insert("anna", "zebra of anna")
     [hit] = anna.archive.search("anna", "zebra")
     with anna._store.read() as tables:
-        shown = tables.retrievals.times_returned(kept.id)
+        shown = tables.retrievals.times_returned(passage.id)
 
     assert hit.explanation
     assert shown == 1
@@ -151,17 +157,17 @@ def test_a_search_of_the_archive_is_logged_and_can_be_explained(
         ids = [row[0] for row in tables.db.execute("SELECT id FROM retrievals")]
     logged = anna.explain(ids[-1])
     assert isinstance(logged, Retrieval)
-    assert [one.memory_id for one in logged.hits] == [kept.id]
+    assert [hit.memory_id for hit in logged.hits] == [passage.id]
 
 
 def test_a_forgotten_passage_is_gone_from_the_archive_and_the_file(
     anna: LocalRecollect, path: Path
 ) -> None:
-    kept = anna.archive.insert("anna", "a walrus")
+    passage = anna.archive.insert("anna", "a walrus")
     anna.drain()
-    anna.forget(kept.id)
+    anna.forget(passage.id)
 
-    assert found(anna, "walrus") == []
+    assert passages(anna, "walrus") == []
     assert b"walrus" not in path.read_bytes()
     assert anna.maintenance.verify().ok
 
@@ -182,7 +188,7 @@ def test_an_archive_goes_out_and_comes_in_again(anna: LocalRecollect, tmp_path: 
 def test_secrets_in_a_passage_are_taken_out(anna: LocalRecollect, path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
     anna.archive.insert("anna", f"zebra {secret}", tags=[f"t {secret}"], title=secret)
-    found(anna, f"zebra {secret}", tags=[f"t {secret}"])
+    passages(anna, f"zebra {secret}", tags=[f"t {secret}"])
     anna.close()
 
     for file in path.parent.glob("memory.db*"):

@@ -20,7 +20,7 @@ def test_a_conversation_that_ends_is_handed_over_once(rec: LocalRecollect) -> No
     (event,) = rec.captures.list()
     assert event.title == "Tools"
     rec.drain()
-    assert {one.scope.value for one in candidates(rec)} <= {"agent", "global"}
+    assert {memory.scope.value for memory in candidates(rec)} <= {"agent", "global"}
     assert candidates(rec) or rec.memories.list(everywhere=True)
 
 
@@ -56,9 +56,9 @@ def test_what_is_said_after_a_resumption_is_handed_over_too(rec: LocalRecollect)
     rec.drain()
 
     decisions = rec.memories.list(everywhere=True, types=["decision"], statuses=["inbox", "active"])
-    contents = [one.content for one in decisions]
-    assert sum("PostgreSQL" in one for one in contents) == 1
-    assert any("Fridays" in one for one in contents)
+    contents = [memory.content for memory in decisions]
+    assert sum("PostgreSQL" in content for content in contents) == 1
+    assert any("Fridays" in content for content in contents)
 
 
 def test_what_is_said_while_it_ends_is_not_missed(rec: LocalRecollect) -> None:

@@ -15,7 +15,7 @@ from recollect.store.protocol import Tables
 from support import START, FakeClock, open_memory
 
 
-def said(hits: list[MessageHit]) -> list[str]:
+def contents(hits: list[MessageHit]) -> list[str]:
     return [hit.message.content for hit in hits]
 
 
@@ -52,11 +52,11 @@ def spoken(rec: LocalRecollect, clock: FakeClock) -> LocalRecollect:
 
 def test_messages_are_found_by_their_words_as_soon_as_they_are_said(rec: LocalRecollect) -> None:
     talk = rec.conversations.start(agent="anna")
-    kept = rec.conversations.append(talk, "user", "The launch moved to Tuesday.")
+    message = rec.conversations.append(talk, "user", "The launch moved to Tuesday.")
     rec.conversations.append(talk, "user", "Lunch was fine.")
     [hit] = rec.conversations.search("launches", agent="anna", mode="fts")
 
-    assert hit.message == kept
+    assert hit.message == message
     assert hit.matched_words == ("launches",)
     assert hit.explanation.startswith("Matches “launches”")
     assert hit.explanation.endswith("user, said on 2026-05-08 12:00 UTC.")
@@ -75,8 +75,8 @@ def test_messages_are_found_by_their_meaning(path: Path, clock: FakeClock) -> No
         vector = rec.conversations.search("automobile", agent="anna", mode="vector")
         words = rec.conversations.search("automobile", agent="anna", mode="fts")
 
-    assert said(hybrid) == ["my car"]
-    assert said(vector) == ["my car"]
+    assert contents(hybrid) == ["my car"]
+    assert contents(vector) == ["my car"]
     assert words == []
     assert (hybrid[0].parts.vector_rank, hybrid[0].parts.fts_rank) == (1, None)
     assert vector[0].parts.search_mode == "vector"
@@ -86,9 +86,9 @@ def test_without_an_embedder_words_still_find(words_only: LocalRecollect) -> Non
     talk = words_only.conversations.start(agent="anna")
     words_only.conversations.append(talk, "user", "zebra")
 
-    assert [hit.parts.search_mode for hit in words_only.conversations.search("zebra", agent="anna")] == [
-        "fts"
-    ]
+    assert [
+        hit.parts.search_mode for hit in words_only.conversations.search("zebra", agent="anna")
+    ] == ["fts"]
     assert words_only.conversations.search("zebra", agent="anna", mode="vector") == []
 
 
@@ -96,7 +96,7 @@ def test_roles_times_and_a_conversation_narrow_what_is_found(spoken: LocalRecoll
     latest, first = spoken.conversations.list(agent="anna")
 
     def found(**how: Any) -> set[str]:
-        return set(said(spoken.conversations.search("zebra", agent="anna", limit=50, **how)))
+        return set(contents(spoken.conversations.search("zebra", agent="anna", limit=50, **how)))
 
     assert len(found()) == 8
     assert found(roles="user") == {"user zebra anna 0", "user zebra anna 1"}
@@ -166,13 +166,15 @@ def test_evicted_messages_are_found_like_any_others(spoken: LocalRecollect) -> N
 
     def write(tables: Tables) -> None:
         tables.conversations.add_summary(summary)
-        tables.messages.mark_summarized([one.id for one in messages[:3]], summary.id)
+        tables.messages.mark_summarized([message.id for message in messages[:3]], summary.id)
 
     before = spoken.conversations.search("zebra", agent="anna")
     spoken._store.write(write)
 
-    assert [one.content for one in spoken.conversations.messages_in_context(talk)] == ["tool zebra anna 1"]
-    assert said(spoken.conversations.search("zebra", agent="anna")) == said(before)
+    assert [message.content for message in spoken.conversations.messages_in_context(talk)] == [
+        "tool zebra anna 1"
+    ]
+    assert contents(spoken.conversations.search("zebra", agent="anna")) == contents(before)
     assert spoken.conversations.summaries(talk) == [summary]
     assert len(spoken.conversations.messages(talk)) == 4
 
@@ -241,7 +243,7 @@ HOSTILE = [
 def test_any_text_is_a_question_that_gets_an_answer(spoken: LocalRecollect, query: str) -> None:
     for mode in ("hybrid", "fts", "vector"):
         hits = spoken.conversations.search(query, agent="anna", mode=mode)
-        assert all("anna" in content for content in said(hits))
+        assert all("anna" in content for content in contents(hits))
     shaped = spoken.conversations.letta_search("anna", query)
 
     assert set(shaped) == {"message", "results"}
@@ -319,15 +321,17 @@ def test_tools_words_and_a_searchs_own_calls_are_left_out(spoken: LocalRecollect
         tool_calls=[call("note", text='use "conversation_search" often')],
     )
     results = spoken.conversations.letta_search("anna", "zebra", limit=50)["results"]
-    contents = [one["content"] for one in results]
+    texts = [result["content"] for result in results]
 
-    assert {one["role"] for one in results} == {"user", "assistant"}
-    assert "looking for zebra" not in contents
-    assert {"reading of zebra", "telling of zebra"} <= set(contents)
+    assert {result["role"] for result in results} == {"user", "assistant"}
+    assert "looking for zebra" not in texts
+    assert {"reading of zebra", "telling of zebra"} <= set(texts)
     assert spoken.conversations.letta_search("anna", "zebra", roles="tool")["results"] == []
-    only = spoken.conversations.letta_search("anna", "zebra", roles=["user"], limit=50)["results"]
-    assert {one["role"] for one in only} == {"user"}
-    assert "looking for zebra" in said(spoken.conversations.search("looking zebra", agent="anna"))
+    of_user = spoken.conversations.letta_search("anna", "zebra", roles=["user"], limit=50)["results"]
+    assert {result["role"] for result in of_user} == {"user"}
+    assert "looking for zebra" in contents(
+        spoken.conversations.search("looking zebra", agent="anna")
+    )
 
 
 def test_a_searchs_own_call_in_parts_is_left_out_too(rec: LocalRecollect) -> None:
@@ -404,13 +408,14 @@ def test_a_search_is_logged_with_what_it_showed(spoken: LocalRecollect) -> None:
 def test_what_an_agent_said_is_listed_over_all_its_talks(spoken: LocalRecollect) -> None:
     listed = spoken.conversations.agent_messages("anna", roles=["user", "assistant"])
 
-    assert [one.content for one in listed] == [
+    assert [message.content for message in listed] == [
         "assistant zebra anna 1",
         "user zebra anna 1",
         "assistant zebra anna 0",
         "user zebra anna 0",
     ]
-    assert [one.content for one in spoken.conversations.agent_messages("anna", limit=1, offset=7)] == [
-        "system zebra anna 0"
-    ]
+    assert [
+        message.content
+        for message in spoken.conversations.agent_messages("anna", limit=1, offset=7)
+    ] == ["system zebra anna 0"]
     assert spoken.conversations.agent_messages("anna", offset=8) == []
