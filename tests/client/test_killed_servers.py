@@ -34,7 +34,7 @@ def test_a_key_holds_across_a_restart(tmp_path: Path) -> None:
         with use_idempotency_key("first"):
             remote.agents.create("ada")
         with use_idempotency_key("second"):
-            remote.conversations.conversations.add_message("ada", "user", "hello")
+            remote.conversations.add_message("ada", "user", "hello")
     with run_server(db, log=tmp_path / "log") as served, recollect.connect(served.url) as remote:
         with use_idempotency_key("second"), pytest.raises(AlreadyAccepted):
             remote.within(30).conversations.add_message("ada", "user", "hello")

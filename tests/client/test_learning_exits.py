@@ -193,7 +193,7 @@ def test_worker_processes_that_are_forked_inside_a_block_end(
         with recollect.learning(agent="anna", **where, **PATIENT):
             chat("parent")
             with recollect.connect(sys.argv[2]) as memory:
-                while len(memory.messages_of("anna")) < 2:
+                while len(memory.conversations.agent_messages("anna")) < 2:
                     time.sleep(0.05)
             with multiprocessing.get_context("fork").Pool(3) as pool:
                 answers = pool.map(work, range(6))

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.vendor
 
 SLACK_S = 8.0  # for a machine that has other things to do
 # Quick tries, then a pause that no test outlasts: only the end of a block ends it.
-LONG_PAUSE = (0.01, 0.01, 0.01, 0.01, 100.0)
+LONG_DELAYS_S = (0.01, 0.01, 0.01, 0.01, 100.0)
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def test_a_server_that_fails_costs_calls_next_to_nothing_and_one_warning(
     fault: str,
 ) -> None:
     # Longer than twenty calls take: how long a rest is has tests of its own.
-    monkeypatch.setattr("recollect.client.recall.FIRST_REST_S", 60.0)
+    monkeypatch.setattr("recollect.client.recall.FIRST_BACKOFF_S", 60.0)
     with (
         caplog.at_level(logging.DEBUG, "recollect"),
         openai_client(vendor) as client,
@@ -240,7 +240,7 @@ def test_what_waits_is_stored_at_the_end_if_the_server_is_back_by_then(
     two_agents: LocalRecollect,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("recollect.client.outbox.PAUSES_S", LONG_PAUSE)
+    monkeypatch.setattr("recollect.client.outbox.RETRY_DELAYS_S", LONG_DELAYS_S)
     with (
         openai_client(vendor) as client,
         learning(agent="anna", server_url=proxy.url, capture_only=True, flush_s=60),
@@ -260,7 +260,7 @@ def test_a_try_that_fails_as_the_block_ends_is_followed_by_another_at_once(
     two_agents: LocalRecollect,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("recollect.client.outbox.PAUSES_S", LONG_PAUSE)
+    monkeypatch.setattr("recollect.client.outbox.RETRY_DELAYS_S", LONG_DELAYS_S)
     failing, ended = threading.Event(), threading.Event()
 
     def fail(knock: Any, body: bytes) -> None:
@@ -305,7 +305,7 @@ def test_a_server_that_hangs_is_an_error_on_entry_within_seconds(
     proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert BY_ITSELF_S <= 5.0
-    monkeypatch.setattr("recollect.client.learning.ENTER_WITHIN_S", 0.5)
+    monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", 0.5)
     proxy.set_behavior(never_answer)
     done = threading.Event()
 

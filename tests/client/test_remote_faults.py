@@ -397,10 +397,10 @@ def test_every_error_arrives_as_what_it_was(
 ) -> None:
     raising: list[RecollectError] = []
 
-    def agents(self: LocalRecollect) -> list[recollect.Agent]:
+    def send(request: object) -> object:
         raise raising[-1]
 
-    monkeypatch.setattr(LocalRecollect, "agents", agents)
+    monkeypatch.setattr(opened.transport, "send", send)
     with serve_in_thread(opened) as url, recollect.connect(url) as remote:
         for kind in CLASSES:
             raising.append(example(kind))
