@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput, TooLarge
-from recollect.service.disk.expression import STRETCH, Expression
+from recollect.service.disk.safe_regex import BATCH_CHARS, SafeRegex
 
 
 def found(pattern: str, lines: list[str]) -> list[int]:
-    return [at for at in Expression(pattern).matching(lines) if at is not None]
+    return [at for at in SafeRegex(pattern).matching_lines(lines) if at is not None]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_an_expression_that_would_take_for_ever_elsewhere_just_finds_nothing(pat
 )
 def test_an_expression_that_would_eat_the_memory_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidInput, match="the pattern cannot be read"):
-        Expression(pattern)
+        SafeRegex(pattern)
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,19 @@ def test_an_expression_that_cannot_be_read_is_refused_with_the_place(
     pattern: str, said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
-        Expression(pattern)
+        SafeRegex(pattern)
 
 
 def test_an_expression_has_at_most_a_thousand_characters() -> None:
     assert found("a" * 1000, ["a" * 1000]) == [0]
     with pytest.raises(TooLarge, match="1,001 characters; the limit is 1,000"):
-        Expression("a" * 1001)
+        SafeRegex("a" * 1001)
 
 
 def test_a_match_is_placed_in_characters_not_in_bytes() -> None:
-    assert Expression("日本").span("ü日本") == (1, 3)
-    assert Expression("(?i)É").span("caf\u00e9") == (3, 4)
-    assert Expression("x").span("ü") is None
+    assert SafeRegex("日本").span("ü日本") == (1, 3)
+    assert SafeRegex("(?i)É").span("caf\u00e9") == (3, 4)
+    assert SafeRegex("x").span("ü") is None
 
 
 LINES = ["alpha", "", "  beta", "alpha beta", "a\rb", "ende", "", "x" * 40, "日本", "beta"]
@@ -83,7 +83,7 @@ PATTERNS = [
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_many_lines_at_once_match_as_each_one_does(pattern: str) -> None:
-    expression = Expression(pattern)
+    expression = SafeRegex(pattern)
 
     assert found(pattern, LINES) == [at for at, line in enumerate(LINES) if expression.span(line)]
 
@@ -96,7 +96,7 @@ def test_whatever_the_expression_many_lines_match_as_each_one_does(
     pattern: str, lines: list[str]
 ) -> None:
     try:
-        expression = Expression(pattern)
+        expression = SafeRegex(pattern)
     except InvalidInput:
         return
 
@@ -106,10 +106,10 @@ def test_whatever_the_expression_many_lines_match_as_each_one_does(
 def test_a_caller_is_back_in_control_after_each_stretch() -> None:
     lines = ["x" * 1023] * 200  # 64 of them are one stretch
 
-    steps = list(Expression("y").matching(lines))
+    steps = list(SafeRegex("y").matching_lines(lines))
 
-    assert steps == [None] * (200 * 1024 // STRETCH + 1)
+    assert steps == [None] * (200 * 1024 // BATCH_CHARS + 1)
 
 
 def test_a_line_longer_than_a_stretch_is_searched() -> None:
-    assert found("y$", ["x" * STRETCH * 2 + "y", "y"]) == [0, 1]
+    assert found("y$", ["x" * BATCH_CHARS * 2 + "y", "y"]) == [0, 1]

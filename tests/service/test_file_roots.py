@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import InvalidInput, NotFound, TooLarge
-from recollect.service.disk.reading import FileText, Refusal, Why, read_real
-from recollect.service.disk.roots import confined, located, read_text, window_of
+from recollect.service.disk.safe_read import FileText, UnreadFile, UnreadReason, read_file
+from recollect.service.disk.allowed_roots import allowed_path, locate, read_text, file_window
 
 
 @pytest.fixture
@@ -47,21 +47,21 @@ def listening(path: Path) -> Iterator[None]:
 
 
 def test_a_path_is_confined_to_its_real_place(root: Path) -> None:
-    assert confined(root / "a.txt", [root]) == root / "a.txt"
-    assert confined("sub/b.txt", [root]) == root / "sub" / "b.txt"
-    assert confined("./sub/../a.txt", [root]) == root / "a.txt"
-    assert confined(root, [root]) == root
+    assert allowed_path(root / "a.txt", [root]) == root / "a.txt"
+    assert allowed_path("sub/b.txt", [root]) == root / "sub" / "b.txt"
+    assert allowed_path("./sub/../a.txt", [root]) == root / "a.txt"
+    assert allowed_path(root, [root]) == root
 
 
 def test_a_relative_path_starts_at_the_first_root_but_may_lie_in_another(root: Path) -> None:
     other = root.parent / "outside"
 
-    assert confined("b.txt", [other, root]) == other / "b.txt"
-    assert confined("../outside/b.txt", [root, other]) == other / "b.txt"
+    assert allowed_path("b.txt", [other, root]) == other / "b.txt"
+    assert allowed_path("../outside/b.txt", [root, other]) == other / "b.txt"
 
 
 def test_the_innermost_root_is_the_one_a_file_lies_in(root: Path) -> None:
-    assert located("sub/b.txt", [root, root / "sub"]).root == root / "sub"
+    assert locate("sub/b.txt", [root, root / "sub"]).root == root / "sub"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_outside_is_refused_with_the_roots_and_whether_it_exists_is_not_
     root: Path, path: str
 ) -> None:
     with pytest.raises(InvalidInput, match="outside of what may be read") as caught:
-        confined(path, [root])
+        allowed_path(path, [root])
 
     assert path in str(caught.value)
     assert str(root) in str(caught.value)
@@ -91,17 +91,17 @@ def test_a_link_that_leads_out_is_refused_and_one_that_stays_in_is_followed(root
     (root / "in.txt").symlink_to("sub/b.txt")
     (root / "chain.txt").symlink_to("out.txt")
 
-    assert confined("in.txt", [root]) == root / "sub" / "b.txt"
+    assert allowed_path("in.txt", [root]) == root / "sub" / "b.txt"
     for path in ("out", "out/b.txt", "out.txt", "chain.txt", "out/../root/a.txt/../../outside"):
         with pytest.raises(InvalidInput, match="outside"):
-            confined(path, [root])
+            allowed_path(path, [root])
 
 
 def test_dots_after_a_link_go_where_the_system_would_go(root: Path) -> None:
     (root / "sub" / "up").symlink_to(root.parent / "outside")
 
     with pytest.raises(InvalidInput, match="outside"):
-        confined("sub/up/../outside/b.txt", [root])
+        allowed_path("sub/up/../outside/b.txt", [root])
 
 
 def test_a_root_may_itself_be_a_link(root: Path) -> None:
@@ -128,29 +128,29 @@ def test_a_root_may_itself_be_a_link(root: Path) -> None:
 )
 def test_what_is_no_path_is_refused(root: Path, path: str, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        confined(path, [root])
+        allowed_path(path, [root])
 
 
 def test_a_name_that_starts_with_a_tilde_can_be_written(root: Path) -> None:
     (root / "~notes").write_text("x")
 
-    assert confined("./~notes", [root]) == root / "~notes"
+    assert allowed_path("./~notes", [root]) == root / "~notes"
 
 
 def test_a_name_too_long_for_any_file_system_is_refused(root: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot look at"):
-        confined("a" * 5000, [root])
+        allowed_path("a" * 5000, [root])
 
 
 def test_without_roots_nothing_is_read(root: Path) -> None:
     with pytest.raises(InvalidInput, match="no folder may be read"):
-        confined(root / "a.txt", [])
+        allowed_path(root / "a.txt", [])
 
 
 @pytest.mark.parametrize("path", ["none.txt", "none/none.txt", "a.txt/none", "sub/none"])
 def test_what_does_not_exist_inside_is_not_found(root: Path, path: str) -> None:
     with pytest.raises(NotFound, match="there is no"):
-        confined(path, [root])
+        allowed_path(path, [root])
 
 
 @pytest.mark.parametrize(
@@ -239,10 +239,10 @@ def test_a_pipe_that_takes_the_place_of_a_file_after_the_look_does_not_block(
 ) -> None:
     os.mkfifo(root / "late")
 
-    outcome = read_real(root / "late", root)
+    outcome = read_file(root / "late", root)
 
-    assert isinstance(outcome, Refusal)
-    assert outcome.why is Why.NO_FILE
+    assert isinstance(outcome, UnreadFile)
+    assert outcome.reason is UnreadReason.NO_FILE
 
 
 @pytest.mark.usefixtures("looked_too_early")
@@ -251,10 +251,10 @@ def test_a_link_that_takes_the_place_of_a_file_after_the_look_is_not_followed(
 ) -> None:
     (root / "late").symlink_to(root.parent / "outside" / "b.txt")
 
-    outcome = read_real(root / "late", root)
+    outcome = read_file(root / "late", root)
 
-    assert isinstance(outcome, Refusal)
-    assert outcome.why is Why.CHANGED
+    assert isinstance(outcome, UnreadFile)
+    assert outcome.reason is UnreadReason.CHANGED
 
 
 def test_a_link_that_leads_in_a_circle_is_refused(root: Path, way: str) -> None:
@@ -266,34 +266,34 @@ def test_a_link_that_leads_in_a_circle_is_refused(root: Path, way: str) -> None:
 
 
 def test_a_folder_that_becomes_a_link_after_the_check_leads_nowhere(root: Path, way: str) -> None:
-    found = located("sub/b.txt", [root])
+    found = locate("sub/b.txt", [root])
     (root / "sub").rename(root / "moved")
     (root / "sub").symlink_to(root.parent / "outside")
 
-    outcome = read_real(found.path, found.root)
+    outcome = read_file(found.path, found.root)
 
-    assert isinstance(outcome, Refusal)
-    assert outcome.why is Why.CHANGED
+    assert isinstance(outcome, UnreadFile)
+    assert outcome.reason is UnreadReason.CHANGED
 
 
 def test_a_file_that_becomes_a_link_after_the_check_is_not_followed(root: Path, way: str) -> None:
-    found = located("a.txt", [root])
+    found = locate("a.txt", [root])
     (root / "a.txt").unlink()
     (root / "a.txt").symlink_to(root.parent / "outside" / "b.txt")
 
-    outcome = read_real(found.path, found.root)
+    outcome = read_file(found.path, found.root)
 
-    assert isinstance(outcome, Refusal)
-    assert outcome.why is Why.CHANGED
+    assert isinstance(outcome, UnreadFile)
+    assert outcome.reason is UnreadReason.CHANGED
 
 
 def test_a_file_that_goes_away_after_the_check_is_missing(root: Path, way: str) -> None:
-    found = located("a.txt", [root])
+    found = locate("a.txt", [root])
     (root / "a.txt").unlink()
 
-    outcome = read_real(found.path, found.root)
+    outcome = read_file(found.path, found.root)
 
-    assert isinstance(outcome, Refusal)
+    assert isinstance(outcome, UnreadFile)
     assert isinstance(outcome.error(), NotFound)
 
 
@@ -305,7 +305,7 @@ def test_no_descriptor_is_left_open_whatever_was_read(root: Path, way: str) -> N
     os.close(lowest)
 
     for name in ("a.txt", "sub/b.txt", "sub", "pipe", "x.bin", "none", "link", "a.txt/none"):
-        read_real(root / name, root)
+        read_file(root / name, root)
 
     after = os.dup(0)
     os.close(after)
@@ -335,7 +335,7 @@ def test_a_link_hides_no_secret_by_either_of_its_names(root: Path) -> None:
 
 
 def test_a_window_of_a_file_says_which_lines_it_has(root: Path) -> None:
-    shown = window_of(read_text("a.txt", [root]), offset=1)
+    shown = file_window(read_text("a.txt", [root]), offset=1)
 
     assert (shown.path, shown.first_line, shown.last_line, shown.total_lines, shown.text) == (
         str(root / "a.txt"),
@@ -348,10 +348,10 @@ def test_a_window_of_a_file_says_which_lines_it_has(root: Path) -> None:
 
 def test_an_offset_past_the_end_is_an_error_that_names_the_lines_there_are(root: Path) -> None:
     with pytest.raises(InvalidInput, match="has 2 lines; an offset is 0 to 1, not 2"):
-        window_of(read_text("a.txt", [root]), offset=2)
+        file_window(read_text("a.txt", [root]), offset=2)
 
 
 def test_an_empty_file_can_be_shown_from_its_start(root: Path) -> None:
     (root / "empty").touch()
 
-    assert window_of(read_text("empty", [root])).last_line == 0
+    assert file_window(read_text("empty", [root])).last_line == 0

@@ -14,7 +14,8 @@ from client_session_files import SQLITE, TABS
 from conftest import DATA
 from recollect import InvalidInput, LocalRecollect, Status
 from recollect.domain.import_progress import FileOutcome, ImportStep
-from recollect.service.imports import archive, past
+from recollect.service.imports import export_archive
+from recollect.service.imports import history_source
 from support import FakeClock, candidates, open_memory
 
 SAMPLES = DATA / "transcripts"
@@ -335,7 +336,7 @@ def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_
     found = {content: status for content, status, kind in everything(rec) if kind != "episode"}
     assert found[TABS] == "inbox"
     assert found["The staging server listens on port 8080."] == "active"
-    assert [len(one.rivals) for one in rec.inbox.list(types=["project"])] == [1]
+    assert [len(one.conflicts) for one in rec.inbox.list(types=["project"])] == [1]
 
 
 def test_a_later_session_confirms_what_was_imported(rec: LocalRecollect, home: Path) -> None:
@@ -427,7 +428,7 @@ def test_a_file_over_the_limit_is_refused_by_name(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = client_session_files.write_claude_code_session(home, "s1", TABS)
-    monkeypatch.setattr(past, "MOST_BYTES", 100)
+    monkeypatch.setattr(history_source, "MOST_BYTES", 100)
     [step] = brought(rec, "claude-code")
 
     assert step.outcome is FileOutcome.REFUSED
@@ -451,7 +452,7 @@ def test_the_conversations_before_a_break_in_an_export_come_in(
 def test_the_conversations_before_a_part_that_is_too_large_come_in(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(export_archive, "MOST_BYTES", 1_000_000)
     export = home / "export.zip"
     with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(
@@ -498,7 +499,7 @@ def test_an_archive_with_a_password_is_refused(rec: LocalRecollect, home: Path) 
 def test_a_bomb_is_refused_before_it_is_unpacked(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(export_archive, "MOST_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("conversations.json", b"[" + b" " * 5_000_000 + b"]")
@@ -511,7 +512,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
 def test_an_archive_that_lies_about_its_size_is_refused(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(export_archive, "MOST_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("conversations.json", b"[" + b" " * 5_000_000 + b"]")

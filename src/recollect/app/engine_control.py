@@ -53,28 +53,28 @@ class EngineControl:
         """Load the embedder if it runs on this machine; return whether it does."""
         return maintenance.warm_up(self._services)
 
-    def pulse(self) -> StoreHealth:
+    def check_health(self) -> StoreHealth:
         """Return a quick health check of the store that does not load the embedder."""
         return maintenance.check_health(self._services)
 
     def embedder_status(self) -> EmbedderStatus:
-        """Return what is known of the embedder without calling it."""
-        return self._services.embedder()
+        """Return the state of the embedder without calling it."""
+        return self._services.embedder_status()
 
-    def run_once(self, key: str, fingerprint: str, run: Callable[[], Result]) -> Result:
-        """Return the result of *run* unless a request with the idempotency key *key* ran before."""
-        return run_once(self._services, key, fingerprint, run)
+    def run_once(self, key: str, fingerprint: str, call: Callable[[], Result]) -> Result:
+        """Return the result of *call*; refuse it if the idempotency key was used before."""
+        return run_once(self._services, key, fingerprint, call)
 
     def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
-        """Call *listener* on every change of a block in this process; return how to unsubscribe."""
+        """Call *listener* on every change of a block in this process; return its unsubscriber."""
         return self._services.listeners.subscribe(listener)
 
     def duplicates_of(self, memory_id: str) -> list[Memory]:
-        """Return the candidates grouped with one: `inbox.decide` decides about all of them."""
+        """Return the duplicates that `inbox.decide` would change together with a candidate."""
         return review.list_duplicates(self._services, memory_id)
 
     def viewer(self, *, project: Place = None, agent: AgentLike | None = None) -> Viewer:
-        """Return which project and agent a request sees, by id."""
+        """Return the ids of the project, its repos and the agent that a request sees."""
         place = place_of(PlaceFields.model_validate({"project": project, "agent": agent}))
         with self._services.store.read() as tables:
             return find_viewer(tables, place)
@@ -98,11 +98,11 @@ class EngineControl:
         inbox when the queue is drained.
         """
         # The readers of every format load only if something is imported.
-        from recollect.service.imports import run
-        from recollect.service.imports.past import Machine
+        from recollect.service.imports import import_history
+        from recollect.service.imports.history_source import UserEnvironment
 
         place = PlaceFields.model_validate({"project": project}).project
-        options = run.wish(
+        options = import_history.import_options(
             source,
             [expand_home(str(Path(path))) for path in paths],
             since=since,
@@ -110,6 +110,6 @@ class EngineControl:
             limit=limit,
             dry_run=dry_run,
         )
-        machine = Machine(Path.home(), os.environ)
-        run.roots_of(options, machine)  # refuse wrong options before the first step
-        return run.import_in_steps(self._services, options, machine)
+        machine = UserEnvironment(Path.home(), os.environ)
+        import_history.import_roots(options, machine)  # refuse wrong options before the first step
+        return import_history.import_in_steps(self._services, options, machine)

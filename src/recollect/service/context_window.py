@@ -9,12 +9,13 @@ from recollect.domain.context_bundle import WindowOverview
 from recollect.errors import InvalidInput
 from recollect.service import validate
 from recollect.service.block_lookup import resolve_place, visible_blocks
-from recollect.service.files import FilePlace, opened
+from recollect.service.files import list_open_files
 from recollect.service.services import Services
 from recollect.text.message_text import tool_calls_text
 from recollect.text.token_counter import counter_for
 from recollect.wire.fields import LEAST_WINDOW, MOST_WINDOW
 from recollect.wire.requests.agents import GetContextWindowRequest
+from recollect.wire.requests.files import ListOpenFilesRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
 WINDOW_TOKENS = 32_000
@@ -67,7 +68,7 @@ def measure_window(
                 tags=tuple(tags),
             )
             metadata = render_metadata(prompt_metadata)
-    files = opened(services, FilePlace(agent=agent.id)) if agent is not None else []
+    files = list_open_files(services, ListOpenFilesRequest(agent=agent.id)) if agent else []
     return WindowOverview(
         window_tokens=window_size(window_tokens, agent),
         counted_by=counter.name,

@@ -1,28 +1,29 @@
 """
-Open files: windows an agent has on files, a few at once; search in files by expression and meaning.
+Open files for agents, and search files by regular expression, words and embedding.
 
-A file is read from disk each time it is shown, inside the allowed roots only; what the store keeps
-is its text without secrets, for search. The roots are those a caller gives, else the project's.
+A file is read from disk each time it is shown, and only inside the allowed roots: those of the
+request, else the project's folder. The store holds its text without secrets, for search.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from recollect.domain import limits
 from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, files_to_close
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.retrieval.rank_text_items import rank_text_items
 from recollect.service import validate
 from recollect.service.agents import require_agent
-from recollect.service.disk.grep import grep as grep_files
-from recollect.service.disk.reading import FileText, read_real
-from recollect.service.disk.roots import read_text, real_folders, window_of, within_reach
-from recollect.service.disk.walk import Met, walk
+from recollect.service.disk.allowed_roots import (
+    file_window,
+    read_text,
+    real_folders,
+    require_readable,
+)
+from recollect.service.disk.file_walk import FileToSearch, walk
+from recollect.service.disk.grep import grep
+from recollect.service.disk.safe_read import FileText, read_file
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, project_root
 from recollect.service.read import log_items, query_vector, refresh_query_vector
 from recollect.service.services import Services
@@ -31,221 +32,193 @@ from recollect.store.values import OpenFileWindow, StoredFile
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.glob_matcher import glob_matcher
 from recollect.text.redact import redact
-from recollect.wire.requests.files import MOST_OPEN
+from recollect.wire.requests.files import (
+    CloseFilesRequest,
+    FileRange,
+    ForgetFilesRequest,
+    GrepFilesRequest,
+    IndexFilesRequest,
+    ListOpenFilesRequest,
+    OpenFilesRequest,
+    SearchFilesRequest,
+)
 
-KEPT_CHARS = 200_000  # of a file's text, for search by meaning
-MOST_INDEXED = 2_000  # files of a project
-AT_ONCE = 50  # written in one transaction
-SHOWN_CHARS = 400
-
-
-NOWHERE = RequestPlace()
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilePlace:
-    """Whose files, and which folders may be read."""
-
-    agent: object = None
-    where: RequestPlace = NOWHERE
-    roots: tuple[Path, ...] = ()
+MAX_STORED_CHARS = 200_000  # of a file's text
+MAX_INDEXED_FILES = 2_000  # of a project
+BATCH_FILES = 50  # written in one transaction
+EXCERPT_CHARS = 400
 
 
-def roots_of(services: Services, place: FilePlace) -> tuple[Path, ...]:
-    """Return the folders that may be read."""
-    roots = place.roots
-    if not roots:
-        root = project_root(services.store, place.where)
-        if root is None:
-            raise InvalidInput(
-                "which folder may be read? pass roots=[…], or project=PATH for the project's"
-            )
-        roots = (root,)
-    return tuple(within_reach(root, services.reach) for root in roots)
-
-
-def open_files(
-    services: Services,
-    place: FilePlace,
-    requests: Sequence[object],
-    *,
-    most_open: object = MOST_OPEN,
-    close_others: bool = False,
-) -> list[FileWindow]:
+def open_files(services: Services, request: OpenFilesRequest) -> list[FileWindow]:
     """Open windows of files for an agent; the least recently used are closed to make room."""
-    most = validate.count_of("most_open", most_open, most=100)
-    roots = roots_of(services, place)
-    wanted = [_request(request) for request in requests]
-    texts = [read_text(path, roots) for path, _, _ in wanted]
+    place = RequestPlace.of(request.project)
+    roots = _readable_roots(services, place, request.roots)
+    ranges: Sequence[FileRange] = request.requests
+    texts = [read_text(lines.path, roots) for lines in ranges]
     windows = [
-        window_of(text, offset=offset, length=length)
-        for text, (_, offset, length) in zip(texts, wanted, strict=True)
+        file_window(text, offset=lines.offset, length=lines.length)
+        for text, lines in zip(texts, ranges, strict=True)
     ]
+    paths = [str(text.path) for text in texts]
     now = services.clock.now()
 
     def write(tables: Tables) -> None:
-        agent = require_agent(tables, place.agent)
-        project_id = ensure_place(tables, place.where, services.clock).project_id
+        agent = require_agent(tables, request.agent)
+        project_id = ensure_place(tables, place, services.clock).project_id
         opened = tables.files.open_windows(agent.id)
-        here = {one.path: one.file_id for one in opened}
-        going = set(files_to_close(_values(opened), [str(text.path) for text in texts], most=most))
-        if close_others:
-            going = set(here) - {str(text.path) for text in texts}
-        for one in opened:
-            # A file opened anew, for this project or another, has one window: the new one.
-            if one.path in going or one.path in {str(text.path) for text in texts}:
-                tables.files.close(agent.id, one.file_id)
-        for text, (_, offset, length) in zip(texts, wanted, strict=True):
-            kept = tables.files.save(_kept(services, text, project_id), now)
-            window = OpenFileWindow(
-                file_id=kept.id,
-                project_id=kept.project_id,
-                path=kept.path,
+        to_close = set(files_to_close(_open_files(opened), paths, most=request.most_open))
+        for window in opened:
+            # A file that is opened again, for this project or another, keeps only its new window.
+            if request.close_others or window.path in to_close or window.path in paths:
+                tables.files.close(agent.id, window.file_id)
+        for text, lines in zip(texts, ranges, strict=True):
+            file = tables.files.save(_stored_file(services, text, project_id), now)
+            new_window = OpenFileWindow(
+                file_id=file.id,
+                project_id=file.project_id,
+                path=file.path,
                 root=str(text.root),
-                first_line=offset,
-                last_line=None if length is None else offset + length,
+                first_line=lines.offset,
+                last_line=None if lines.length is None else lines.offset + lines.length,
                 last_accessed_at=now,
             )
-            tables.files.open(agent.id, window)
+            tables.files.open(agent.id, new_window)
 
     services.store.write(write)
     return windows
 
 
-def opened(services: Services, place: FilePlace) -> list[FileWindow]:
-    """Return what an agent has open, as it stands on disk now, least recently used first."""
+def list_open_files(services: Services, request: ListOpenFilesRequest) -> list[FileWindow]:
+    """Return the open files of an agent, with their current text, least recently used first."""
     with services.store.read() as tables:
-        agent = require_agent(tables, place.agent)
-        found = tables.files.open_windows(agent.id)
+        agent = require_agent(tables, request.agent)
+        opened = tables.files.open_windows(agent.id)
     windows = []
-    for one in found:
-        # It is shown only while it still lies in the folder it was opened in.
-        length = None if one.last_line is None else one.last_line - one.first_line
+    for window in opened:
+        # It is shown only while it is still in the folder it was opened in.
+        length = None if window.last_line is None else window.last_line - window.first_line
         try:
-            roots = place.roots or (Path(one.root),)
-            text = read_text(one.path, [within_reach(root, services.reach) for root in roots])
-            windows.append(window_of(text, offset=one.first_line, length=length))
+            roots = [
+                require_readable(Path(root), services.readable_folders)
+                for root in request.roots or (window.root,)
+            ]
+            text = read_text(window.path, roots)
+            windows.append(file_window(text, offset=window.first_line, length=length))
         except (NotFound, InvalidInput, RequestRefused) as error:
-            windows.append(_gone(one.path, str(error)))
+            windows.append(_unreadable_window(window.path, str(error)))
     return windows
 
 
-def close_files(services: Services, place: FilePlace, paths: Sequence[object] | None) -> list[str]:
-    """Close some files of an agent, or all; return which."""
+def close_files(services: Services, request: CloseFilesRequest) -> list[str]:
+    """Close some files of an agent, or all; return their paths."""
 
     def write(tables: Tables) -> list[str]:
-        agent = require_agent(tables, place.agent)
-        here = {one.path: one.file_id for one in tables.files.open_windows(agent.id)}
-        wanted = list(here) if paths is None else [_open_path(path, here) for path in paths]
-        for path in wanted:
-            tables.files.close(agent.id, here[path])
-        return wanted
+        agent = require_agent(tables, request.agent)
+        ids = {window.path: window.file_id for window in tables.files.open_windows(agent.id)}
+        paths = ids if request.paths is None else [_open_path(path, ids) for path in request.paths]
+        for path in paths:
+            tables.files.close(agent.id, ids[path])
+        return list(paths)
 
     return services.store.write(write)
 
 
-def grep(services: Services, place: FilePlace, pattern: object, **how: Any) -> GrepPage:
-    """Search files by expression; open files that match count as used just now."""
-    text = validate.text_of("pattern", pattern, most=1_000)
-    page = grep_files(text, roots=roots_of(services, place), **how)
-    if place.agent is not None and page.matches:
-        matched = {match.path for match in page.matches}
-        now = services.clock.now()
+def grep_files(services: Services, request: GrepFilesRequest) -> GrepPage:
+    """Search files by regular expression; open files that match count as used just now."""
+    roots = _readable_roots(services, RequestPlace.of(request.project), request.roots)
+    page = grep(
+        request.pattern,
+        roots=roots,
+        paths=request.paths,
+        include=request.include,
+        context_lines=request.context_lines,
+        offset=request.offset,
+    )
+    if request.agent is not None and page.matches:
+        agent_name, matched = request.agent, {match.path for match in page.matches}
 
         def touch(tables: Tables) -> None:
-            agent = require_agent(tables, place.agent)
-            ids = [
-                one.file_id for one in tables.files.open_windows(agent.id) if one.path in matched
-            ]
-            tables.files.touch(agent.id, ids, now)
+            agent = require_agent(tables, agent_name)
+            opened = tables.files.open_windows(agent.id)
+            ids = [window.file_id for window in opened if window.path in matched]
+            tables.files.touch(agent.id, ids, services.clock.now())
 
         services.store.write(touch)
     return page
 
 
-def index(services: Services, place: FilePlace, *, include: str | None = None) -> int:
-    """Keep the text of a project's files for search by meaning; return how many were read."""
-    _refuse_nowhere(place)
-    roots = roots_of(services, place)
+def index_files(services: Services, request: IndexFilesRequest) -> int:
+    """Store the text of a project's files for search; return how many were read."""
+    place = _require_project(request.project)
+    roots = _readable_roots(services, place, request.roots)
     project_id = services.store.write(
-        lambda tables: ensure_place(tables, place.where, services.clock).project_id
+        lambda tables: ensure_place(tables, place, services.clock).project_id
     )
-    kept = [_kept(services, text, project_id) for text in _walked(roots, include)]
+    texts = _read_files(roots, request.include)
+    files = [_stored_file(services, text, project_id) for text in texts]
     now = services.clock.now()
-    for start in range(0, len(kept), AT_ONCE):  # others may write in between
-        services.store.write(partial(_put, kept[start : start + AT_ONCE], now))
-    reals = real_folders(roots)
 
-    def drop_gone(tables: Tables) -> None:
+    def save(tables: Tables, batch: Sequence[StoredFile]) -> None:
+        for file in batch:
+            tables.files.save(file, now)
+
+    for start in range(0, len(files), BATCH_FILES):  # other writers get their turn in between
+        batch = files[start : start + BATCH_FILES]
+        services.store.write(lambda tables, batch=batch: save(tables, batch))  # type: ignore[misc]
+    folders = real_folders(roots)
+
+    def delete_missing(tables: Tables) -> None:
         for file_id, path in tables.files.paths_of(project_id or ""):
-            inside = any(Path(path).is_relative_to(root) for root in reals)
-            if inside and not Path(path).exists():
-                _drop(tables, file_id)
+            is_inside = any(Path(path).is_relative_to(folder) for folder in folders)
+            if is_inside and not Path(path).exists():
+                _delete(tables, file_id)
 
-    services.store.write(drop_gone)
-    return len(kept)
+    services.store.write(delete_missing)
+    return len(files)
 
 
-def forget(services: Services, place: FilePlace, paths: Sequence[object] | None) -> int:
-    """Remove what is kept of a project's files, of all or of some; return how many."""
-    _refuse_nowhere(place)
-    wanted = None if paths is None else {str(path) for path in paths}
+def forget_files(services: Services, request: ForgetFilesRequest) -> int:
+    """Delete the stored text of a project's files, of all or of some; return how many."""
+    place = _require_project(request.project)
+    paths = None if request.paths is None else set(request.paths)
 
     def write(tables: Tables) -> int:
-        project_id = find_viewer(tables, place.where).project_id or ""
-        known = tables.files.paths_of(project_id)
-        going = [
+        project_id = find_viewer(tables, place).project_id or ""
+        file_ids = [
             file_id
-            for file_id, path in known
-            if wanted is None or any(path == one or path.endswith(f"/{one}") for one in wanted)
+            for file_id, stored_path in tables.files.paths_of(project_id)
+            if paths is None
+            or any(stored_path == path or stored_path.endswith(f"/{path}") for path in paths)
         ]
-        for file_id in going:
-            _drop(tables, file_id)
-        return len(going)
+        for file_id in file_ids:
+            _delete(tables, file_id)
+        return len(file_ids)
 
     return services.store.write(write)
 
 
-def _put(files: Sequence[StoredFile], now: datetime, tables: Tables) -> None:
-    for file in files:
-        tables.files.save(file, now)
-
-
-def _drop(tables: Tables, file_id: str) -> None:
-    for file in tables.files.get_many([file_id]):
-        tables.files.delete(file)
-
-
-def _refuse_nowhere(place: FilePlace) -> None:
-    if place.where.project is None:
-        raise InvalidInput("whose files? pass project=…: what is kept of files is its project's")
-
-
-def search(
-    services: Services, place: FilePlace, query: object, *, limit: object = 5
-) -> list[FileHit]:
-    """Return the files that answer *query*, by words and meaning, among those read before."""
-    asked = validate.query_of(query)
-    most = validate.count_of("limit", limit, most=limits.MAX_LIMIT)
-    if not asked.strip():
+def search_files(services: Services, request: SearchFilesRequest) -> list[FileHit]:
+    """Return the stored files that match the query by words and embedding, best first."""
+    query = validate.query_of(request.query)
+    if not query.strip():
         return []
-    _refuse_nowhere(place)
-    meaning, _ = query_vector(services, asked)
+    place = _require_project(request.project)
+    vector, _ = query_vector(services, query)
     with services.store.read() as tables:
-        meaning = refresh_query_vector(services, tables, asked, meaning)
-        owner = Owner(Scope.PROJECT, find_viewer(tables, place.where).project_id or "")
+        vector = refresh_query_vector(services, tables, query, vector)
+        owner = Owner(Scope.PROJECT, find_viewer(tables, place).project_id or "")
         partitions = tables.word_index.partitions(ItemKind.FILE, [owner])
 
-        def admit(item_ids: Iterable[int]) -> list[_Numbered]:
+        def admit(item_ids: Iterable[int]) -> list[_IndexedFile]:
             return [
-                _Numbered(item_id, file_id)
+                _IndexedFile(item_id, file_id)
                 for item_id, file_id in tables.files.file_ids_of(item_ids).items()
             ]
 
-        ranked = rank_text_items(tables, asked, partitions, admit, meaning, limit=most)
-        files = tables.files.get_many([one.item.id for _, one in ranked])
+        ranked = rank_text_items(tables, query, partitions, admit, vector, limit=request.limit)
+        files = tables.files.get_many([candidate.item.id for _, candidate in ranked])
     scores = {candidate.item.id: score for score, candidate in ranked}
-    log_items(services, "search_files", asked, "file", scores)
+    log_items(services, "search_files", query, "file", scores)
     return [
         FileHit(
             path=file.path,
@@ -259,90 +232,102 @@ def search(
 
 
 @dataclass(frozen=True)
-class _Numbered:
-    """A file with the number by which indexes know it."""
+class _IndexedFile:
+    """A file with the integer id it has in the indexes."""
 
     item_id: int
     id: str
 
 
-def _walked(roots: Sequence[Path], include: str | None) -> list[FileText]:
-    """Read the text files below *roots* that are wanted; what is no text is passed over."""
-    wanted = glob_matcher(include) if include else None
-    texts: list[FileText] = []
-    for met in walk(roots):
-        if not isinstance(met, Met) or (wanted and not wanted(met.name)):
-            continue
-        if len(texts) == MOST_INDEXED:
+def _readable_roots(
+    services: Services, place: RequestPlace, roots: Sequence[str]
+) -> tuple[Path, ...]:
+    """Return the folders that may be read: *roots*, else the project's folder."""
+    folders = [Path(root) for root in roots]
+    if not folders:
+        root = project_root(services.store, place)
+        if root is None:
             raise InvalidInput(
-                f"there are more than {MOST_INDEXED:,} files; narrow them with include='*.py'"
+                "which folder may be read? pass roots=[…], or project=PATH for the project's"
             )
-        read = read_real(met.path, met.root)
-        if isinstance(read, FileText):
-            texts.append(read)
+        folders = [root]
+    return tuple(require_readable(folder, services.readable_folders) for folder in folders)
+
+
+def _require_project(project: str | None) -> RequestPlace:
+    if project is None:
+        raise InvalidInput("whose files? pass project=…: stored files belong to a project")
+    return RequestPlace.of(project)
+
+
+def _read_files(roots: Sequence[Path], include: str | None) -> list[FileText]:
+    """Return the text files below *roots* that match *include*; other files are skipped."""
+    is_included = glob_matcher(include or None)
+    texts: list[FileText] = []
+    for entry in walk(roots):
+        if not isinstance(entry, FileToSearch) or not is_included(entry.name):
+            continue
+        if len(texts) == MAX_INDEXED_FILES:
+            raise InvalidInput(
+                f"there are more than {MAX_INDEXED_FILES:,} files; narrow them with include='*.py'"
+            )
+        text = read_file(entry.path, entry.root)
+        if isinstance(text, FileText):
+            texts.append(text)
     return texts
 
 
-def _request(request: object) -> tuple[str, int, int | None]:
-    if isinstance(request, str | Path):
-        return str(request), 0, None
-    if not isinstance(request, Mapping):
-        raise InvalidInput("each file must be a path, or a dict of path, offset and length")
-    unknown = sorted(set(request) - {"path", "offset", "length"})
-    if unknown or not isinstance(request.get("path"), str | Path):
-        raise InvalidInput("each file must be a path, or a dict of path, offset and length")
-    offset = validate.count_of("offset", request.get("offset", 0), least=0, most=10**9)
-    length = request.get("length")
-    checked = None if length is None else validate.count_of("length", length, most=10**9)
-    return str(request["path"]), offset, checked
-
-
-def _kept(services: Services, text: FileText, project_id: str | None) -> StoredFile:
-    # Without a project nobody owns its text: only that it is open is noted.
-    if project_id is None:
-        return StoredFile(services.clock.new_id(), None, str(text.path), "", sha256_hex(""))
-    # Twice as much is looked at, so that no secret is cut in half before it is known as one.
-    content = redact(text.text[: 2 * KEPT_CHARS], keep_lines=True).text[:KEPT_CHARS]
+def _stored_file(services: Services, text: FileText, project_id: str | None) -> StoredFile:
+    # Without a project nobody owns the text: only that the file is open is stored. Twice as many
+    # characters are redacted as are stored, so that the cut does not hide half a secret.
+    content = ""
+    if project_id is not None:
+        content = redact(text.text[: 2 * MAX_STORED_CHARS], keep_lines=True).text
+        content = content[:MAX_STORED_CHARS]
     return StoredFile(
         services.clock.new_id(), project_id, str(text.path), content, sha256_hex(content)
     )
 
 
-def _values(opened_now: Sequence[OpenFileWindow]) -> list[OpenFile]:
+def _delete(tables: Tables, file_id: str) -> None:
+    for file in tables.files.get_many([file_id]):
+        tables.files.delete(file)
+
+
+def _open_files(windows: Sequence[OpenFileWindow]) -> list[OpenFile]:
     return [
         OpenFile(
-            path=one.path,
+            path=window.path,
             root="",
-            first_line=one.first_line + 1,
-            last_line=one.last_line,
-            opened_at=one.last_accessed_at,
-            last_accessed_at=one.last_accessed_at,
+            first_line=window.first_line + 1,
+            last_line=window.last_line,
+            opened_at=window.last_accessed_at,
+            last_accessed_at=window.last_accessed_at,
         )
-        for one in opened_now
+        for window in windows
     ]
 
 
-def _open_path(path: object, here: Mapping[str, str]) -> str:
-    wanted = str(path)
-    for known in here:
-        if known == wanted:
-            return known
-    ending = [known for known in here if known.endswith(f"/{wanted.removeprefix('./')}")]
+def _open_path(path: str, open_paths: Mapping[str, str]) -> str:
+    """Return the open path that *path* names, whole or by its end."""
+    if path in open_paths:
+        return path
+    ending = [known for known in open_paths if known.endswith(f"/{path.removeprefix('./')}")]
     if len(ending) == 1:
         return ending[0]
     if ending:
-        raise InvalidInput(f"{wanted} may be any of {', '.join(ending)}; name one whole")
-    listed = ", ".join(sorted(here)) or "nothing"
-    raise NotFound(f"{wanted} is not open; open are {listed}")
+        raise InvalidInput(f"{path} may be any of {', '.join(ending)}; write the whole path of one")
+    listed = ", ".join(sorted(open_paths)) or "none"
+    raise NotFound(f"{path} is not open; open files: {listed}")
 
 
-def _gone(path: str, why: str) -> FileWindow:
-    return FileWindow(path=path, first_line=1, last_line=0, total_lines=0, text=f"({why})")
+def _unreadable_window(path: str, reason: str) -> FileWindow:
+    return FileWindow(path=path, first_line=1, last_line=0, total_lines=0, text=f"({reason})")
 
 
 def _excerpt(content: str, words: Sequence[str]) -> str:
-    """Return the lines around the first word that matched, or how the file begins."""
+    """Return the text around the first word that matched, or the beginning of the file."""
     lowered = content.lower()
-    places = [at for word in words if (at := lowered.find(word.lower())) >= 0]
-    start = max(min(places, default=0) - SHOWN_CHARS // 4, 0)
-    return content[start : start + SHOWN_CHARS].strip()
+    positions = [at for word in words if (at := lowered.find(word.lower())) >= 0]
+    start = max(min(positions, default=0) - EXCERPT_CHARS // 4, 0)
+    return content[start : start + EXCERPT_CHARS].strip()

@@ -23,7 +23,7 @@ from recollect.domain.project import (
 )
 from recollect.domain.scope import Viewer
 from recollect.errors import NotFound
-from recollect.service.disk.git import find_checkout
+from recollect.service.disk.git_checkout import find_checkout
 from recollect.service.services import Services
 from recollect.service.validate import looks_like_an_id, name_of, plain_name, text_of
 from recollect.store.protocol import Store, Tables

@@ -1,31 +1,31 @@
-"""Find skills by words and by meaning: few and small, they are compared as they stand on disk."""
+"""Search skills by words and by embedding. They are few, so they are read and compared on disk."""
 
 from collections.abc import Sequence
 
-from recollect.domain import limits
-from recollect.domain.skill import Skill, SkillHit, SkillReport
+from recollect.domain.skill import Skill, SkillHit
 from recollect.errors import EmbedderUnavailable
 from recollect.service import validate
+from recollect.service.place_lookup import RequestPlace
 from recollect.service.services import Services
+from recollect.service.skills import find_skills
 from recollect.text.search_words import STOP_WORDS, searchable_text
+from recollect.wire.requests.skills import SearchSkillsRequest
 
 WORDS_SHARE = 0.4
 LEAST_SIMILARITY = 0.25
 SHOWN_CHARS = 1_000  # of a skill: its description and how it begins
 
 
-def search(
-    services: Services, query: object, report: SkillReport, *, limit: object = 10
-) -> list[SkillHit]:
-    """Return the skills that answer *query*, best first."""
-    wanted = validate.query_of(query)
-    most = validate.count_of("limit", limit, most=limits.MAX_LIMIT)
-    words = _words(wanted)
-    if not words or not report.skills:
+def search_skills(services: Services, request: SearchSkillsRequest) -> list[SkillHit]:
+    """Return the skills that match the query, best first."""
+    skills = find_skills(services, RequestPlace.of(request.project)).skills
+    query = validate.query_of(request.query)
+    words = _words(query)
+    if not words or not skills:
         return []
-    near = _nearness(services, wanted, [_told(skill) for skill in report.skills])
+    similarities = _similarities(services, query, [_embedded_text(skill) for skill in skills])
     hits = []
-    for skill, similarity in zip(report.skills, near, strict=True):
+    for skill, similarity in zip(skills, similarities, strict=True):
         matched = sorted(words & _words(f"{skill.name} {skill.description} {' '.join(skill.tags)}"))
         share = len(matched) / len(words)
         if not matched and (similarity or 0.0) < LEAST_SIMILARITY:
@@ -33,14 +33,14 @@ def search(
         meaning = share if similarity is None else max(similarity, 0.0)
         score = round(WORDS_SHARE * share + (1 - WORDS_SHARE) * meaning, 6)
         hits.append(SkillHit(skill=skill, score=score, matched_words=tuple(matched)))
-    return sorted(hits, key=lambda hit: (-hit.score, hit.skill.name))[:most]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.skill.name))[: request.limit]
 
 
-def _nearness(services: Services, query: str, texts: Sequence[str]) -> Sequence[float | None]:
+def _similarities(services: Services, query: str, texts: Sequence[str]) -> Sequence[float | None]:
     indexer = services.indexer()
     if indexer is None:
         return [None] * len(texts)
-    # NumPy is loaded by a question, not with the verbs.
+    # Imported here: NumPy is loaded by a search, not by other verbs.
     from recollect.engine.embed_pending import call_embedder
 
     try:
@@ -49,11 +49,11 @@ def _nearness(services: Services, query: str, texts: Sequence[str]) -> Sequence[
         rows = call_embedder(embedder.embed, list(texts))
     except EmbedderUnavailable:
         return [None] * len(texts)
-    found: list[float | None] = (rows @ vector).tolist()
-    return found
+    similarities: list[float | None] = (rows @ vector).tolist()
+    return similarities
 
 
-def _told(skill: Skill) -> str:
+def _embedded_text(skill: Skill) -> str:
     return f"{skill.name.replace('-', ' ')}. {skill.description}\n{skill.body}"[:SHOWN_CHARS]
 
 

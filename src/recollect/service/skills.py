@@ -1,9 +1,8 @@
 """
-Skills of agents: what there is, what an agent has loaded, what it learnt.
+List, load and learn skills.
 
-Skills live in folders; what an agent loaded is kept in the store as it was, and its blocks `skills`
-(the catalogue) and `loaded_skills` (the texts) are written by the system whenever that changes, in
-the same transaction.
+Skills are folders on disk. The text of a loaded skill is stored as it was, and the agent's blocks
+`skills` (the catalogue) and `loaded_skills` (the texts) are written in the same transaction.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from recollect.domain import limits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
 from recollect.domain.block import Block, BlockAuthor, edit_block, replace_all
 from recollect.domain.conversation import Message
@@ -34,11 +32,10 @@ from recollect.engine.learn.skill_prompt import (
     draft_prompt,
 )
 from recollect.errors import InvalidInput, NotFound
-from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
 from recollect.service.block_writing import add_block, change_of, default_block, save_version
-from recollect.service.disk.roots import within_reach
+from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.disk.skill_folders import discover, save_skill
 from recollect.service.place_lookup import RequestPlace, ensure_place, project_root
 from recollect.service.services import Services
@@ -47,115 +44,120 @@ from recollect.store.values import StoredSkill
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.redact import redact
 from recollect.text.skill_file import name_problem, parse_skill, render_skill
+from recollect.wire.requests.skills import (
+    LearnSkillRequest,
+    ListLoadedSkillsRequest,
+    ListSkillsRequest,
+    LoadSkillRequest,
+    RefreshSkillsRequest,
+    UnloadSkillRequest,
+)
 
 CATALOGUE, LOADED = "skills", "loaded_skills"
 GLOBAL_FOLDER, PROJECT_FOLDER = Path(".letta-memory/skills"), Path(".skills")
-MOST_MESSAGES = 10_000  # of a conversation that is learnt from, its last ones
+MOST_MESSAGES = 10_000  # the newest of a conversation, to learn a skill from
 RULES = "rules"
 
 T = TypeVar("T")
 
 
-def found(services: Services, project: RequestPlace) -> SkillReport:
-    """Return the skills there are for somebody who works in a project."""
-    root = project_root(services.store, project)
-    return discover(root and within_reach(root, services.reach), home=Path.home())
+def list_skills(services: Services, request: ListSkillsRequest) -> SkillReport:
+    """Return the skills that are available in a project."""
+    return find_skills(services, RequestPlace.of(request.project))
 
 
-def loaded(services: Services, agent: object) -> list[LoadedSkill]:
+def find_skills(services: Services, place: RequestPlace) -> SkillReport:
+    """Return the bundled, global and project's skills."""
+    root = project_root(services.store, place)
+    return discover(root and require_readable(root, services.readable_folders), home=Path.home())
+
+
+def list_loaded_skills(services: Services, request: ListLoadedSkillsRequest) -> list[LoadedSkill]:
     """Return the skills an agent has in use, in the order of loading."""
     with services.store.read() as tables:
-        return _loaded(tables, require_agent(tables, agent))
+        return _loaded_skills(tables, require_agent(tables, request.agent))
 
 
-def load(services: Services, agent: object, name: object, project: RequestPlace) -> LoadedSkill:
-    """Give a skill to an agent, as it stands in its folder now."""
-    report = found(services, project)
-    skill = _named(report, name)
+def load_skill(services: Services, request: LoadSkillRequest) -> LoadedSkill:
+    """Give a skill to an agent, with its present text."""
+    place = RequestPlace.of(request.project)
+    report = find_skills(services, place)
+    skill = _skill_named(report, request.name)
     now = services.clock.now()
 
     def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
-        who = require_agent(tables, agent)
+        agent = require_agent(tables, request.agent)
         project_id = None
         if skill.origin is SkillOrigin.PROJECT:
-            project_id = ensure_place(tables, project, services.clock).project_id
-        kept = _kept(services.clock.new_id(), skill, project_id)
-        for other, _ in tables.skills.loaded_by(who.id):
+            project_id = ensure_place(tables, place, services.clock).project_id
+        stored = _stored_skill(services.clock.new_id(), skill, project_id)
+        for other, _ in tables.skills.loaded_by(agent.id):
             if other.name == skill.name:
-                tables.skills.unload(who.id, other.id)
-        tables.skills.load(who.id, tables.skills.save(kept, now), now)
-        written = _keep_blocks(services, tables, who, report, project, now)
-        return LoadedSkill(skill=skill, loaded_at=now), written
+                tables.skills.unload(agent.id, other.id)
+        tables.skills.load(agent.id, tables.skills.save(stored, now), now)
+        blocks = _write_blocks(services, tables, agent, report, place)
+        return LoadedSkill(skill=skill, loaded_at=now), blocks
 
-    return _told(services, *services.store.write(write))
+    return _notify(services, *services.store.write(write))
 
 
-def unload(services: Services, agent: object, name: object, project: RequestPlace) -> LoadedSkill:
+def unload_skill(services: Services, request: UnloadSkillRequest) -> LoadedSkill:
     """Take a skill from an agent."""
-    report = found(services, project)
+    place = RequestPlace.of(request.project)
+    report = find_skills(services, place)
 
     def write(tables: Tables) -> tuple[LoadedSkill, list[Block]]:
-        who = require_agent(tables, agent)
-        for kept, loaded_at in tables.skills.loaded_by(who.id):
-            if kept.name == name:
-                tables.skills.unload(who.id, kept.id)
-                written = _keep_blocks(services, tables, who, report, project, services.clock.now())
-                return LoadedSkill(skill=_skill(kept), loaded_at=loaded_at), written
-        names = ", ".join(kept.name for kept, _ in tables.skills.loaded_by(who.id)) or "none"
-        raise NotFound(f"agent {who.name!r} has no skill {name!r} loaded; it has {names}")
+        agent = require_agent(tables, request.agent)
+        for stored, loaded_at in tables.skills.loaded_by(agent.id):
+            if stored.name == request.name:
+                tables.skills.unload(agent.id, stored.id)
+                blocks = _write_blocks(services, tables, agent, report, place)
+                return LoadedSkill(skill=_parse_stored(stored), loaded_at=loaded_at), blocks
+        names = ", ".join(stored.name for stored, _ in tables.skills.loaded_by(agent.id)) or "none"
+        raise NotFound(f"agent {agent.name!r} has no skill {request.name!r} loaded; it has {names}")
 
-    return _told(services, *services.store.write(write))
+    return _notify(services, *services.store.write(write))
 
 
-def refresh(services: Services, agent: object, project: RequestPlace) -> SkillReport:
-    """Write an agent's catalogue of skills anew, and take loaded ones as they stand now."""
-    report = found(services, project)
-    here = {skill.name: skill for skill in report.skills}
-    now = services.clock.now()
+def refresh_skills(services: Services, request: RefreshSkillsRequest) -> SkillReport:
+    """Write an agent's catalogue of skills anew, and update loaded ones to their present text."""
+    place = RequestPlace.of(request.project)
+    report = find_skills(services, place)
+    by_name = {skill.name: skill for skill in report.skills}
 
     def write(tables: Tables) -> tuple[SkillReport, list[Block]]:
-        who = require_agent(tables, agent)
-        for kept, loaded_at in tables.skills.loaded_by(who.id):
-            current = here.get(kept.name)
-            if current is not None and (current.origin, current.path) == (kept.origin, kept.path):
-                tables.skills.unload(who.id, kept.id)
-                anew = _kept(services.clock.new_id(), current, kept.project_id)
-                tables.skills.load(who.id, tables.skills.save(anew, now), loaded_at)
-        return report, _keep_blocks(services, tables, who, report, project, now)
+        agent = require_agent(tables, request.agent)
+        for stored, loaded_at in tables.skills.loaded_by(agent.id):
+            skill = by_name.get(stored.name)
+            if skill is not None and (skill.origin, skill.path) == (stored.origin, stored.path):
+                tables.skills.unload(agent.id, stored.id)
+                updated = _stored_skill(services.clock.new_id(), skill, stored.project_id)
+                skill_id = tables.skills.save(updated, services.clock.now())
+                tables.skills.load(agent.id, skill_id, loaded_at)
+        return report, _write_blocks(services, tables, agent, report, place)
 
-    return _told(services, *services.store.write(write))
+    return _notify(services, *services.store.write(write))
 
 
-def learn(
-    services: Services,
-    conversation: object,
-    name: object,
-    *,
-    project: RequestPlace,
-    title: object = "",
-    save: object = "project",
-    overwrite: bool = False,
-) -> LearntSkill:
+def learn_skill(services: Services, request: LearnSkillRequest) -> LearntSkill:
     """Draft a skill from a conversation and save it to the project's or the user's folder."""
-    if save not in ("project", "global", ""):
-        raise InvalidInput(f"save {save!r} is not known; use project, global or '' for nowhere")
-    named = validate.text_of("name", name, most=limits.MAX_NAME).strip()
-    if problem := name_problem(named):
+    name = request.name.strip()
+    if problem := name_problem(name):
         raise InvalidInput(problem)
-    headed = validate.text_of("title", title, most=limits.MAX_TITLE)
+    place = RequestPlace.of(request.project)
     with services.store.read() as tables:
-        said = require_conversation(tables, conversation)
-        back = tables.messages.page_back(said.id, before=2**53, limit=MOST_MESSAGES)
-        home = tables.projects.project(said.project_id) if said.project_id else None
-    draft, made_by, notes = _draft(services, back[::-1], named, headed)
-    about = {"learnt_from": f"conversation {said.id}", "made_by": made_by}
+        conversation = require_conversation(tables, request.conversation)
+        newest = tables.messages.page_back(conversation.id, before=2**53, limit=MOST_MESSAGES)
+        if place.project is None and conversation.project_id:
+            project = tables.projects.project(conversation.project_id)
+            place = RequestPlace(project=project.name if project else None)
+    draft, made_by, notes = _draft(services, newest[::-1], name, request.title)
+    about = {"learnt_from": f"conversation {conversation.id}", "made_by": made_by}
     content = render_skill(draft.name, draft.description, draft.body, metadata=about)
     path = ""
-    if save:
-        where = project if project.project or home is None else RequestPlace(project=home.name)
-        path = str(
-            save_skill(_folder(services, str(save), where), content, named, overwrite=overwrite)
-        )
+    if request.save:
+        folder = _folder(services, request.save, place)
+        path = str(save_skill(folder, content, name, overwrite=request.overwrite))
     return LearntSkill(draft=draft, content=content, path=path, made_by=made_by, notes=notes)
 
 
@@ -172,19 +174,19 @@ def _draft(
             max_tokens=MAX_ANSWER_TOKENS,
         )
         if answer.text:
-            written = draft_from_answer(answer.text, messages, name=name, title=title)
-            if written is not None:
-                return written, answer.model, notes
-        why = answer.failure or "its answer rested on no message"
-        notes = (f"drafted without the language model: {why}",)
+            draft = draft_from_answer(answer.text, messages, name=name, title=title)
+            if draft is not None:
+                return draft, answer.model, notes
+        reason = answer.failure or "its answer rested on no message"
+        notes = (f"drafted without the language model: {reason}",)
     return draft_skill(messages, name=name, title=title), RULES, notes
 
 
-def _folder(services: Services, save: str, where: RequestPlace) -> Path:
+def _folder(services: Services, save: str, place: RequestPlace) -> Path:
     if save == "global":
-        return within_reach(Path.home() / GLOBAL_FOLDER, services.reach)
-    root = project_root(services.store, where)
-    if root is None or not within_reach(root, services.reach).is_dir():
+        return require_readable(Path.home() / GLOBAL_FOLDER, services.readable_folders)
+    root = project_root(services.store, place)
+    if root is None or not require_readable(root, services.readable_folders).is_dir():
         raise InvalidInput(
             "where is the project's folder? pass project=PATH of one that exists, or "
             "save='global' for every project"
@@ -195,7 +197,7 @@ def _folder(services: Services, save: str, where: RequestPlace) -> Path:
     return folder
 
 
-def _named(report: SkillReport, name: object) -> Skill:
+def _skill_named(report: SkillReport, name: str) -> Skill:
     for skill in report.skills:
         if skill.name == name:
             return skill
@@ -203,7 +205,7 @@ def _named(report: SkillReport, name: object) -> Skill:
     raise NotFound(f"there is no skill {name!r} here; there are {names}")
 
 
-def _kept(skill_id: str, skill: Skill, project_id: str | None) -> StoredSkill:
+def _stored_skill(skill_id: str, skill: Skill, project_id: str | None) -> StoredSkill:
     content = redact(skill.content, keep_lines=True).text
     return StoredSkill(
         id=skill_id,
@@ -218,34 +220,29 @@ def _kept(skill_id: str, skill: Skill, project_id: str | None) -> StoredSkill:
     )
 
 
-def _skill(kept: StoredSkill) -> Skill:
-    files = kept.metadata.get("files", ())
+def _parse_stored(stored: StoredSkill) -> Skill:
+    files = tuple(stored.metadata.get("files", ()))
     return parse_skill(
-        kept.content, folder=kept.name, origin=kept.origin, path=kept.path, files=tuple(files)
+        stored.content, folder=stored.name, origin=stored.origin, path=stored.path, files=files
     )
 
 
-def _loaded(tables: Tables, agent: Agent) -> list[LoadedSkill]:
+def _loaded_skills(tables: Tables, agent: Agent) -> list[LoadedSkill]:
     return [
-        LoadedSkill(skill=_skill(kept), loaded_at=loaded_at)
-        for kept, loaded_at in tables.skills.loaded_by(agent.id)
+        LoadedSkill(skill=_parse_stored(stored), loaded_at=loaded_at)
+        for stored, loaded_at in tables.skills.loaded_by(agent.id)
     ]
 
 
-def _keep_blocks(
-    services: Services,
-    tables: Tables,
-    agent: Agent,
-    report: SkillReport,
-    project: RequestPlace,
-    now: datetime,
+def _write_blocks(
+    services: Services, tables: Tables, agent: Agent, report: SkillReport, place: RequestPlace
 ) -> list[Block]:
-    """Write both blocks as they should be; return those that changed."""
+    """Write the catalogue and the loaded texts; return the blocks that changed."""
     tables.skills.drop_unused()
-    catalogue = "\n".join(f"- {one.name}: {_line(one.description)}" for one in report.skills)
-    texts = "\n\n".join(_text(one.skill) for one in _loaded(tables, agent))
+    catalogue = "\n".join(f"- {skill.name}: {_line(skill.description)}" for skill in report.skills)
+    texts = "\n\n".join(_text(loaded.skill) for loaded in _loaded_skills(tables, agent))
     attached = {block.label: block for block in tables.blocks.attached_to(agent.id)}
-    written = []
+    changed = []
     for label, value in ((CATALOGUE, redact(catalogue).text), (LOADED, texts)):
         block = attached.get(label)
         if block is None:
@@ -255,27 +252,28 @@ def _keep_blocks(
             add_block(tables, block, by=BlockAuthor.SYSTEM, reason="made for skills")
             tables.blocks.attach(agent.id, block)
         if block.scope is not Scope.AGENT:
-            continue  # shared under that label: it is not ours to write
-        if label == CATALOGUE and project.project is None and block.value:
-            continue  # seen from nowhere, a project's skills are missing, not gone
+            continue  # a shared block with that label, which this must not overwrite
+        if label == CATALOGUE and place.project is None and block.value:
+            continue  # without a project its skills are not listed, but still exist
         if block.value != value:
-            written.append(_write_block(tables, block, value, now))
-    return written
+            changed.append(_write_block(tables, block, value, services.clock.now()))
+    return changed
 
 
-def _told(services: Services, result: T, written: Sequence[Block]) -> T:
-    """Tell listeners of the blocks that changed, now that they are on disk."""
-    for block in written:
+def _notify(services: Services, result: T, changed: Sequence[Block]) -> T:
+    """Notify listeners of the changed blocks after the commit, and return *result*."""
+    for block in changed:
         services.listeners.notify(change_of(block, BlockAuthor.SYSTEM))
     return result
 
 
 def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> Block:
-    # A skill is as long as it is: the limit is for those who write by hand.
-    roomy = block if block.limit is None else replace(block, limit=max(block.limit, len(value)))
-    kept = edit_block(roomy, replace_all(value), by=BlockAuthor.SYSTEM, at=now)
-    save_version(tables, kept, by=BlockAuthor.SYSTEM, reason="the skills changed")
-    return kept
+    # The limit is for edits by hand; the system writes a skill whole.
+    if block.limit is not None:
+        block = replace(block, limit=max(block.limit, len(value)))
+    edited = edit_block(block, replace_all(value), by=BlockAuthor.SYSTEM, at=now)
+    save_version(tables, edited, by=BlockAuthor.SYSTEM, reason="the skills changed")
+    return edited
 
 
 def _text(skill: Skill) -> str:

@@ -41,8 +41,8 @@ from recollect.retrieval.search_candidates import QueryVector
 from recollect.service import read, validate
 from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
 from recollect.service.disk.file_history import file_history
-from recollect.service.disk.git import find_checkout
-from recollect.service.disk.roots import within_reach
+from recollect.service.disk.git_checkout import find_checkout
+from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.place_lookup import find_agent, find_viewer, place_of
 from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
@@ -300,7 +300,7 @@ def _file_lines(services: Services, request: ContextForRequest) -> tuple[BundleL
     """Return the current file and its last commits, a line each."""
     if request.file is None:
         return ()
-    path = within_reach(_absolute(request.file), services.readable_folders)
+    path = require_readable(_absolute(request.file), services.readable_folders)
     root = find_checkout(path).root
     resolved = path.resolve()
     name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved.name

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from recollect.domain.file import Commit
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.disk.git import find_checkout
-from recollect.service.disk.roots import confined
+from recollect.service.disk.git_checkout import find_checkout
+from recollect.service.disk.allowed_roots import allowed_path
 from recollect.service.validate import count_of
 from recollect.text.redact import redact
 
@@ -43,7 +43,7 @@ def file_history(path: Path, *, roots: Sequence[Path], limit: int = 5) -> tuple[
     """
     limit = count_of("limit", limit, most=MAX_COMMITS)
     try:
-        real = confined(path, roots)
+        real = allowed_path(path, roots)
     except NotFound:
         return ()
     try:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from recollect.domain.file import GrepMatch, GrepPage
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.disk.expression import Expression
-from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, Why, read_real
-from recollect.service.disk.roots import Located, located
-from recollect.service.disk.walk import Met, PassedOver, Reason, walk, walk_folder
+from recollect.service.disk.safe_regex import SafeRegex
+from recollect.service.disk.safe_read import MAX_FILE_BYTES, FileText, UnreadFile, UnreadReason, read_file
+from recollect.service.disk.allowed_roots import AllowedPath, locate
+from recollect.service.disk.file_walk import FileToSearch, SkippedEntry, SkipReason, walk, walk_folder
 from recollect.service.validate import count_of
 from recollect.text.glob_matcher import glob_matcher
 from recollect.text.line_windows import split_lines, trim_line
@@ -45,11 +45,11 @@ class GrepLimits:
 
 
 _WHY = {
-    Why.MISSING: "files that went away meanwhile",
-    Why.NO_FILE: Reason.SPECIAL.value,
-    Why.BINARY: "binary files",
-    Why.CHANGED: "files that became links meanwhile",
-    Why.UNREADABLE: Reason.UNREADABLE.value,
+    UnreadReason.MISSING: "files that went away meanwhile",
+    UnreadReason.NO_FILE: SkipReason.SPECIAL.value,
+    UnreadReason.BINARY: "binary files",
+    UnreadReason.CHANGED: "files that became links meanwhile",
+    UnreadReason.UNREADABLE: SkipReason.UNREADABLE.value,
 }
 
 
@@ -70,17 +70,17 @@ def grep(
     *include*: a glob such as `*.py` or `src/**/*.ts`. *timer*: seconds, for the time limit.
     """
     limits = limits or GrepLimits()
-    expression = Expression(pattern)
+    expression = SafeRegex(pattern)
     is_meant = glob_matcher(include)
     context_lines = count_of("context_lines", context_lines, least=0, most=MAX_CONTEXT_LINES)
     offset = count_of("offset", offset, least=0, most=limits.matches)
     search = _GrepRun(expression, context_lines, limits, timer)
-    for one in walk(roots) if paths is None else _named(paths, roots):
+    for one in walk(roots) if paths is None else _files_at(paths, roots):
         if search.is_over():
             break
         if isinstance(one, str):
             search.refused.append(one)
-        elif (isinstance(one, PassedOver) and one.is_folder) or is_meant(one.name):
+        elif (isinstance(one, SkippedEntry) and one.is_folder) or is_meant(one.name):
             search.meet(one)
     end = offset + limits.per_page
     return GrepPage(
@@ -95,12 +95,12 @@ def grep(
     )
 
 
-def _named(paths: Sequence[str | Path], roots: Sequence[Path]) -> Iterator[Met | PassedOver | str]:
+def _files_at(paths: Sequence[str | Path], roots: Sequence[Path]) -> Iterator[FileToSearch | SkippedEntry | str]:
     """Return what *paths* lead to, in order, each file once; a sentence where one leads nowhere."""
-    places: dict[Path, Located] = {}
+    places: dict[Path, AllowedPath] = {}
     for path in paths:
         try:
-            place = located(path, roots)
+            place = locate(path, roots)
         except (InvalidInput, NotFound) as error:
             yield str(error)
         else:
@@ -108,28 +108,28 @@ def _named(paths: Sequence[str | Path], roots: Sequence[Path]) -> Iterator[Met |
     met: set[Path] = set()
     for _, place in sorted(places.items()):
         for one in _at(place):
-            if isinstance(one, PassedOver) or one.path not in met:
+            if isinstance(one, SkippedEntry) or one.path not in met:
                 yield one
-            if isinstance(one, Met):
+            if isinstance(one, FileToSearch):
                 met.add(one.path)
 
 
-def _at(place: Located) -> Iterator[Met | PassedOver]:
+def _at(place: AllowedPath) -> Iterator[FileToSearch | SkippedEntry]:
     is_folder = place.path.is_dir()
     name = place.path.relative_to(place.root).as_posix()
-    if place.secret:
-        yield PassedOver(name, Reason.SECRET, is_folder)
+    if place.secret_reason:
+        yield SkippedEntry(name, SkipReason.SECRET, is_folder)
     elif is_folder:
         yield from walk_folder(place.path, place.root)
     else:
-        yield Met(place.path, place.root, name)
+        yield FileToSearch(place.path, place.root, name)
 
 
 @dataclass
 class _GrepRun:
     """One search while it runs: what it found, what it passed over, and whether it is over."""
 
-    expression: Expression
+    expression: SafeRegex
     context_lines: int
     limits: GrepLimits
     timer: Callable[[], float]
@@ -154,15 +154,15 @@ class _GrepRun:
             )
         return bool(self.stopped)
 
-    def meet(self, one: Met | PassedOver) -> None:
+    def meet(self, one: FileToSearch | SkippedEntry) -> None:
         """Search a file, or note why it is not searched."""
-        if isinstance(one, PassedOver):
+        if isinstance(one, SkippedEntry):
             self._pass_over(one.reason, one.name)
             return
-        read = read_real(one.path, one.root, most_bytes=self.limits.file_bytes)
-        if isinstance(read, Refusal):
+        read = read_file(one.path, one.root, most_bytes=self.limits.file_bytes)
+        if isinstance(read, UnreadFile):
             large = f"files of more than {_megabytes(self.limits.file_bytes)}"
-            self._pass_over(_WHY.get(read.why, large), one.name)
+            self._pass_over(_WHY.get(read.reason, large), one.name)
         elif self.bytes + read.size > self.limits.total_bytes:
             self.stopped = (
                 f"the search was stopped before it had read {_megabytes(self.limits.total_bytes)}, "
@@ -197,7 +197,7 @@ class _GrepRun:
             if len(line) > SEARCHED_CHARS:
                 lines[at] = line[:SEARCHED_CHARS]
                 self.cut_lines += 1
-        for found in self.expression.matching(lines):
+        for found in self.expression.matching_lines(lines):
             if self.is_over():
                 return
             match = None if found is None else self._match(file, lines, found)

@@ -154,7 +154,7 @@ def _find_in(search: _SkillScan, folder: Path, origin: SkillOrigin, *, within: P
         search.seen.add(real)
         names = sorted(name for name in os.listdir(real) if not name.startswith("."))
     except (OSError, RuntimeError, ValueError) as error:
-        search.problems.append(f"cannot read {folder} ({_why(error)}); check its permissions")
+        search.problems.append(f"cannot read {folder} ({_error_text(error)}); check its permissions")
         return
     if FILE in names:
         search.problems.append(
@@ -167,12 +167,12 @@ def _find_in(search: _SkillScan, folder: Path, origin: SkillOrigin, *, within: P
         )
     for name in names[:MOST_ENTRIES]:
         try:
-            _find_one(search, folder / name, real, origin)
+            _find_skill(search, folder / name, real, origin)
         except (OSError, RuntimeError, ValueError) as error:
-            search.problems.append(f"cannot read {folder / name} ({_why(error)}); it was skipped")
+            search.problems.append(f"cannot read {folder / name} ({_error_text(error)}); it was skipped")
 
 
-def _find_one(search: _SkillScan, folder: Path, root: Path, origin: SkillOrigin) -> None:
+def _find_skill(search: _SkillScan, folder: Path, root: Path, origin: SkillOrigin) -> None:
     real = (root / folder.name).resolve(strict=True)
     if not real.is_relative_to(root):
         search.problems.append(
@@ -192,10 +192,10 @@ def _find_one(search: _SkillScan, folder: Path, root: Path, origin: SkillOrigin)
         )
         return
     content = _content(file)
-    if isinstance(content, _Unread):
-        search.problems.append(f"{folder / FILE} {content.why}")
+    if isinstance(content, _UnreadSkill):
+        search.problems.append(f"{folder / FILE} {content.problem}")
         return
-    text, problems = _decoded(content)
+    text, problems = _decode(content)
     found, more = _files_of(real)
     skill = parse_skill(
         text, folder=folder.name, origin=origin, path=str(folder / FILE), files=found
@@ -204,18 +204,18 @@ def _find_one(search: _SkillScan, folder: Path, root: Path, origin: SkillOrigin)
 
 
 @dataclass(frozen=True)
-class _Unread:
+class _UnreadSkill:
     """Why a file was not read, in words that follow its name."""
 
-    why: str
+    problem: str
 
 
-def _content(file: Path) -> bytes | _Unread:
+def _content(file: Path) -> bytes | _UnreadSkill:
     told = file.stat()
     if not stat.S_ISREG(told.st_mode):  # a pipe would keep us waiting
-        return _Unread("is no regular file; it was skipped")
+        return _UnreadSkill("is no regular file; it was skipped")
     if told.st_size > MOST_BYTES:
-        return _Unread(
+        return _UnreadSkill(
             f"has {told.st_size:,} bytes, the most is {MOST_BYTES:,}; it was skipped. Move parts "
             "of it into files beside it"
         )
@@ -223,7 +223,7 @@ def _content(file: Path) -> bytes | _Unread:
         return opened.read(MOST_BYTES)
 
 
-def _decoded(content: bytes) -> tuple[str, list[str]]:
+def _decode(content: bytes) -> tuple[str, list[str]]:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", "replace"), ["The file is UTF-16; save it as UTF-8."]
     try:
@@ -257,13 +257,13 @@ def _walk(
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         below = folder.relative_to(root).as_posix()
-        problems.append(f"The folder {below} cannot be read ({_why(error)}); check permissions.")
+        problems.append(f"The folder {below} cannot be read ({_error_text(error)}); check permissions.")
         return
     for entry in entries:
         path = Path(entry.path)
         if entry.name.startswith(".") or entry.name == "__pycache__":
             continue
-        if entry.is_symlink() and not _stays(path, root):
+        if entry.is_symlink() and not _stays_inside(path, root):
             below = path.relative_to(root).as_posix()
             problems.append(f"{below} is a link that leads out of the skill; it was left out.")
         elif entry.is_dir(follow_symlinks=False) and depth < MOST_DEPTH:
@@ -272,12 +272,12 @@ def _walk(
             yield path
 
 
-def _stays(path: Path, root: Path) -> bool:
+def _stays_inside(path: Path, root: Path) -> bool:
     try:
         return path.resolve(strict=True).is_relative_to(root)
     except (OSError, RuntimeError):
         return False  # it leads nowhere, or in a circle
 
 
-def _why(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)

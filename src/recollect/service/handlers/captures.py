@@ -1,7 +1,7 @@
 """Handlers of the requests for captures and their progress."""
 
 from recollect.service import capture
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import captures as requests
 
 HANDLERS: Handlers = {

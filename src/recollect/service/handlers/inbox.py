@@ -1,7 +1,7 @@
 """Handlers of the requests for the inbox."""
 
 from recollect.service import inbox, review
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import inbox as requests
 
 HANDLERS: Handlers = {

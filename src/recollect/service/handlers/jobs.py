@@ -1,7 +1,7 @@
 """Handlers of the requests for jobs."""
 
 from recollect.service import jobs
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import jobs as requests
 
 HANDLERS: Handlers = {

@@ -1,7 +1,7 @@
 """Handlers of the requests for the state and maintenance of the store."""
 
 from recollect.service import maintenance
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import maintenance as requests
 
 HANDLERS: Handlers = {

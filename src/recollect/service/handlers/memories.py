@@ -1,7 +1,7 @@
 """Handlers of the requests for memories."""
 
 from recollect.service import maintenance, read, write
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import memories as requests
 
 HANDLERS: Handlers = {

@@ -1,7 +1,7 @@
 """Handlers of the requests for embedding models and calls of language models."""
 
 from recollect.service import embedding_models, jobs
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import models as requests
 
 HANDLERS: Handlers = {

@@ -10,7 +10,7 @@ from recollect.service import (
     task_context,
     write,
 )
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import recollect as requests
 
 HANDLERS: Handlers = {

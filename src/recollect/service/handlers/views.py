@@ -1,7 +1,7 @@
 """Handlers of the requests for saved searches."""
 
 from recollect.service import views
-from recollect.service.handlers.table import Handlers
+from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import views as requests
 
 HANDLERS: Handlers = {

@@ -8,7 +8,7 @@ held in stands in the transcript itself.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
 from recollect.text.transcripts import claude_code_transcript
 from recollect.text.transcripts.json_fields import is_record, text_at
 from recollect.text.transcripts.json_records import parse_json
@@ -16,7 +16,7 @@ from recollect.text.transcripts.json_records import parse_json
 HEAD_LINES = 50
 
 
-def config_folder(machine: Machine) -> Path:
+def config_folder(machine: UserEnvironment) -> Path:
     """Return where Claude Code keeps what it knows."""
     return machine.folder("CLAUDE_CONFIG_DIR", ".claude")
 
@@ -35,22 +35,22 @@ def place_of(project_folder: Path) -> str:
     return ""
 
 
-def _roots(machine: Machine) -> Sequence[Path]:
+def _roots(machine: UserEnvironment) -> Sequence[Path]:
     return [config_folder(machine) / "projects"]
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for path in matching(folder, "*/*.jsonl", "*.jsonl"):
+    for path in matching_files(folder, "*/*.jsonl", "*.jsonl"):
         if not path.name.startswith("agent-"):
             yield path
 
 
-def _read(path: Path, machine: Machine) -> Iterator[Item]:
-    for one in conversations(path, claude_code_transcript, "session of Claude Code"):
-        yield Item(transcript=one)
+def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
+    for one in read_conversations(path, claude_code_transcript, "session of Claude Code"):
+        yield ImportedConversation(transcript=one)
 
 
-SOURCE = PastSource(
+SOURCE = HistorySource(
     name="claude-code",
     about="Sessions of Claude Code (~/.claude/projects).",
     roots=_roots,

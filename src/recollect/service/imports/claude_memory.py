@@ -14,7 +14,7 @@ from pathlib import Path
 from recollect.domain.capture_event import CaptureMode
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.service.imports.claude_code import config_folder, place_of
-from recollect.service.imports.past import Item, Machine, PastSource, matching, walked
+from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, matching_files, files_with_suffix
 from recollect.text.front_matter import parse_front_matter
 from recollect.wire.material_files import read_text_file
 
@@ -25,18 +25,18 @@ _OF_HOME = ("CLAUDE.md", "rules/**/*.md", "projects/*/memory/**/*.md")
 _POINTS = re.compile(r"^\s*(?:[-*]\s+)?@\S+\s*$", re.MULTILINE)
 
 
-def _roots(machine: Machine) -> Sequence[Path]:
+def _roots(machine: UserEnvironment) -> Sequence[Path]:
     return [config_folder(machine)]
 
 
 def _files(folder: Path) -> Iterator[Path]:
     if (folder / "projects").is_dir() or folder.name == ".claude":
-        return matching(folder, *_OF_HOME)
-    of_project = list(matching(folder, *_OF_PROJECT))
-    return iter(of_project) if of_project else walked(folder, (".md", ".txt"))
+        return matching_files(folder, *_OF_HOME)
+    of_project = list(matching_files(folder, *_OF_PROJECT))
+    return iter(of_project) if of_project else files_with_suffix(folder, (".md", ".txt"))
 
 
-def _read(path: Path, machine: Machine) -> Iterator[Item]:
+def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
     text = read_text_file(path)
     matter = parse_front_matter(text) if text.startswith("---") else None
     body = _POINTS.sub("", text if matter is None or not matter.fields else matter.body)
@@ -52,14 +52,14 @@ def _read(path: Path, machine: Machine) -> Iterator[Item]:
         session=f"claude-memory {path.absolute()}"[-200:],
         folder=place,
     )
-    yield Item(
+    yield ImportedConversation(
         transcript=told,
         mode=CaptureMode.NOTE if by_user else CaptureMode.SUMMARY,
         project=project,
     )
 
 
-def _place(path: Path, machine: Machine) -> tuple[str, str]:
+def _place(path: Path, machine: UserEnvironment) -> tuple[str, str]:
     """Return the folder the notes are about, or a name for it, or neither: they hold everywhere."""
     where = path.absolute()
     home = config_folder(machine).absolute()
@@ -75,7 +75,7 @@ def _place(path: Path, machine: Machine) -> tuple[str, str]:
     return (str(where.parent), "") if path.name in _OWN else ("", "")
 
 
-SOURCE = PastSource(
+SOURCE = HistorySource(
     name="claude-memory",
     about="CLAUDE.md, Claude Code's auto-memory, and the memory tool's folder.",
     roots=_roots,

@@ -3,25 +3,25 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
 from recollect.text.transcripts import codex_transcript
 
 
-def _roots(machine: Machine) -> Sequence[Path]:
+def _roots(machine: UserEnvironment) -> Sequence[Path]:
     folder = machine.folder("CODEX_HOME", ".codex")
     return [folder / "sessions", folder / "archived_sessions"]
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    return matching(folder, "**/rollout-*.jsonl")
+    return matching_files(folder, "**/rollout-*.jsonl")
 
 
-def _read(path: Path, machine: Machine) -> Iterator[Item]:
-    for one in conversations(path, codex_transcript, "session of Codex"):
-        yield Item(transcript=one)
+def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
+    for one in read_conversations(path, codex_transcript, "session of Codex"):
+        yield ImportedConversation(transcript=one)
 
 
-SOURCE = PastSource(
+SOURCE = HistorySource(
     name="codex",
     about="Sessions of Codex (~/.codex/sessions).",
     roots=_roots,

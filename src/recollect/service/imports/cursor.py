@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from recollect.errors import InvalidInput
-from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
 from recollect.text.transcripts import cursor_transcript
 from recollect.wire.material_files import read_text_file
 
@@ -21,30 +21,30 @@ _BELOW = "agent-transcripts"
 MOST_LOOKED_AT = 5_000  # folders, to find one by its hyphened name
 
 
-def _roots(machine: Machine) -> Sequence[Path]:
+def _roots(machine: UserEnvironment) -> Sequence[Path]:
     return [machine.home / ".cursor" / "projects"]
 
 
 def _files(folder: Path) -> Iterator[Path]:
     below = (f"*/{_BELOW}/", f"{_BELOW}/", "") if folder.name != _BELOW else ("",)
-    return matching(
+    return matching_files(
         folder,
         *(f"{deep}{one}" for deep in below for one in ("*.jsonl", "*.txt", "*/*.jsonl", "*/*.txt")),
     )
 
 
-def _read(path: Path, machine: Machine) -> Iterator[Item]:
+def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
     if path.suffix == ".txt":
         found = cursor_transcript.parse_text(read_text_file(path))
         if not found:
             raise InvalidInput(f"{path} is no session of Cursor")
     else:
-        found = conversations(path, cursor_transcript, "session of Cursor")
+        found = read_conversations(path, cursor_transcript, "session of Cursor")
     slug = _slug(path)
     place = "" if not slug else _folder_named(slug)
     for one in found:
         told = replace(one, session=one.session or path.stem, folder=place)
-        yield Item(transcript=told, project="" if place else slug)
+        yield ImportedConversation(transcript=told, project="" if place else slug)
 
 
 def _slug(path: Path) -> str:
@@ -79,7 +79,7 @@ def _hyphened(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-SOURCE = PastSource(
+SOURCE = HistorySource(
     name="cursor",
     about="Sessions of Cursor's agent that are plain files (~/.cursor/projects).",
     roots=_roots,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
 from recollect.text.transcripts import gemini_transcript
 from recollect.text.transcripts.json_fields import is_record, record_at
 from recollect.text.transcripts.json_records import parse_json
@@ -19,24 +19,24 @@ from recollect.text.transcripts.json_records import parse_json
 MOST_LIST_BYTES = 4_000_000
 
 
-def _roots(machine: Machine) -> Sequence[Path]:
+def _roots(machine: UserEnvironment) -> Sequence[Path]:
     return [machine.home / ".gemini" / "tmp"]
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    return matching(folder, *(f"{deep}session-*.json{end}" for deep in ("*/chats/", "chats/", "")
+    return matching_files(folder, *(f"{deep}session-*.json{end}" for deep in ("*/chats/", "chats/", "")
                               for end in ("", "l")))  # fmt: skip
 
 
-def _read(path: Path, machine: Machine) -> Iterator[Item]:
+def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
     folder = path.parent.parent if path.parent.name == "chats" else path.parent
     place = _place(folder, machine)
     named = "" if place or path.parent.name != "chats" else f"gemini {folder.name[:40]}"
-    for one in conversations(path, gemini_transcript, "session of Gemini CLI"):
-        yield Item(transcript=replace(one, folder=one.folder or place), project=named)
+    for one in read_conversations(path, gemini_transcript, "session of Gemini CLI"):
+        yield ImportedConversation(transcript=replace(one, folder=one.folder or place), project=named)
 
 
-def _place(folder: Path, machine: Machine) -> str:
+def _place(folder: Path, machine: UserEnvironment) -> str:
     try:
         return (folder / ".project_root").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
@@ -58,7 +58,7 @@ def _projects(path: Path) -> list[tuple[str, str]]:
     return [(place, slug) for place, slug in known.items() if isinstance(slug, str)]
 
 
-SOURCE = PastSource(
+SOURCE = HistorySource(
     name="gemini-cli",
     about="Sessions of Gemini CLI (~/.gemini/tmp).",
     roots=_roots,

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from recollect.domain.capture_event import CaptureMode
-from recollect.service.imports.past import Item, Machine, PastSource, conversations, matching
+from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
 from recollect.text.transcripts import mcp_memory_file
 
 _IN_CACHE = "_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 
 
-def _roots(machine: Machine) -> Sequence[Path]:
+def _roots(machine: UserEnvironment) -> Sequence[Path]:
     named = machine.environ.get("MEMORY_FILE_PATH", "")
     if named:
         return [Path(named).expanduser()]
@@ -24,16 +24,16 @@ def _roots(machine: Machine) -> Sequence[Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    return matching(folder, "memory.jsonl", "memory.json")
+    return matching_files(folder, "memory.jsonl", "memory.json")
 
 
-def _read(path: Path, machine: Machine) -> Iterator[Item]:
-    for one in conversations(path, mcp_memory_file, "file of the MCP memory server"):
+def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
+    for one in read_conversations(path, mcp_memory_file, "file of the MCP memory server"):
         told = replace(one, session=f"mcp-memory {path.absolute()}"[-200:])
-        yield Item(transcript=told, mode=CaptureMode.SUMMARY)
+        yield ImportedConversation(transcript=told, mode=CaptureMode.SUMMARY)
 
 
-SOURCE = PastSource(
+SOURCE = HistorySource(
     name="mcp-memory",
     about="What the official MCP memory server keeps (memory.jsonl).",
     roots=_roots,

@@ -1,20 +1,66 @@
 """Requests for files an agent has open, and search in files."""
 
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator
+
 from recollect.domain.file import FileHit, FileWindow, GrepPage
-from recollect.wire.fields import Flag, Id, Json, Paths, Place, Text, WholeNumber
+from recollect.errors import InvalidInput
+from recollect.wire.fields import (
+    Flag,
+    Id,
+    Limit,
+    Offset,
+    Paths,
+    PathText,
+    Place,
+    Text,
+    WholeNumber,
+    text,
+    whole_number,
+)
 from recollect.wire.request import VerbRequest
 
 MOST_OPEN = 5  # files an agent has open at most, unless it says otherwise
+
+
+class FileRange(BaseModel):
+    """The lines of a file to open."""
+
+    path: PathText
+    offset: Offset = 0
+    length: Annotated[int, whole_number(1, 10**9)] | None = None
+
+
+def _file_ranges(value: object) -> tuple[FileRange, ...]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput("requests must be a list of files")
+    return tuple(_file_range(item) for item in value)
+
+
+def _file_range(value: Any) -> FileRange:
+    if isinstance(value, str | PathLike):
+        return FileRange.model_validate({"path": value})
+    if isinstance(value, FileRange):
+        return value
+    if (
+        not isinstance(value, Mapping)
+        or not {"path"} <= value.keys() <= FileRange.model_fields.keys()
+    ):
+        raise InvalidInput("each file must be a path, or a dict of path, offset and length")
+    return FileRange.model_validate(dict(value))
 
 
 class OpenFilesRequest(VerbRequest[list[FileWindow]], route="POST /agents/{agent}/files"):
     """Open files for an agent, each a path or `{path, offset, length}` in lines."""
 
     agent: Id
-    requests: Json
+    requests: Annotated[Any, BeforeValidator(_file_ranges)]
     project: Place | None = None
     roots: Paths = ()
-    most_open: WholeNumber = MOST_OPEN
+    most_open: Annotated[int, whole_number(1, 100)] = MOST_OPEN
     close_others: Flag = False
 
 
@@ -35,7 +81,7 @@ class CloseFilesRequest(VerbRequest[list[str]], route="POST /agents/{agent}/file
 class GrepFilesRequest(VerbRequest[GrepPage], route="POST /files/grep"):
     """Search files by a regular expression, a page at a time, within safe limits."""
 
-    pattern: Text
+    pattern: Annotated[str, text(1_000)]
     agent: Id | None = None
     project: Place | None = None
     roots: Paths = ()
@@ -65,4 +111,4 @@ class SearchFilesRequest(VerbRequest[list[FileHit]], route="POST /files/search")
 
     query: Text
     project: Place | None = None
-    limit: WholeNumber = 5
+    limit: Limit = 5

@@ -1,7 +1,9 @@
 """Requests for skills."""
 
+from typing import Annotated
+
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
-from recollect.wire.fields import Flag, Id, Place, Text, WholeNumber
+from recollect.wire.fields import Flag, Id, Limit, Name, Place, Text, Title, choice
 from recollect.wire.request import VerbRequest
 
 
@@ -16,7 +18,7 @@ class SearchSkillsRequest(VerbRequest[list[SkillHit]], route="POST /skills/searc
 
     query: Text
     project: Place | None = None
-    limit: WholeNumber = 10
+    limit: Limit = 10
 
 
 class LoadSkillRequest(VerbRequest[LoadedSkill], route="PUT /agents/{agent}/skills/{name}"):
@@ -52,8 +54,8 @@ class LearnSkillRequest(VerbRequest[LearntSkill], route="POST /conversations/{co
     """Draft a skill from a conversation and save it: *save* is project, global, or ''."""
 
     conversation: Id
-    name: Text
+    name: Name
     project: Place | None = None
-    title: Text = ""
-    save: Text = "project"
+    title: Title = ""
+    save: Annotated[str, choice("project", "global", "")] = "project"
     overwrite: Flag = False

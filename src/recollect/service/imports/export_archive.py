@@ -39,22 +39,22 @@ def texts_of(path: Path, *, begins: str) -> Iterator[str]:
 
 def objects_in(text: str, path: Path) -> Iterator[JsonRecord]:
     """Yield the objects of a JSON list one at a time, so that only one is in memory."""
-    at = _past_space(text, 0)
+    at = _skip_space(text, 0)
     if text[at : at + 1] == "{":
-        one, _ = _decoded(text, at, path)
+        one, _ = _decode_at(text, at, path)
         if is_record(one):
             yield one
         return
     if text[at : at + 1] != "[":
         raise InvalidInput(f"{path} is no JSON list of conversations")
-    at = _past_space(text, at + 1)
+    at = _skip_space(text, at + 1)
     while text[at : at + 1] != "]":
-        one, at = _decoded(text, at, path)
+        one, at = _decode_at(text, at, path)
         if is_record(one):
             yield one
-        at = _past_space(text, at)
+        at = _skip_space(text, at)
         if text[at : at + 1] == ",":
-            at = _past_space(text, at + 1)
+            at = _skip_space(text, at + 1)
         elif text[at : at + 1] != "]":
             raise InvalidInput(f"{path} is cut off or broken after {at:,} characters")
 
@@ -91,14 +91,14 @@ def _too_large(path: Path, member: str) -> TooLarge:
     return TooLarge(f"{member} in {path} is larger than {limit} MB unpacked; that is the limit")
 
 
-def _decoded(text: str, at: int, path: Path) -> tuple[object, int]:
+def _decode_at(text: str, at: int, path: Path) -> tuple[object, int]:
     try:
         return _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} is cut off or broken after {at:,} characters") from error
 
 
-def _past_space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     while at < len(text) and text[at] in _SPACE:
         at += 1
     return at

@@ -42,7 +42,7 @@ _FOLDER = (
 )
 
 
-class Why(StrEnum):
+class UnreadReason(StrEnum):
     """Why a file is not read."""
 
     MISSING = "missing"
@@ -64,23 +64,23 @@ class FileText:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class UnreadFile:
     """A file that is not read, and the sentence that says why."""
 
-    why: Why
-    sentence: str
+    reason: UnreadReason
+    message: str
 
     def error(self) -> RecollectError:
         """Return it as what a caller gets who asked for just this file."""
-        match self.why:
-            case Why.MISSING:
-                return NotFound(self.sentence)
-            case Why.LARGE:
-                return TooLarge(self.sentence)
-        return InvalidInput(self.sentence)
+        match self.reason:
+            case UnreadReason.MISSING:
+                return NotFound(self.message)
+            case UnreadReason.LARGE:
+                return TooLarge(self.message)
+        return InvalidInput(self.message)
 
 
-def read_real(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> FileText | Refusal:
+def read_file(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> FileText | UnreadFile:
     """
     Return the text of *path*, which lies in the folder *root*.
 
@@ -88,27 +88,27 @@ def read_real(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> Fi
     """
     try:
         opened = _open_below(root, path)
-        if isinstance(opened, Refusal):
+        if isinstance(opened, UnreadFile):
             return opened
         with os.fdopen(opened, "rb") as file:
             return _read(file.fileno(), path, root, most_bytes)
     except (FileNotFoundError, ValueError):
-        return Refusal(Why.MISSING, f"there is no file {path}; check its name")
+        return UnreadFile(UnreadReason.MISSING, f"there is no file {path}; check its name")
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             return _changed(path)
-        return Refusal(
-            Why.UNREADABLE, f"{path} cannot be read ({error.strerror or error}); check its rights"
+        return UnreadFile(
+            UnreadReason.UNREADABLE, f"{path} cannot be read ({error.strerror or error}); check its rights"
         )
 
 
-def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText | Refusal:
+def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText | UnreadFile:
     size = os.fstat(descriptor).st_size
     if size > most_bytes:
         return _large(path, size, most_bytes)
     head = os.read(descriptor, BINARY_HEAD_BYTES)
     if b"\0" in head:
-        return Refusal(Why.BINARY, f"{path} is binary (or UTF-16); only UTF-8 text is read")
+        return UnreadFile(UnreadReason.BINARY, f"{path} is binary (or UTF-16); only UTF-8 text is read")
     parts, length = [head], len(head)
     while part := os.read(descriptor, 1024 * 1024):
         parts.append(part)
@@ -119,12 +119,12 @@ def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText 
     return FileText(path, root, text, length)
 
 
-def _open_below(root: Path, path: Path) -> int | Refusal:
+def _open_below(root: Path, path: Path) -> int | UnreadFile:
     *folders, name = path.relative_to(root).parts or ("",)
     if not name:  # the root itself
         root, name = root.parent, root.name
     if os.open not in os.supports_dir_fd:
-        return _open_and_look_again(path)
+        return _open_and_verify(path)
     folder = os.open(root, _FOLDER)
     try:
         for part in folders:
@@ -132,18 +132,18 @@ def _open_below(root: Path, path: Path) -> int | Refusal:
             os.close(folder)
             folder = below
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if refusal := _no_file(found, path):
+        if refusal := _not_a_file(found, path):
             return refusal
-        return _checked(os.open(name, _FILE, dir_fd=folder), path)
+        return _require_regular_file(os.open(name, _FILE, dir_fd=folder), path)
     finally:
         os.close(folder)
 
 
-def _open_and_look_again(path: Path) -> int | Refusal:
-    if refusal := _no_file(os.stat(path, follow_symlinks=False), path):
+def _open_and_verify(path: Path) -> int | UnreadFile:
+    if refusal := _not_a_file(os.stat(path, follow_symlinks=False), path):
         return refusal
-    opened = _checked(os.open(path, _FILE), path)
-    if isinstance(opened, Refusal):
+    opened = _require_regular_file(os.open(path, _FILE), path)
+    if isinstance(opened, UnreadFile):
         return opened
     same = os.path.realpath(path) == str(path) and os.path.samestat(
         os.fstat(opened), os.stat(path, follow_symlinks=False)
@@ -154,35 +154,35 @@ def _open_and_look_again(path: Path) -> int | Refusal:
     return _changed(path)
 
 
-def _checked(descriptor: int, path: Path) -> int | Refusal:
-    refusal = _no_file(os.fstat(descriptor), path)
+def _require_regular_file(descriptor: int, path: Path) -> int | UnreadFile:
+    refusal = _not_a_file(os.fstat(descriptor), path)
     if refusal is None:
         return descriptor
     os.close(descriptor)
     return refusal
 
 
-def _no_file(found: os.stat_result, path: Path) -> Refusal | None:
+def _not_a_file(found: os.stat_result, path: Path) -> UnreadFile | None:
     mode = found.st_mode
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):
         return _changed(path)
     if stat.S_ISDIR(mode):
-        return Refusal(Why.NO_FILE, f"{path} is a folder; name a file in it")
-    return Refusal(Why.NO_FILE, f"{path} is a pipe, socket or device; only regular files are read")
+        return UnreadFile(UnreadReason.NO_FILE, f"{path} is a folder; name a file in it")
+    return UnreadFile(UnreadReason.NO_FILE, f"{path} is a pipe, socket or device; only regular files are read")
 
 
-def _changed(path: Path) -> Refusal:
-    return Refusal(
-        Why.CHANGED,
+def _changed(path: Path) -> UnreadFile:
+    return UnreadFile(
+        UnreadReason.CHANGED,
         f"{path} is a link that leads nowhere, or became one while it was opened; "
         "name the file itself",
     )
 
 
-def _large(path: Path, size: int, most_bytes: int) -> Refusal:
-    return Refusal(
-        Why.LARGE,
+def _large(path: Path, size: int, most_bytes: int) -> UnreadFile:
+    return UnreadFile(
+        UnreadReason.LARGE,
         f"{path} has {size:,} bytes; the limit is {most_bytes:,}. Search or split it elsewhere",
     )

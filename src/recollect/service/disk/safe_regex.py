@@ -14,13 +14,13 @@ from recollect.errors import InvalidInput, TooLarge
 
 MAX_PATTERN = 1_000  # characters
 MEMORY_BYTES = 8 * 1024 * 1024  # for the compiled expression and what it remembers while running
-STRETCH = 64 * 1024  # characters that are searched in one go
+BATCH_CHARS = 64 * 1024  # characters that are searched in one go
 
 # What ties an expression to the ends of a text: then a stretch of lines cannot stand for its lines.
 _TEXT_ENDS = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 
 
-class Expression:
+class SafeRegex:
     """A compiled expression. It is matched within lines, as grep does; `^` and `$` are a line's."""
 
     def __init__(self, pattern: str) -> None:
@@ -35,7 +35,7 @@ class Expression:
         try:
             self._compiled: Any = re2.compile(f"(?m){pattern}", options)
         except re2.error as error:
-            raise InvalidInput(_explained(pattern, error)) from None
+            raise InvalidInput(_describe_error(pattern, error)) from None
         finally:
             re2.purge()  # it would keep the last 128 expressions with all their memory
         self._by_stretch = _TEXT_ENDS.search(pattern) is None
@@ -45,10 +45,10 @@ class Expression:
         found = self._compiled.search(line)
         return None if found is None else found.span()
 
-    def matching(self, lines: Sequence[str]) -> Iterator[int | None]:
+    def matching_lines(self, lines: Sequence[str]) -> Iterator[int | None]:
         """Return the indexes of the *lines* that match, and None after each stretch of them."""
         start = 0
-        for end in _stretches(lines):
+        for end in _batch_ends(lines):
             stretch = islice(lines, start, end)
             if not self._by_stretch or self._compiled.search("\n".join(stretch)):
                 yield from (at for at in range(start, end) if self.span(lines[at]))
@@ -56,12 +56,12 @@ class Expression:
             start = end
 
 
-def _stretches(lines: Sequence[str]) -> Iterator[int]:
+def _batch_ends(lines: Sequence[str]) -> Iterator[int]:
     """Return where each stretch ends: whole lines, of about `STRETCH` characters."""
     length = 0
     for number, line in enumerate(lines, 1):
         length += len(line) + 1
-        if length >= STRETCH:
+        if length >= BATCH_CHARS:
             yield number
             length = 0
     if length:
@@ -84,7 +84,7 @@ def _check(pattern: object) -> None:
         ) from None
 
 
-def _explained(pattern: str, error: Exception) -> str:
+def _describe_error(pattern: str, error: Exception) -> str:
     """Return what RE2 says (`problem: piece of the pattern`) with the place and the next step."""
     said = error.args[0] if error.args else b""
     text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)

@@ -25,9 +25,9 @@ from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.service import validate
 from recollect.service.capture import Capture, continues, prepare_capture, store_capture
-from recollect.service.imports.belonging import place_for
-from recollect.service.imports.past import Item, Machine, PastSource, checked_size
-from recollect.service.imports.sources import SOURCES
+from recollect.service.imports.import_place import place_for
+from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, checked_file_size
+from recollect.service.imports.source_table import SOURCES
 from recollect.service.place_lookup import RequestPlace, ensure_place
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -35,17 +35,17 @@ from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
 from recollect.wire.fields import parse_moment
 
-READING = 1  # counted up when a reader learns more: then every file is read once more
+READER_VERSION = 1  # counted up when a reader learns more: then every file is read once more
 BATCH_ITEMS, BATCH_CHARS = 16, 2_000_000  # stored in one transaction
 MOST_CONVERSATIONS = 1_000_000
-_CAPTURED_AS = (SourceKind.IMPORT, SourceKind.RUN, SourceKind.CONVERSATION)
+_CAPTURED_KINDS = (SourceKind.IMPORT, SourceKind.RUN, SourceKind.CONVERSATION)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class ImportOptions:
     """What is to be brought in."""
 
-    source: PastSource
+    source: HistorySource
     paths: tuple[Path, ...]
     since: datetime | None
     project: str | None
@@ -53,20 +53,20 @@ class Wish:
     dry_run: bool
 
 
-def wish(
+def import_options(
     source: object,
     paths: Sequence[Path],
     *,
     since: object = None,
-    project: object = None,
+    project: str | None = None,
     limit: object = None,
     dry_run: bool = False,
-) -> Wish:
+) -> ImportOptions:
     """Check what a caller wants brought in."""
     chosen = SOURCES.get(source) if isinstance(source, str) else None
     if chosen is None:
         raise InvalidInput(f"there is nothing to import from {source!r}; use {', '.join(SOURCES)}")
-    return Wish(
+    return ImportOptions(
         source=chosen,
         paths=tuple(paths),
         since=None if since is None else parse_moment("since", since),
@@ -78,7 +78,7 @@ def wish(
     )
 
 
-def roots_of(wanted: Wish, machine: Machine) -> list[Path]:
+def import_roots(wanted: ImportOptions, machine: UserEnvironment) -> list[Path]:
     """Return where is looked: the paths that were given, or where the program keeps its files."""
     roots = list(wanted.paths) or list(wanted.source.roots(machine))
     if not roots and wanted.source.needs_path:
@@ -88,7 +88,7 @@ def roots_of(wanted: Wish, machine: Machine) -> list[Path]:
     return roots
 
 
-def import_in_steps(services: Services, wanted: Wish, machine: Machine) -> Iterator[ImportStep]:
+def import_in_steps(services: Services, wanted: ImportOptions, machine: UserEnvironment) -> Iterator[ImportStep]:
     """Bring the past in, yielding how far it is; what a file's last step says is on disk."""
     files, missing = _files(wanted, machine)
     of = len(files) + len(missing)
@@ -104,16 +104,16 @@ def import_in_steps(services: Services, wanted: Wish, machine: Machine) -> Itera
         if room <= 0:
             return
         begun = ImportStep(path=str(path), number=number, of=of)
-        for step in _file(services, wanted, machine, begun, marks, room):
+        for step in _import_file(services, wanted, machine, begun, marks, room):
             yield step
         room -= step.conversations
 
 
-def _files(wanted: Wish, machine: Machine) -> tuple[list[Path], list[Path]]:
+def _files(wanted: ImportOptions, machine: UserEnvironment) -> tuple[list[Path], list[Path]]:
     """Return the files to look at, each once, and the named paths at which there is nothing."""
     found: dict[Path, None] = {}
     missing = []
-    for root in roots_of(wanted, machine):
+    for root in import_roots(wanted, machine):
         if root.is_dir():
             found |= dict.fromkeys(path.absolute() for path in wanted.source.files(root))
         elif root.exists():
@@ -123,10 +123,10 @@ def _files(wanted: Wish, machine: Machine) -> tuple[list[Path], list[Path]]:
     return list(found), missing
 
 
-def _file(
+def _import_file(
     services: Services,
-    wanted: Wish,
-    machine: Machine,
+    wanted: ImportOptions,
+    machine: UserEnvironment,
     begun: ImportStep,
     marks: set[str],
     room: int,
@@ -135,8 +135,8 @@ def _file(
     path = Path(begun.path)
     step = begun
     try:
-        size, touched = checked_size(path), path.stat().st_mtime_ns
-        mark = _mark(wanted, path, size, touched)
+        size, touched = checked_file_size(path), path.stat().st_mtime_ns
+        mark = _file_mark(wanted, path, size, touched)
         if mark in marks:
             yield replace(step, outcome=FileOutcome.UNCHANGED)
             return
@@ -145,14 +145,14 @@ def _file(
             yield replace(step, outcome=FileOutcome.OLDER)
             return
         for batch in _batches(wanted.source.read(path, machine)):
-            step = _taken(services, wanted, batch, step, touched_at, room)
+            step = _import_batch(services, wanted, batch, step, touched_at, room)
             if step.outcome is not None:
                 yield step
                 return
             yield step
         whole = not (wanted.dry_run or (step.left_out and wanted.since))
         if whole:
-            services.store.write(lambda tables: _leave_mark(services, tables, mark, step))
+            services.store.write(lambda tables: _mark_imported(services, tables, mark, step))
         yield replace(step, outcome=FileOutcome.TAKEN)
     except StoreError:
         raise  # nothing to do with the file
@@ -160,10 +160,10 @@ def _file(
         yield replace(step, outcome=FileOutcome.REFUSED, reason=str(error))
 
 
-def _taken(
+def _import_batch(
     services: Services,
-    wanted: Wish,
-    batch: Sequence[Item],
+    wanted: ImportOptions,
+    batch: Sequence[ImportedConversation],
     step: ImportStep,
     at: datetime,
     room: int,
@@ -174,7 +174,7 @@ def _taken(
     uri = Path(step.path).as_uri()
     captures = [
         prepare_capture(
-            _dated(item.transcript, at),
+            _with_date(item.transcript, at),
             place=where,
             trigger=Trigger.CONVERSATION,
             mode=item.mode,
@@ -182,23 +182,23 @@ def _taken(
             imported=True,
         )
         for item, where in placed
-        if where is not None and not _too_old(item.transcript, wanted.since, at)
+        if where is not None and not _is_too_old(item.transcript, wanted.since, at)
     ]
     kept = [one for one in captures if one.material.turns]
     step = replace(step, left_out=step.left_out + len(batch) - len(captures))
     left = room - step.conversations
     if wanted.dry_run:
         with services.store.read() as tables:
-            new, known, through = _counted(tables, kept, left)
+            new, known, through = _count_new(tables, kept, left)
     else:
         new, known, through = services.store.write(
-            lambda tables: _stored(services, tables, kept, left)
+            lambda tables: _store_new(services, tables, kept, left)
         )
     step = replace(step, conversations=step.conversations + new, known=step.known + known)
     return step if through else replace(step, outcome=FileOutcome.PARTLY)
 
 
-def _stored(
+def _store_new(
     services: Services, tables: Tables, captures: Iterable[Capture], room: int
 ) -> tuple[int, int, bool]:
     """Store what is new; return how much that was, how much was known, and whether all fitted."""
@@ -215,7 +215,7 @@ def _stored(
     return new, known, True
 
 
-def _counted(tables: Tables, captures: Iterable[Capture], room: int) -> tuple[int, int, bool]:
+def _count_new(tables: Tables, captures: Iterable[Capture], room: int) -> tuple[int, int, bool]:
     """Return what `_stored` would, as far as can be told without writing."""
     new = known = 0
     for one in captures:
@@ -231,7 +231,7 @@ def _counted(tables: Tables, captures: Iterable[Capture], room: int) -> tuple[in
 def _is_known(tables: Tables, one: Capture, owner: Owner | None) -> bool:
     """Say whether the same was captured for the same owner, by whatever way, or more of it."""
     digest = sha256_hex(one.material.content)
-    for kind in _CAPTURED_AS:
+    for kind in _CAPTURED_KINDS:
         source = tables.sources.with_hash(digest, kind)
         events = tables.sources.events_of(source.id) if source else []
         if any(owner in (None, event.owner) for event in events):
@@ -243,7 +243,7 @@ def _is_known(tables: Tables, one: Capture, owner: Owner | None) -> bool:
     )
 
 
-def _leave_mark(services: Services, tables: Tables, mark: str, step: ImportStep) -> None:
+def _mark_imported(services: Services, tables: Tables, mark: str, step: ImportStep) -> None:
     now = services.clock.now()
     tables.sources.add_event(
         Event(
@@ -261,15 +261,15 @@ def _leave_mark(services: Services, tables: Tables, mark: str, step: ImportStep)
     )
 
 
-def _mark(wanted: Wish, path: Path, size: int, touched: int) -> str:
+def _file_mark(wanted: ImportOptions, path: Path, size: int, touched: int) -> str:
     """Return what is known of a file without opening it, and for what it was taken in."""
     only = f"-{quote(wanted.project, safe='')}" if wanted.project else ""
-    return f"{path.as_uri()}#{wanted.source.name}-{READING}-{size}-{touched}{only}"
+    return f"{path.as_uri()}#{wanted.source.name}-{READER_VERSION}-{size}-{touched}{only}"
 
 
-def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
+def _batches(items: Iterator[ImportedConversation]) -> Iterator[list[ImportedConversation]]:
     """Yield a few at a time; what was read before a file turned out to be broken comes first."""
-    batch: list[Item] = []
+    batch: list[ImportedConversation] = []
     chars = 0
     broken: RecollectError | OSError | None = None
     try:
@@ -287,12 +287,12 @@ def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
         raise broken
 
 
-def _dated(told: Transcript, touched_at: datetime) -> Transcript:
+def _with_date(told: Transcript, touched_at: datetime) -> Transcript:
     """Return a conversation that tells no time with that of its file."""
     return told if told.started_at else replace(told, started_at=touched_at)
 
 
-def _too_old(told: Transcript, since: datetime | None, touched_at: datetime) -> bool:
+def _is_too_old(told: Transcript, since: datetime | None, touched_at: datetime) -> bool:
     if since is None:
         return False
     times = chain((said.at for said in told.messages), [told.started_at])

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from recollect.domain.file import FileWindow
 from recollect.errors import InvalidInput, NotFound, RequestRefused
-from recollect.service.disk.reading import MAX_FILE_BYTES, FileText, Refusal, read_real
+from recollect.service.disk.safe_read import MAX_FILE_BYTES, FileText, UnreadFile, read_file
 from recollect.text.line_windows import line_window
 from recollect.text.secret_file_names import secret_path_reason
 
@@ -24,24 +24,24 @@ SYSTEM_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
 
 
 @dataclass(frozen=True)
-class Located:
+class AllowedPath:
     """A real path, the root it lies in, and why it is taken for secret if it is."""
 
     path: Path
     root: Path
-    secret: str
+    secret_reason: str
 
 
-def confined(path: str | Path, roots: Sequence[Path]) -> Path:
+def allowed_path(path: str | Path, roots: Sequence[Path]) -> Path:
     """Return the real path of *path*, a file or folder that exists in one of *roots*."""
-    return located(path, roots).path
+    return locate(path, roots).path
 
 
-def located(path: str | Path, roots: Sequence[Path]) -> Located:
+def locate(path: str | Path, roots: Sequence[Path]) -> AllowedPath:
     """Return where *path* really is. A relative one starts at the first root."""
-    written = _written(path)
+    written = _path_text(path)
     real_roots = real_folders(roots)
-    real = _real(real_roots[0] / written)  # an absolute path replaces the root
+    real = _real_path(real_roots[0] / written)  # an absolute path replaces the root
     inside = [root for root in real_roots if real.is_relative_to(root)]
     if not inside:
         allowed = ", ".join(str(root) for root in roots)
@@ -62,12 +62,12 @@ def located(path: str | Path, roots: Sequence[Path]) -> Located:
     secret = secret_path_reason(PurePath(written).parts[-1:]) or secret_path_reason(
         real.relative_to(root).parts or (real.name,)
     )
-    return Located(real, root, secret)
+    return AllowedPath(real, root, secret)
 
 
-def within_reach(folder: Path, reach: Sequence[Path] | None) -> Path:
+def require_readable(folder: Path, reach: Sequence[Path] | None) -> Path:
     """Return *folder*, unless it lies outside of the folders that are read for callers."""
-    if reach is None or any(_real(folder).is_relative_to(_real(one)) for one in reach):
+    if reach is None or any(_real_path(folder).is_relative_to(_real_path(one)) for one in reach):
         return folder
     raise RequestRefused(
         f"{folder} is not among the folders this server reads for its callers; "
@@ -83,18 +83,18 @@ def read_text(
     most_bytes: int = MAX_FILE_BYTES,
 ) -> FileText:
     """Return what the file *path* in one of *roots* says, or raise why it is not read."""
-    found = located(path, roots)
-    if found.secret and not allow_secret:
+    found = locate(path, roots)
+    if found.secret_reason and not allow_secret:
         raise InvalidInput(
-            f"{path} is not read, since {found.secret}; copy what is not secret to another file"
+            f"{path} is not read, since {found.secret_reason}; copy what is not secret to another file"
         )
-    outcome = read_real(found.path, found.root, most_bytes=most_bytes)
-    if isinstance(outcome, Refusal):
+    outcome = read_file(found.path, found.root, most_bytes=most_bytes)
+    if isinstance(outcome, UnreadFile):
         raise outcome.error()
     return outcome
 
 
-def window_of(file: FileText, *, offset: int = 0, length: int | None = None) -> FileWindow:
+def file_window(file: FileText, *, offset: int = 0, length: int | None = None) -> FileWindow:
     """Return *length* lines of *file* after its first *offset* ones; by default all."""
     lines = line_window(file.text, offset, length)
     if offset and offset >= lines.total:
@@ -115,7 +115,7 @@ def real_folders(roots: Sequence[Path]) -> list[Path]:
     """Return *roots* as real paths, in their order."""
     if not roots:
         raise InvalidInput("no folder may be read yet; name one as a root")
-    return [_real(root) for root in roots]
+    return [_real_path(root) for root in roots]
 
 
 def is_system(path: Path) -> bool:
@@ -123,7 +123,7 @@ def is_system(path: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in SYSTEM_FOLDERS)
 
 
-def _written(path: object) -> str:
+def _path_text(path: object) -> str:
     if not isinstance(path, str | Path):
         raise InvalidInput(f"a path must be text, not {type(path).__name__}")
     written = str(path)
@@ -137,7 +137,7 @@ def _written(path: object) -> str:
     return written
 
 
-def _real(path: Path) -> Path:
+def _real_path(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError) as error:  # too long, or a name no file system has

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from recollect.config import expand_home
 from recollect.domain.project import ByName, ByPath, ByRemote, parse_reference, remote_names
-from recollect.service.disk.git import find_checkout
-from recollect.service.imports.past import Item
+from recollect.service.disk.git_checkout import find_checkout
+from recollect.service.imports.history_source import ImportedConversation
 from recollect.service.place_lookup import RequestPlace, find_viewer
 from recollect.store.protocol import Tables
 
 
-def place_for(tables: Tables, item: Item, wanted: str | None) -> RequestPlace | None:
+def place_for(tables: Tables, item: ImportedConversation, wanted: str | None) -> RequestPlace | None:
     """Return where *item* goes, or None where it belongs to another project than *wanted*."""
     held = RequestPlace(project=item.project) if item.project else RequestPlace()
     if wanted is None:
@@ -24,20 +24,20 @@ def place_for(tables: Tables, item: Item, wanted: str | None) -> RequestPlace | 
     told = item.transcript.folder or item.project
     if not told:
         return RequestPlace(project=wanted)
-    return held if _same(tables, told, wanted) else None
+    return held if _is_same_project(tables, told, wanted) else None
 
 
-def _same(tables: Tables, told: str, wanted: str) -> bool:
+def _is_same_project(tables: Tables, told: str, wanted: str) -> bool:
     """Say whether two ways to write a project mean one."""
     ids = [find_viewer(tables, RequestPlace(project=one)).project_id for one in (told, wanted)]
     known = [one for one in ids if one and tables.projects.project(one)]
     if len(known) == 2:
         return known[0] == known[1]
     # One of them was never seen here: what it would be known by decides.
-    return bool(_marks(told) & _marks(wanted)) and not known
+    return bool(_identities(told) & _identities(wanted)) and not known
 
 
-def _marks(written: str) -> set[str]:
+def _identities(written: str) -> set[str]:
     match parse_reference(written):
         case ByName(name):
             return {f"name {name.casefold()}"}

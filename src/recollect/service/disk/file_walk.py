@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from recollect.service.disk.roots import is_system, real_folders
+from recollect.service.disk.allowed_roots import is_system, real_folders
 from recollect.text.secret_file_names import secret_path_reason
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
-class Reason(StrEnum):
+class SkipReason(StrEnum):
     """What something is that is passed over."""
 
     TOOLS = "folders of tools"
@@ -30,7 +30,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True)
-class Met:
+class FileToSearch:
     """A file to search. `name` is its path below the root, with slashes."""
 
     path: Path
@@ -39,23 +39,23 @@ class Met:
 
 
 @dataclass(frozen=True)
-class PassedOver:
+class SkippedEntry:
     """A file or folder that is not searched."""
 
     name: str
-    reason: Reason
+    reason: SkipReason
     is_folder: bool
 
 
 @dataclass(frozen=True)
-class Folder:
+class FolderToWalk:
     """A folder to look into."""
 
     path: Path
     name: str
 
 
-def walk(roots: Sequence[Path]) -> Iterator[Met | PassedOver]:
+def walk(roots: Sequence[Path]) -> Iterator[FileToSearch | SkippedEntry]:
     """Return what is met below *roots*, each file once even where one root lies in another."""
     reals = sorted(set(real_folders(roots)))
     for root in reals:
@@ -63,52 +63,52 @@ def walk(roots: Sequence[Path]) -> Iterator[Met | PassedOver]:
             yield from walk_folder(root, root)
 
 
-def walk_folder(folder: Path, root: Path) -> Iterator[Met | PassedOver]:
+def walk_folder(folder: Path, root: Path) -> Iterator[FileToSearch | SkippedEntry]:
     """Return what is met below *folder*, a real path in the real *root*."""
     within = folder.relative_to(root).parts
     # A stack of open listings, not recursion: folders may be nested deeper than Python's stack.
-    listings = [_listing(folder, "".join(f"{part}/" for part in within), root)]
+    listings = [_list_folder(folder, "".join(f"{part}/" for part in within), root)]
     while listings:
         entry = next(listings[-1], None)
         if entry is None:
             listings.pop()
-        elif isinstance(entry, Folder):
-            listings.append(_listing(entry.path, f"{entry.name}/", root))
+        elif isinstance(entry, FolderToWalk):
+            listings.append(_list_folder(entry.path, f"{entry.name}/", root))
         else:
             yield entry
 
 
-def _listing(folder: Path, prefix: str, root: Path) -> Iterator[Met | PassedOver | Folder]:
+def _list_folder(folder: Path, prefix: str, root: Path) -> Iterator[FileToSearch | SkippedEntry | FolderToWalk]:
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError:
-        yield PassedOver(prefix.rstrip("/") or str(folder), Reason.UNREADABLE, is_folder=True)
+        yield SkippedEntry(prefix.rstrip("/") or str(folder), SkipReason.UNREADABLE, is_folder=True)
         return
     for entry in entries:
-        yield _seen(entry, prefix + entry.name, root)
+        yield _classify(entry, prefix + entry.name, root)
 
 
-def _seen(entry: os.DirEntry[str], name: str, root: Path) -> Met | PassedOver | Folder:
+def _classify(entry: os.DirEntry[str], name: str, root: Path) -> FileToSearch | SkippedEntry | FolderToWalk:
     try:
         is_link = entry.is_symlink() or _is_junction(entry)
         is_folder = entry.is_dir(follow_symlinks=False)
         is_file = entry.is_file(follow_symlinks=False)
     except OSError:
-        return PassedOver(name, Reason.UNREADABLE, is_folder=False)
+        return SkippedEntry(name, SkipReason.UNREADABLE, is_folder=False)
     path = Path(entry.path)
     if not _is_utf8(entry.name):
         readable = name.encode("utf-8", "replace").decode()
-        return PassedOver(readable, Reason.NAMELESS, is_folder)
+        return SkippedEntry(readable, SkipReason.NAMELESS, is_folder)
     if is_link:
-        return PassedOver(name, Reason.LINK, is_folder)
+        return SkippedEntry(name, SkipReason.LINK, is_folder)
     if is_folder and entry.name in IGNORED_FOLDERS:
-        return PassedOver(name, Reason.TOOLS, is_folder)
+        return SkippedEntry(name, SkipReason.TOOLS, is_folder)
     if secret_path_reason((entry.name,)):
-        return PassedOver(name, Reason.SECRET, is_folder)
+        return SkippedEntry(name, SkipReason.SECRET, is_folder)
     if is_system(path) or not (is_folder or is_file):
-        return PassedOver(name, Reason.SPECIAL, is_folder)
-    return Folder(path, name) if is_folder else Met(path, root, name)
+        return SkippedEntry(name, SkipReason.SPECIAL, is_folder)
+    return FolderToWalk(path, name) if is_folder else FileToSearch(path, root, name)
 
 
 def _is_junction(entry: os.DirEntry[str]) -> bool:

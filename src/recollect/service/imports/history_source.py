@@ -25,7 +25,7 @@ MOST_DEPTH = 8
 
 
 @dataclass(frozen=True)
-class Machine:
+class UserEnvironment:
     """Whose past it is: the home folder, and the variables that programs look at."""
 
     home: Path
@@ -38,7 +38,7 @@ class Machine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class ImportedConversation:
     """One conversation of a file, or one file of notes."""
 
     transcript: Transcript
@@ -47,18 +47,18 @@ class Item:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PastSource:
+class HistorySource:
     """One program whose past can be brought in."""
 
     name: str
     about: str
-    roots: Callable[[Machine], Sequence[Path]]  # where its files lie unless a path is given
+    roots: Callable[[UserEnvironment], Sequence[Path]]  # where its files lie unless a path is given
     files: Callable[[Path], Iterator[Path]]  # those of a folder, in a fixed order
-    read: Callable[[Path, Machine], Iterator[Item]]
+    read: Callable[[Path, UserEnvironment], Iterator[ImportedConversation]]
     needs_path: bool = False  # nobody knows where its files lie but the caller
 
 
-class Form(Protocol):
+class TranscriptFormat(Protocol):
     """A format, as the files of `text/transcripts` have it."""
 
     def recognises(self, records: Sequence[JsonRecord]) -> bool:
@@ -68,7 +68,7 @@ class Form(Protocol):
         """Return the conversations."""
 
 
-def conversations(path: Path, form: Form, what: str) -> list[Transcript]:
+def read_conversations(path: Path, form: TranscriptFormat, what: str) -> list[Transcript]:
     """Return what is said in a file of one format, or refuse it by name."""
     text = read_text_file(path)
     if not text.strip():
@@ -79,13 +79,13 @@ def conversations(path: Path, form: Form, what: str) -> list[Transcript]:
     return [one for one in form.parse(decoded.records) if one.messages]
 
 
-def matching(folder: Path, *patterns: str) -> Iterator[Path]:
+def matching_files(folder: Path, *patterns: str) -> Iterator[Path]:
     """Yield the files below *folder* that match a pattern, in a fixed order."""
     found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
     yield from sorted(found)[:MOST_FILES]
 
 
-def walked(folder: Path, ends: tuple[str, ...]) -> Iterator[Path]:
+def files_with_suffix(folder: Path, ends: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files below *folder* whose names end so, hidden ones and links left out."""
     base = len(folder.parts)
     for place, folders, names in os.walk(folder):
@@ -98,7 +98,7 @@ def walked(folder: Path, ends: tuple[str, ...]) -> Iterator[Path]:
                 yield path
 
 
-def checked_size(path: Path) -> int:
+def checked_file_size(path: Path) -> int:
     """Return how large a file is, or refuse it by name."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
