@@ -1,10 +1,9 @@
 """
-What each part of the pipeline is worth: `python -m benchmarks.ablation`.
+Measure what each part of the ranking contributes: `python -m benchmarks.ablation`.
 
-Every task is stored once and asked under every configuration: as it ships, with one part taken out
-at a time, and with each leg alone. Prints a table of differences in points against what ships, and
-writes it to `results/ablation.md` with `--write`; times are taken as they come, so run it on a
-quiet machine.
+Every task is stored once and searched under every configuration: as shipped, with one part removed
+at a time, and with each index alone. Prints the differences in points from what ships; `--write`
+saves the table in `results/ablation.md`. Run it on an idle machine, since it also reports times.
 """
 
 import argparse
@@ -25,11 +24,11 @@ from recollect.models.model_factory import create_embedder
 
 FUSE, MESSAGES = "recollect.retrieval.score_fusion", "recollect.retrieval.message_search"
 SHIPPED = "as it ships"
-# Only words and bar are stored or decided elsewhere; what is set here is read at every question.
+# These constants are read at every query, so one stored task serves all configurations.
 PARTS: dict[str, Configuration] = {
     SHIPPED: Configuration(indexes=BOTH),
-    "words alone": Configuration(indexes=WORDS),
-    "meaning alone": Configuration(
+    "word index only": Configuration(indexes=WORDS),
+    "vector index only": Configuration(
         indexes=BOTH,
         overrides=(
             Override(f"{FUSE}.WORD_WEIGHT", 0.0),
@@ -37,53 +36,54 @@ PARTS: dict[str, Configuration] = {
             Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),
             Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),
             Override("recollect.retrieval.prefer_newer.TOP", 0),
-            Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),
+            Override("recollect.retrieval.relevance_threshold.MIN_SCORE", -9.0),
         ),
     ),
-    "− trust in words by how far the best stands out": Configuration(
+    "− word trust by score gap": Configuration(
         indexes=BOTH, overrides=(Override(f"{FUSE}.MIN_WORD_TRUST", 1.0),)
     ),
-    "− words of long items count for less": Configuration(
+    "− length normalisation of the word score": Configuration(
         indexes=BOTH, overrides=(Override(f"{FUSE}.LENGTH_POWER", 0.0),)
     ),
-    "− a steeper share of the best match": Configuration(
+    "− exponent of the word score": Configuration(
         indexes=BOTH, overrides=(Override(f"{FUSE}.WORD_SHARE_POWER", 1.0),)
     ),
-    "− what was said before": Configuration(
+    "− preceding message": Configuration(
         indexes=BOTH, overrides=(Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),)
     ),
-    "− what stands beside the best": Configuration(
+    "− bonus for neighbours of the best": Configuration(
         indexes=BOTH, overrides=(Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),)
     ),
-    "− whose words are asked for": Configuration(
+    "− bonus for the speaker in the query": Configuration(
         indexes=BOTH, overrides=(Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),)
     ),
-    "− sides of a transcript weigh the same": Configuration(
+    "− lower weight of the assistant's words": Configuration(
         indexes=BOTH,
         overrides=(Override("recollect.store.sqlite.word_index.ASSISTANT_WEIGHT", 1.0),),
     ),
-    "− penalty for pieces": Configuration(
+    "− penalty for many chunks": Configuration(
         indexes=BOTH, overrides=(Override(f"{FUSE}.CHUNK_PENALTY", 0.0),)
     ),
-    "− rivals newest first": Configuration(
+    "− newer of conflicting facts first": Configuration(
         indexes=BOTH, overrides=(Override("recollect.retrieval.prefer_newer.TOP", 0),)
     ),
-    "− times in the question": Configuration(
+    "− times in the query": Configuration(
         indexes=BOTH,
         overrides=(
             Override("recollect.retrieval.time_query.TIME_BOOST", 0.0),
             Override("recollect.retrieval.time_query.SESSION_BOOST", 0.0),
         ),
     ),
-    "− the bar": Configuration(
-        indexes=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),)
+    "− relevance threshold": Configuration(
+        indexes=BOTH,
+        overrides=(Override("recollect.retrieval.relevance_threshold.MIN_SCORE", -9.0),),
     ),
 }
 
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A task, how it is told, and the metric that counts on it."""
+    """A task, how it is stored, and its metric."""
 
     task: str
     metric: str
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _scores_by_configuration(task: Task, *, messages: bool) -> list[dict[str, dict[str, float]]]:
-    """Return, for each configuration, the metrics of both halves and of all, and the times."""
+    """Return the metrics of each configuration (both halves, and all) and the search times."""
     print(f"{task.name}: {len(task.queries)} questions …", file=sys.stderr, flush=True)
     embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
@@ -163,11 +163,11 @@ def _render(
         times = [each[place]["all"]["p50 ms"] for each in reached.values()]
         rows.append([name, *cells, f"{sum(times) / len(times):.1f}"])
     return (
-        "# What each part is worth\n\n"
-        "First what ships, with its two halves (choose / confirm) in brackets; then each\n"
-        "configuration's difference to it, in points over all questions. Stale above: less is "
-        "better.\nTurns are told as messages, everything else as memories. Times are the mean of "
-        "the tasks' medians.\n\n" + "\n".join(table(head, rows)) + "\n"
+        "# What each part contributes\n\n"
+        "First the shipped configuration, its two halves (choose / confirm) in brackets; then the\n"
+        "difference of each other one, in points over all questions. Stale above: less is better.\n"
+        "Turns are stored as messages, everything else as memories. Times are the mean of the "
+        "tasks' medians.\n\n" + "\n".join(table(head, rows)) + "\n"
     )
 
 

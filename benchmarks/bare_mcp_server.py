@@ -1,4 +1,4 @@
-"""The rival of `benchmarks.mcp_tools`: a bare `MCPServer` whose one tool returns a constant."""
+"""The baseline of `benchmarks.mcp_tools`: a bare `MCPServer` whose only tool returns a constant."""
 
 import json
 import socket

@@ -1,9 +1,9 @@
 """
-How well Recollect answers questions by time: `python -m benchmarks.by_time`.
+Measure questions that ask by time: `python -m benchmarks.by_time`.
 
-Makes the questions of time_questions.py and asks them in three ways: of messages, one conversation
-per session; of memories that are whole sessions; of memories that are single turns. Found are
-sessions: one counts at the place of its first message or turn. Prints a table, saves nothing.
+Generates the questions of time_questions.py and asks them in three ways: of messages, with one
+conversation for each session; of memories that are whole sessions; of memories that are turns. The
+results are sessions, ranked by their first message or turn.
 """
 
 import argparse

@@ -1,9 +1,8 @@
 """
-An embedder that remembers on disk what it embedded, so that a second run is quick.
+An embedder that caches item vectors on disk, so that a second run is fast.
 
-Only items are remembered. Questions go to the real model each time: their embedding is part of
-what a search costs. Vectors are kept in half precision, as the store keeps them, so nothing of a
-result depends on whether a vector came from here. This file knows nothing of stores or tasks.
+Queries are not cached, since embedding them is part of a search. Vectors are stored in half
+precision, as in the store, so a result does not depend on the cache.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
 """
-What a fresh process pays: `python -m benchmarks.cold_start SYSTEM FOLDER`, questions as JSON on stdin.
+Measure a new process: `python -m benchmarks.cold_start SYSTEM FOLDER`, questions on stdin.
 
-Opens a store that exists, asks the questions and prints, as JSON, how long opening (imports
-included) and the first answer took, and the memory the process holds at the end. Nothing is
-imported before the clock runs that a user's program would not have.
+Opens an existing store, asks the questions (a JSON list) and prints, as JSON, the time to open it
+(imports included), the time of the first answer and the resident memory at the end. Nothing is
+imported before the clock starts that a user's program would not have imported.
 """
 
 import json

@@ -1,9 +1,9 @@
 """
-Set constants of the retrieval pipeline for one run, and put them back: `--set NAME=VALUE`.
+Change constants of the retrieval pipeline for one run: `--set NAME=VALUE`.
 
-A constant is named with its module, `recollect.retrieval.score_fusion.WORD_WEIGHT`. Modules that took it
-over with `from … import` get the new value too. What was worked out from it when a module was
-loaded does not change; name that constant instead.
+A name includes its module, as in `recollect.retrieval.score_fusion.WORD_WEIGHT`. Modules that
+imported the constant get the new value too. Values that were computed from it at import time do not
+change; override those instead.
 """
 
 import ast

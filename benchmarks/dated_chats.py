@@ -1,9 +1,9 @@
 """
-The conversations of the tasks as dated sessions with their turns: what time is asked about.
+The conversations of the tasks as dated sessions with their turns.
 
 Three families: chats of two people (LoCoMo), histories of 50 sessions (LongMemEval), and projects
-with an assistant (RealMem, whose sessions have a day but no hour, so each day's are spread over
-it). Families and scopes alternate between the half for choosing and the half for confirmation.
+with an assistant (RealMem, whose sessions have a day but no hour, so they are spread over the day).
+Families and scopes alternate between the halves to choose and to confirm.
 """
 
 import re

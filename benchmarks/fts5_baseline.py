@@ -1,9 +1,8 @@
 """
-The floor: what plain SQLite FTS5 reaches on the same tasks, in per cent.
+The scores of plain SQLite FTS5 on the tasks, in per cent: the baseline to beat.
 
-One porter-stemmed table per scope, stop words dropped from the query, BM25. A number here is data,
-not a measurement of this repository; nothing below it is good enough. It holds for all questions of
-the task as it was then: for another number of them (a half, the whole published set) there is none.
+One porter-stemmed table for each scope, stop words removed from the query, BM25. The numbers were
+measured once, on all questions of each task; there are none for other numbers of questions.
 """
 
 from collections.abc import Mapping
@@ -51,22 +50,22 @@ QUESTIONS = {
 
 
 def baseline_of(task: str, questions: int) -> Mapping[str, float]:
-    """Return the floor of *task*, nothing where it is not known for so many questions."""
+    """Return the baseline of *task*, nothing where it is not known for so many questions."""
     return BASELINE[task] if QUESTIONS.get(task) == questions else {}
 
 
-def margins(floor: Mapping[str, float], reached: Mapping[str, float]) -> dict[str, float]:
-    """Return by how many points each metric is better than the floor; below it is negative."""
+def margins(baseline: Mapping[str, float], reached: Mapping[str, float]) -> dict[str, float]:
+    """Return by how many points each metric is better than the baseline; below it is negative."""
     return {
-        name: (floor[name] - reached[name] if name == STALE else reached[name] - floor[name])
-        for name in floor
+        name: (baseline[name] - reached[name] if name == STALE else reached[name] - baseline[name])
+        for name in baseline
         if name in reached
     }
 
 
 def worst_margin(
-    floor: Mapping[str, float], reached: Mapping[str, float]
+    baseline: Mapping[str, float], reached: Mapping[str, float]
 ) -> tuple[str, float] | None:
-    """Return the metric that stands worst against the floor, and by how many points."""
-    differences = margins(floor, reached)
+    """Return the metric that stands worst against the baseline, and by how many points."""
+    differences = margins(baseline, reached)
     return min(differences.items(), key=lambda pair: pair[1]) if differences else None

@@ -1,9 +1,9 @@
 """
-What a hook costs whoever waits for it: `python -m benchmarks.hooks --write`.
+Measure what a hook costs: `python -m benchmarks.hooks --write`.
 
-Hooks run as a coding agent runs them: a process each, JSON in, an answer out, with a server of the
-store and without. Beside them, in turn with them: the bare interpreter, and a hook that does
-nothing. The clock begins before the process and stops when it has ended.
+Hooks run as a coding agent runs them: one process each, JSON in, text out, with a running server
+and without. The bare interpreter and a hook that does nothing are measured in turn with them. The
+time is that of the whole process.
 """
 
 import argparse
@@ -101,9 +101,9 @@ def _measure_size(size: int, folder: Path, script: Path, times: int) -> list[str
         "",
         *table(["", "times", "p50 ms", "p95 ms", "CPU ms", "answered"], rows),
         "",
-        f"A session's beginning has {percentile(bundles, 50):.0f} tokens (p50), {max(bundles)} at "
-        f"most, and {longest:,} characters at most. Gave up because it was late: "
-        f"{_timeout_count(folder)} hooks.",
+        f"The context at the start of a session has {percentile(bundles, 50):.0f} tokens "
+        f"(p50), {max(bundles)} at "
+        f"most, and {longest:,} characters at most. Timed out: {_timeout_count(folder)} hooks.",
     ]
 
 
@@ -217,14 +217,16 @@ def _notes(options: argparse.Namespace, load: str) -> list[str]:
         "",
         f"- `{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, "
         f"{os.cpu_count()} cores; load of the machine when it began: {load}.",
-        f"- {PROJECTS} projects; sentences are made up (benchmarks/generated_sentences.py), and so are their "
-        "vectors; prompts take words of a memory their project can see and, with a server, are "
-        "embedded by the real model. Without one they are compared by words.",
-        "- Each time is that of a whole process, from before it starts until it has ended, with "
-        "the hook's own time limits; *answered* counts those that said something: a prompt gets an "
-        "answer only where memory has something strong to say, and no hook where it is late.",
-        "- CPU is what the hook's own process computed (p50), without the server: on a busy "
-        "machine trust it, and compare the rest with the bare interpreter beside it.",
+        f"- {PROJECTS} projects; sentences and their vectors are generated. Prompts contain "
+        "words of "
+        "a memory that is visible in their project. With a server they are embedded by the real "
+        "model, without one only words are compared.",
+        "- Each time is that of a whole process, with the hook's own timeouts. *Answered* "
+        "counts the "
+        "processes with output: a prompt has one only if a memory is clearly relevant, and no hook "
+        "has one after its timeout.",
+        "- CPU is the time of the hook's own process (p50), without the server. On a busy machine "
+        "use it, and compare the rest with the bare interpreter.",
         "- Modules are compiled and files in the page cache, as on a machine in use.",
     ]
 

@@ -1,11 +1,9 @@
 """
-How many lines a reviewer sees after an import: `python -m benchmarks.inbox`.
+Count what a reviewer sees after an import: `python -m benchmarks.inbox`.
 
-The sessions of RealMem and the pool of LongMemEval are brought in as an import does, each person a
-project, and worked off by rules; RealMem also with the default embedder, which merges less by
-itself. *Before* is what a flat list shows: every candidate and every record of a session. *After*
-are the lines of folded candidates, in their groups, and the groups of records, which come last and
-are decided with one key. No timing is taken here.
+Imports the sessions of RealMem and of the LongMemEval pool, one project for each person, and
+processes them by rules; RealMem also with the default embedder. *Before* counts every candidate and
+every session record of a flat list. *After* counts the lines with duplicates folded, in groups.
 """
 
 import argparse
@@ -107,10 +105,9 @@ def render(counted: Sequence[InboxCounts], arguments: Sequence[str]) -> str:
     ]
     page += [
         "",
-        "Consolidation merges what is the same as it comes in, so little is left to fold in a "
-        "store that was consolidated; folding is for what differs by a word or two and was not "
-        "merged, such as what was put in by hand. Records of sessions stand last, a group for each "
-        "place, and a group is decided with one key.",
+        "Consolidation already merges equal candidates, so little is left to fold; folding is for "
+        "candidates that differ by a word or two. Records of sessions come last, grouped by place; "
+        "a reviewer decides a whole group with one key.",
     ]
     return "\n".join(page) + "\n"
 

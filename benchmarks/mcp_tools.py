@@ -1,10 +1,9 @@
 """
-What MCP costs: `python -m benchmarks.mcp_tools`.
+Measure MCP: `python -m benchmarks.mcp_tools`.
 
-Each tool, asked by the protocol's own client over a real pipe and over real HTTP, in both eras,
-beside a bare `MCPServer` whose one tool returns a constant, in the same run: what the protocol
-itself costs. And the tokens of the list of tools and of each answer. The store holds made-up
-sentences.
+Calls each tool with the protocol's own client over stdio and over HTTP, in both protocol versions,
+beside a bare `MCPServer` whose only tool returns a constant. Also counts the tokens of the list of
+tools and of each response. The store holds generated sentences.
 """
 
 import argparse

@@ -1,9 +1,8 @@
 """
-Put items to Recollect as memories: each an episode of a project.
+Store the items of a task as memories: each one an episode of a project.
 
-A question is asked in its project with the door to other projects shut, so nothing outside its
-scope can be returned. Text, time, project and a bare number for the session are handed over; no
-category, no gold, and no name in which either might show.
+Questions are asked in their project without cross-project search, so nothing outside of the scope
+is returned. Only text, time, project and a number for the session are passed on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,26 +17,26 @@ BATCH = 500
 
 
 class MemoryAdapter:
-    """Items on their way in and back: it knows which memory is which item."""
+    """Stores items as memories, and maps results back to items."""
 
     def __init__(self) -> None:
         self._item_of: dict[str, str] = {}
         self._sessions: dict[tuple[str, str], str] = {}
 
     def store(self, rec: recollect.LocalRecollect, placed: Sequence[PlacedItem]) -> None:
-        """Write all of *placed*, found by words when this returns."""
+        """Store all of *placed*; the word index is up to date when this returns."""
         for batch in _batches(placed):
             written = rec.memories.ingest_many([self._draft(item) for item in batch])
             ids = (item.item.id for item in batch)
             self._item_of.update(zip((memory.id for memory in written), ids, strict=True))
 
     def ask(self, rec: recollect.LocalRecollect, placed: PlacedQuery) -> list[recollect.Hit]:
-        """Return what the door answers; nothing else is done, since this is timed."""
+        """Search; nothing else is done here, since this is timed."""
         query = placed.query
         return rec.search(query.text, project=placed.project, asked_at=query.asked_at, limit=DEPTH)
 
     def items(self, hits: Sequence[recollect.Hit]) -> tuple[str, ...]:
-        """Return the items of an answer, in its order."""
+        """Return the item ids of *hits*, in order."""
         return tuple(self._item_of[hit.memory.id] for hit in hits)
 
     def _draft(self, placed: PlacedItem) -> dict[str, Any]:

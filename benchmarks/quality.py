@@ -1,9 +1,8 @@
 """
-How well Recollect finds: `python -m benchmarks.quality`.
+Measure search quality: `python -m benchmarks.quality`.
 
-Reads the tasks, puts them to Recollect under each configuration that was asked for, and prints a
-table beside the floor. Answers come from answers.py, scores from measured.py, the table from
-quality_table.py; this file is the run and what it saves.
+Reads the tasks, searches them under each configuration and prints a table beside the baseline.
+task_answers.py asks, quality_scores.py scores, quality_table.py renders; this file runs and saves.
 """
 
 import argparse
@@ -75,12 +74,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> QualityRun:
-    legs = [WORDS] if options.words_only else [BOTH, WORDS] if options.legs else [BOTH]
+    indexes = [WORDS] if options.words_only else [BOTH, WORDS] if options.also_words else [BOTH]
     overrides = tuple(parse_override(written) for written in options.set)
     ways: list[tuple[Override, ...]] = [(), overrides] if options.beside else [overrides]
     return QualityRun(
         configurations=tuple(
-            Configuration(indexes=leg, overrides=way) for way in ways for leg in legs
+            Configuration(indexes=name, overrides=way) for way in ways for name in indexes
         ),
         half=options.half,
         messages=options.messages,
@@ -176,7 +175,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="names of tasks, with commas between")
     parser.add_argument("--half", choices=(*HALVES, ALL), default=ALL, help="which questions")
     parser.add_argument("--words-only", action="store_true", help="without embeddings")
-    parser.add_argument("--legs", action="store_true", help="with embeddings, then without")
+    parser.add_argument(
+        "--also-words", "--legs", action="store_true", help="run again with the word index only"
+    )
     parser.add_argument("--model", type=Path, help="folder of another embedder, with its manifest")
     parser.add_argument("--messages", action="store_true", help="tell items as conversations")
     parser.add_argument(

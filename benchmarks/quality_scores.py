@@ -1,8 +1,4 @@
-"""
-Score the answers to a task: the result of the whole, and a row for each question.
-
-Decides nothing about how things are asked or shown. Rows are what `benchmarks.compare` reads.
-"""
+"""Score the answers to a task: the total, and a row for each question for `benchmarks.compare`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,4 @@
-"""
-Show the results of the quality run as Markdown. Knows how numbers look, not where they come from.
-"""
+"""Render the results of `benchmarks.quality` as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,34 +9,34 @@ from benchmarks.metrics import METRICS, PRECISION, STALE
 
 COLUMNS = (*METRICS, STALE)
 PART_COLUMNS = ("R@5", "R@10", "all@5", "all@10", "nDCG@10", STALE)
-INDEXES = {"both": "words and meaning", "words": "words only"}
+INDEXES = {"both": "words and embeddings", "words": "words only"}
 
 INTRODUCTION = """\
-Shares in per cent, the floor (plain SQLite FTS5) in brackets. *Worst* is the metric that stands
-worst against the floor, in points. Everything went through the Python door, each scope as a
-project (told as messages: as an agent), with no language model. A search returns 50 items; its time
-includes embedding the question, which is never cached. *Items/s* is `ingest_many` in batches of 500
-(of messages: `append_messages` by session), found by words when it returns; item embeddings are
-made afterwards and come from a cache on a second run.
+Scores in per cent, the baseline (plain SQLite FTS5) in brackets. *Worst* is the metric with the
+worst difference from the baseline, in points. Everything used the Python API, each scope as a
+project (if stored as messages: as an agent), without a language model. A search returns 50 items;
+its time includes embedding the query, which is never cached. *Items/s* is the rate of
+`memories.ingest_many` in batches of 500 (messages: `conversations.append_many` by session); items
+are embedded afterwards, from a cache on a second run.
 """
 SIZE = """\
-P@k is the share of gold among what was returned, k at most. *Returned* is how many items a question
-got on the average, *tokens* what the first five of them take (o200k).
+P@k is the share of gold among the results, k at most. *Returned* is the mean number of results,
+*tokens* the mean size of the first five (o200k).
 """
 HALVES = """\
-One half is to choose settings by, the other to confirm them. *By* says what was split.
+One half is used to choose settings, the other to confirm them. *By* is the unit of the split.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
-    """What one task came to under one configuration."""
+    """The result of one task under one configuration."""
 
     task: str
     indexes: str
     model: str
     stored_as: str  # memories or messages
-    settings: Mapping[str, Any]  # constants that were set otherwise
+    settings: Mapping[str, Any]  # overridden constants
     half: str
     split_by: str
     questions: int
@@ -57,13 +55,13 @@ class TaskResult:
 
 
 def title_of(result: TaskResult) -> str:
-    """Return what sets a configuration apart, as one line."""
+    """Return a configuration as one line."""
     parts = [INDEXES[result.indexes].capitalize()]
     if result.stored_as == "messages":
-        parts.append("told as messages")
+        parts.append("stored as messages")
     if result.half != "all":
         parts.append(f"half to {result.half}")
-    # Of a constant's name the module and its own are enough to know it by.
+    # The module and the constant are enough to identify it.
     set_to = (f"{'.'.join(name.split('.')[-2:])} = {v}" for name, v in result.settings.items())
     return ", ".join([*parts, *set_to])
 
@@ -113,7 +111,9 @@ def _main_row(result: TaskResult) -> list[str]:
 
 def _notes(results: Sequence[TaskResult]) -> list[str]:
     cut = [f"{result.cut} of {result.task}" for result in results if result.cut]
-    return [f"Too long for the door and cut to its limit: {', '.join(cut)}.", ""] if cut else []
+    return (
+        [f"Longer than the limit of a memory, and truncated: {', '.join(cut)}.", ""] if cut else []
+    )
 
 
 def _size_table(results: Sequence[TaskResult]) -> list[str]:
@@ -127,7 +127,7 @@ def _size_table(results: Sequence[TaskResult]) -> list[str]:
         ]
         for result in results
     ]
-    return _table(["task", "asked by", "returned", *PRECISION, "tokens"], rows)
+    return _table(["task", "configuration", "returned", *PRECISION, "tokens"], rows)
 
 
 def _half_table(results: Sequence[TaskResult]) -> list[str]:
@@ -136,7 +136,7 @@ def _half_table(results: Sequence[TaskResult]) -> list[str]:
         for result in results
         for half, (count, reached) in result.by_half.items()
     ]
-    return _table(["task", "asked by", "by", "half", "n", *PART_COLUMNS], rows)
+    return _table(["task", "configuration", "by", "half", "n", *PART_COLUMNS], rows)
 
 
 def _category_table(results: Sequence[TaskResult]) -> list[str]:

@@ -1,12 +1,10 @@
 """
-Plan which items lie in the store when a question is asked.
+Plan which items are in the store when a question is asked.
 
-A question may see its scope's items, or only its candidates. Where every set of a scope is a
-beginning of the scope's items (a conversation asked about as it grows), one project grows from
-round to round and each question is asked when exactly its items are there. Otherwise every
-distinct set is a project of its own; the store embeds equal texts once, so this costs little.
-
-This file knows nothing of stores: it orders values.
+A question may see the items of its scope, or only its candidates. If the candidates of every
+question are a prefix of the scope's items (a conversation that grows), one project grows from round
+to round, and each question is asked when exactly its items are stored. Otherwise every distinct set
+is a separate project; the store embeds equal texts once, so this costs little.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,9 +1,10 @@
 """
-Does an unrelated question get nothing? `python -m benchmarks.refusals`.
+Check that unrelated questions return nothing: `python -m benchmarks.refusals`.
 
-Puts the questions of unrelated.py to Recollect with the bar and without it: how many unrelated ones
-get nothing, by kind, and what the bar costs those that can be answered, in points of R@5. Chats are
-told as messages, facts and documents as memories. Prints a table; `--write` keeps it.
+Asks the questions of unrelated_questions.py with and without the relevance threshold: how many
+unrelated ones return nothing, by kind, and how many points of R@5 the threshold costs the
+answerable ones. Chats are stored as messages, facts and documents as memories. `--write` saves the
+table.
 """
 
 import argparse
@@ -26,23 +27,24 @@ from recollect.models.model_factory import create_embedder
 SHOWN = 5
 KINDS = ("small talk", "other task", "other scope")
 CHATS = ("locomo-turn", "beam-100K")
-BESIDE = ("lme-pool-session",)  # in a pool of everything nothing is surely unrelated
-UTTERANCES = "realmem-memory"  # its questions tell much and may ask in passing
+BESIDE = ("lme-pool-session",)  # listed separately: the pool may answer anything
+UTTERANCES = "realmem-memory"  # long texts that may ask something in passing
 WITHOUT = Configuration(
-    indexes=BOTH, overrides=(Override("recollect.retrieval.threshold.MIN_SCORE", -9.0),)
+    indexes=BOTH, overrides=(Override("recollect.retrieval.relevance_threshold.MIN_SCORE", -9.0),)
 )
 
 NOTES = (
-    "Unrelated questions that get nothing, in per cent, and points of R@5 that the bar costs",
-    "those that can be answered. Small talk was written by hand; *other task* asks a scientific",
-    "claim or a line of code of a chat; *other scope* asks one person's questions of another's",
-    "memory. RealMem's are utterances of forty words, for which the bar is low: *questions* leaves",
-    "out those that were told to another person's memory. The pool of 940 sessions stands beside:",
-    "some of what is asked is answered there.",
+    "Unrelated questions that return nothing, in per cent, and the points of R@5 that the",
+    "threshold costs the answerable ones. Small talk was written by hand; *other task* asks a chat",
+    "about a scientific claim or a line of code; *other scope* asks one person's questions in",
+    "another person's memory. The questions of RealMem are utterances of forty words, for "
+    "which the",
+    "threshold is low: *questions* leaves them out of *other scope*. The pool of 940 sessions is",
+    "listed separately, since it contains answers to some of the questions.",
 )
 
 BOTH_HALVES = "both"
-Row = tuple[str, Answer, Answer]  # the half, with the bar, without
+Row = tuple[str, Answer, Answer]  # the half, the answer with the threshold, and without
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     embedder = CachedEmbedder(create_embedder(load_settings()), CACHE)
     try:
         for task in unrelated_tasks(options.tasks):
-            name, _, half = task.name.removeprefix("bar-").rpartition("-")
+            name, _, half = task.name.removeprefix("threshold-").rpartition("-")
             print(f"{name}, {half}: {len(task.queries)} questions …", file=sys.stderr, flush=True)
             configurations = [Configuration(indexes=BOTH), WITHOUT]
             with_threshold, all_of_it = answer_task(
@@ -72,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _render(rows: dict[str, list[Row]]) -> str:
-    head = ["asked of", "half", "unrelated", "get nothing", *KINDS, "answerable", "R@5 lost"]
+    head = ["task", "half", "unrelated", "return nothing", *KINDS, "answerable", "R@5 lost"]
     together = [row for name, some in rows.items() if name not in BESIDE for row in some]
     foreign_utterances = {
         id(row) for row in rows.get(UTTERANCES, ()) if kind_of(row[1].query) == KINDS[-1]
@@ -87,7 +89,7 @@ def _render(rows: dict[str, list[Row]]) -> str:
         ]
         for half in ("choose", "confirm", BOTH_HALVES)
     ]
-    return "\n".join(["# When there is nothing to say", "", *NOTES, "", *table(head, lines), ""])
+    return "\n".join(["# Unrelated questions", "", *NOTES, "", *table(head, lines), ""])
 
 
 def _line(name: str, half: str, rows: Sequence[Row]) -> list[str]:

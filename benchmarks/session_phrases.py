@@ -1,9 +1,8 @@
 """
-How people name a conversation by its place among the others, and which ones they mean.
+Phrases that name a conversation by its position, and the conversations they mean.
 
 "Our last session", "three chats ago", "the first time we talked in July", "the session right after
-the one in which Ann said …". The conversations come in order of time; what is meant is told by
-their places. Knows nothing of dates in sentences (time_phrases.py) and nothing of tasks.
+the one in which Ann said …". Conversations are given in order of time, and named by position.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 """
-How fast Recollect is, and what else there is: `python -m benchmarks.speed`.
+Measure speed beside other systems: `python -m benchmarks.speed`.
 
-All systems take the same memories and the same questions in the same run, one after the other.
-What is measured stands in stopwatch.py, the systems in systems/; this file is the run.
+All systems store the same memories and answer the same questions in the same run, one after the
+other. speed_timing.py has the measurements, systems/ the systems.
 """
 
 import argparse
@@ -41,7 +41,7 @@ SAMPLE = 64  # real vectors, for the mean of the made-up ones
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     sizes = [int(size) for size in options.sizes.split(",")]
-    names = [*OWN, *(name for name in options.rivals.split(",") if name)]
+    names = [*OWN, *(name for name in options.baselines.split(",") if name)]
     embedder = create_embedder(load_settings())
     if options.fake_item_vectors:
         sample = [sentence.text for sentence in sentences(SAMPLE)]
@@ -127,7 +127,9 @@ def _notes(embedder: Embedder, *, fake: bool) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000", help="numbers of memories")
-    parser.add_argument("--rivals", default=",".join(BASELINES), help="empty for none")
+    parser.add_argument(
+        "--baselines", "--rivals", default=",".join(BASELINES), help="empty for none"
+    )
     parser.add_argument("--out", type=Path, default=OUT, help="the Markdown file to write")
     parser.add_argument(
         "--fake-item-vectors",

@@ -1,6 +1,4 @@
-"""
-Show the speed run as Markdown, rivals beside. Knows how numbers look, not how they were taken.
-"""
+"""Render the results of `benchmarks.speed` as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

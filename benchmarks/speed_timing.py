@@ -1,8 +1,8 @@
 """
-Time one system at one size. Knows the verbs of a system, not which system it is.
+Time one system at one size.
 
-The order is fixed: store everything, settle, write one by one, close; open again and ask. Every
-project is asked once before the questions that count, and that first time is reported by itself.
+The order is fixed: store everything, finish indexing, write one by one, close; open again and ask.
+Every project is asked once before the questions that count; that first time is reported separately.
 """
 
 import json

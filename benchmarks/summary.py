@@ -1,11 +1,10 @@
 """
-How much of what is asked for later survives in a summary: `python -m benchmarks.summary`.
+Measure how much of what is asked later a summary keeps: `python -m benchmarks.summary`.
 
-Conversations whose questions name the messages that answer them are summed up at 1, 5 and 10 %
-of their tokens; counted is how many key words of those messages the summary still has. Beside it,
-at the same size: the beginning, sentences taken evenly, and the user's sentences taken evenly.
-No language model takes part. Even conversations (`dev`) may be read by those who write rules; of
-the odd ones (`test`) only the figures are looked at.
+Summarises conversations at 1, 5 and 10 % of their tokens and counts how many key words of the
+messages that answer questions are left. Baselines of the same size: the beginning, evenly sampled
+sentences, and evenly sampled sentences of the user. No language model is used. Rules may be written
+after reading the even conversations (`dev`); of the odd ones (`test`) only scores are shown.
 """
 
 import argparse

@@ -1,10 +1,9 @@
 """
-Put a task to Recollect through its Python door, and keep what it answers.
+Store a task with the Python API, ask its questions and return the answers.
 
-The task is stored once, and its questions are asked under each configuration: with embeddings or
-by words only, with some constants of the pipeline set otherwise. The time of a search includes
-embedding the question. How items are handed over is as_memories.py's and as_messages.py's; this
-file does not score.
+The task is stored once, and its questions are asked under each configuration: with both indexes or
+the word index only, and with some constants overridden. The search time includes embedding the
+query. memory_adapter.py and message_adapter.py define how items are stored.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,7 @@ BOTH, WORDS = "both", "words"
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """A way to ask: both legs or words only, and what is set otherwise."""
+    """How to search: with both indexes or words only, and with which overridden constants."""
 
     indexes: str
     overrides: tuple[Override, ...] = ()
@@ -37,7 +36,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Answer:
-    """The items a question got, best first, and how long it took."""
+    """The items a query returned, best first, and the search time."""
 
     query: TaskQuery
     ranked: tuple[str, ...]
@@ -46,17 +45,17 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskAnswers:
-    """All answers of a task under one configuration, and what storing it cost."""
+    """All answers of a task under one configuration, and the time to store it."""
 
     answers: tuple[Answer, ...]
     stored: int
-    cut: int  # items longer than the door takes; their beginning was stored
+    cut: int  # items longer than the limit; their beginning was stored
     ingest_s: float
     embed_s: float
 
 
 class TaskAdapter(Protocol):
-    """How items go in and come back."""
+    """How items are stored and searched."""
 
     def store(self, rec: recollect.LocalRecollect, placed: Sequence[PlacedItem]) -> None: ...
 
@@ -75,36 +74,35 @@ def answer_task(
     """
     Store *task* in a new memory and ask its questions under each configuration.
 
-    Overrides that change the store are up to the caller: they must hold already. Without *embedder*
-    there are words only.
+    The caller applies overrides that change the store. Without *embedder* only words are searched.
     """
-    way: TaskAdapter = MessageAdapter() if messages else MemoryAdapter()
+    adapter: TaskAdapter = MessageAdapter() if messages else MemoryAdapter()
     with _open_readers(configurations, embedder) as (writer, readers):
-        return _run_rounds(way, writer, readers, configurations, question_rounds(task))
+        return _run_rounds(adapter, writer, readers, configurations, question_rounds(task))
 
 
 @contextmanager
 def _open_readers(
     configurations: Sequence[Configuration], embedder: Embedder | None
 ) -> Iterator[tuple[recollect.LocalRecollect, dict[str, recollect.LocalRecollect]]]:
-    """Yield the memory to write to, and one for each leg: all are doors to the same file."""
-    legs = {configuration.indexes for configuration in configurations}
-    with ExitStack() as open_until_then:
-        folder = open_until_then.enter_context(TemporaryDirectory(prefix="recollect-bench-"))
+    """Yield the store to write to, and one for each choice of indexes; all open the same file."""
+    choices = {configuration.indexes for configuration in configurations}
+    with ExitStack() as resources:
+        folder = resources.enter_context(TemporaryDirectory(prefix="recollect-bench-"))
         path = Path(folder) / "memory.db"
         readers = {}
-        if WORDS in legs or embedder is None:
+        if WORDS in choices or embedder is None:
             plain = recollect.open(path, embedding_backend="none", cross_project=False)
-            readers[WORDS] = open_until_then.enter_context(plain)
-        if BOTH in legs and embedder is not None:
-            embedder.embed_query("warm up")  # loading the model is no part of a search
+            readers[WORDS] = resources.enter_context(plain)
+        if BOTH in choices and embedder is not None:
+            embedder.embed_query("warm up")  # loading the model does not count
             whole = recollect.open(path, embedder=embedder, cross_project=False)
-            readers[BOTH] = open_until_then.enter_context(whole)
+            readers[BOTH] = resources.enter_context(whole)
         yield readers.get(BOTH) or readers[WORDS], readers
 
 
 def _run_rounds(
-    way: TaskAdapter,
+    adapter: TaskAdapter,
     writer: recollect.LocalRecollect,
     readers: dict[str, recollect.LocalRecollect],
     configurations: Sequence[Configuration],
@@ -114,7 +112,7 @@ def _run_rounds(
     ingest_s = embed_s = 0.0
     for round_ in plan:
         started = perf_counter()
-        way.store(writer, round_.items)
+        adapter.store(writer, round_.items)
         stored = perf_counter()
         writer.drain()
         ingest_s += stored - started
@@ -122,7 +120,7 @@ def _run_rounds(
         for configuration, got in zip(configurations, answers, strict=True):
             with apply_overrides(configuration.overrides):
                 got += [
-                    _ask(way, readers[configuration.indexes], query) for query in round_.queries
+                    _ask(adapter, readers[configuration.indexes], query) for query in round_.queries
                 ]
     placed = [placed for round_ in plan for placed in round_.items]
     return [
@@ -137,8 +135,8 @@ def _run_rounds(
     ]
 
 
-def _ask(way: TaskAdapter, rec: recollect.LocalRecollect, placed: PlacedQuery) -> Answer:
+def _ask(adapter: TaskAdapter, rec: recollect.LocalRecollect, placed: PlacedQuery) -> Answer:
     started = perf_counter()
-    hits = way.ask(rec, placed)
+    hits = adapter.ask(rec, placed)
     took = perf_counter() - started
-    return Answer(placed.query, way.items(hits), 1000 * took)
+    return Answer(placed.query, adapter.items(hits), 1000 * took)

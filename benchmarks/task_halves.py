@@ -1,9 +1,9 @@
 """
-Split a task in two: one half to choose settings by, the other to confirm them.
+Split a task in two halves: one to choose settings, the other to confirm them.
 
-Where a task has four or more scopes whole scopes go to one half, since questions about one
-conversation resemble each other; otherwise the questions are split. Which one goes where depends on
-its name alone, by a hash: not on the order, the machine or the run. Knows nothing of results.
+If a task has four or more scopes, whole scopes are assigned, since questions about one conversation
+are correlated; otherwise single questions. A hash of the name decides, so that the split does not
+depend on the order, the machine or the run.
 """
 
 import hashlib

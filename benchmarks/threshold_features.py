@@ -1,10 +1,9 @@
 """
-What a bar could look at, with an answer and without: `python -m benchmarks.threshold_features`.
+Write the scores that a relevance threshold could use: `python -m benchmarks.threshold_features`.
 
-Stores each task of unrelated.py, asks every question, and writes one line a question: what each leg
-says of the best candidates, how the store as a whole looks to it, and how well the search as it is
-answers. A rule for "nothing here answers that" can then be tried without asking again. This file
-measures; it decides nothing.
+Stores each task of unrelated_questions.py, asks every question, and writes one line for each: the
+scores of the best candidates in each index, statistics of the store, and how well search answers. A
+rule for "nothing here answers this" can then be tried offline.
 """
 
 import argparse
@@ -29,39 +28,39 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.models.embedder import Embedder
 from recollect.models.model_factory import create_embedder
-from recollect.retrieval.candidates import Candidate, QueryVector, find_candidates
+from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.service.read import query_vector
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.values import CandidateRow, Partition
 
 SHOWN = 5
-LEG = 50  # candidates of each leg that are looked at
+DEPTH = 50  # candidates of each index
 
 
 def features(task: Task, embedder: Embedder) -> Iterator[dict[str, Any]]:
-    """Yield a line for every question of *task*."""
+    """Yield the features of every question of *task*."""
     with TemporaryDirectory(prefix="recollect-bench-") as folder:
         path = Path(folder) / "memory.db"
         with recollect.open(path, embedder=embedder, cross_project=False) as rec:
-            way = MemoryAdapter()
+            adapter = MemoryAdapter()
             for round_ in question_rounds(task):
-                way.store(rec, round_.items)
+                adapter.store(rec, round_.items)
                 rec.drain()
                 for query in round_.queries:
-                    yield _line(task.name, rec, query, way)
+                    yield _line(task.name, rec, query, adapter)
 
 
 def _line(
-    task: str, rec: recollect.LocalRecollect, placed: PlacedQuery, way: MemoryAdapter
+    task: str, rec: recollect.LocalRecollect, placed: PlacedQuery, adapter: MemoryAdapter
 ) -> dict[str, Any]:
     query = placed.query
     hits = rec.search(query.text, project=placed.project, asked_at=query.asked_at, limit=SHOWN)
-    ranked = way.items(hits)
-    services = rec._services  # the legs have no door of their own
+    ranked = adapter.items(hits)
+    services = rec._services  # the indexes are not public
     meaning, _ = query_vector(services, query.text)
     with services.store.read() as tables:
-        index_scores = _legs(tables, services, placed, meaning)
+        index_scores = _index_scores(tables, services, placed, meaning)
     first = hits[0].parts if hits else None
     return {
         "task": task,
@@ -78,7 +77,7 @@ def _line(
     }
 
 
-def _legs(
+def _index_scores(
     tables: Tables, services: Services, placed: PlacedQuery, meaning: QueryVector | None
 ) -> dict[str, Any]:
     place = tables.projects.project_by_name(placed.project)
@@ -90,7 +89,7 @@ def _legs(
         partitions,
         lambda item_ids: tables.memories.candidate_rows(item_ids, Filters()),
         meaning,
-        limit=LEG,
+        limit=DEPTH,
     ).candidates
     return {
         "items": sum(partition.item_count for partition in partitions),
@@ -109,7 +108,7 @@ def _legs(
 
 
 def _words(tables: Tables, query: str, partitions: Sequence[Partition]) -> dict[str, Any]:
-    result = tables.word_index.match(query, partitions, limit=LEG)
+    result = tables.word_index.match(query, partitions, limit=DEPTH)
     best = result.matches[0] if result.matches else None
     covered = max((match.weight for match in result.matches), default=0.0)
     return {

@@ -1,13 +1,12 @@
 """
-Make questions that ask by time: `python -m benchmarks.time_questions FOLDER`.
+Generate questions that ask by time: `python -m benchmarks.time_questions FOLDER`.
 
 "What did we talk about on May 8th?", "… three sessions ago?", "our first conversation in July", and
-questions of LoCoMo with a time added. Each is asked at a moment in the life of a chat, when only
-what was said before is there. Gold are the conversations whose time lies in what a careful person
-means; where careful people may mean different ones, the question is not kept. Four tasks come out:
-whole sessions or single turns, for choosing and for confirmation. This file labels and writes; the
-phrases and their meaning come from time_phrases.py and session_phrases.py, the chats from
-dated_chats.py. `recollect.text` takes no part in it.
+questions of LoCoMo with a time added. Each is asked at some time in the life of a chat, when only
+the sessions before it are stored. Gold are the sessions in the period that a careful person means;
+ambiguous questions are dropped. Writes four tasks: sessions or turns, to choose and to confirm.
+time_phrases.py and session_phrases.py have the phrases, dated_chats.py the chats. Nothing of
+`recollect.text` is used.
 """
 
 import argparse

@@ -1,14 +1,13 @@
 """
-Make questions that a store cannot answer: `python -m benchmarks.unrelated_questions FOLDER`.
+Generate questions that a store cannot answer: `python -m benchmarks.unrelated_questions FOLDER`.
 
-Each store (a scope of a task) is asked its own questions, questions of another scope of the same
-task, questions of other tasks, and small talk. The last three have no gold, so whatever is returned
-for them is noise. A question about other people may still hit something alike; that is why the
-kinds are kept apart. Scopes alternate between the half for choosing a bar and the half for
-confirming it; where a task has one scope, its questions do.
+Each scope of a task is asked its own questions, questions of another scope of the same task,
+questions of other tasks, and small talk. The last three have no gold, so every result is wrong. A
+question about other people may still match something similar, so the kinds are reported separately.
+Scopes alternate between the halves to choose and to confirm a threshold; if a task has one scope,
+its questions do.
 
-`benchmarks.quality` reads the tasks this writes, but asks only what has gold: the rest is what
-bar_features.py measures.
+`benchmarks.quality` reads these tasks too, but asks only the questions with gold.
 """
 
 import argparse
@@ -50,7 +49,7 @@ FOREIGN = ("locomo-turn", "beam-100K", "factcons-6k", "scifact", "cosqa-dev", "l
 
 
 def unrelated_tasks(folder: Path) -> list[Task]:
-    """Return two tasks for each plan, for choosing and for confirmation; always the same ones."""
+    """Return two tasks for each plan, to choose and to confirm. Deterministic."""
     rng = Random(SEED)
     foreign = {name: read_task(folder, name).queries for name in FOREIGN}
     tasks = []
@@ -64,7 +63,7 @@ def unrelated_tasks(folder: Path) -> list[Task]:
             queries = tuple(query for place, query in rows if place % 2 == number)
             scopes = {query.scope for query in queries}
             items = tuple(item for item in task.items if item.scope in scopes)
-            tasks.append(Task(name=f"bar-{plan.task}-{half}", items=items, queries=queries))
+            tasks.append(Task(name=f"threshold-{plan.task}-{half}", items=items, queries=queries))
     return tasks
 
 
@@ -76,13 +75,13 @@ def kind_of(query: TaskQuery) -> str:
 def _planned_questions(
     task: Task, plan: QuestionPlan, others: Sequence[TaskQuery], rng: Random
 ) -> Iterator[tuple[int, TaskQuery]]:
-    """Yield each question with a number that is even where it is for choosing."""
+    """Yield each question with a number; even numbers are for choosing."""
     scopes = sorted({query.scope for query in task.queries})
     chosen = sorted(rng.sample(scopes, min(plan.scopes, len(scopes))))
     for place, scope in enumerate(chosen):
         own = [query for query in task.queries if query.scope == scope]
         elsewhere = [query for query in task.queries if query.scope != scope]
-        # What exists in the store when it is asked: all of it, or what its latest question sees.
+        # The items that exist when it is asked: all, or the candidates of the latest question.
         seen = max((query.candidates or frozenset() for query in own), key=len) or None
         questions = [replace(query, candidates=seen) for query in _sample(own, plan.own, rng)]
         for kind, many, source in (
@@ -105,7 +104,7 @@ def _sample(queries: Sequence[TaskQuery], most: int, rng: Random) -> list[TaskQu
 def _move_to_scope(
     query: TaskQuery, name: str, scope: str, kind: str, seen: frozenset[str] | None
 ) -> TaskQuery:
-    """Return *query* as asked in another scope, where nothing answers it."""
+    """Return *query* for another scope, without gold."""
     return replace(
         query,
         id=name,

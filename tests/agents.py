@@ -18,9 +18,9 @@ from support import START, FakeClock
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str = "ada") -> Agent:
+def rich_agent(rec: LocalRecollect, clock: FakeClock, path: Path, name: str = "ada") -> Agent:
     """Make an agent with blocks, conversations, an archive and a skill."""
-    agent = memory.agents.create(
+    agent = rec.agents.create(
         name,
         description="Writes proofs.",
         model="gpt-x",
@@ -28,9 +28,9 @@ def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str =
         metadata={"n": 1},
     )
     clock.advance(minutes=1)
-    memory.blocks.set(agent, "persona", "I am Ada.", reason="begin")
-    memory.blocks.append(agent, "persona", "I like engines.", by="agent", reason="learnt")
-    memory.blocks.create(
+    rec.blocks.set(agent, "persona", "I am Ada.", reason="begin")
+    rec.blocks.append(agent, "persona", "I like engines.", by="agent", reason="learnt")
+    rec.blocks.create(
         "notes",
         "- one",
         agent=agent,
@@ -39,28 +39,28 @@ def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str =
         hidden=True,
         metadata={"k": [1]},
     )
-    said = memory.conversations.start(
+    said = rec.conversations.start(
         agent=agent, project="engines", title="First", metadata={"m": 2}
     )
-    memory.blocks.set(agent, "ticket", "ENG-1", conversation=said)
-    memory.conversations.append(said, "user", "Where is the difference engine?", pinned=True)
-    memory.conversations.append(said, "assistant", "", tool_calls=[{"id": "c1", "name": "look"}])
-    memory.conversations.append(
+    rec.blocks.set(agent, "ticket", "ENG-1", conversation=said)
+    rec.conversations.append(said, "user", "Where is the difference engine?", pinned=True)
+    rec.conversations.append(said, "assistant", "", tool_calls=[{"id": "c1", "name": "look"}])
+    rec.conversations.append(
         said, "tool", [{"type": "text", "text": "In London."}], tool_call_id="c1"
     )
     clock.advance(minutes=1)
-    memory.conversations.append(said, "assistant", "It stands in London.", metadata={"x": None})
-    unpinned = memory.conversations.pin(said, "an old note")
-    memory.conversations.unpin(unpinned)
-    memory.conversations.pin(said, "ENG-1: find the engine", kind="ticket")
-    memory.conversations.end(said)
+    rec.conversations.append(said, "assistant", "It stands in London.", metadata={"x": None})
+    unpinned = rec.conversations.pin(said, "an old note")
+    rec.conversations.unpin(unpinned)
+    rec.conversations.pin(said, "ENG-1: find the engine", kind="ticket")
+    rec.conversations.end(said)
     clock.advance(hours=1)
-    later = memory.conversations.start(agent=agent, title="Second")
-    memory.conversations.append(later, "user", "And the analytical one?", name="Charles")
-    one = memory.archive.insert(agent, "The difference engine is in London.", tags=["engine"])
-    two = memory.archive.insert(agent, "The engine moved to Cambridge.", tags=["engine", "moved"])
-    memory.link(two.id, "supersedes", one.id, note="it moved")
-    memory.archive.insert(agent, "Punched cards come from looms.")
+    later = rec.conversations.start(agent=agent, title="Second")
+    rec.conversations.append(later, "user", "And the analytical one?", name="Charles")
+    one = rec.archive.insert(agent, "The difference engine is in London.", tags=["engine"])
+    two = rec.archive.insert(agent, "The engine moved to Cambridge.", tags=["engine", "moved"])
+    rec.link(two.id, "supersedes", one.id, note="it moved")
+    rec.archive.insert(agent, "Punched cards come from looms.")
 
     def more(tables: Tables) -> None:
         messages = tables.messages.page(said.id, start=0, limit=2)
@@ -92,7 +92,7 @@ def rich_agent(memory: LocalRecollect, clock: FakeClock, path: Path, name: str =
 
     with closing(SqliteStore(path, SystemClock())) as store:
         store.write(more)
-    return memory.agents.get(agent)
+    return rec.agents.get(agent)
 
 
 def without_ids(data: bytes) -> str:
@@ -101,14 +101,14 @@ def without_ids(data: bytes) -> str:
     return ID.sub(lambda id: met.setdefault(id[0], f"#{len(met)}"), data.decode())
 
 
-def rows(memory: LocalRecollect, folder: Path) -> bytes:
+def rows(rec: LocalRecollect, folder: Path) -> bytes:
     """Return everything a store holds."""
-    memory.export(folder / "rows.jsonl")
+    rec.export(folder / "rows.jsonl")
     return (folder / "rows.jsonl").read_bytes()
 
 
-def explained(memory: LocalRecollect, memory_id: str) -> MemoryExplanation:
+def explained(rec: LocalRecollect, memory_id: str) -> MemoryExplanation:
     """Return what is told of a memory."""
-    told = memory.explain(memory_id)
+    told = rec.explain(memory_id)
     assert isinstance(told, MemoryExplanation)
     return told

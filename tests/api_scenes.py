@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Recollect, RecollectError
-from support import candidates
 
 NOUNS = frozenset(
     {
@@ -135,7 +134,7 @@ def captures(door: RecordedCalls) -> None:
     door.jobs.retry("nothing")
     door.models.calls()
     door.drain()
-    candidates(door)
+    door.inbox.list(grouped=False)
     waiting = door.inbox.list(project="site")
     ids = [one.memory.id for one in waiting]
     door.promote(ids[0], reason="sure")
@@ -359,7 +358,7 @@ def keeping(door: RecordedCalls) -> None:
     door.import_(exported)
     door.export(door.folder / "missing" / "all.jsonl")
     status = door.maintenance.status()
-    door.lines[-1] = ("status", {**vars(status), "bytes": 0})  # the log of writes may differ
+    door.lines[-1] = ("maintenance.status", {**vars(status), "bytes": 0})  # the log of writes may differ
 
 
 SCENES = (memories, captures, agents, blocks, conversations, tools, skills_and_files, keeping)

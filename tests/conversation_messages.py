@@ -9,13 +9,13 @@ DECISION = "We decided to use PostgreSQL for billing."
 
 
 def append_messages(
-    memory: LocalRecollect, conversation: Conversation, count: int
+    rec: LocalRecollect, conversation: Conversation, count: int
 ) -> list[Message]:
     """Append *count* messages, user and assistant in turn, each with a unique word."""
-    start = len(memory.conversations.messages(conversation, limit=10_000))
+    start = len(rec.conversations.messages(conversation, limit=10_000))
     roles = ("user", "assistant")
     return [
-        memory.conversations.append(
+        rec.conversations.append(
             conversation, roles[n % 2], f"The lamp {unique_word(n)} hangs in room {n}."
         )
         for n in range(start, start + count)
@@ -28,30 +28,30 @@ def unique_word(number: int) -> str:
 
 
 def append_openai_call(
-    memory: LocalRecollect, conversation: Conversation, named: str, *answers: str
+    rec: LocalRecollect, conversation: Conversation, named: str, *answers: str
 ) -> list[Message]:
     """Append a tool call in OpenAI's format, and its results."""
     function = {"name": "look", "arguments": json.dumps({"at": named})}
     call = {"id": named, "type": "function", "function": function}
-    asked = memory.conversations.append(
+    asked = rec.conversations.append(
         conversation, "assistant", f"Looking {named}.", tool_calls=[call]
     )
     given = [
-        memory.conversations.append(conversation, "tool", answer, tool_call_id=named)
+        rec.conversations.append(conversation, "tool", answer, tool_call_id=named)
         for answer in answers
     ]
     return [asked, *given]
 
 
 def append_anthropic_call(
-    memory: LocalRecollect, conversation: Conversation, named: str, *answers: str
+    rec: LocalRecollect, conversation: Conversation, named: str, *answers: str
 ) -> list[Message]:
     """Append a tool call in Anthropic's format: the result is a part of a user message."""
     use = {"type": "tool_use", "id": named, "name": "look", "input": {"at": named}}
     text = {"type": "text", "text": f"Looking {named}."}
-    asked = memory.conversations.append(conversation, "assistant", [text, use])
+    asked = rec.conversations.append(conversation, "assistant", [text, use])
     given = [
-        memory.conversations.append(
+        rec.conversations.append(
             conversation, "user", [{"type": "tool_result", "tool_use_id": named, "content": answer}]
         )
         for answer in answers

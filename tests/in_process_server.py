@@ -17,10 +17,10 @@ LOCAL = "http://127.0.0.1:8283"  # an address the host check accepts, for client
 
 @contextmanager
 def serve_in_thread(
-    memory: LocalRecollect, *, worker: bool = False, **settings: Any
+    rec: LocalRecollect, *, worker: bool = False, **settings: Any
 ) -> Iterator[str]:
     """Serve *memory* inside the block and yield its URL; *worker*: also run the worker."""
-    app = web_app(memory, Settings(requests_per_second=0, **settings))
+    app = web_app(rec, Settings(requests_per_second=0, **settings))
     # The protocol must be given, or asyncio does not disable Nagle's algorithm (40 ms per answer).
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))

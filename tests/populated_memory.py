@@ -3,28 +3,28 @@
 from recollect import LocalRecollect
 
 
-def populate_memory(memory: LocalRecollect) -> dict[str, list[str]]:
+def populate_memory(rec: LocalRecollect) -> dict[str, list[str]]:
     """Add records of every kind to *memory*; return values for each path parameter."""
-    memory.agents.create("ada ops", metadata={"a": 1})
-    memory.agents.create("ben")
-    memory.blocks.create("notes", "one", agent="ben")
-    memory.blocks.set("ben", "notes", "two")
-    memory.blocks.create("team", "we", scope="global")
-    facts = memory.memories.ingest_many(
+    rec.agents.create("ada ops", metadata={"a": 1})
+    rec.agents.create("ben")
+    rec.blocks.create("notes", "one", agent="ben")
+    rec.blocks.set("ben", "notes", "two")
+    rec.blocks.create("team", "we", scope="global")
+    facts = rec.memories.ingest_many(
         [
             {"content": "We use uv.", "project": "site"},
             {"content": "The port is 8283."},
             {"content": "Deploy on Fridays.", "status": "inbox"},
         ]
     )
-    event = memory.capture_session("User: I prefer tabs.\nAssistant: Noted.\n")
-    conversation = memory.conversations.start(agent="ben")
-    message = memory.conversations.append(conversation, "user", "My name is Alice.")
-    memory.conversations.append_many(
+    event = rec.capture_session("User: I prefer tabs.\nAssistant: Noted.\n")
+    conversation = rec.conversations.start(agent="ben")
+    message = rec.conversations.append(conversation, "user", "My name is Alice.")
+    rec.conversations.append_many(
         conversation, [{"role": "assistant", "content": f"answer {n} " * 20} for n in range(20)]
     )
-    pin = memory.conversations.pin(conversation, "TICKET-1")
-    memory.views.save("tools", "uv")
+    pin = rec.conversations.pin(conversation, "TICKET-1")
+    rec.views.save("tools", "uv")
     agents = ["ben", "ada ops", "nobody"]
     return {
         "agent": agents,
@@ -35,7 +35,7 @@ def populate_memory(memory: LocalRecollect) -> dict[str, list[str]]:
         "memory_id": [fact.id for fact in facts],
         "some_id": [facts[0].id],
         "event_id": [event.id],
-        "job_id": [memory.jobs.list()[0].id],
+        "job_id": [rec.jobs.list()[0].id],
         "conversation": [conversation.id],
         "message": [message.id],
         "pin": [pin.id],

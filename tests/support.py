@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import LocalRecollect, Memory, MemoryType, Scope, Status
-from recollect.clock import uuid7_text
+from recollect.clock import SystemClock, uuid7_text
 from recollect.config import Settings
 from recollect.models.scripted_models import ScriptedEmbedder
 
@@ -31,6 +31,17 @@ class FakeClock:
         self.moment += timedelta(**by)
 
 
+class LaterClock(SystemClock):
+    """The machine's clock, some seconds ahead."""
+
+    def __init__(self, ahead_s: float) -> None:
+        super().__init__()
+        self._ahead = timedelta(seconds=ahead_s)
+
+    def now(self) -> datetime:
+        return super().now() + self._ahead
+
+
 def open_memory(
     path: Path,
     *,
@@ -51,7 +62,7 @@ def open_memory(
     )
     if not words_only:
         embedder = embedder or ScriptedEmbedder(synonyms=synonyms)
-    return LocalRecollect(settings, clock=clock, embedder=embedder, reach=reach)
+    return LocalRecollect(settings, clock=clock, embedder=embedder, readable_folders=reach)
 
 
 def active_memory(memory_id: str, kind: MemoryType, content: str, **fields: object) -> Memory:

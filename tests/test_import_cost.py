@@ -76,7 +76,7 @@ def test_nothing_loads_the_mcp_package_but_what_speaks_mcp() -> None:
     asked = "from click.testing import CliRunner\nfrom recollect.cli.main import main\n"
     served = (
         "from recollect.server.web_app import web_app\n"
-        "from recollect.app.local import LocalRecollect\n"
+        "from recollect.app.local_recollect import LocalRecollect\n"
         "from recollect.config import Settings\n"
         "from starlette.testclient import TestClient\n"
         "settings = Settings(db=':memory:', embedding_backend='none')\n"
@@ -101,7 +101,7 @@ def test_turning_a_problem_into_an_error_loads_no_framework() -> None:
 def test_a_server_without_an_embedder_loads_no_numpy() -> None:
     modules = loaded(
         "from recollect.server.web_app import web_app\n"
-        "from recollect.app.local import LocalRecollect\n"
+        "from recollect.app.local_recollect import LocalRecollect\n"
         "from recollect.config import Settings\n"
         "from starlette.testclient import TestClient\n"
         "settings = Settings(db=':memory:', embedding_backend='none')\n"

@@ -1,1 +1,1 @@
-"""What it costs to capture a long transcript and to work it off without a language model."""
+"""Measure capturing and processing a long transcript without a language model."""

@@ -1,10 +1,9 @@
 """
-What capture costs, and what comes after it: `python -m benchmarks.capture`.
+Measure capture and processing: `python -m benchmarks.capture`.
 
-A transcript of 10,000 messages is captured as a file, as a list and as text, and worked off without
-a language model, with embeddings and without; then how far memory grows with the length, and how
-long another process waits for its writes meanwhile. Beside it: one plain SQLite transaction with
-the same messages. What is measured stands in stopwatch.py; this file is the run.
+A transcript of 10,000 messages is captured as a file, as a list and as text, and processed without
+a language model, with and without embeddings; then memory by length, and how long another process
+waits for its writes. The baseline is one plain SQLite transaction with the same messages.
 """
 
 import argparse

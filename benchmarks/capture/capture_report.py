@@ -1,6 +1,4 @@
-"""
-Show the capture run as Markdown. Knows how numbers look, not how they were taken.
-"""
+"""Render the results of `benchmarks.capture` as Markdown."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,23 +42,23 @@ def render(measured: CaptureFigures, notes: Sequence[str]) -> str:
         *shapes,
         f"- Medians of {measured.rounds} rounds; other lengths were run once.",
         "",
-        f"## Handing over {measured.messages:,} messages",
+        f"## Capturing {measured.messages:,} messages",
         "",
         *_captured(measured),
         "",
-        f"## Working off {measured.messages:,} messages, no language model",
+        f"## Processing {measured.messages:,} messages, no language model",
         "",
         *_worked(measured),
         "",
-        "## Working off more or fewer",
+        "## Processing other lengths",
         "",
-        "Memory: the peak of the process, less what it held before it began, the model included.",
+        "Memory: the peak of the process minus its memory at the start; includes the model.",
         "",
         *_at_length(measured),
         "",
-        "## Another process that writes meanwhile",
+        "## A second process that writes",
         "",
-        "It ingests one memory every 50 ms into the same store; all rounds together.",
+        "It ingests one memory every 50 ms into the same store. All rounds.",
         "",
         *_waited(measured.waits),
     ]
@@ -87,7 +85,7 @@ def _worked(measured: CaptureFigures) -> list[str]:
     for (shape, embedding), rounds in measured.worked.items():
         took = median(round.drain_s for round in rounds)
         memories = rounds[0].memories
-        candidates = sum(memories.values()) - 1  # the record of the session is no find
+        candidates = sum(memories.values()) - 1  # without the record of the session
         rows.append(
             [
                 f"{shape}, {EMBEDDINGS[embedding]}",
@@ -119,9 +117,9 @@ def _mb(grown: float | None) -> str:
 
 def _waited(rounds: Sequence[WriteWaits]) -> list[str]:
     phases: Mapping[str, Callable[[WriteWaits], Sequence[float]]] = {
-        "nothing else goes on": lambda waits: waits.alone,
+        "idle": lambda waits: waits.alone,
         "the transcript is captured": lambda waits: waits.capturing,
-        "it is worked off": lambda waits: waits.working,
+        "it is processed": lambda waits: waits.working,
     }
     rows = []
     for name, phase in phases.items():

@@ -1,8 +1,8 @@
 """
-Another process that writes: `python -m benchmarks.capture.concurrent_writer DB`.
+A second process that writes: `python -m benchmarks.capture.concurrent_writer DB`.
 
-Ingests a short memory every 50 ms until its input is closed, then prints, as JSON, when each write
-began (seconds since the epoch) and how long it took (milliseconds).
+Ingests a short memory every 50 ms until its input is closed, then prints, as JSON, the start of
+each write (seconds since the epoch) and its duration (ms).
 """
 
 import json

@@ -1,8 +1,7 @@
 """
-Make long transcripts: what users and assistants said in the tasks, with tool output made up.
+Generate long transcripts: texts of users and assistants from the tasks, tool output generated.
 
-Without the tasks everything is made up, and the rules find next to nothing in it. Deterministic.
-This file knows nothing of Recollect.
+Without the tasks everything is generated, and the rules find almost nothing in it. Deterministic.
 """
 
 import re

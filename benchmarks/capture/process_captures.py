@@ -1,7 +1,7 @@
 """
-Work a store off in a process of its own: `python -m benchmarks.capture.process_captures DB EMBEDDING`.
+Process a store in a new process: `python -m benchmarks.capture.process_captures DB EMBEDDING`.
 
-EMBEDDING is `none` or `local`. Prints, as JSON, how long it took and how far memory grew meanwhile.
+EMBEDDING is `none` or `local`. Prints, as JSON, the time and the growth of memory.
 """
 
 import json
@@ -17,7 +17,7 @@ STATUS = Path("/proc/self/status")
 def main() -> int:
     path, embedding = Path(sys.argv[1]), sys.argv[2]
     with recollect.open(path, embedding_backend=embedding) as rec:
-        rec.maintenance.status()  # the store is open and read from, before anything is worked off
+        rec.maintenance.status()  # opens and reads the store before the clock starts
         before = _mb("VmRSS")
         started = perf_counter()
         rec.drain()

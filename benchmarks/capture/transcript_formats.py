@@ -1,4 +1,4 @@
-"""The same messages in the forms in which a program may hand them over."""
+"""The same messages in the formats that a program may capture."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,11 @@
 """
-Does a newer fact find the older one it replaces? `python -m benchmarks.consolidation`.
+Measure whether a new fact supersedes the old one: `python -m benchmarks.consolidation`.
 
-The facts of letta-update and factcons-6k are handed over as notes, one session after another, and
-drained as any capture is. Then a reviewer who keeps everything promotes what was held, and the
-questions of the task are asked. Reported: how many stale facts ended superseded or linked as
-contradicted by the current one; how many facts that nothing speaks against were linked or
-superseded all the same; and how often the stale fact still stands above the current one.
+The facts of letta-update and factcons-6k are captured as notes, one session after another, and
+processed. A reviewer who keeps everything then promotes the held candidates, and the questions of
+the task are asked. Reported: how many stale facts ended superseded or linked as contradicted by the
+current one; how many facts without a conflict were linked or superseded by mistake; and how often
+the stale fact is still ranked above the current one.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def share(part: int, whole: int) -> str:
 
 
 def halved(task: Task, half: str | None) -> Task:
-    """Return the task with every second scope, so that bars can be chosen on one half."""
+    """Return the task with every second scope, so that thresholds can be chosen on one half."""
     if half is None or len({item.scope for item in task.items}) == 1:
         return task
     scopes = sorted({item.scope for item in task.items})[0 if half == "even" else 1 :: 2]
@@ -181,7 +181,7 @@ def judge(
         for memory in memories
         if (fact := ids.get(memory.content.casefold())) is not None
     }
-    rivals = linked(rec, memories, item_ids)
+    conflicts = linked(rec, memories, item_ids)
     stale_pairs = {(gold, old) for q in queries for gold in q.gold for old in q.stale}
     status = {item_ids[memory.id]: memory.status for memory in memories if memory.id in item_ids}
     for query in queries:
@@ -189,7 +189,7 @@ def judge(
             if not related(texts[old], [texts[gold] for gold in query.gold], len(items)):
                 continue
             score.stale += 1
-            against = rivals[old] & query.gold
+            against = conflicts[old] & query.gold
             caught = bool(against) or status.get(old) is Status.SUPERSEDED
             score.caught += caught
             if not caught:
@@ -199,7 +199,7 @@ def judge(
     for item in items:
         wrong = {
             other
-            for other in rivals[item.id]
+            for other in conflicts[item.id]
             if not rightly_linked(item, other, stale_pairs, texts, len(items))
         }
         score.unrelated += item.id not in involved or bool(wrong)
@@ -221,14 +221,14 @@ def judge(
             score.above.append(above)
         if above:
             old = next(iter(query.stale))
-            caught = bool(rivals[old] & query.gold)
+            caught = bool(conflicts[old] & query.gold)
             score.stood.append(f"{'linked' if caught else 'missed'}: {query.text}")
 
 
 def rightly_linked(
     item: TaskItem, other: str, stale_pairs: set[tuple[str, str]], texts: dict[str, str], facts: int
 ) -> bool:
-    """Say whether two linked facts are rivals: by the labels, or (factcons) by their form."""
+    """Return whether two linked facts conflict: by the labels, or (factcons) by their form."""
     if (item.id, other) in stale_pairs or (other, item.id) in stale_pairs:
         return True
     return facts > 20 and _same_until_value(item.text, texts[other])
@@ -238,7 +238,7 @@ def linked(
     rec: LocalRecollect, memories: Sequence[Memory], item_ids: dict[str, str]
 ) -> defaultdict[str, set[str]]:
     """Return which facts were linked as speaking against which, both ways."""
-    rivals: defaultdict[str, set[str]] = defaultdict(set)
+    conflicts: defaultdict[str, set[str]] = defaultdict(set)
     for memory in memories:
         explained = rec.explain(memory.id)
         assert isinstance(explained, recollect.MemoryExplanation)
@@ -246,18 +246,18 @@ def linked(
             if link.relation in (Relation.CONTRADICTS, Relation.SUPERSEDES):
                 a, b = item_ids.get(link.from_id), item_ids.get(link.to_id)
                 if a and b:
-                    rivals[a].add(b)
-                    rivals[b].add(a)
-    return rivals
+                    conflicts[a].add(b)
+                    conflicts[b].add(a)
+    return conflicts
 
 
 def related(fact: str, others: Sequence[str], facts: int) -> bool:
     """
-    Say whether facts that a question names as stale and current answer the same question.
+    Return whether a stale and a current fact answer the same question.
 
-    In a scope of ten facts the labels say so. In one long list (factcons) the labels also name, as
-    stale, facts of other subjects; there two facts are rivals when they are the same up to a value
-    that follows the verb.
+    In a scope of ten facts the labels decide. In one long list (factcons) they also name facts of
+    other subjects as stale; there two facts conflict if they are equal up to a value after the
+    verb.
     """
     return facts <= 20 or any(_same_until_value(fact, other) for other in others)
 

@@ -1,1 +1,1 @@
-"""How well the extractor finds what is worth remembering, without a language model."""
+"""Measure which facts the rules extract, without a language model."""

@@ -1,9 +1,9 @@
 """
-How well the extractor finds what is worth remembering: `python -m benchmarks.extraction`.
+Measure extraction by rules: `python -m benchmarks.extraction`.
 
-Two measures: a hand-written set of sentences (handwritten.py), and with `--realmem` the sessions of
-RealMem against the records others made of them (realmem.py). No language model takes part. This
-file is the run; the texts of the test splits are never shown.
+Two measures: hand-written sentences (handwritten.py) and, with `--realmem`, the sessions of RealMem
+compared with its records (realmem.py). No language model is used. The texts of the test splits are
+never shown.
 """
 
 import argparse

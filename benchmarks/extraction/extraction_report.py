@@ -1,6 +1,4 @@
-"""
-Show the extraction run as Markdown. Knows how numbers look, not where they come from.
-"""
+"""Render the results of `benchmarks.extraction` as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
@@ -117,7 +115,7 @@ def render_realmem(
         *table(["", *columns], rows),
         "",
         f"{sessions:,} sessions with {messages:,} messages were captured in "
-        f"{captured.capture_s:.1f} s and worked off in {captured.drain_s:.1f} s, embeddings off: "
+        f"{captured.capture_s:.1f} s and processed in {captured.drain_s:.1f} s, embeddings off: "
         f"{sessions / took:.0f} sessions and {messages / took:,.0f} messages a second.",
         "",
         "By rule, those that cover a record: in sessions with records, and in all.",

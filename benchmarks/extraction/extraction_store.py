@@ -1,9 +1,8 @@
 """
-Hand conversations over through the Python door, and take what came of them out again.
+Capture conversations with the Python API, and return the candidates.
 
-Extraction by rules alone: embeddings are off and no chat model is configured. What counts is what
-a person would find afterwards: memories in the inbox or active, the record of the session itself
-(the episode) left out.
+Extraction by rules only: embeddings are off and no chat model is configured. Candidates are the
+memories in the inbox or active, without the record of the session itself (the episode).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,12 +21,12 @@ Messages = Sequence[Mapping[str, str]]
 
 
 class TooManyCandidates(Exception):
-    """There are more candidates of one type than the door lists."""
+    """There are more candidates of one type than one page lists."""
 
 
 @contextmanager
 def new_memory() -> Iterator[recollect.LocalRecollect]:
-    """Open a memory in a temporary file, with embeddings off."""
+    """Open a store in a temporary file, with embeddings off."""
     with (
         TemporaryDirectory(prefix="recollect-bench-") as folder,
         recollect.open(Path(folder) / "memory.db", embedding_backend="none") as rec,
@@ -36,7 +35,7 @@ def new_memory() -> Iterator[recollect.LocalRecollect]:
 
 
 def candidates(rec: recollect.LocalRecollect) -> list[Memory]:
-    """Return everything in the inbox or active but episodes, of every owner."""
+    """Return all memories in the inbox or active, except episodes."""
     memories: list[Memory] = []
     for kind in TYPES:
         for status in STATUSES:

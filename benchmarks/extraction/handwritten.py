@@ -1,8 +1,8 @@
 """
-The hand-written set: 340 short messages, half of which hold something worth remembering.
+The hand-written set: 340 short messages, half of which contain something worth remembering.
 
-Each is captured as the only message of a session, in a store of its own, so that nothing is merged
-with anything else. The test split is held out: its figures are shown, its texts never.
+Each is captured as the only message of a session, in its own store, so that nothing is merged. The
+test split is held out: its scores are shown, its texts never.
 """
 
 import json
@@ -113,7 +113,8 @@ def score(reads: Sequence[ExtractionResult]) -> HandwrittenScores:
 def faults(reads: Iterable[ExtractionResult]) -> list[str]:
     """Return a line for each text of the open split that was missed, taken or typed wrongly."""
     return [
-        f"{_fault(result)}: {result.text.id} ({result.text.kind or _trap(result)}) {result.text.text}"
+        f"{_fault(result)}: {result.text.id} ({result.text.kind or _trap(result)}) "
+        + result.text.text
         + "".join(f"\n    {_describe_candidate(candidate)}" for candidate in result.candidates)
         for result in reads
         if result.text.split == SHOWN_SPLIT and _fault(result)

@@ -1,4 +1,4 @@
-"""A share of something, and how far it can be trusted. Pure."""
+"""A proportion and its confidence interval."""
 
 from dataclasses import dataclass
 from math import sqrt

@@ -1,10 +1,10 @@
 """
-RealMem: sessions of five people with an assistant, and the records others made of them.
+RealMem: sessions of five people with an assistant, and the records annotated for them.
 
-Each person has a store and a project; their sessions are captured in order and worked off by rules
-alone. About half of the sessions are distractors without a record: what is found there counts as
-wrong, true or not. A candidate belongs to every session its evidence is from. This file captures
-and counts; when a candidate covers a record is decided in cover.py.
+Each person has a store and a project; sessions are captured in order and processed by rules only.
+About half of the sessions are distractors without a record: candidates from them count as wrong,
+true or not. A candidate belongs to every session that its evidence is from. record_coverage.py
+decides whether a candidate covers a record.
 """
 
 import re

@@ -1,9 +1,8 @@
 """
-When does a candidate cover a record that somebody else made of the same session?
+Decide whether a candidate covers an annotated record of the same session.
 
-By words: at least half of the record's content words stand in the candidate (as stems; stop words,
-"user", "assistant" and the heading in brackets do not count). Or by meaning: the cosine of the two
-embeddings is at least 0.6. Pure but for the embedder it is given.
+By words: it has at least half of the record's content words (stems; without stop words, "user",
+"assistant" and the heading in brackets). Or by embedding: the cosine similarity is at least 0.6.
 """
 
 import re

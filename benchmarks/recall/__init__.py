@@ -1,1 +1,1 @@
-"""What an agent's past costs: writing it down, searching it, and the bundle made of it."""
+"""Measure an agent's conversations: append, search, context, compaction."""

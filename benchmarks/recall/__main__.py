@@ -1,10 +1,9 @@
 """
-What an agent's past costs: `python -m benchmarks.recall`.
+Measure an agent's conversations: `python -m benchmarks.recall`.
 
-100,000 messages of eleven agents lie in one store: appending, searching, the bundle, compacting and
-deleting are timed there, with the memory and the disk an agent takes. Plain SQLite with FTS5 and
-ChromaDB take the same messages and questions in the same round. What is measured stands in
-stopwatch.py; this file is the run.
+One store holds 100,000 messages of eleven agents. Times appending, searching, context bundles,
+compaction and deletion, and measures memory and disk for each agent. Plain SQLite with FTS5 and
+ChromaDB store the same messages and answer the same questions in the same round.
 """
 
 import argparse
@@ -37,13 +36,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     load = _load()
     recall_input = _recall_input(options.tasks, options.messages)
-    rivals = [name for name in options.rivals.split(",") if name]
+    baselines = [name for name in options.baselines.split(",") if name]
     rounds = []
     for number in range(options.rounds):
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
-        rounds.append(measure(recall_input, rivals))
+        rounds.append(measure(recall_input, baselines))
     command_arguments = sys.argv[1:] if arguments is None else arguments
-    notes = _notes(recall_input, rivals, options.rounds, load, command_arguments)
+    notes = _notes(recall_input, baselines, options.rounds, load, command_arguments)
     report = render(rounds, notes)
     print(report)
     if options.write:
@@ -64,29 +63,31 @@ def _recall_input(tasks: Path, count: int) -> RecallInput:
 
 def _notes(
     recall_input: RecallInput,
-    rivals: Sequence[str],
+    baselines: Sequence[str],
     rounds: int,
     load: str,
     arguments: Sequence[str],
 ) -> list[str]:
     messages = [message for talk in recall_input.conversations for message in talk.messages]
     chars = sum(len(message.content) for message in messages) / len(messages)
-    missing = [name for name in rivals if not is_installed(name)]
+    missing = [name for name in baselines if not is_installed(name)]
     lines = [
         f"- `{shlex.join(['python', '-m', 'benchmarks.recall', *arguments])}`, Recollect "
-        f"{recollect.__version__}, {recall_input.real.name}; SQLite {apsw.sqlite_lib_version()}, Python "
-        f"{platform.python_version()}, {os.cpu_count()} cores; load of the machine when it began: "
+        f"{recollect.__version__}, {recall_input.real.name}; SQLite {apsw.sqlite_lib_version()}, "
+        f"Python {platform.python_version()}, {os.cpu_count()} cores; load of the machine "
+        "when it began: "
         f"{load}.",
-        f"- {len(messages):,} messages over a year, {chars:.0f} characters in the mean; half are one "
-        f"agent's (*large*), the rest is divided among {len(SMALL)} (*small*). Conversations have "
-        f"{LENGTH} messages, one in five a tool call without words. Texts: {recall_input.pool.origin}; the "
-        "output of tools is made up.",
-        "- Vectors of items are made up, questions are embedded by the real model and every one is "
-        "new. Recollect logs every question with its hits and reasons; the rivals do not.",
+        f"- {len(messages):,} messages over a year, {chars:.0f} characters on average; half belong "
+        f"to one agent (*large*), the rest to {len(SMALL)} others (*small*). Conversations have "
+        f"{LENGTH} messages, one in five a tool call without text. "
+        f"Texts: {recall_input.pool.origin}; tool output is generated.",
+        "- Vectors of items are random, questions are embedded by the real model and none is asked "
+        "twice. Recollect logs every question with its hits and reasons; the baselines do not.",
         f"- A bundle has a budget of {BUDGET:,} tokens: system prompt, blocks, summary, pins, "
         "history, memories, messages.",
-        "- `fts5` knows words alone, `chromadb` meaning alone; each stands where it can be "
-        "compared. The last columns say how many times better Recollect is; below 1× it is worse.",
+        "- `fts5` has words only, `chromadb` embeddings only; each is shown where it can be "
+        "compared. "
+        "The last columns say how many times better Recollect is; below 1× it is worse.",
     ]
     if rounds > 1:
         lines.append(
@@ -105,7 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=__doc__)
     parser.add_argument("--messages", type=int, default=100_000, help="in the store")
     parser.add_argument("--rounds", type=int, default=2, help="of which the median counts")
-    parser.add_argument("--rivals", default=",".join(BASELINES), help="empty for none")
+    parser.add_argument(
+        "--baselines", "--rivals", default=",".join(BASELINES), help="empty for none"
+    )
     parser.add_argument("--tasks", type=Path, default=default_folder(), help="folder of the tasks")
     parser.add_argument("--write", action="store_true", help=f"write {OUT.name} as well")
     return parser

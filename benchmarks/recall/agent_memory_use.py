@@ -1,8 +1,9 @@
 """
-What an agent costs in memory: `python -m benchmarks.recall.agent_memory_use STORE`, agents as JSON on stdin.
+Measure the memory of agents: `python -m benchmarks.recall.agent_memory_use STORE`, names on stdin.
 
-A fresh process opens the store, loads the model with one question to the first agent, and then asks
-for the bundle of every other agent once. Prints what it holds (resident, MB) before and after.
+A new process opens the store, loads the model with one question to the first agent, and requests a
+bundle for every other agent. Prints its resident memory (MB) before and after. The names are a JSON
+list.
 """
 
 import gc

@@ -1,8 +1,8 @@
 """
-Fill a store with a year of conversations, through the Python door.
+Fill a store with a year of conversations of several agents, with the Python API.
 
-Besides the messages there is what a bundle is made of: blocks with text, archives, facts about the
-user, decisions of projects, pins, and summaries of some conversations.
+Besides messages it writes blocks, archives, facts about the user, decisions of projects, pins and
+some summaries, since a context bundle contains them.
 """
 
 from collections.abc import Iterator, Sequence

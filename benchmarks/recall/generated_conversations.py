@@ -1,10 +1,9 @@
 """
-Make up a year of agents' conversations, and questions about it. Deterministic.
+Generate a year of agents' conversations, and questions about them. Deterministic.
 
-Half of the messages are one agent's, the rest is divided among ten. A turn is a user's message, an
-assistant's, a tool call without words, its result and an assistant's answer; what is said is put
-together from sentences of the tasks (made up where they are missing), so no two messages are the
-same. Nothing here knows a store.
+Half of the messages belong to one agent, the rest to ten others. A turn is a user message, an
+assistant message, a tool call without text, its result and an assistant message. Texts are made of
+sentences of the tasks (generated ones if there are no tasks), so no two messages are equal.
 """
 
 import json

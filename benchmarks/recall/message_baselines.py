@@ -1,9 +1,9 @@
 """
-What else could keep messages: plain SQLite with FTS5, and ChromaDB.
+Other ways to store messages: plain SQLite with FTS5, and ChromaDB.
 
-Both see one agent's messages when they are asked, and neither knows times, roles, summaries or a
-log of what was asked. FTS5 commits like Recollect does: WAL, synchronous=FULL, one transaction for
-each append. ChromaDB gets the same vectors and the same embedded questions; it is optional.
+Both search the messages of one agent; neither has times, roles, summaries or a log. FTS5 commits
+like Recollect: WAL, synchronous=FULL, one transaction for each append. ChromaDB gets the same
+vectors and the same embedded questions; it is optional.
 """
 
 import os
@@ -122,12 +122,12 @@ class ChromaMessages:
 
 
 def is_installed(name: str) -> bool:
-    """Return whether a rival can be run here."""
+    """Return whether a baseline can be run here."""
     return name != "chromadb" or find_spec("chromadb") is not None
 
 
 def open_baseline(name: str, folder: Path, embedder: Embedder) -> MessageBaseline:
-    """Open a rival in *folder*."""
+    """Open a baseline in *folder*."""
     return (
         Fts5Messages(folder / "messages.db") if name == "fts5" else ChromaMessages(folder, embedder)
     )

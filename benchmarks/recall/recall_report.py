@@ -1,6 +1,4 @@
-"""
-Show the recall run as Markdown. Knows how numbers look, not how they were taken.
-"""
+"""Render the results of `benchmarks.recall` as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -92,18 +90,18 @@ def render(rounds: Sequence[Mapping[str, Figures]], notes: Sequence[str]) -> str
 
 
 def _table(rows: Sequence[FigureRow], systems: Mapping[str, Sequence[Figures]]) -> list[str]:
-    rivals = [
+    baselines = [
         name
         for name, figures in systems.items()
         if name != OWN and any(row.figure in figures[0] for row in rows)
     ]
-    header = ["", "target", "recollect", *rivals, *(f"recollect : {name}" for name in rivals)]
+    header = ["", "target", "recollect", *baselines, *(f"recollect : {name}" for name in baselines)]
     lines = []
     for row in rows:
         own = _values(systems[OWN], row.figure)
         if not own:
             continue
-        others = {name: _values(systems[name], row.figure) for name in rivals}
+        others = {name: _values(systems[name], row.figure) for name in baselines}
         lines.append(
             [
                 row.title,

@@ -1,8 +1,8 @@
 """
-Time one round: fill a store, write to it, ask it, make room in it; then the rivals.
+Time one round: fill a store, write, search, compact and delete; then the baselines.
 
-Each figure is a number under a name that report.py knows. Times are in ms unless the name says
-otherwise. Everything goes through the Python door with its default settings.
+Each figure is stored under a name that recall_report.py knows. Times are in ms unless the name says
+otherwise. Everything uses the Python API with its default settings.
 """
 
 import json
@@ -63,11 +63,11 @@ class RecallInput:
     real: Embedder
 
 
-def measure(recall_input: RecallInput, rivals: Sequence[str]) -> dict[str, Figures]:
+def measure(recall_input: RecallInput, baselines: Sequence[str]) -> dict[str, Figures]:
     """Return the figures of one round by system."""
     with _folder() as folder:
         figures = {"recollect": _measure_recollect(recall_input, Path(folder) / "memory.db")}
-    for name in rivals:
+    for name in baselines:
         if is_installed(name):
             _print_progress(name)
             with _folder() as folder:
@@ -264,32 +264,32 @@ def _process_memory(path: Path, agents: Sequence[str]) -> dict[str, float]:
 
 def _measure_baseline(name: str, recall_input: RecallInput, folder: Path) -> Figures:
     messages = [message for talk in recall_input.conversations for message in talk.messages]
-    with closing(open_baseline(name, folder, recall_input.embedder)) as rival:
+    with closing(open_baseline(name, folder, recall_input.embedder)) as baseline:
         started = perf_counter()
         for start in range(0, len(messages), BATCH):
-            rival.append(messages[start : start + BATCH])
+            baseline.append(messages[start : start + BATCH])
         figures = {"fill/s": len(messages) / (perf_counter() - started)}
     size = _size_mb(folder)
     figures["bytes words" if name == "fts5" else "bytes all"] = 1000 * size / len(messages)
-    with closing(open_baseline(name, folder, recall_input.embedder)) as rival:
-        figures |= _time_baseline_appends(rival, recall_input)
+    with closing(open_baseline(name, folder, recall_input.embedder)) as baseline:
+        figures |= _time_baseline_appends(baseline, recall_input)
         for agent in (LARGE, SMALL[0]):
             which = "large" if agent == LARGE else "small"
             kind, seed = ("words", 43) if name == "fts5" else ("search", 41)
             questions = generator.questions(recall_input.conversations, agent, QUESTIONS, seed=seed)
-            rival.search(generator.questions(recall_input.conversations, agent, 1, seed=40)[0])
-            figures |= _percentiles(f"{kind} {which}", _call_times(rival.search, questions))
+            baseline.search(generator.questions(recall_input.conversations, agent, 1, seed=40)[0])
+            figures |= _percentiles(f"{kind} {which}", _call_times(baseline.search, questions))
     return figures
 
 
-def _time_baseline_appends(rival: MessageBaseline, recall_input: RecallInput) -> Figures:
+def _time_baseline_appends(baseline: MessageBaseline, recall_input: RecallInput) -> Figures:
     messages = generator.more_messages(recall_input.pool, LARGE, WRITES + BATCH * BATCHES, seed=31)
     figures = _percentiles(
-        "append", _call_times(lambda message: rival.append([message]), messages[:WRITES])
+        "append", _call_times(lambda message: baseline.append([message]), messages[:WRITES])
     )
     started = perf_counter()
     for start in range(WRITES, len(messages), BATCH):
-        rival.append(messages[start : start + BATCH])
+        baseline.append(messages[start : start + BATCH])
     figures["appended/s"] = BATCH * BATCHES / (perf_counter() - started)
     return figures
 

@@ -1,11 +1,9 @@
 """
-What a search costs as the store grows: `python -m benchmarks.scale`.
+Measure search as the store grows: `python -m benchmarks.scale`.
 
-10,000, 100,000 and a million messages of a hundred projects, one of which holds a tenth, as
-messages and as memories; questions to ordinary projects and to the large one, embedded by the real
-model.
-Plain FTS5 and ChromaDB take the same messages and questions in the same run. What is measured
-stands in stopwatch.py and parts.py; this file is the run.
+10,000, 100,000 and a million messages of a hundred projects, one of which has a tenth, as messages
+and as memories. Questions go to ordinary projects and to the large one, embedded by the real model.
+Plain FTS5 and ChromaDB store the same messages and answer the same questions in the same run.
 """
 
 import argparse
@@ -73,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     real.embed_query("warm up")  # what loading the model takes is measured by benchmarks.speed
     notes = _notes(pool, real, load)
     done: list[ScaleResult] = []
-    with _folder(options.keep) as folder:
+    with _store_folder(options.keep) as folder:
         for size in options.sizes:
             done.append(_measure_size(size, options, folder, pool, embedder))
             if options.write:
@@ -90,7 +88,7 @@ def _measure_size(
     rates: dict[str, float] = {}
     resident: dict[str, float] = {}
     missing: dict[str, str] = {}
-    for kind in ("messages", "memories", *options.rivals):
+    for kind in ("messages", "memories", *options.baselines):
         if why := _skip_reason(kind, size, options):
             missing[kind] = why
             continue
@@ -108,7 +106,7 @@ def _measure_size(
 
 
 def _skip_reason(kind: str, size: int, options: argparse.Namespace) -> str:
-    if kind in options.rivals and not is_installed(kind):
+    if kind in options.baselines and not is_installed(kind):
         return "it is not installed"
     if kind == "memories" and size > options.most_memories:
         return f"measured up to {options.most_memories:,}"
@@ -143,15 +141,18 @@ def _notes(pool: TextPool, real: Embedder, load: str) -> list[str]:
         f"- Recollect {recollect.__version__}, {real.name}; SQLite {apsw.sqlite_lib_version()}, "
         f"Python {platform.python_version()}, {os.cpu_count()} cores, one process; load of the "
         f"machine when it began: {load}.",
-        f"- Messages of {PROJECTS} projects, one of which (*large*) holds a tenth; questions to "
-        f"the others (*ordinary*) go to {ASKED_PROJECTS} of them in turn. One message in five is a tool call "
-        f"without words. Texts: {pool.origin}; the output of tools is made up, and one in five is "
-        f"such: {STOCK // 5:,} texts that come again. *Memories* are the same texts.",
-        f"- {QUESTIONS} questions each, no two alike, embedded by the real model within the time; "
-        "vectors of items are made up. Recollect logs every question with its hits and reasons, "
-        "the rivals do not; fts5 needs no embedding.",
-        "- CPU is that of the whole process: on a busy machine wall time says little. Of a store "
-        "that was kept, the rate is that of the run that filled it.",
+        f"- Messages of {PROJECTS} projects, one of which (*large*) has a tenth; questions to the "
+        f"others (*ordinary*) go to {ASKED_PROJECTS} of them in turn. One message in five is "
+        "a tool "
+        f"call without text. Texts: {pool.origin}; tool output is generated, one message in five, "
+        f"from {STOCK // 5:,} texts that repeat. *Memories* are the same texts.",
+        f"- {QUESTIONS} distinct questions each; the time includes embedding them with the "
+        "real model. "
+        "Vectors of items are random. Recollect logs every question with its hits and reasons, "
+        "the baselines do not; fts5 needs no embedding.",
+        "- CPU is that of the whole process; on a busy machine wall time says little. The "
+        "fill rate of "
+        "a kept store is that of the run that filled it.",
     ]
 
 
@@ -165,7 +166,7 @@ def _resident_mb() -> float | None:
 
 
 @contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
+def _store_folder(keep: Path | None) -> Iterator[Path]:
     if keep is not None:
         yield keep
         return
@@ -187,7 +188,13 @@ def _parser() -> argparse.ArgumentParser:
         return [name for name in text.split(",") if name]
 
     parser.add_argument("--sizes", type=numbers, default="10000,100000,1000000", help="messages")
-    parser.add_argument("--rivals", type=names, default=",".join(BASELINES), help="empty for none")
+    parser.add_argument(
+        "--baselines",
+        "--rivals",
+        type=names,
+        default=",".join(BASELINES),
+        help="empty for none",
+    )
     parser.add_argument("--keep", type=Path, help="keep filled stores here, and use them again")
     parser.add_argument("--most-memories", type=int, default=100_000, help="also as memories up to")
     parser.add_argument("--most-chromadb", type=int, default=100_000, help="chromadb up to")

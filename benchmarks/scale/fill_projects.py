@@ -1,8 +1,4 @@
-"""
-Fill a store once, and keep it: what is filled is filled again only where its folder was not kept.
-
-Everything goes through the Python door, in batches, and says how far it has come.
-"""
+"""Fill a store for `benchmarks.scale` with the Python API, in batches, printing the progress."""
 
 import json
 import sys
@@ -36,7 +32,7 @@ class FillResult:
 
 
 def fill(kind: str, folder: Path, pool: TextPool, count: int, embedder: Embedder) -> FillResult:
-    """Make *folder* hold *count* messages: as messages, as memories, or in a rival's store."""
+    """Make *folder* hold *count* messages: as messages, as memories, or in a baseline's store."""
     done = folder / "filled.json"
     if done.exists():
         return FillResult(folder=folder, per_second=json.loads(done.read_text())["per_second"])
@@ -55,12 +51,12 @@ def fill(kind: str, folder: Path, pool: TextPool, count: int, embedder: Embedder
             with recollect.open(folder / "memory.db", embedding_backend="none") as rec:
                 _ingest(rec, _with_progress("memories", _messages_with_text(pool, count), count))
         case _:
-            rival = open_baseline(kind, folder, embedder)
+            baseline = open_baseline(kind, folder, embedder)
             for some in _batches(
                 _with_progress(kind, _messages_with_text(pool, count), count), BASELINE_BATCH
             ):
-                rival.append(some)
-            rival.close()
+                baseline.append(some)
+            baseline.close()
     per_second = count / (perf_counter() - started)
     if kind in ("messages", "memories"):
         _embed_pending(folder / "memory.db", embedder)

@@ -1,9 +1,8 @@
 """
-What lies in the store: conversations of a hundred projects, one of which holds a tenth.
+Generate conversations of a hundred projects, one of which has a tenth. Deterministic.
 
-Each project has one agent of the same name. Conversations come in random order, so that what
-belongs together lies apart in the file, as it does in use. Deterministic; nothing here knows a
-store.
+Each project has one agent of the same name. Conversations come in random order, so that the rows of
+a project are spread over the file, as in real use.
 """
 
 from collections.abc import Iterator

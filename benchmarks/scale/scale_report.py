@@ -1,6 +1,4 @@
-"""
-Show the scale run as Markdown. Knows how numbers look, not how they were taken.
-"""
+"""Render the results of `benchmarks.scale` as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,7 +58,7 @@ def _times(result: ScaleResult) -> list[str]:
 def _fill_line(result: ScaleResult) -> str:
     rates = ", ".join(f"{kind} {rate:,.0f}/s" for kind, rate in result.per_second.items())
     resident = ", ".join(f"{kind} {value:.0f} MB" for kind, value in result.resident_mb.items())
-    return f"Filled at: {rates}. Resident after the questions, model included: {resident or 'unknown'}."
+    return f"Fill rate: {rates}. Resident memory, with the model: {resident or 'unknown'}."
 
 
 def _parts(result: ScaleResult) -> list[str]:

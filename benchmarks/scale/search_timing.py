@@ -1,8 +1,8 @@
 """
-Time searches in a filled store: in ordinary projects, and in the one that holds a tenth.
+Time searches in a filled store: in ordinary projects, and in the one that has a tenth.
 
-Wall time is what a caller waits; CPU time is what it would be on a machine that has nothing else to
-do, give or take. Both include embedding the question, and no question comes twice.
+Wall time is what a caller waits; CPU time is less affected by a busy machine. Both include
+embedding the query, and no question is asked twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ def time_recollect(
 def time_baseline(
     name: str, folder: Path, embedder: Embedder, questions: QuestionSet
 ) -> SearchTimes:
-    """Time a rival's search."""
+    """Time a baseline's search."""
     with closing(open_baseline(name, folder, embedder)) as store:
         _call_times(store.search, questions.warm_up)
         wall, cpu = _call_times(store.search, questions.timed)

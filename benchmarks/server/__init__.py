@@ -1,1 +1,1 @@
-"""What the memory server and `learning()` cost: load, kills, overhead, start, a profile."""
+"""Measure the memory server and `learning()`: load, kills, overhead, start, a profile."""

@@ -1,8 +1,8 @@
 """
-What the memory server and `learning()` cost: `python -m benchmarks.server`.
+Measure the memory server and `learning()`: `python -m benchmarks.server`.
 
 Everything runs on loopback with real processes: `recollect serve` with the real local model, its
-clients, a stand-in for a vendor. This file is the run; each part has a file of its own.
+clients, and a stub of a vendor's API.
 """
 
 import argparse
@@ -127,12 +127,14 @@ def _notes(
         f"{os.cpu_count()} cores; load of the machine when it began: {load}, when it ended: "
         f"{_load()}.",
         f"- The store holds {options.messages:,} messages of one agent in conversations of "
-        f"{LENGTH}, and some 600 memories. Texts: {pool.origin}. Vectors of what lies there are "
-        "made up; what is asked and written during the run is embedded by the real model.",
-        "- Load: every client is a process of its own and asks again at once "
-        f"(`recollect.connect`; {options.seconds:g} s, one client and the rivals a third of that; "
-        "30 % append_message, 30 % add_message, 20 % "
-        "context_for, 10 % search, 10 % ingest). Server and clients share the cores. *plain "
+        f"{LENGTH}, and about 600 memories. Texts: {pool.origin}. Their vectors are random; "
+        "queries and "
+        "writes during the run are embedded by the real model.",
+        "- Load: every client is a process (`recollect.connect`) that sends the next request "
+        "at once, "
+        f"for {options.seconds:g} s (one client and the baselines: a third of that); 30 % "
+        "append_message, 30 % add_message, 20 % context_for, 10 % search, 10 % ingest. "
+        "Server and clients share the cores. *plain "
         "FastAPI* is one route that takes a message and returns a small JSON, under uvicorn with "
         "the same settings; *plain SQLite* one row per transaction in WAL with synchronous=FULL, "
         "from the same number of processes, without a server. Ratios are of means (a "

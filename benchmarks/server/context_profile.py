@@ -1,8 +1,8 @@
 """
-Where the time of one `context_for` over HTTP goes, with nothing else to do.
+Profile one `context_for` over HTTP on an idle server.
 
-The server runs with a stopwatch in it (timed.py), the client here with one around what it reads.
-What is left between two clocks is named after what lies there.
+The server times its own pieces (profiled_server.py), the client the reading of the response. The
+differences between the clocks are HTTP and the framework.
 """
 
 import json

@@ -1,8 +1,8 @@
 """
-Fill a store: one agent that has said and heard so many messages, and some memories around it.
+Fill a store with one agent's messages, and some memories.
 
-Texts are those of benchmarks.recall. Vectors of items are made up as there; whoever opens the store
-later embeds with the real model, which bears the same name.
+Texts are those of benchmarks.recall. Vectors of items are random; whoever opens the store later
+embeds with the real model, which has the same name.
 """
 
 from collections.abc import Iterator, Sequence

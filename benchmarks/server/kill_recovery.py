@@ -1,8 +1,8 @@
 """
-Kill the server while clients write, start it again, and count what became of every write.
+Kill the server while clients write, restart it, and count what happened to every write.
 
-An acknowledged write must be in the store once. One that was not acknowledged is sent again under
-its key until it is; so in the end everything sent must be there exactly once.
+An acknowledged write must be stored once. A write that was not acknowledged is sent again under its
+idempotency key until it is, so in the end everything sent must be stored exactly once.
 """
 
 import time

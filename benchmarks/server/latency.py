@@ -1,4 +1,4 @@
-"""Many times as a few numbers. Knows percentiles, not what was timed."""
+"""The percentiles of many times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """
-What `learning()` adds to a call of a vendor's client, in every way it can be used.
+Measure what `learning()` adds to a call of a vendor's client, in each mode of use.
 
-Each way gets a copy of the same store, and a process of its own that calls (caller.py). The vendor
-answers at once, so back to back is the worst case: what one call said is embedded while the next
-one asks. With a pause between calls, as long as a short answer of a real vendor takes, it is not.
+Each mode gets a copy of the same store and its own calling process (vendor_caller.py). The vendor
+answers at once, so back to back calls are the worst case: the last exchange is embedded while the
+next call recalls. A pause between calls, as long as a short real answer, avoids that.
 """
 
 import shutil

@@ -1,8 +1,8 @@
 """
 One client of a load run: `python -m benchmarks.server.load_client`, its plan as JSON on stdin.
 
-Says `ready`, waits for a line, asks one thing after the other for so many seconds, and prints how
-long each took. A plan names what is asked: a memory server, the plain route, or a file of SQLite.
+Prints `ready`, waits for a line, sends one request after another for some seconds, and prints the
+times. The plan names the target: a memory server, the plain route, or an SQLite file.
 """
 
 import json

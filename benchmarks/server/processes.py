@@ -1,8 +1,4 @@
-"""
-Processes of a run: a memory server, a rival, a vendor's stand-in, clients. On loopback only.
-
-Every one is told its port, or says it, and is ended by its own handle. Nothing here measures.
-"""
+"""Start and stop the processes of a run: memory servers, stubs and clients, on loopback only."""
 
 import json
 import os
@@ -24,7 +20,7 @@ Plan = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class ServerProcess:
+class RunningServer:
     """A process that listens."""
 
     url: str
@@ -65,7 +61,7 @@ def keep_bytecode(folder: Path) -> None:
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
-def start_server(db: Path, *, port: int = 0, **more: str) -> ServerProcess:
+def start_server(db: Path, *, port: int = 0, **more: str) -> RunningServer:
     """Start a memory server; it may not answer yet. Whoever starts it ends it."""
     process = subprocess.Popen(
         serve_command(db, port=port),
@@ -73,11 +69,11 @@ def start_server(db: Path, *, port: int = 0, **more: str) -> ServerProcess:
         stdout=subprocess.PIPE,
         text=True,
     )
-    return ServerProcess(json.loads(_first_json_object(process))["url"], process)
+    return RunningServer(json.loads(_first_json_object(process))["url"], process)
 
 
 @contextmanager
-def memory_server(db: Path) -> Iterator[ServerProcess]:
+def memory_server(db: Path) -> Iterator[RunningServer]:
     """Run a memory server inside the block."""
     running = start_server(db)
     try:
@@ -87,19 +83,19 @@ def memory_server(db: Path) -> Iterator[ServerProcess]:
 
 
 @contextmanager
-def module_server(module: str, *arguments: str) -> Iterator[ServerProcess]:
+def module_server(module: str, *arguments: str) -> Iterator[RunningServer]:
     """Run a module that listens and prints `{"url": …}` inside the block."""
     with subprocess.Popen(
         [sys.executable, "-m", module, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
-        running = ServerProcess(json.loads(_first_json_object(process))["url"], process)
+        running = RunningServer(json.loads(_first_json_object(process))["url"], process)
         try:
             yield running
         finally:
             stop_server(running)
 
 
-def stop_server(running: ServerProcess) -> None:
+def stop_server(running: RunningServer) -> None:
     """End a server politely, and wait for it."""
     if running.process.poll() is None:
         running.process.terminate()

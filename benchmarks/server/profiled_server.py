@@ -1,8 +1,8 @@
 """
 A memory server that times itself: `python -m benchmarks.server.profiled_server DB OUT`.
 
-Prints its address, serves until it is stopped, and writes to OUT, as JSON, the time of each piece of
-every `context_for`, and the time of each whole request in the application.
+Prints its address, serves until it is stopped, and writes to OUT, as JSON, the time of each piece
+of every `context_for`, and the time of each whole request in the application.
 """
 
 import json

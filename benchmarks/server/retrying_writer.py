@@ -1,9 +1,9 @@
 """
-A client that insists: `python -m benchmarks.server.retrying_writer`, its plan as JSON on stdin.
+A client that retries: `python -m benchmarks.server.retrying_writer`, its plan as JSON on stdin.
 
-Says `ready`, waits for a line, and writes one marked text after the other until its input is
-closed. A write that is not acknowledged is sent again under its key until it is, whatever happens
-to the server. Prints the marks it sent, and how often it had to send again.
+Prints `ready`, waits for a line, and writes one marked text after another until its input is
+closed. A write that is not acknowledged is sent again under its idempotency key until it is. Prints
+the marks it sent, and the number of retries.
 """
 
 import json

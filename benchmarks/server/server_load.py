@@ -1,8 +1,8 @@
 """
-Many clients at once: the memory server, and in the same run a plain route and plain SQLite.
+Measure many clients at once: the memory server, a plain route and plain SQLite.
 
-Clients are processes that ask again as soon as they are answered, so the machine is always full:
-a time says how long one waits among so many, and clients take a share of the cores themselves.
+Clients are processes that send the next request as soon as they have a response, so the machine is
+always busy: a time is the wait among so many clients, and the clients use part of the cores.
 """
 
 import shutil

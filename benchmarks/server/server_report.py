@@ -1,4 +1,4 @@
-"""Show the server run as Markdown. Knows how numbers look, not how they were taken."""
+"""Render the results of `benchmarks.server` as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ def render(figures: ServerFigures, notes: Sequence[str]) -> str:
 
 
 def _load(systems: Mapping[str, LoadResult]) -> list[str]:
-    own, *rivals = systems.values()
+    own, *baselines = systems.values()
     names = [name for name in systems if name != OWN]
     times = ("p50", "p95", "p99", "mean", "most")
     header = [
@@ -56,7 +56,7 @@ def _load(systems: Mapping[str, LoadResult]) -> list[str]:
         *(f"{time} ms" for time in times),
         *(f"mean : {name}" for name in names),
     ]
-    others = [next(iter(baseline.verbs.values())).mean for baseline in rivals]
+    others = [next(iter(baseline.verbs.values())).mean for baseline in baselines]
     rows = [
         [
             f"`{verb}`",
@@ -66,8 +66,8 @@ def _load(systems: Mapping[str, LoadResult]) -> list[str]:
         ]
         for verb, latency in own.verbs.items()
     ]
-    for name, rival in zip(names, rivals, strict=True):
-        latency = next(iter(rival.verbs.values()))
+    for name, baseline in zip(names, baselines, strict=True):
+        latency = next(iter(baseline.verbs.values()))
         rows.append([name, f"{latency.count:,}", *_times(latency), *("" for _ in names)])
     lines = [f"## {_clients(own.clients)}", "", *table(header, rows), ""]
     header = ["", "requests/s", "errors", "cores: server", "cores: clients"]

@@ -1,8 +1,8 @@
 """
-How long a server takes to start, what it holds then, and where the time goes.
+Measure the start of a server: its time, its memory and its steps.
 
-The clock begins before the process does. A request is sent as soon as somebody takes it, and its
-answer ends the time.
+The clock starts before the process. A request is sent as soon as the port accepts it, and its
+response ends the time.
 """
 
 import re
@@ -21,7 +21,7 @@ import recollect
 from benchmarks.server.fill_store import AGENT, FilledStore
 from benchmarks.server.processes import (
     HOST,
-    ServerProcess,
+    RunningServer,
     environment,
     free_port,
     serve_command,
@@ -129,7 +129,7 @@ def _start_once(db: Path, embedding: str) -> StartTimes:
         stdout=subprocess.DEVNULL,
         text=True,
     )
-    server = ServerProcess(f"http://{HOST}:{port}", process)
+    server = RunningServer(f"http://{HOST}:{port}", process)
     try:
         _wait_until_healthy(port)
         health_s = time.perf_counter() - began

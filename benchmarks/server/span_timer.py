@@ -1,8 +1,8 @@
 """
-A stopwatch with parts: how much of a request each named piece of code took itself.
+Time named pieces of code within each request.
 
-Pieces may lie inside each other; what the inner one takes is not counted for the outer. Each thread
-keeps its own pieces, and a request is over when its outermost piece is.
+Pieces may be nested; the time of an inner piece is not counted for the outer one. Each thread has
+its own pieces, and a request ends with its outermost piece.
 """
 
 import threading

@@ -1,9 +1,9 @@
 """
-The two applications that are not ours: `python -m benchmarks.server.stub_servers plain|vendor`.
+The two stub servers: `python -m benchmarks.server.stub_servers plain|vendor`.
 
-`plain` is one FastAPI route as most people write them: it takes a message and returns a small
-JSON. `vendor` answers a chat completion at once, always the same. Both run with the settings the
-memory server runs with, and print their address first.
+`plain` is one ordinary FastAPI route that takes a message and returns a small JSON. `vendor`
+answers a chat completion at once, always the same. Both use the settings of the memory server, and
+print their URL first.
 """
 
 import json

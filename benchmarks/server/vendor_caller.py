@@ -1,9 +1,10 @@
 """
-A program that calls a vendor: `python -m benchmarks.server.vendor_caller`, its plan as JSON on stdin.
+A program that calls a vendor: `python -m benchmarks.server.vendor_caller`, its plan as JSON on
+stdin.
 
 Makes each call twice, outside and inside of `learning()`, and prints the time of each, and of the
-calls inside the time to recall memory and to record the response. The calls outside run in a context
-without a session; since the client's class is patched, they read one context variable more.
+calls inside the time to recall memory and to record the response. The calls outside run in a
+context without a session; since the client's class is patched, they read one context variable more.
 """
 
 import asyncio

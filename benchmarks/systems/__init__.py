@@ -1,1 +1,1 @@
-"""The systems whose speed is compared, each behind the same few verbs."""
+"""The systems whose speed is compared, behind one protocol."""

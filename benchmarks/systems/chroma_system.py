@@ -2,8 +2,8 @@
 ChromaDB in this process: vectors only, filtered by project.
 
 It gets the same vectors as Recollect and embeds questions with the same model. A question sees its
-project alone, not what is global: the cheaper filter of the two. Importing this file needs the
-optional package `chromadb`; telemetry is switched off.
+project but not the global memories, which is the cheaper filter. Importing this file needs the
+optional package `chromadb`; its telemetry is switched off.
 """
 
 import os

@@ -1,7 +1,7 @@
 """
 Plain SQLite FTS5: one table, porter and unicode61, every row visible to every question.
 
-No projects, no evidence, no meaning, no log of what was asked: the least a store can do.
+It has no projects, evidence, embeddings or log.
 """
 
 import re

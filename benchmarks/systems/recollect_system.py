@@ -1,4 +1,4 @@
-"""Recollect itself, through its Python door, with its default settings."""
+"""Recollect, used with its Python API and default settings."""
 
 from collections.abc import Sequence
 from pathlib import Path

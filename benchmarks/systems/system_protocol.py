@@ -1,7 +1,7 @@
 """
-What the speed run asks of a system. Every call is complete when it returns.
+The protocol of the compared systems. Every call is complete when it returns.
 
-Nothing here loads NumPy or a model: a fresh process is timed from its first import on.
+Nothing here loads NumPy or a model, since a new process is timed from its first import.
 """
 
 from collections.abc import Sequence

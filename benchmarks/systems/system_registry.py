@@ -1,8 +1,8 @@
 """
-Which systems there are, by name. A rival whose package is missing says so when it is chosen.
+The compared systems by name.
 
-Each system is imported when it is chosen: `chromadb` is optional, and a fresh process that is
-timed should pay for its own system only.
+Each one is imported only when it is used: `chromadb` is optional, and a new process that is timed
+should only import its own system.
 """
 
 from importlib.util import find_spec

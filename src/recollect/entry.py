@@ -1,36 +1,37 @@
 """
-Where the command begins: a hook goes straight to its own process, all else to the commands.
+The entry point: a hook runs in its own small program, everything else in the commands.
 
 A coding agent waits for every hook, and loading the commands takes longer than a hook may take. So
-nothing is imported here before it is known what is wanted.
+nothing is imported here before the arguments are read.
 """
 
 import gc
 import sys
 
-# What is loaded stays: to look for garbage among it as often as usual is a tenth of the start.
-RARELY = (50_000, 20, 50)
+# Loaded modules stay in memory; checking them for garbage at the usual rate costs a tenth of the
+# start.
+GC_THRESHOLD = (50_000, 20, 50)
 
 
 def main() -> None:
-    """Run what the arguments ask for."""
-    gc.set_threshold(*RARELY)
+    """Run the hook or the command that the arguments name."""
+    gc.set_threshold(*GC_THRESHOLD)
     arguments = sys.argv[1:]
-    for_hook = _for_hook(arguments)
-    if for_hook is not None and not {"-h", "--help"} & set(arguments):
-        # As above.
-        from recollect.hooks.hook_command import main as hook
+    hook_arguments = _hook_arguments(arguments)
+    if hook_arguments is not None and not {"-h", "--help"} & set(arguments):
+        # Imported here for the reason above.
+        from recollect.hooks.hook_command import main as run_hook
 
-        sys.exit(hook(for_hook))
-    from recollect.cli.main import main as command
+        sys.exit(run_hook(hook_arguments))
+    from recollect.cli.main import main as run_command
 
-    command(prog_name="recollect" if sys.argv[0].endswith("__main__.py") else None)
+    run_command(prog_name="recollect" if sys.argv[0].endswith("__main__.py") else None)
 
 
-def _for_hook(arguments: list[str]) -> list[str] | None:
-    """Return the arguments of the hook, None where another command is meant."""
-    # The store may be named before the command. The commands would end a wrong line with 2, and by
-    # that Claude Code holds a prompt back.
+def _hook_arguments(arguments: list[str]) -> list[str] | None:
+    """Return the arguments of the hook, None if another command is meant."""
+    # The database may be named before the command. Click would end a wrong line with exit code 2,
+    # which makes Claude Code block the prompt.
     before = 0
     if arguments and arguments[0].partition("=")[0] == "--db":
         before = 1 if "=" in arguments[0] else 2

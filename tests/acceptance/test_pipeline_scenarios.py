@@ -118,7 +118,7 @@ def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evi
     }
     bundle = rec.context_for("which port does the staging server listen on?", project="site")
 
-    assert [rival.id for rival in waiting.rivals] == [old.id]
+    assert [rival.id for rival in waiting.conflicts] == [old.id]
     assert "speaks against something known" in waiting.why
     assert list(hits) == [waiting.memory.id, old.id]  # the newer one first, both shown
     assert hits[old.id].conflicts == (waiting.memory.id,)

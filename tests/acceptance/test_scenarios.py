@@ -11,24 +11,24 @@ from support import FakeClock, open_memory
 SYNONYMS = {"concise": "short", "brief": "short", "replies": "answers", "bundler": "pnpm"}
 
 
-def contents(memory: LocalRecollect, query: str, **where: str) -> list[str]:
-    return [hit.memory.content for hit in memory.search(query, **where)]  # type: ignore[arg-type]
+def contents(rec: LocalRecollect, query: str, **where: str) -> list[str]:
+    return [hit.memory.content for hit in rec.search(query, **where)]  # type: ignore[arg-type]
 
 
 def test_1_an_agent_in_a_gets_global_preferences_and_conventions_of_a_without_noise_of_b(
     path: Path,
 ) -> None:
-    with recollect.open(path) as memory:  # as it comes: what is near is for the real model to say
-        _an_agent_in_a(memory)
+    with recollect.open(path) as rec:  # as it comes: what is near is for the real model to say
+        _an_agent_in_a(rec)
 
 
-def _an_agent_in_a(memory: LocalRecollect) -> None:
-    memory.ingest("Sebas prefers answers in short sentences.", type="profile", scope="global")
-    memory.ingest("Project A formats code with four spaces.", type="project", project="a")
-    memory.ingest("Project B formats code with tabs.", type="project", project="b")
+def _an_agent_in_a(rec: LocalRecollect) -> None:
+    rec.ingest("Sebas prefers answers in short sentences.", type="profile", scope="global")
+    rec.ingest("Project A formats code with four spaces.", type="project", project="a")
+    rec.ingest("Project B formats code with tabs.", type="project", project="b")
 
-    found = contents(memory, "how is code formatted, and in what sentences to answer?", project="a")
-    bundle = memory.context_for("format the code of this project", project="a")
+    found = contents(rec, "how is code formatted, and in what sentences to answer?", project="a")
+    bundle = rec.context_for("format the code of this project", project="a")
 
     assert "Project A formats code with four spaces." in found
     assert "Sebas prefers answers in short sentences." in found
@@ -39,23 +39,23 @@ def _an_agent_in_a(memory: LocalRecollect) -> None:
 
 
 def test_2_a_decision_of_project_a_appears_in_project_b_only_when_linked_or_strongly_relevant(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    decision = memory.ingest(
+    decision = rec.ingest(
         "Authentication uses signed session cookies instead of bearer tokens.",
         type="decision",
         project="a",
         rationale="Cookies survive a page reload.",
     )
-    memory.ingest("The landing page is built with plain HTML.", project="b")
+    rec.ingest("The landing page is built with plain HTML.", project="b")
 
-    loosely = contents(memory, "which cookies banner do we show?", project="b")
-    strongly = memory.search(
+    loosely = contents(rec, "which cookies banner do we show?", project="b")
+    strongly = rec.search(
         "authentication: signed session cookies or bearer tokens?", project="b"
     )
-    verdict = memory.why_not(decision.id, "which cookies banner do we show?", project="b")
-    memory.link(decision.id, "applies_to", "project:b")
-    linked = memory.search("which cookies banner do we show?", project="b")
+    verdict = rec.why_not(decision.id, "which cookies banner do we show?", project="b")
+    rec.link(decision.id, "applies_to", "project:b")
+    linked = rec.search("which cookies banner do we show?", project="b")
 
     assert decision.content not in loosely
     assert [(hit.memory.id, hit.reached) for hit in strongly] == [(decision.id, "relevant")]
@@ -64,23 +64,23 @@ def test_2_a_decision_of_project_a_appears_in_project_b_only_when_linked_or_stro
     assert "another project" in linked[0].explanation
 
 
-def test_2_the_same_text_as_a_convention_never_crosses_unlinked(memory: LocalRecollect) -> None:
-    memory.ingest(
+def test_2_the_same_text_as_a_convention_never_crosses_unlinked(rec: LocalRecollect) -> None:
+    rec.ingest(
         "Authentication uses signed session cookies instead of bearer tokens.",
         type="project",
         project="a",
     )
 
-    found = memory.search("authentication: signed session cookies or bearer tokens?", project="b")
+    found = rec.search("authentication: signed session cookies or bearer tokens?", project="b")
 
     assert found == []
 
 
 def test_2_crossing_can_be_switched_off(path: Path) -> None:
-    with open_memory(path, cross_project=False) as memory:
-        memory.ingest("Authentication uses signed session cookies.", type="decision", project="a")
+    with open_memory(path, cross_project=False) as rec:
+        rec.ingest("Authentication uses signed session cookies.", type="decision", project="a")
 
-        assert memory.search("authentication signed session cookies", project="b") == []
+        assert rec.search("authentication signed session cookies", project="b") == []
 
 
 def test_3_a_manually_saved_preference_is_available_at_once_before_embeddings_exist(
@@ -97,17 +97,17 @@ def test_3_a_manually_saved_preference_is_available_at_once_before_embeddings_ex
 
 
 def test_6_two_contradictory_facts_coexist_with_explicit_status_and_evidence(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    old = memory.ingest("The release day is Friday.", project="site")
+    old = rec.ingest("The release day is Friday.", project="site")
     clock.advance(days=3)
-    new = memory.ingest("The release day is Tuesday.", project="site")
-    memory.link(new.id, "contradicts", old.id)
+    new = rec.ingest("The release day is Tuesday.", project="site")
+    rec.link(new.id, "contradicts", old.id)
 
     hits = {
-        hit.memory.id: hit for hit in memory.search("which day is release day?", project="site")
+        hit.memory.id: hit for hit in rec.search("which day is release day?", project="site")
     }
-    bundle = memory.context_for("plan the release day", project="site")
+    bundle = rec.context_for("plan the release day", project="site")
 
     assert hits[old.id].conflicts == (new.id,)
     assert hits[new.id].conflicts == (old.id,)
@@ -115,11 +115,11 @@ def test_6_two_contradictory_facts_coexist_with_explicit_status_and_evidence(
     assert all(hit.evidence[0].quote == hit.memory.content for hit in hits.values())
     assert bundle.text.count("CONFLICT") == 2
 
-    memory.memories.set_status(old.id, "contradicted", reason="the team moved it")
+    rec.memories.set_status(old.id, "contradicted", reason="the team moved it")
     after = {
-        hit.memory.id: hit.memory.status for hit in memory.search("release day", project="site")
+        hit.memory.id: hit.memory.status for hit in rec.search("release day", project="site")
     }
-    explained = memory.explain(old.id)
+    explained = rec.explain(old.id)
 
     assert after == {old.id: Status.CONTRADICTED, new.id: Status.ACTIVE}
     assert isinstance(explained, MemoryExplanation)
@@ -129,13 +129,13 @@ def test_6_two_contradictory_facts_coexist_with_explicit_status_and_evidence(
 def test_7_retrieval_combines_lexical_and_semantic_matches_and_explains_its_selection(
     path: Path, clock: FakeClock
 ) -> None:
-    with open_memory(path, clock=clock, synonyms=SYNONYMS) as memory:
-        by_words = memory.ingest("Deploy on Tuesday mornings.", project="site")
-        by_meaning = memory.ingest("Brief replies are preferred.", project="site")
+    with open_memory(path, clock=clock, synonyms=SYNONYMS) as rec:
+        by_words = rec.ingest("Deploy on Tuesday mornings.", project="site")
+        by_meaning = rec.ingest("Brief replies are preferred.", project="site")
 
-        lexical = memory.search("when to deploy on Tuesday?", project="site")
-        semantic = memory.search("concise answers", project="site")
-        retrieval = memory.explain(semantic[0].retrieval_id or "")
+        lexical = rec.search("when to deploy on Tuesday?", project="site")
+        semantic = rec.search("concise answers", project="site")
+        retrieval = rec.explain(semantic[0].retrieval_id or "")
 
         assert lexical[0].memory.id == by_words.id
         assert set(lexical[0].matched_words) == {"deploy", "Tuesday"}
@@ -152,17 +152,17 @@ def test_7_retrieval_combines_lexical_and_semantic_matches_and_explains_its_sele
 
 
 def test_8_export_and_import_preserve_ids_times_links_statuses_and_ingestion_history(
-    memory: LocalRecollect, clock: FakeClock, tmp_path: Path
+    rec: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
-    old = memory.upsert_profile_fact("editor", "vim")
+    old = rec.upsert_profile_fact("editor", "vim")
     clock.advance(days=1)
-    new = memory.upsert_profile_fact("editor", "helix")
-    candidate = memory.ingest("Maybe use Rust.", project="site", status="inbox", tags=["idea"])
-    memory.reject(candidate.id, "not now")
-    memory.search("editor")
-    memory.views.save("editors", "editor", types=["profile"])
+    new = rec.upsert_profile_fact("editor", "helix")
+    candidate = rec.ingest("Maybe use Rust.", project="site", status="inbox", tags=["idea"])
+    rec.reject(candidate.id, "not now")
+    rec.search("editor")
+    rec.views.save("editors", "editor", types=["profile"])
     first = tmp_path / "first.jsonl"
-    memory.export(first)
+    rec.export(first)
 
     second = tmp_path / "second.jsonl"
     with open_memory(tmp_path / "other.db") as other:
@@ -174,13 +174,13 @@ def test_8_export_and_import_preserve_ids_times_links_statuses_and_ingestion_his
 
     assert first.read_bytes() == second.read_bytes()
     assert imported.added["memories"] == 3
-    assert restored == memory.memories.get(old.id)
+    assert restored == rec.memories.get(old.id)
     assert restored.status is Status.SUPERSEDED
-    assert events == memory.captures.list()
+    assert events == rec.captures.list()
     assert isinstance(explained, MemoryExplanation)
     assert [(link.relation, link.to_id) for link in explained.links] == [("supersedes", old.id)]
 
 
-def test_what_is_unknown_is_said_to_be_unknown(memory: LocalRecollect) -> None:
+def test_what_is_unknown_is_said_to_be_unknown(rec: LocalRecollect) -> None:
     with pytest.raises(NotFound, match="no memory 'nope'"):
-        memory.memories.get("nope")
+        rec.memories.get("nope")

@@ -93,7 +93,7 @@ def test_links_and_reasons_for_absence(run: Run) -> None:
     linked = run("link", one["id"], "applies_to", "project:b", "--note", "shared")
     found = answer(run("search", "pnpm", "--project", "b", "--json"))
 
-    assert "only when linked" in why.output
+    assert "only if linked" in why.output
     assert "applies_to project" in linked.output
     assert found[0]["reached"] == "linked"
     assert (

@@ -471,7 +471,7 @@ def test_consolidating_on_request_says_what_became_of_the_candidates(run: Run) -
     assert sorted(counted) == ["1 repeated", "2 held"]
 
 
-def test_maintenance_points_out_twins_and_stale_facts(
+def test_maintenance_lists_duplicates_and_stale_facts(
     run: Run, path: Path, clock: FakeClock
 ) -> None:
     settings = Settings(db=str(path), embedding_backend="none")

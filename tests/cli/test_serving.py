@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from recollect.cli.server_files import (
-    MOST_LOG_BYTES,
+    MAX_LOG_BYTES,
     ServerRecord,
     open_log,
     read_pid,
@@ -473,7 +473,7 @@ def test_a_pid_file_of_another_server_is_not_removed(tmp_path: Path) -> None:
 
 def test_a_log_that_has_grown_large_is_started_anew(tmp_path: Path) -> None:
     log = tmp_path / "server-1.log"
-    log.write_bytes(b"x" * (MOST_LOG_BYTES + 1))
+    log.write_bytes(b"x" * (MAX_LOG_BYTES + 1))
 
     os.close(open_log(log))
     assert log.stat().st_size == 0

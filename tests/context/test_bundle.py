@@ -37,19 +37,19 @@ def test_a_reason_that_was_said_with_the_decision_is_not_told_twice() -> None:
     assert "(because:" not in bundle_of([decision], 500).text
 
 
-def test_the_text_of_a_bundle_looks_like_this(memory: LocalRecollect, clock: FakeClock) -> None:
-    memory.ingest("Answers should be short.", type="profile")
-    memory.ingest(
+def test_the_text_of_a_bundle_looks_like_this(rec: LocalRecollect, clock: FakeClock) -> None:
+    rec.ingest("Answers should be short.", type="profile")
+    rec.ingest(
         "Release with the release script.",
         type="decision",
         project="site",
         rationale="One way to do it.",
     )
-    memory.ingest("Release notes live in CHANGELOG.md.", type="project", project="site")
-    memory.ingest("Release notes: ran the script.", type="episode", project="site")
-    memory.ingest("Release: check the tag first.", type="task_hint", project="site")
+    rec.ingest("Release notes live in CHANGELOG.md.", type="project", project="site")
+    rec.ingest("Release notes: ran the script.", type="episode", project="site")
+    rec.ingest("Release: check the tag first.", type="task_hint", project="site")
 
-    bundle = memory.context_for("write the release notes", project="site")
+    bundle = rec.context_for("write the release notes", project="site")
 
     assert bundle.text == (
         '<memory fingerprint="7117964867632677">\n'
@@ -73,7 +73,7 @@ def test_the_text_of_a_bundle_looks_like_this(memory: LocalRecollect, clock: Fak
     )
     assert bundle.citations[1].quote == "Release with the release script."
     assert bundle.tokens == counter_for().count(bundle.text) <= bundle.budget_tokens
-    assert memory.context_for("write the release notes", project="site").text == bundle.text
+    assert rec.context_for("write the release notes", project="site").text == bundle.text
 
 
 KINDS = st.sampled_from([*MemoryType])
@@ -122,13 +122,13 @@ def test_long_content_gives_its_summary_or_its_beginning() -> None:
     assert "…" in bundle.text
 
 
-def test_what_was_left_out_is_logged_with_the_reason(memory: LocalRecollect) -> None:
+def test_what_was_left_out_is_logged_with_the_reason(rec: LocalRecollect) -> None:
     for number in range(12):
-        memory.ingest(f"release fact {number} " + "and more words " * 20, project="site")
-    memory.ingest("something faintly about one release of many things we ever did", project="site")
+        rec.ingest(f"release fact {number} " + "and more words " * 20, project="site")
+    rec.ingest("something faintly about one release of many things we ever did", project="site")
 
-    bundle = memory.context_for("release fact", project="site", budget_tokens=300)
-    logged = memory.explain(bundle.retrieval_id or "")
+    bundle = rec.context_for("release fact", project="site", budget_tokens=300)
+    logged = rec.explain(bundle.retrieval_id or "")
 
     assert bundle.dropped
     assert not isinstance(logged, MemoryExplanation)
@@ -139,13 +139,13 @@ def test_what_was_left_out_is_logged_with_the_reason(memory: LocalRecollect) -> 
     }
 
 
-def test_nothing_remembered_is_an_empty_text(memory: LocalRecollect) -> None:
-    bundle = memory.context_for("anything at all")
+def test_nothing_remembered_is_an_empty_text(rec: LocalRecollect) -> None:
+    bundle = rec.context_for("anything at all")
 
     assert bundle.text == ""
     assert bundle.tokens == 0
     with pytest.raises(InvalidInput, match="budget_tokens"):
-        memory.context_for("anything", budget_tokens=3)
+        rec.context_for("anything", budget_tokens=3)
 
 
 def test_a_title_is_one_line_and_no_spelling_of_the_fence_passes() -> None:

@@ -98,7 +98,7 @@ def test_the_cut_is_made_before_a_message_of_the_user_when_one_is_near() -> None
     plan = plan_compaction(messages, settings=sliding(220, keep_last=2))
 
     assert plan is not None
-    assert plan.kept[0].role is Role.USER
+    assert plan.remaining[0].role is Role.USER
 
 
 def test_a_far_turn_boundary_is_not_waited_for() -> None:
@@ -136,8 +136,8 @@ def test_decisions_stay_and_the_newest_win_where_they_would_fill_the_window() ->
 
     assert few is not None
     assert many is not None
-    assert positions(few.kept)[:10] == list(range(50, 60))
-    assert positions(many.kept)[:MAX_DECISIONS] == list(range(40, 60))
+    assert positions(few.remaining)[:10] == list(range(50, 60))
+    assert positions(many.remaining)[:MAX_DECISIONS] == list(range(40, 60))
 
 
 @each_row(
@@ -246,7 +246,7 @@ def test_a_group_larger_than_the_window_is_kept_whole_and_said() -> None:
     plan = plan_compaction(messages, settings=sliding(100, keep_last=2))
 
     assert plan is not None
-    assert positions(plan.kept) == [1, 2, 3]
+    assert positions(plan.remaining) == [1, 2, 3]
     assert "above the target of 50" in plan.reason
     assert "alone have 510 tokens, more than the window" in plan.reason
 
@@ -324,7 +324,7 @@ def test_whatever_leaves_the_rest_stays_in_order_and_whole(
     plan = plan_compaction(messages, settings=settings, other_tokens=other)
     if plan is None:
         return
-    evicted_positions, kept = positions(plan.evicted), positions(plan.kept)
+    evicted_positions, kept = positions(plan.evicted), positions(plan.remaining)
 
     assert sorted(evicted_positions + kept) == positions(messages)
     assert evicted_positions == sorted(evicted_positions)
@@ -349,7 +349,7 @@ def test_a_plan_meets_its_target_or_says_why_not(
     plan = plan_compaction(messages, settings=settings, other_tokens=other)
     if plan is None:
         return
-    after = other + tokens(plan.kept)
+    after = other + tokens(plan.remaining)
 
     assert (after > int(settings.target * settings.window_tokens)) == ("above" in plan.reason)
 
@@ -364,8 +364,8 @@ def test_decisions_take_no_more_than_their_share(
     ]
     with_decisions = plan_compaction(messages, settings=settings)
     plan_without = plan_compaction(without_decisions, settings=settings)
-    tokens_with = tokens(messages if with_decisions is None else with_decisions.kept)
-    tokens_without = tokens(without_decisions if plan_without is None else plan_without.kept)
+    tokens_with = tokens(messages if with_decisions is None else with_decisions.remaining)
+    tokens_without = tokens(without_decisions if plan_without is None else plan_without.remaining)
 
     assert tokens_without <= tokens_with <= tokens_without + DECISION_SHARE * settings.window_tokens
 
@@ -383,7 +383,7 @@ def test_compaction_again_and_again_neither_loses_nor_repeats_a_message(
         window += new
         if plan := plan_compaction(window, settings=settings):
             evicted_positions += positions(plan.evicted)
-            window = list(plan.kept)
+            window = list(plan.remaining)
 
         assert sorted(evicted_positions + positions(window)) == list(range(total))
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.earlier_messages import MIN_TOKENS, fair_shares, select_messages
 from recollect.context.excerpt import excerpt
-from recollect.domain.context_bundle import Form
+from recollect.domain.context_bundle import BundleFormat
 from recollect.domain.conversation import Message, MessageHit, MessageParts, Role
 from recollect.text.token_counter import counter_for
 from support import START
@@ -119,7 +119,7 @@ def test_short_messages_are_whole_and_long_ones_share_the_rest() -> None:
     long = [hit(n, LONG, "databases") for n in range(3, 6)]
     hits = [short[0], long[0], short[1], long[1], short[2], long[2]]
 
-    selected = select_messages(hits, room=400, most=1_000, form=Form.MARKDOWN, count=COUNT)
+    selected = select_messages(hits, room=400, most=1_000, form=BundleFormat.MARKDOWN, count=COUNT)
 
     costs = {item: COUNT(text + "\n") for item, text in selected.lines}
     assert [item for item, _ in selected.lines] == [item.message.id for item in hits]
@@ -134,15 +134,15 @@ def test_short_messages_are_whole_and_long_ones_share_the_rest() -> None:
 def test_where_there_is_too_little_room_the_least_relevant_stay_out() -> None:
     hits = [hit(n, LONG, "databases") for n in range(8)] + [hit(8, "Yes.")]
 
-    selected = select_messages(hits, room=3 * MIN_TOKENS, most=999, form=Form.TAGS, count=COUNT)
+    selected = select_messages(hits, room=3 * MIN_TOKENS, most=999, form=BundleFormat.TAGS, count=COUNT)
 
     assert [item for item, _ in selected.lines][:2] == ["msg0", "msg1"]
     assert 2 <= len(selected.lines) <= 4
     assert {item.item_id for item in selected.dropped} >= {"msg4", "msg5", "msg6", "msg7"}
 
 
-@each_row("form", Form)
-def test_no_message_takes_more_than_a_quarter_of_the_budget(form: Form) -> None:
+@each_row("form", BundleFormat)
+def test_no_message_takes_more_than_a_quarter_of_the_budget(form: BundleFormat) -> None:
     bundle = assemble_bundle(
         BundleInput(messages=(hit(0, LONG, "databases"),)),
         BundleOptions(budget_tokens=400, count=COUNT, form=form),
@@ -158,7 +158,7 @@ def test_a_message_cannot_pass_for_a_heading_or_for_another_speaker() -> None:
 
     text = assemble_bundle(
         BundleInput(messages=(hit(0, forged),)),
-        BundleOptions(budget_tokens=400, count=COUNT, form=Form.MARKDOWN),
+        BundleOptions(budget_tokens=400, count=COUNT, form=BundleFormat.MARKDOWN),
     ).text
 
     assert [line for line in text.splitlines() if line and not line.startswith(" ")] == [

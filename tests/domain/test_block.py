@@ -12,7 +12,7 @@ from recollect import BlockReadOnly, InvalidInput, TooLarge
 from recollect.domain.block import (
     DEFAULT_LIMIT,
     Block,
-    By,
+    BlockAuthor,
     Edit,
     append,
     check_limit,
@@ -30,7 +30,7 @@ TEXT = st.text(max_size=30)
 
 
 def edited(value: str, edit: Edit) -> str:
-    return edit_block(replace(EMPTY, value=value), edit, by=By.USER, at=LATER).value
+    return edit_block(replace(EMPTY, value=value), edit, by=BlockAuthor.USER, at=LATER).value
 
 
 @each_row(
@@ -68,7 +68,7 @@ def test_an_edit_gives_the_expected_value(value: str, edit: Edit, expected: str)
 @each_row(
     ("value", "old", "told"),
     [
-        ("tea", "coffee", "'coffee' does not occur in the block; give the text exactly as it"),
+        ("tea", "coffee", "'coffee' does not occur in the block; give the exact text, without"),
         ("", "tea", "'tea' does not occur"),
         ("Tea", "tea", "'tea' does not occur"),
         ("tea\ntea", "tea", "'tea' occurs 2 times (lines 1, 2); give more of its surroundings"),
@@ -123,7 +123,7 @@ def test_an_edit_over_the_limit_says_the_limit_and_what_was_asked_for() -> None:
     small = replace(EMPTY, value="1234", limit=5)
 
     with pytest.raises(TooLarge) as caught:
-        edit_block(small, append("6"), by=By.AGENT, at=LATER)
+        edit_block(small, append("6"), by=BlockAuthor.AGENT, at=LATER)
 
     assert str(caught.value) == (
         "Edit failed: Exceeds 5 character limit (requested 6). "
@@ -154,26 +154,26 @@ def test_a_limit_counts_characters_and_includes_itself(
         check_limit(value, limit)
 
 
-@each_row("by", [By.USER, By.AGENT])
-def test_a_read_only_block_is_edited_by_the_system_alone(by: By) -> None:
+@each_row("by", [BlockAuthor.USER, BlockAuthor.AGENT])
+def test_a_read_only_block_is_edited_by_the_system_alone(by: BlockAuthor) -> None:
     sealed = replace(EMPTY, read_only=True, value="as it was")
 
     with pytest.raises(BlockReadOnly, match="'persona' is read-only and cannot be edited"):
         edit_block(sealed, replace_all("new"), by=by, at=LATER)
-    assert edit_block(sealed, replace_all("new"), by=By.SYSTEM, at=LATER).value == "new"
+    assert edit_block(sealed, replace_all("new"), by=BlockAuthor.SYSTEM, at=LATER).value == "new"
 
 
 def test_a_read_only_block_says_so_before_it_looks_at_the_edit() -> None:
     sealed = replace(EMPTY, read_only=True)
 
     with pytest.raises(BlockReadOnly):
-        edit_block(sealed, replace_once("missing", "x"), by=By.AGENT, at=LATER)
+        edit_block(sealed, replace_once("missing", "x"), by=BlockAuthor.AGENT, at=LATER)
 
 
 def test_a_change_grows_the_version_and_touches_nothing_else() -> None:
     block = replace(EMPTY, value="old", version=7, description="d", metadata={"k": 1})
 
-    after = edit_block(block, replace_all("new"), by=By.AGENT, at=LATER)
+    after = edit_block(block, replace_all("new"), by=BlockAuthor.AGENT, at=LATER)
 
     assert after == replace(block, value="new", version=8, updated_at=LATER)
 

@@ -392,7 +392,7 @@ def test_a_long_source_is_read_over_several_days_when_the_budget_says_so(
 # ── what happens while it answers ───────────────────────────────────────────────────────────────
 
 
-class Slow:
+class SlowChatModel:
     """A chat model during whose first answer something else happens."""
 
     name = "test:slow"
@@ -410,7 +410,7 @@ class Slow:
 
 
 @pytest.fixture
-def slow(opened: Open, clock: FakeClock) -> Slow:
+def slow(opened: Open, clock: FakeClock) -> SlowChatModel:
     """A chat model that answers when another worker has taken its job over and finished it."""
 
     def take_over() -> None:
@@ -418,11 +418,11 @@ def slow(opened: Open, clock: FakeClock) -> Slow:
         with opened(chat=ScriptedChatModel([json.dumps({"memories": [FLICKER]})])) as other:
             other.drain()
 
-    return Slow(take_over, FLICKER, claim("It is late.", DECISION))
+    return SlowChatModel(take_over, FLICKER, claim("It is late.", DECISION))
 
 
 def test_an_answer_that_comes_after_the_lease_leaves_no_candidates(
-    opened: Open, slow: Slow
+    opened: Open, slow: SlowChatModel
 ) -> None:
     with opened(chat=slow) as memory:
         event = memory.capture_session(SAID)
@@ -434,7 +434,7 @@ def test_an_answer_that_comes_after_the_lease_leaves_no_candidates(
         assert slow.calls == 1
 
 
-def test_an_answer_that_comes_after_the_lease_is_in_the_ledger(opened: Open, slow: Slow) -> None:
+def test_an_answer_that_comes_after_the_lease_is_in_the_ledger(opened: Open, slow: SlowChatModel) -> None:
     with opened(chat=slow) as memory:
         memory.capture_session(SAID)
         memory.drain()
@@ -447,7 +447,7 @@ TOLD = [*SAID, {"role": "user", "content": f"Let us go on with the work then. {H
 
 
 @pytest.fixture
-def forgotten_meanwhile(opened: Open) -> Slow:
+def forgotten_meanwhile(opened: Open) -> SlowChatModel:
     """A chat model that quotes what is forgotten while it reads."""
 
     def forget() -> None:
@@ -455,11 +455,11 @@ def forgotten_meanwhile(opened: Open) -> Slow:
             [found] = [one for one in candidates(other) if one.content == HIDDEN]
             other.forget(found.id)
 
-    return Slow(forget, FLICKER, claim("The user writes in Helix.", HIDDEN))
+    return SlowChatModel(forget, FLICKER, claim("The user writes in Helix.", HIDDEN))
 
 
 def test_what_is_forgotten_while_the_model_reads_does_not_come_back(
-    opened: Open, clock: FakeClock, forgotten_meanwhile: Slow
+    opened: Open, clock: FakeClock, forgotten_meanwhile: SlowChatModel
 ) -> None:
     with opened(chat=forgotten_meanwhile) as memory:
         event = memory.capture_session(TOLD)
@@ -472,7 +472,7 @@ def test_what_is_forgotten_while_the_model_reads_does_not_come_back(
 
 
 def test_an_answer_that_cannot_be_stored_is_in_the_ledger(
-    opened: Open, clock: FakeClock, forgotten_meanwhile: Slow
+    opened: Open, clock: FakeClock, forgotten_meanwhile: SlowChatModel
 ) -> None:
     with opened(chat=forgotten_meanwhile) as memory:
         memory.capture_session(TOLD)

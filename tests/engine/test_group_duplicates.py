@@ -10,7 +10,7 @@ from recollect.domain.candidate import INSTRUCTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, SourceKind
-from recollect.engine.group_duplicates import are_duplicates, group_duplicates, review_order
+from recollect.engine.inbox_duplicates import are_duplicates, group_duplicates, review_order
 from support import START
 from tables import each_row
 

@@ -20,19 +20,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pytest
 
 from recollect import LocalRecollect
-from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.models.chat_model import Completion, make_completion
 from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
+from support import LaterClock
 
 pytestmark = [
     pytest.mark.kill,
@@ -46,17 +45,6 @@ VM_STEPS = 50  # of SQLite's machine, between two moments at which a worker may 
 
 T = TypeVar("T")
 Messages = list[dict[str, str]]
-
-
-class LaterClock(SystemClock):
-    """The machine's clock, some seconds ahead."""
-
-    def __init__(self, ahead_s: float) -> None:
-        super().__init__()
-        self._ahead = timedelta(seconds=ahead_s)
-
-    def now(self) -> datetime:
-        return super().now() + self._ahead
 
 
 class ReadsRemember:

@@ -13,17 +13,16 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from recollect import LocalRecollect
-from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
+from support import LaterClock
 
 pytestmark = pytest.mark.kill
 
@@ -34,17 +33,6 @@ CAPTURES = 1_000  # two jobs each
 PATHS = os.pathsep.join(sys.path)  # a worker finds what its test finds
 
 T = TypeVar("T")
-
-
-class LaterClock(SystemClock):
-    """The machine's clock, some seconds ahead."""
-
-    def __init__(self, ahead_s: float) -> None:
-        super().__init__()
-        self._ahead = timedelta(seconds=ahead_s)
-
-    def now(self) -> datetime:
-        return super().now() + self._ahead
 
 
 def opened(path: Path, *, ahead_s: float = 0.0) -> LocalRecollect:

@@ -19,7 +19,7 @@ from hook_clients import CLAUDE_CODE, HOOK, HookHome, HookResult, kill, wait_unt
 from recollect.app.engine_control import EngineControl
 from recollect.hooks import state_files
 from recollect.hooks.capture_process import capture_due_transcripts
-from recollect.hooks.injected import session_file
+from recollect.hooks.injected_memories import session_file
 from recollect.hooks.pending_captures import PendingCapture, mark_done
 from recollect.hooks.target_store import find_target_store
 from server_process import run_server

@@ -9,7 +9,7 @@ import pytest
 from recollect import LocalRecollect
 from recollect.domain.conversation import MessageCandidateRow, MessageFilters, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.retrieval.candidates import QueryVector, find_candidates
+from recollect.retrieval.search_candidates import QueryVector, find_candidates
 from recollect.store.protocol import Tables
 from recollect.store.values import Partition
 from support import START, FakeClock, open_memory

@@ -7,7 +7,7 @@ import pytest
 
 from recollect import MemoryType, Scope, Status
 from recollect.domain.scope import Owner
-from recollect.retrieval.candidates import NO_STATS, Candidate, CandidatePool
+from recollect.retrieval.search_candidates import NO_STATS, Candidate, CandidatePool
 from recollect.retrieval.explain import explain
 from recollect.retrieval.rank import rank
 from recollect.retrieval.score_fusion import (
@@ -21,7 +21,7 @@ from recollect.retrieval.score_fusion import (
     WORD_WEIGHT,
     fuse_scores,
 )
-from recollect.retrieval.threshold import (
+from recollect.retrieval.relevance_threshold import (
     LONG_QUERY_DISCOUNT,
     LONG_QUERY_WORDS,
     MEAN_SHARE,

@@ -10,15 +10,19 @@ from typing import Any
 import apsw
 import pytest
 from fastapi.testclient import TestClient
-from recollect.wire.routes import PREFIX, ROUTES, Route
 
 from in_process_server import LOCAL
 from populated_memory import populate_memory
 from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.server.web_app import web_app
+from recollect.wire.file_transfer import FILE_REQUESTS
 from recollect.wire.path_segment import fill_path
+from recollect.wire.request import PREFIX, VerbRequest
+from recollect.wire.request_registry import request_classes
 from support import FakeClock, open_memory
+
+Verb = type[VerbRequest[Any]]
 
 # What each write is given besides the names in its path; `$` stands for one of those.
 BODIES: Mapping[str, Mapping[str, Any]] = {
@@ -29,7 +33,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "promote": {},
     "reject": {},
     "undo": {},
-    "confirm": {},
+    "confirm_memory": {},
     "why_not": {"query": "uv"},
     "why_nothing": {"query": "uv"},
     "upsert_profile_fact": {"value": "vim"},
@@ -45,11 +49,11 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "reject_many": {"memory_ids": ["$2"]},
     "undo_many": {"memory_ids": []},
     "consolidate": {},
-    "maintain": {},
+    "run_maintenance": {},
     "capture_session": {"transcript": "User: We use Rust.\n"},
     "capture_conversation": {"material": "The lamp is green.", "capture_mode": "note"},
     "capture_many": {"materials": ["User: We use Go.\n"]},
-    "retry": {},
+    "retry_job": {},
     "create_agent": {"name": "new"},
     "update_agent": {"description": "x"},
     "pin_agent": {},
@@ -75,16 +79,16 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "delete_conversation": {},
     "append_message": {"role": "user", "content": "hello"},
     "append_messages": {"messages": [{"role": "user", "content": "hello"}]},
-    "compact": {"window_tokens": 500},
-    "pin": {"content": "x"},
-    "unpin": {},
+    "compact_conversation": {"window_tokens": 500},
+    "add_pin": {"content": "x"},
+    "remove_pin": {},
     "pin_message": {},
     "search_messages": {"query": "Alice", "agent": "ben"},
     "add_message": {"role": "user", "content": "hello"},
-    "conversation_search": {"query": "Alice"},
-    "archival_insert": {"content": "Bern."},
-    "archival_search": {"query": "Bern"},
-    "context_window": {},
+    "search_for_letta": {"query": "Alice"},
+    "insert_passage": {"content": "Bern."},
+    "search_passages": {"query": "Bern"},
+    "get_context_window": {},
     "count_tokens": {"text": "hello"},
     "search_skills": {"query": "greet"},
     "load_skill": {},
@@ -100,11 +104,15 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "use_model": {"name": "default"},
     "reembed": {},
     "drain": {},
-    "try_embedder": {},
+    "check_embedder": {},
     "verify": {},
     "rebuild_indexes": {},
 }
-WRITES = [route for route in ROUTES.values() if route.method != "GET"]
+WRITES = [
+    verb
+    for verb in request_classes().values()
+    if verb.route.method != "GET" and verb.__name__ not in FILE_REQUESTS
+]
 # They need something that the furnished memory does not have, and are refused alike both times.
 REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422, "reembed": 422}
 
@@ -112,11 +120,11 @@ REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422, "reembed"
 class ServedFile:
     """A server over a furnished memory, and what is in its file."""
 
-    def __init__(self, memory: LocalRecollect, path: Path) -> None:
-        self.memory = memory
+    def __init__(self, rec: LocalRecollect, path: Path) -> None:
+        self.memory = rec
         self.path = path
-        self.known = populate_memory(memory)
-        team = next(block for block in memory.blocks.list() if block.label == "team")
+        self.known = populate_memory(rec)
+        team = next(block for block in rec.blocks.list() if block.label == "team")
         (path.parent / "a.py").write_text("print('hello')\n")
         self.stand_in = {
             **{f"${n}": one for n, one in enumerate(self.known["memory_id"])},
@@ -131,18 +139,18 @@ class ServedFile:
         self.client = TestClient(app, base_url=LOCAL, raise_server_exceptions=False)
         return self.client
 
-    def send(self, route: Route, key: str | None, **more: Any) -> Any:
-        names = {name: self.known[name][0] for name in route.in_path}
-        if route.verb in ("promote", "reject", "undo"):
+    def send(self, verb: Verb, key: str | None, **more: Any) -> Any:
+        names = {name: self.known[name][0] for name in verb.route.path_fields}
+        if verb.verb() in ("promote", "reject", "undo"):
             names["memory_id"] = self.stand_in["$2"]
-        if route.verb == "detach_block":
+        if verb.verb() == "detach_block":
             names["label"] = "team"
-        body = json.loads(json.dumps(BODIES[route.verb]))
+        body = json.loads(json.dumps(BODIES[verb.verb()]))
         body = {name: self._filled(value) for name, value in body.items()} | more
-        how: dict[str, Any] = {"json": body} if route.has_body else {"params": body}
+        how: dict[str, Any] = {"json": body} if verb.route.has_body else {"params": body}
         headers = {} if key is None else {"idempotency-key": key}
         return self.client.request(
-            route.method, PREFIX + fill_path(route.path, names), headers=headers, **how
+            verb.route.method, PREFIX + fill_path(verb.route.path, names), headers=headers, **how
         )
 
     def _filled(self, value: Any) -> Any:
@@ -175,28 +183,28 @@ class ServedFile:
 @pytest.fixture
 def asked(path: Path, clock: FakeClock, tmp_path: Path) -> Iterator[ServedFile]:
     """A furnished server."""
-    with open_memory(path, clock=clock, words_only=True, reach=[tmp_path]) as memory:
-        yield ServedFile(memory, path)
+    with open_memory(path, clock=clock, words_only=True, reach=[tmp_path]) as rec:
+        yield ServedFile(rec, path)
 
 
 def test_every_write_of_the_table_is_tried() -> None:
-    assert {route.verb for route in WRITES} == BODIES.keys()
+    assert {verb.verb() for verb in WRITES} == BODIES.keys()
 
 
-@pytest.mark.parametrize("route", WRITES, ids=lambda route: route.verb)
+@pytest.mark.parametrize("verb", WRITES, ids=lambda verb: verb.verb())
 def test_a_write_sent_twice_is_done_once_and_answered_alike(
-    asked: ServedFile, route: Route
+    asked: ServedFile, verb: Verb
 ) -> None:
-    if route.verb == "undo":
+    if verb.verb() == "undo":
         asked.memory.promote(asked.known["memory_id"][2])
-    if route.verb == "detach_block":
+    if verb.verb() == "detach_block":
         asked.memory.blocks.attach("ben", asked.stand_in["$team"])
     before = asked.kept()
-    first = asked.send(route, "k")
-    assert first.status_code == REFUSED.get(route.verb, 200), first.text
+    first = asked.send(verb, "k")
+    assert first.status_code == REFUSED.get(verb.verb(), 200), first.text
     rows, kept = asked.rows(), asked.kept()
 
-    again = asked.send(route, "k")
+    again = asked.send(verb, "k")
 
     assert again.status_code == first.status_code
     assert again.content == first.content
@@ -207,7 +215,7 @@ def test_a_write_sent_twice_is_done_once_and_answered_alike(
         return
     # After a restart only the store knows; whatever added a row must have left its key.
     asked.restarted()
-    later = asked.send(route, "k")
+    later = asked.send(verb, "k")
     assert later.status_code == 409
     assert later.json()["error"] == "AlreadyAccepted"
     assert asked.rows() == rows
@@ -215,13 +223,13 @@ def test_a_write_sent_twice_is_done_once_and_answered_alike(
 
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_key_is_good_for_one_request_only(asked: ServedFile, restart: bool) -> None:
-    assert asked.send(ROUTES["ingest"], "k").status_code == 200
+    assert asked.send(request_classes()["ingest"], "k").status_code == 200
     if restart:
         asked.restarted()
     rows = asked.rows()
 
-    other_body = asked.send(ROUTES["ingest"], "k", title="another")
-    other_route = asked.send(ROUTES["create_agent"], "k")
+    other_body = asked.send(request_classes()["ingest"], "k", title="another")
+    other_route = asked.send(request_classes()["create_agent"], "k")
 
     for answer in (other_body, other_route):
         assert answer.status_code == 422
@@ -230,27 +238,27 @@ def test_a_key_is_good_for_one_request_only(asked: ServedFile, restart: bool) ->
 
 
 def test_the_same_request_under_another_key_is_another_request(asked: ServedFile) -> None:
-    one = asked.send(ROUTES["append_message"], "k1").json()
-    two = asked.send(ROUTES["append_message"], "k2").json()
+    one = asked.send(request_classes()["append_message"], "k1").json()
+    two = asked.send(request_classes()["append_message"], "k2").json()
 
     assert one["id"] != two["id"]
 
 
 def test_a_refused_request_leaves_its_key_free(asked: ServedFile) -> None:
-    refused = asked.send(ROUTES["ingest"], "k", content="")
+    refused = asked.send(request_classes()["ingest"], "k", content="")
     assert refused.status_code == 422
 
-    assert asked.send(ROUTES["ingest"], "k").status_code == 200
+    assert asked.send(request_classes()["ingest"], "k").status_code == 200
 
 
-@pytest.mark.parametrize("verb", ["append_message", "ingest", "create_agent", "capture_session"])
-def test_twenty_at_once_with_one_key_are_one(asked: ServedFile, verb: str) -> None:
-    route = ROUTES[verb]
+@pytest.mark.parametrize("name", ["append_message", "ingest", "create_agent", "capture_session"])
+def test_twenty_at_once_with_one_key_are_one(asked: ServedFile, name: str) -> None:
+    verb = request_classes()[name]
     together = threading.Barrier(20)
 
     def send(_: int) -> Any:
         together.wait()
-        return asked.send(route, "k")
+        return asked.send(verb, "k")
 
     before = asked.rows()
     with ThreadPoolExecutor(20) as pool:
@@ -267,7 +275,7 @@ def test_twenty_at_once_with_one_key_are_one(asked: ServedFile, verb: str) -> No
 
 def test_twenty_refused_at_once_with_one_key_are_all_told_why(asked: ServedFile) -> None:
     with ThreadPoolExecutor(20) as pool:
-        answers = list(pool.map(lambda _: asked.send(ROUTES["ingest"], "k", content=""), range(20)))
+        answers = list(pool.map(lambda _: asked.send(request_classes()["ingest"], "k", content=""), range(20)))
 
     assert {one.status_code for one in answers} == {422}
 
@@ -278,7 +286,7 @@ def test_twenty_refused_at_once_with_one_key_are_all_told_why(asked: ServedFile)
 def test_any_key_of_up_to_200_characters_will_do(asked: ServedFile, key: str) -> None:
     written: Any = key.encode()  # UTF-8, whatever a header may hold
 
-    first, again = (asked.send(ROUTES["append_message"], written) for _ in range(2))
+    first, again = (asked.send(request_classes()["append_message"], written) for _ in range(2))
 
     assert first.status_code == again.status_code == 200
     assert first.json() == again.json()
@@ -288,7 +296,7 @@ def test_any_key_of_up_to_200_characters_will_do(asked: ServedFile, key: str) ->
 def test_a_key_that_is_none_is_refused_and_nothing_is_written(asked: ServedFile, key: str) -> None:
     rows = asked.rows()
 
-    answer = asked.send(ROUTES["append_message"], key)
+    answer = asked.send(request_classes()["append_message"], key)
 
     assert answer.status_code == 422
     assert "ey" in answer.json()["detail"]
@@ -338,10 +346,10 @@ def test_an_agent_imported_twice_with_one_key_is_there_once(
 
 
 def test_a_deleted_text_is_not_handed_out_again_by_its_key(asked: ServedFile) -> None:
-    said = asked.send(ROUTES["ingest"], "k", content="My PIN is 4711 zebra.").json()
+    said = asked.send(request_classes()["ingest"], "k", content="My PIN is 4711 zebra.").json()
     asked.client.delete(f"/api/memories/{said['id']}", headers={"idempotency-key": "d"})
 
-    again = asked.send(ROUTES["ingest"], "k", content="My PIN is 4711 zebra.")
+    again = asked.send(request_classes()["ingest"], "k", content="My PIN is 4711 zebra.")
 
     assert again.status_code == 409
     assert "zebra" not in again.text
@@ -350,9 +358,9 @@ def test_a_deleted_text_is_not_handed_out_again_by_its_key(asked: ServedFile) ->
 def test_a_deleted_text_is_not_handed_out_again_where_the_deletion_had_no_key(
     asked: ServedFile,
 ) -> None:
-    said = asked.send(ROUTES["ingest"], "k", content="My PIN is 4711 zebra.").json()
+    said = asked.send(request_classes()["ingest"], "k", content="My PIN is 4711 zebra.").json()
     asked.client.delete(f"/api/memories/{said['id']}")
 
-    again = asked.send(ROUTES["ingest"], "k", content="My PIN is 4711 zebra.")
+    again = asked.send(request_classes()["ingest"], "k", content="My PIN is 4711 zebra.")
 
     assert "zebra" not in again.text

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from recollect import LocalRecollect
+
 from recollect.config import Settings
 from recollect.server.web_app import web_app
 
@@ -142,8 +144,8 @@ OPERATIONS = """
 @pytest.fixture(scope="module")
 def document() -> Any:
     """What `/openapi.json` says."""
-    with LocalRecollect(Settings(db=":memory:", embedding_backend="none")) as memory:
-        return web_app(memory, Settings()).openapi()
+    with LocalRecollect(Settings(db=":memory:", embedding_backend="none")) as rec:
+        return web_app(rec, Settings()).openapi()
 
 
 def operations(document: Any) -> list[tuple[str, str, Any]]:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from recollect.config import Settings
-from recollect.server.hosts import HostPort, is_loopback, parse_host, parse_origin
+from recollect.server.allowed_hosts import HostPort, is_loopback, parse_host, parse_origin
 from recollect.server.request_guard import (
     MAX_ADDRESSES,
     GuardRules,

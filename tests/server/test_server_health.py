@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from recollect import LocalRecollect, __version__
-from recollect.app.background import BackgroundState
+from recollect.app.background_worker import BackgroundState
 from recollect.config import Settings
 from recollect.domain.maintenance import EmbedderStatus, EmbedderState, StoreHealth
 from recollect.errors import EmbedderUnavailable
@@ -26,9 +26,9 @@ WELL = EmbedderStatus(backend="local", name="m", state=EmbedderState.READY, dime
 
 
 @contextmanager
-def served(memory: LocalRecollect) -> Iterator[TestClient]:
+def served(rec: LocalRecollect) -> Iterator[TestClient]:
     """Ask the application of *memory* inside the block."""
-    with TestClient(web_app(memory, Settings()), base_url="http://127.0.0.1:8283") as client:
+    with TestClient(web_app(rec, Settings()), base_url="http://127.0.0.1:8283") as client:
         yield client
 
 
@@ -46,8 +46,8 @@ def until(client: TestClient, wanted: Any) -> dict[str, Any]:
     return found
 
 
-def test_it_has_every_field_of_a_memory_server_and_more(memory: LocalRecollect, path: Path) -> None:
-    with served(memory) as client:
+def test_it_has_every_field_of_a_memory_server_and_more(rec: LocalRecollect, path: Path) -> None:
+    with served(rec) as client:
         found = until(client, lambda one: one["worker"]["state"] == "idle")
 
     uptime_s = found.pop("uptime_s")
@@ -60,7 +60,7 @@ def test_it_has_every_field_of_a_memory_server_and_more(memory: LocalRecollect, 
         "reasons": [],
         "version": __version__,
         "pid": os.getpid(),
-        "store": {"ok": True, "schema": memory.maintenance.status().schema},
+        "store": {"ok": True, "schema": rec.maintenance.status().schema},
         "queue": {"todo": 0, "doing": 0, "parked": 0},
         "embedder": {"name": "scripted", "state": "ready", "trouble": "", "waiting": 0},
         "worker": {"state": "idle", "last_error": ""},
@@ -78,8 +78,8 @@ def test_without_an_embedder_it_is_off_and_that_is_well(words_only: LocalRecolle
 
 
 def test_the_local_dimension_is_known_before_the_model_is_loaded(path: Path) -> None:
-    with LocalRecollect(Settings(db=str(path))) as memory:
-        seen = memory.engine.embedder_status()
+    with LocalRecollect(Settings(db=str(path))) as rec:
+        seen = rec.engine.embedder_status()
 
     assert seen.dimension == 384
     assert seen.state is EmbedderState.NOT_LOADED
@@ -87,12 +87,12 @@ def test_the_local_dimension_is_known_before_the_model_is_loaded(path: Path) -> 
 
 
 def test_the_name_seen_is_the_name_the_embedder_gives_itself(path: Path) -> None:
-    with LocalRecollect(Settings(db=str(path))) as memory:
-        before = memory.engine.embedder_status().name
-        assert memory.maintenance.status().embedder == before
-    with LocalRecollect(Settings(db=str(path), embedding_backend="ollama")) as memory:
-        before = memory.engine.embedder_status().name
-        assert memory.maintenance.status().embedder == before == "ollama:all-minilm"
+    with LocalRecollect(Settings(db=str(path))) as rec:
+        before = rec.engine.embedder_status().name
+        assert rec.maintenance.status().embedder == before
+    with LocalRecollect(Settings(db=str(path), embedding_backend="ollama")) as rec:
+        before = rec.engine.embedder_status().name
+        assert rec.maintenance.status().embedder == before == "ollama:all-minilm"
 
 
 @pytest.mark.parametrize("backend", ["ollama", "openai"])
@@ -100,7 +100,7 @@ def test_an_embedder_behind_http_is_not_asked_for_its_dimension(path: Path, back
     # Nobody listens there: to be asked would be a failure, and shown as one.
     url = "http://127.0.0.1:9"
     settings = Settings(db=str(path), embedding_backend=backend, ollama_url=url, openai_url=url)
-    with LocalRecollect(settings) as memory, served(memory) as client:
+    with LocalRecollect(settings) as rec, served(rec) as client:
         found = until(client, lambda one: one["worker"]["state"] == "idle")
 
     assert found["status"] == "ok"
@@ -112,7 +112,7 @@ def test_a_model_that_is_not_there_is_told(path: Path, tmp_path: Path) -> None:
     settings = Settings(
         db=str(path), embedding_backend="folder", embedding_model=str(tmp_path / "nowhere")
     )
-    with LocalRecollect(settings) as memory, served(memory) as client:
+    with LocalRecollect(settings) as rec, served(rec) as client:
         answer = client.get("/health")
 
     assert answer.status_code == 200
@@ -133,7 +133,7 @@ class BreakableEmbedder(ScriptedEmbedder):
 
 def test_an_embedder_that_failed_is_told_until_it_answers_again(path: Path) -> None:
     embedder = BreakableEmbedder()
-    with open_memory(path, embedder=embedder) as memory, served(memory) as client:
+    with open_memory(path, embedder=embedder) as rec, served(rec) as client:
         found = until(client, lambda one: one["embedder"]["state"] == "resting")
 
         assert found["status"] == "degraded"
@@ -141,13 +141,13 @@ def test_an_embedder_that_failed_is_told_until_it_answers_again(path: Path) -> N
         assert "out of order" in found["reasons"][0]
 
         embedder.broken = False
-        memory.ingest("Answers should be short.")
-        memory.drain()
+        rec.ingest("Answers should be short.")
+        rec.drain()
         assert health(client)["embedder"]["state"] == "ready"
         assert health(client)["status"] == "ok"
 
 
-def test_parked_jobs_are_told(memory: LocalRecollect) -> None:
+def test_parked_jobs_are_told(rec: LocalRecollect) -> None:
     seen = HealthSnapshot(
         path="x",
         embedder=WELL,
@@ -212,12 +212,12 @@ def test_it_answers_while_somebody_writes(words_only: LocalRecollect) -> None:
 
 def test_a_write_over_http_wakes_the_worker(path: Path) -> None:
     embedder = ScriptedEmbedder()
-    with open_memory(path, embedder=embedder) as memory:
-        app = web_app(memory, Settings())
+    with open_memory(path, embedder=embedder) as rec:
+        app = web_app(rec, Settings())
 
         @app.post("/facts")
         def fact(text: str) -> str:
-            return memory.ingest(text).id
+            return rec.ingest(text).id
 
         with TestClient(app, base_url="http://127.0.0.1:8283") as client:
             until(client, lambda one: one["worker"]["state"] == "idle")

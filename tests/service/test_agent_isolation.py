@@ -114,11 +114,11 @@ def test_a_promoted_candidate_of_an_agent_stays_with_the_agent(rec: LocalRecolle
 
 
 def test_a_correction_told_to_an_agent_leaves_the_global_fact_as_it_is(rec: LocalRecollect) -> None:
-    known = rec.ingest("I live in Lisbon.", type="profile", scope="global")
+    memory = rec.ingest("I live in Lisbon.", type="profile", scope="global")
 
     capture_sessions(rec, "user-1", "Correction: I live in Porto, not in Lisbon.")
 
-    assert rec.memories.get(known.id).status is Status.ACTIVE
+    assert rec.memories.get(memory.id).status is Status.ACTIVE
 
 
 def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(rec: LocalRecollect) -> None:

@@ -55,9 +55,9 @@ class Named:
 
 def source_of(rec: LocalRecollect, event: Event) -> Source:
     with rec._store.read() as tables:
-        found = tables.sources.get(event.source_id or "")
-    assert found is not None
-    return found
+        source = tables.sources.get(event.source_id or "")
+    assert source is not None
+    return source
 
 
 def written(folder: Path, content: object, name: str = "talk.json") -> Path:
@@ -87,8 +87,10 @@ def stored(rec: LocalRecollect) -> dict[str, int]:
 
 def every(rec: LocalRecollect) -> dict[str, Any]:
     """Return what was extracted, by type."""
-    found = rec.memories.list(everywhere=True, statuses=[one.value for one in Status], limit=100)
-    return {one.type.value: one for one in found}
+    memories = rec.memories.list(
+        everywhere=True, statuses=[memory.value for memory in Status], limit=100
+    )
+    return {memory.type.value: memory for memory in memories}
 
 
 # ── forms of material ───────────────────────────────────────────────────────────────────────────
@@ -101,7 +103,7 @@ def forms(folder: Path) -> Mapping[str, Any]:
         "tuple": tuple(TALK),
         "mapping": {"messages": TALK},
         "JSON text": json.dumps(TALK),
-        "JSON lines": "\n".join(json.dumps(one) for one in TALK),
+        "JSON lines": "\n".join(json.dumps(memory) for memory in TALK),
         "dialogue": TALK_AS_TEXT,
         "Path": file,
         "PathLike": Named(str(file)),
@@ -153,7 +155,7 @@ def test_a_path_may_begin_at_home(
     assert source_of(rec, event).content == TALK_AS_TEXT
 
 
-def test_what_a_caller_tells_of_the_material_is_kept_beside_it(rec: LocalRecollect) -> None:
+def test_title_and_time_given_by_the_caller_are_stored(rec: LocalRecollect) -> None:
     event = rec.capture_session(
         TALK, project="site", session="monday", title="Stand-up", observed_at="2026-05-01"
     )
@@ -185,8 +187,8 @@ def test_each_sample_is_captured_read_and_recognised(rec: LocalRecollect, file: 
     assert rec.jobs.list() == []
     assert rec.maintenance.verify().ok
     with rec._store.read() as tables:
-        for one in rec.memories.list(everywhere=True, statuses=list(Status), limit=1_000):
-            for piece in one.evidence:
+        for memory in rec.memories.list(everywhere=True, statuses=list(Status), limit=1_000):
+            for piece in memory.evidence:
                 source = tables.sources.get(piece.source_id)
                 assert source is not None
                 assert source.content[piece.start : piece.end] == piece.quote
@@ -210,7 +212,7 @@ def test_several_conversations_where_one_is_meant_are_refused_with_the_verb_to_u
 ) -> None:
     file = written(tmp_path, [chatgpt("One", "I live in Porto."), chatgpt("Two", "We use pnpm.")])
 
-    with pytest.raises(InvalidInput, match="2 conversations; use captures.add_file"):
+    with pytest.raises(InvalidInput, match=r"2 conversations; use captures\.add_file"):
         attrgetter(verb)(rec)(file)
 
     assert stored(rec) == {}
@@ -248,13 +250,15 @@ def test_the_mode_says_what_kind_of_source_it_is(
     assert source.metadata["mode"] == mode
 
 
-def test_each_sentence_of_a_note_is_kept_and_a_note_is_no_session(rec: LocalRecollect) -> None:
+def test_each_sentence_of_a_note_is_extracted_and_a_note_is_not_a_session(
+    rec: LocalRecollect,
+) -> None:
     rec.capture_conversation(
         "Backups go to tape every night. The vault key is in the safe.", "note", project="site"
     )
     rec.drain()
 
-    assert [one.content for one in candidates(rec)] == [
+    assert [memory.content for memory in candidates(rec)] == [
         "The vault key is in the safe.",
         "Backups go to tape every night.",
     ]
@@ -267,7 +271,7 @@ def test_a_note_that_looks_like_json_stays_a_note(rec: LocalRecollect) -> None:
     assert source_of(rec, event).content == json.dumps(TALK)
 
 
-def test_what_an_agent_summarised_is_held_as_an_agents_words(rec: LocalRecollect) -> None:
+def test_a_summary_is_held_as_written_by_an_agent(rec: LocalRecollect) -> None:
     rec.capture_conversation(
         "We decided to use Postgres because it is robust.", "summary", project="site"
     )
@@ -306,27 +310,27 @@ def test_the_same_material_is_recognised_before_and_after_it_was_read(
 
 
 def test_for_another_owner_it_is_a_new_event_over_the_same_source(rec: LocalRecollect) -> None:
-    one = rec.capture_session(TALK, project="site")
+    memory = rec.capture_session(TALK, project="site")
     other = rec.capture_session(TALK, project="shop")
     rec.drain()
 
-    assert other.id != one.id
-    assert other.source_id == one.source_id
+    assert other.id != memory.id
+    assert other.source_id == memory.source_id
     assert rec.maintenance.status().counts["sources"] == 1
     for project in ("site", "shop"):
-        [found] = candidates(rec, project=project, types=["project"], everywhere=False)
-        assert found.content == "We use pnpm for builds."
+        [candidate] = candidates(rec, project=project, types=["project"], everywhere=False)
+        assert candidate.content == "We use pnpm for builds."
 
 
 def test_what_one_project_captured_another_does_not_see(rec: LocalRecollect) -> None:
     rec.capture_session(TALK, project="site")
     rec.drain()
-    rec.inbox.promote([one.id for one in candidates(rec)])
+    rec.inbox.promote([memory.id for memory in candidates(rec)])
     rec.ingest("something else", project="shop")
 
-    found = rec.search("pnpm builds", project="shop")
+    hits = rec.search("pnpm builds", project="shop")
 
-    assert [hit.memory.type.value for hit in found if hit.memory.scope != "global"] == []
+    assert [hit.memory.type.value for hit in hits if hit.memory.scope != "global"] == []
 
 
 def test_the_title_and_file_of_one_project_are_not_shown_in_another(
@@ -354,7 +358,7 @@ def test_the_same_words_in_another_mode_are_read_in_that_mode(
     rec.captures.add_file(file, "note", project="site")
     rec.drain()
 
-    assert [one.content for one in candidates(rec)] == ["The staging box has four cores."]
+    assert [memory.content for memory in candidates(rec)] == ["The staging box has four cores."]
 
 
 def test_a_talk_handed_over_again_with_the_users_name_is_read_with_it(
@@ -375,7 +379,7 @@ def test_one_talk_handed_over_by_two_verbs_is_not_two_sessions(rec: LocalRecolle
     assert every(rec)["project"].status is Status.INBOX
 
 
-def test_a_named_session_told_again_longer_is_one_session(
+def test_a_named_session_captured_again_longer_is_one_session(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
     rec.capture_session(TALK, project="site", session="monday")
@@ -390,7 +394,7 @@ def test_a_named_session_told_again_longer_is_one_session(
     assert "see you tomorrow" in episode.content
 
 
-def test_a_nameless_session_told_again_longer_is_one_session_too(rec: LocalRecollect) -> None:
+def test_a_nameless_session_captured_again_longer_is_one_session_too(rec: LocalRecollect) -> None:
     rec.capture_session(TALK, project="site")
     rec.drain()
     rec.capture_session([*TALK, {"role": "user", "content": "Thank you!"}], project="site")
@@ -482,9 +486,7 @@ def test_capture_returns_before_anything_is_read(rec: LocalRecollect) -> None:
 
     assert event.state is EventState.CAPTURED
     assert rec.captures.get(event.id) == event
-    assert [(job.kind.value, job.state) for job in rec.jobs.list()] == [
-        ("extract", JobState.TODO)
-    ]
+    assert [(job.kind.value, job.state) for job in rec.jobs.list()] == [("extract", JobState.TODO)]
     assert rec.maintenance.status().counts["memories"] == 0
     assert rec.maintenance.status().counts["evidence"] == 0
 
@@ -506,9 +508,9 @@ with LocalRecollect(Settings(db=f"{folder}/memory.db", embedding_backend="none")
     sys.addaudithook(watch)
     memory.capture_file(Path(folder) / name)
     memory.drain()
-for one in opened:
-    if one.startswith(folder):
-        print(one)
+for path in opened:
+    if path.startswith(folder):
+        print(path)
 """
 
 
@@ -532,7 +534,7 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "profile", "rest"),
+    ("arguments", "profile", "rest"),
     [
         ({}, "global", "global"),
         ({"project": "p"}, "global", "project"),
@@ -554,15 +556,15 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
     ids=str,
 )
 def test_facts_about_the_user_are_global_unless_an_agent_or_a_scope_is_named(
-    rec: LocalRecollect, given: dict[str, str], profile: str, rest: str
+    rec: LocalRecollect, arguments: dict[str, str], profile: str, rest: str
 ) -> None:
-    rec.capture_session(TALK, **given)
+    rec.capture_session(TALK, **arguments)
     rec.drain()
 
-    found = every(rec)
-    assert found["profile"].scope == profile
-    assert found["project"].scope == rest
-    assert found["episode"].scope == rest
+    memories = every(rec)
+    assert memories["profile"].scope == profile
+    assert memories["project"].scope == rest
+    assert memories["episode"].scope == rest
 
 
 def test_an_explicit_scope_keeps_a_fact_about_the_user_inside_the_wall(
@@ -570,7 +572,7 @@ def test_an_explicit_scope_keeps_a_fact_about_the_user_inside_the_wall(
 ) -> None:
     rec.capture_session("I live in Porto.", project="client", scope="project")
     rec.drain()
-    rec.inbox.promote([one.id for one in candidates(rec)])
+    rec.inbox.promote([memory.id for memory in candidates(rec)])
 
     assert rec.search("where does the user live? Porto") == []
     assert rec.search("I live in Porto", project="other") == []
@@ -596,17 +598,17 @@ def test_the_project_is_the_folder_in_which_it_was_said(
 
     assert event.owner.scope == "project"
     assert [project.name for project in rec.projects.list()] == ["site"]
-    [found] = candidates(rec, project=folder, everywhere=False)
-    assert found.content == "We use pnpm for builds."
+    [candidate] = candidates(rec, project=folder, everywhere=False)
+    assert candidate.content == "We use pnpm for builds."
 
 
-@pytest.mark.parametrize("told", ["project", "repo"])
-def test_a_place_that_is_told_goes_before_the_folder(
-    rec: LocalRecollect, tmp_path: Path, told: str
+@pytest.mark.parametrize("field", ["project", "repo"])
+def test_a_given_place_overrides_the_folder(
+    rec: LocalRecollect, tmp_path: Path, field: str
 ) -> None:
-    event = rec.capture_session(claude_code(str(tmp_path)), **{told: "elsewhere"})
+    event = rec.capture_session(claude_code(str(tmp_path)), **{field: "elsewhere"})
 
-    assert event.owner.scope == told
+    assert event.owner.scope == field
     assert [project.name for project in rec.projects.list()] == ["elsewhere"]
 
 
@@ -639,7 +641,7 @@ def test_a_folder_that_cannot_be_looked_at_does_not_lose_the_transcript(
 # ── who speaks ──────────────────────────────────────────────────────────────────────────────────
 
 
-def test_among_named_people_nobody_is_the_user_until_told(rec: LocalRecollect) -> None:
+def test_no_named_speaker_is_the_user_unless_the_caller_says_so(rec: LocalRecollect) -> None:
     rec.capture_session(FOUR_LINES, project="site")
     rec.drain()
 
@@ -651,13 +653,13 @@ def test_the_lines_of_whoever_is_named_are_the_users(rec: LocalRecollect, name: 
     rec.capture_session(FOUR_LINES, project="site", user=name)
     rec.drain()
 
-    facts = [one for one in candidates(rec) if one.type == "profile"]
-    assert [one.content for one in facts] == ["I prefer tea, thank you."]
+    facts = [memory for memory in candidates(rec) if memory.type == "profile"]
+    assert [memory.content for memory in facts] == ["I prefer tea, thank you."]
     assert facts[0].evidence[0].voice == "user"
     assert facts[0].evidence[0].quote == "I prefer tea, thank you."
 
 
-def test_a_user_who_does_not_speak_is_a_mistake_that_is_told(rec: LocalRecollect) -> None:
+def test_a_user_who_does_not_speak_is_refused(rec: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="nobody named 'Zoe' speaks"):
         rec.capture_session(FOUR_LINES, project="site", user="Zoe")
 
@@ -681,7 +683,7 @@ def test_a_line_of_text_cannot_pretend_to_be_the_user(rec: LocalRecollect) -> No
 
 
 @pytest.mark.parametrize(
-    ("material", "told"),
+    ("material", "message"),
     [
         ("", "empty"),
         ("  \n\t", "empty"),
@@ -695,7 +697,9 @@ def test_a_line_of_text_cannot_pretend_to_be_the_user(rec: LocalRecollect) -> No
         (3, "not int"),
         (b"I live in Porto.", "not bytes"),
         ({1, 2}, "transcript cannot be a set"),
-        pytest.param((one for one in TALK), "transcript cannot be a generator", id="a generator"),
+        pytest.param(
+            (memory for memory in TALK), "transcript cannot be a generator", id="a generator"
+        ),
         ({"messages": None}, "NoneType"),
         ({"messages": "hello"}, "of type str"),
         ({}, "no role"),
@@ -707,17 +711,17 @@ def test_a_line_of_text_cannot_pretend_to_be_the_user(rec: LocalRecollect) -> No
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_material_that_cannot_be_meant_is_refused_and_nothing_is_stored(
-    rec: LocalRecollect, material: Any, told: str
+def test_material_of_a_wrong_type_is_refused_and_nothing_is_stored(
+    rec: LocalRecollect, material: Any, message: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         rec.capture_session(material, project="site")
 
     assert stored(rec) == {}
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"scope": "universe"}, "scope 'universe' is not known"),
         ({"scope": "project"}, "scope project needs the project"),
@@ -734,11 +738,11 @@ def test_material_that_cannot_be_meant_is_refused_and_nothing_is_stored(
     ],
     ids=str,
 )
-def test_what_cannot_be_told_of_it_is_refused_and_nothing_is_stored(
-    rec: LocalRecollect, given: dict[str, Any], told: str
+def test_a_wrong_argument_is_refused_and_nothing_is_stored(
+    rec: LocalRecollect, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=told):
-        rec.capture_session(TALK, **given)
+    with pytest.raises(InvalidInput, match=message):
+        rec.capture_session(TALK, **arguments)
 
     assert stored(rec) == {}
 
@@ -801,7 +805,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(
     assert stored(rec) == {}
 
 
-def test_a_file_that_cannot_be_reached_is_told(rec: LocalRecollect, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_reached_is_refused(rec: LocalRecollect, tmp_path: Path) -> None:
     round_and_round = tmp_path / "talk.json"
     round_and_round.symlink_to(round_and_round)
 

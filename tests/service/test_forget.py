@@ -14,16 +14,16 @@ SECRET = "quetzalcoatl"
 def traces(path: Path, word: str) -> list[str]:
     """Return every table and column in which *word* occurs, in any case."""
     db = apsw.Connection(str(path))
-    found = []
+    traces = []
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for table in tables:
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         for column in columns:
             sql = f'SELECT count(*) FROM {table} WHERE instr(lower(CAST("{column}" AS TEXT)), ?)'
             if db.execute(sql, (word,)).get:
-                found.append(f"{table}.{column}")
+                traces.append(f"{table}.{column}")
     db.close()
-    return found
+    return traces
 
 
 def in_files(path: Path, word: str) -> list[str]:
@@ -36,10 +36,10 @@ def in_files(path: Path, word: str) -> list[str]:
 
 
 def test_a_forgotten_memory_leaves_no_trace_in_any_table_index_or_file(path: Path) -> None:
-    with open_memory(path) as memory:
+    with open_memory(path) as rec:
         for number in range(50):
-            memory.ingest(f"an ordinary fact, number {number}", project="p")
-        gone = memory.ingest(
+            rec.ingest(f"an ordinary fact, number {number}", project="p")
+        gone = rec.ingest(
             f"The code name is {SECRET}.",
             project="p",
             title=f"About {SECRET}",
@@ -48,15 +48,15 @@ def test_a_forgotten_memory_leaves_no_trace_in_any_table_index_or_file(path: Pat
             rationale=SECRET,
             alternatives=[SECRET],
         )
-        near = memory.ingest("Code names are chosen by the team.", project="p")
-        memory.link(near.id, "supports", gone.id)
-        memory.search(f"what is {SECRET}?", project="p")
-        memory.context_for(f"tell me about {SECRET}", project="p")
-        memory.search(f"The code name is {SECRET}.", project="elsewhere")
+        near = rec.ingest("Code names are chosen by the team.", project="p")
+        rec.link(near.id, "supports", gone.id)
+        rec.search(f"what is {SECRET}?", project="p")
+        rec.context_for(f"tell me about {SECRET}", project="p")
+        rec.search(f"The code name is {SECRET}.", project="elsewhere")
         assert traces(path, SECRET)
         assert in_files(path, SECRET)
 
-        receipt = memory.forget(gone.id)
+        receipt = rec.forget(gone.id)
 
         assert traces(path, SECRET) == []
         assert traces(path, gone.id) == []
@@ -67,34 +67,34 @@ def test_a_forgotten_memory_leaves_no_trace_in_any_table_index_or_file(path: Pat
         assert receipt.removed["embeddings"] >= 1
         assert receipt.removed["memory_links"] == 1
         assert receipt.kept == ()
-        assert memory.maintenance.verify().ok
+        assert rec.maintenance.verify().ok
         with pytest.raises(NotFound):
-            memory.memories.get(gone.id)
+            rec.memories.get(gone.id)
     assert in_files(path, SECRET) == []
-    with open_memory(path) as memory:
-        assert memory.search(SECRET, everywhere=True) == []
+    with open_memory(path) as rec:
+        assert rec.search(SECRET, everywhere=True) == []
 
 
 def test_a_source_that_another_memory_rests_on_stays_and_the_receipt_says_so(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    one = memory.ingest("the same words")
-    other = memory.ingest("the same words")
+    memory = rec.ingest("the same words")
+    other = rec.ingest("the same words")
 
-    receipt = memory.forget(one.id)
+    receipt = rec.forget(memory.id)
 
     assert "another memory quotes the same words" in receipt.kept[0]
-    assert memory.memories.get(other.id).evidence[0].quote == "the same words"
-    assert memory.forget(other.id).removed["sources"] == 1
+    assert rec.memories.get(other.id).evidence[0].quote == "the same words"
+    assert rec.forget(other.id).removed["sources"] == 1
 
 
 def test_in_a_shared_source_only_the_forgotten_span_is_blanked(
-    memory: LocalRecollect, path: Path, clock: FakeClock
+    rec: LocalRecollect, path: Path, clock: FakeClock
 ) -> None:
     long = "First we talked. " * 70
-    one = memory.ingest(long + "Then the zebra came.")
+    memory = rec.ingest(long + "Then the zebra came.")
     db = apsw.Connection(str(path))
-    source = one.evidence[0].source_id
+    source = memory.evidence[0].source_id
     start = len(long)
     db.execute(
         "INSERT INTO evidence VALUES ('e2', 'm2', ?, ?, ?, 'Then the zebra came.', 1, '')",
@@ -106,70 +106,70 @@ def test_in_a_shared_source_only_the_forgotten_span_is_blanked(
            VALUES ('m2', 'profile', 'global', 'active', 'manual', 'Zebra came.', '', 1, 1, 1, 1)"""
     )
     db.close()
-    memory.maintenance.rebuild()
+    rec.maintenance.rebuild()
 
-    receipt = memory.forget("m2")
-    explained = memory.explain(one.id)
+    receipt = rec.forget("m2")
+    explained = rec.explain(memory.id)
 
     assert receipt.removed["source spans blanked"] == 1
     assert explained.sources[0].content.endswith("█" * 20)  # type: ignore[union-attr]
     assert traces(path, "zebra came") == ["memories.content"]
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
-def test_a_snapshot_that_may_hold_it_is_named(memory: LocalRecollect, path: Path) -> None:
-    kept = memory.ingest("something")
+def test_a_snapshot_that_may_hold_it_is_named(rec: LocalRecollect, path: Path) -> None:
+    memory = rec.ingest("something")
     path.with_name("memory.db.before-0002").write_bytes(b"")
 
-    receipt = memory.forget(kept.id)
+    receipt = rec.forget(memory.id)
 
     assert "before a change" in receipt.kept[0]
 
 
 def test_while_another_process_reads_the_receipt_says_what_waits(
-    memory: LocalRecollect, path: Path, monkeypatch: pytest.MonkeyPatch
+    rec: LocalRecollect, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = memory.ingest("something")
+    memory = rec.ingest("something")
     reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM memories").fetchall()
-    memory._store._tables.db.set_busy_timeout(10)
+    rec._store._tables.db.set_busy_timeout(10)
 
-    receipt = memory.forget(kept.id)
+    receipt = rec.forget(memory.id)
     reader.close()
 
     assert "another process reads" in receipt.kept[0]
 
 
 def test_saved_searches_reasons_and_explanations_that_repeat_it_go_too(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
-    gone = memory.ingest("Alice divorced Bob")
-    other = memory.ingest("Alice likes Bob, divorced or not")
-    memory.link(gone.id, "supersedes", other.id)
-    memory.views.save("gossip", "alice divorced bob")
-    memory.search("has Alice divorced Bob?", statuses=["active", "superseded"])
+    gone = rec.ingest("Alice divorced Bob")
+    other = rec.ingest("Alice likes Bob, divorced or not")
+    rec.link(gone.id, "supersedes", other.id)
+    rec.views.save("gossip", "alice divorced bob")
+    rec.search("has Alice divorced Bob?", statuses=["active", "superseded"])
 
-    memory.forget(gone.id)
+    rec.forget(gone.id)
 
     assert traces(path, gone.id) == []
     assert traces(path, "divorced bob") == []
     assert "retrieval_hits.explanation" not in traces(path, "divorced")
 
 
-def test_forgetting_a_very_short_memory_leaves_other_questions_alone(memory: LocalRecollect) -> None:
-    kept = memory.ingest("A fact about apples.")
-    [hit] = memory.search("apples")
-    short = memory.ingest("a")
+def test_forgetting_a_very_short_memory_leaves_other_questions_alone(rec: LocalRecollect) -> None:
+    memory = rec.ingest("A fact about apples.")
+    [hit] = rec.search("apples")
+    short = rec.ingest("a")
 
-    memory.forget(short.id)
+    rec.forget(short.id)
 
-    assert memory.explain(hit.retrieval_id or "").query == "apples"  # type: ignore[union-attr]
-    assert memory.memories.get(kept.id).content == "A fact about apples."
+    assert rec.explain(hit.retrieval_id or "").query == "apples"  # type: ignore[union-attr]
+    assert rec.memories.get(memory.id).content == "A fact about apples."
 
 
-def test_the_title_given_to_the_same_words_elsewhere_is_not_shown(memory: LocalRecollect) -> None:
-    memory.ingest("Use pnpm.", project="a", title="Merger with Foocorp")
-    other = memory.ingest("Use pnpm.", project="b")
+def test_the_title_given_to_the_same_words_elsewhere_is_not_shown(rec: LocalRecollect) -> None:
+    rec.ingest("Use pnpm.", project="a", title="Merger with Foocorp")
+    other = rec.ingest("Use pnpm.", project="b")
 
-    assert memory.explain(other.id).sources[0].title == ""  # type: ignore[union-attr]
+    assert rec.explain(other.id).sources[0].title == ""  # type: ignore[union-attr]

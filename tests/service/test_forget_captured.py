@@ -33,15 +33,15 @@ TALK = [
 def traces(path: Path, word: str) -> list[str]:
     """Return every table and column in which *word* occurs, in any case."""
     db = apsw.Connection(str(path))
-    found = []
+    traces = []
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for table in tables:
         for column in [row[1] for row in db.execute(f"PRAGMA table_info({table})")]:
             sql = f'SELECT count(*) FROM {table} WHERE instr(lower(CAST("{column}" AS TEXT)), ?)'
             if db.execute(sql, (word,)).get:
-                found.append(f"{table}.{column}")
+                traces.append(f"{table}.{column}")
     db.close()
-    return found
+    return traces
 
 
 def in_files(path: Path, word: str) -> list[str]:
@@ -53,33 +53,33 @@ def in_files(path: Path, word: str) -> list[str]:
     ]
 
 
-def said(memory: LocalRecollect, text: str, session: str = "", project: str = "site") -> None:
-    told = {"session": session} if session else {}
-    memory.capture_session([{"role": "user", "content": text}], project=project, **told)
-    memory.drain()
+def capture_text(rec: LocalRecollect, text: str, session: str = "", project: str = "site") -> None:
+    options = {"session": session} if session else {}
+    rec.capture_session([{"role": "user", "content": text}], project=project, **options)
+    rec.drain()
 
 
-def every(memory: LocalRecollect) -> list[Memory]:
-    return memory.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
+def every(rec: LocalRecollect) -> list[Memory]:
+    return rec.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
 
 
-def with_word(memory: LocalRecollect, word: str = WORD, kind: str = "profile") -> Memory:
-    [found] = [one for one in every(memory) if word in one.content and one.type == kind]
-    return found
+def with_word(rec: LocalRecollect, word: str = WORD, kind: str = "profile") -> Memory:
+    [match] = [memory for memory in every(rec) if word in memory.content and memory.type == kind]
+    return match
 
 
-def sources_of(memory: LocalRecollect, memory_id: str) -> tuple[Source, ...]:
-    found = memory.explain(memory_id)
-    assert isinstance(found, MemoryExplanation)
-    return found.sources
+def sources_of(rec: LocalRecollect, memory_id: str) -> tuple[Source, ...]:
+    explanation = rec.explain(memory_id)
+    assert isinstance(explanation, MemoryExplanation)
+    return explanation.sources
 
 
-def quotes_stand(memory: LocalRecollect) -> bool:
+def quotes_stand(rec: LocalRecollect) -> bool:
     return all(
         source.content[piece.start : piece.end] == piece.quote
-        for one in every(memory)
-        for source in sources_of(memory, one.id)
-        for piece in one.evidence
+        for memory in every(rec)
+        for source in sources_of(rec, memory.id)
+        for piece in memory.evidence
         if piece.source_id == source.id
     )
 
@@ -90,18 +90,18 @@ def quotes_stand(memory: LocalRecollect) -> bool:
 def test_a_forgotten_fact_of_a_transcript_leaves_no_trace_and_the_rest_of_it_stands(
     path: Path,
 ) -> None:
-    with open_memory(path) as memory:
-        memory.capture_session(TALK, project="site")
-        memory.drain()
-        gone = with_word(memory)
-        memory.promote(gone.id)
-        memory.search(f"what is {WORD}?", project="site")
-        memory.context_for(f"walk {WORD}", project="site")
+    with open_memory(path) as rec:
+        rec.capture_session(TALK, project="site")
+        rec.drain()
+        gone = with_word(rec)
+        rec.promote(gone.id)
+        rec.search(f"what is {WORD}?", project="site")
+        rec.context_for(f"walk {WORD}", project="site")
         assert traces(path, WORD)
 
-        receipt = memory.forget(gone.id)
+        receipt = rec.forget(gone.id)
 
-        [source] = sources_of(memory, with_word(memory, "pnpm", "project").id)
+        [source] = sources_of(rec, with_word(rec, "pnpm", "project").id)
         assert traces(path, WORD) == []
         assert traces(path, gone.id) == []
         assert in_files(path, WORD) == []
@@ -112,99 +112,99 @@ def test_a_forgotten_fact_of_a_transcript_leaves_no_trace_and_the_rest_of_it_sta
         assert source.content == (
             f"User: {HELLO} {'█' * len(SECRET)} {OTHER}\n\nAssistant: A fine name for a dog."
         )
-        assert quotes_stand(memory)
-        assert memory.maintenance.verify().ok
+        assert quotes_stand(rec)
+        assert rec.maintenance.verify().ok
         with pytest.raises(NotFound):
-            memory.memories.get(gone.id)
+            rec.memories.get(gone.id)
     assert in_files(path, WORD) == []
 
 
-def test_a_candidate_is_forgotten_like_an_active_memory(memory: LocalRecollect, path: Path) -> None:
-    memory.capture_session(TALK, project="site")
-    memory.drain()
+def test_a_candidate_is_forgotten_like_an_active_memory(rec: LocalRecollect, path: Path) -> None:
+    rec.capture_session(TALK, project="site")
+    rec.drain()
 
-    memory.forget(with_word(memory).id)
+    rec.forget(with_word(rec).id)
 
     assert traces(path, WORD) == []
-    assert [one.content for one in candidates(memory)] == [OTHER]
+    assert [memory.content for memory in candidates(rec)] == [OTHER]
 
 
 def test_words_said_twice_in_one_transcript_are_forgotten_twice(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
     talk = [*TALK, {"role": "user", "content": f"{HELLO} Again: {SECRET}"}]
-    memory.capture_session(talk, project="site")
-    memory.drain()
+    rec.capture_session(talk, project="site")
+    rec.drain()
 
-    memory.forget(with_word(memory).id)
+    rec.forget(with_word(rec).id)
 
     assert traces(path, WORD) == []
-    assert quotes_stand(memory)
+    assert quotes_stand(rec)
 
 
 def test_what_was_repeated_in_other_sessions_is_forgotten_in_all_of_them(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
     for session in ("monday", "tuesday", "friday"):
-        said(memory, f"{HELLO} It is {session}. {SECRET}", session)
-    gone = with_word(memory)
+        capture_text(rec, f"{HELLO} It is {session}. {SECRET}", session)
+    gone = with_word(rec)
     number = len(gone.evidence)
 
-    receipt = memory.forget(gone.id)
+    receipt = rec.forget(gone.id)
 
     assert number == 3
     assert receipt.removed["source spans blanked"] == 3
     assert receipt.kept == ()
     assert traces(path, WORD) == []
-    assert memory.maintenance.verify().ok
+    assert rec.maintenance.verify().ok
 
 
-def test_a_note_of_one_sentence_leaves_only_its_shape(memory: LocalRecollect, path: Path) -> None:
-    memory.capture_conversation(SECRET, "note", project="site")
-    memory.drain()
-    [gone] = every(memory)
+def test_a_note_of_one_sentence_leaves_only_its_shape(rec: LocalRecollect, path: Path) -> None:
+    rec.capture_conversation(SECRET, "note", project="site")
+    rec.drain()
+    [gone] = every(rec)
 
-    memory.forget(gone.id)
+    rec.forget(gone.id)
 
     assert traces(path, WORD) == []
-    assert memory.maintenance.verify().ok
-    assert {event.state for event in memory.captures.list()} == {EventState.DONE}
+    assert rec.maintenance.verify().ok
+    assert {event.state for event in rec.captures.list()} == {EventState.DONE}
 
 
 # ── what others quote ───────────────────────────────────────────────────────────────────────────
 
 
 def test_words_that_the_episode_quotes_stay_and_the_receipt_names_it(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
-    said(memory, SECRET)
-    episode = with_word(memory, kind="episode")
+    capture_text(rec, SECRET)
+    episode = with_word(rec, kind="episode")
 
-    receipt = memory.forget(with_word(memory).id)
+    receipt = rec.forget(with_word(rec).id)
 
     assert any(episode.id in kept and "quotes the same words" in kept for kept in receipt.kept)
-    assert memory.memories.get(episode.id).evidence[0].quote == SECRET
-    assert quotes_stand(memory)
+    assert rec.memories.get(episode.id).evidence[0].quote == SECRET
+    assert quotes_stand(rec)
 
-    memory.forget(episode.id)
+    rec.forget(episode.id)
 
     assert traces(path, WORD) == []
     assert in_files(path, WORD) == []
 
 
 def test_what_another_project_read_out_of_the_same_source_stays_its_own(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
     for project in ("site", "shop"):
-        said(memory, f"{HELLO} {OTHER}", project=project)
-    here, there = [one for one in every(memory) if one.type == "project"]
+        capture_text(rec, f"{HELLO} {OTHER}", project=project)
+    here, there = [memory for memory in every(rec) if memory.type == "project"]
 
-    receipt = memory.forget(here.id)
+    receipt = rec.forget(here.id)
 
     assert there.id in receipt.kept[0]
-    assert memory.memories.get(there.id).evidence[0].quote == OTHER
-    assert quotes_stand(memory)
-    assert memory.forget(there.id).removed["source spans blanked"] == 1
+    assert rec.memories.get(there.id).evidence[0].quote == OTHER
+    assert quotes_stand(rec)
+    assert rec.forget(there.id).removed["source spans blanked"] == 1
 
 
 LONG = (
@@ -215,21 +215,21 @@ LONG = (
 
 
 def test_of_words_that_another_quotes_in_part_the_rest_is_blanked(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
-    said(memory, f"{LONG} {OTHER}")
-    assert WORD not in with_word(memory, "short answers", "episode").content
+    capture_text(rec, f"{LONG} {OTHER}")
+    assert WORD not in with_word(rec, "short answers", "episode").content
 
-    memory.forget(with_word(memory).id)
+    rec.forget(with_word(rec).id)
 
     assert traces(path, WORD) == []
 
 
-def test_once_both_are_forgotten_nothing_of_either_is_left(memory: LocalRecollect, path: Path) -> None:
-    said(memory, f"{LONG} {OTHER}")
-    memory.forget(with_word(memory).id)
+def test_once_both_are_forgotten_nothing_of_either_is_left(rec: LocalRecollect, path: Path) -> None:
+    capture_text(rec, f"{LONG} {OTHER}")
+    rec.forget(with_word(rec).id)
 
-    memory.forget(with_word(memory, "short answers", "episode").id)
+    rec.forget(with_word(rec, "short answers", "episode").id)
 
     assert traces(path, WORD) == []
 
@@ -246,7 +246,7 @@ def test_the_quotes_a_merge_copied_do_not_keep_the_words(
 ) -> None:
     memory = words_only
     for text, session in zip(order, ("monday", "tuesday"), strict=True):
-        said(memory, f"{HELLO} It is {session}. {text}", session)
+        capture_text(memory, f"{HELLO} It is {session}. {text}", session)
     merged = with_word(memory, kind="project")
     [less] = [one for one in every(memory) if one.content == OTHER]
     quotes = {piece.quote for piece in merged.evidence}
@@ -270,8 +270,8 @@ def test_the_record_of_what_was_merged_into_it_does_not_name_it_any_more(
     words_only: LocalRecollect, path: Path
 ) -> None:
     memory = words_only
-    said(memory, f"{HELLO} {OTHER}", "monday")
-    said(memory, f"{HELLO} {MORE}", "tuesday")
+    capture_text(memory, f"{HELLO} {OTHER}", "monday")
+    capture_text(memory, f"{HELLO} {MORE}", "tuesday")
     merged = with_word(memory, kind="project")
 
     memory.forget(merged.id)
@@ -283,8 +283,8 @@ def test_forgetting_one_that_was_merged_away_keeps_what_took_it_in(
     words_only: LocalRecollect,
 ) -> None:
     memory = words_only
-    said(memory, f"{HELLO} {OTHER}", "monday")
-    said(memory, f"{HELLO} It is tuesday. {MORE}", "tuesday")
+    capture_text(memory, f"{HELLO} {OTHER}", "monday")
+    capture_text(memory, f"{HELLO} It is tuesday. {MORE}", "tuesday")
     merged = with_word(memory, kind="project")
     [less] = [one for one in every(memory) if one.content == OTHER]
 
@@ -298,30 +298,30 @@ def test_forgetting_one_that_was_merged_away_keeps_what_took_it_in(
 # ── it does not come back ───────────────────────────────────────────────────────────────────────
 
 
-def test_a_later_drain_does_not_bring_it_back(memory: LocalRecollect, path: Path) -> None:
-    memory.capture_session(TALK, project="site")
-    memory.drain()
-    memory.forget(with_word(memory).id)
+def test_a_later_drain_does_not_bring_it_back(rec: LocalRecollect, path: Path) -> None:
+    rec.capture_session(TALK, project="site")
+    rec.drain()
+    rec.forget(with_word(rec).id)
 
-    memory.drain()
-    memory.consolidate()
-    memory.maintenance.run()
-    memory.maintenance.rebuild()
+    rec.drain()
+    rec.consolidate()
+    rec.maintenance.run()
+    rec.maintenance.rebuild()
 
     assert traces(path, WORD) == []
 
 
-def test_forgotten_between_two_steps_it_does_not_come_back(memory: LocalRecollect, path: Path) -> None:
-    event = memory.capture_session(TALK, project="site")
-    steps = memory.engine.run_jobs_in_steps()
+def test_forgotten_between_two_steps_it_does_not_come_back(rec: LocalRecollect, path: Path) -> None:
+    event = rec.capture_session(TALK, project="site")
+    steps = rec.engine.run_jobs_in_steps()
     next(steps)
-    memory.forget(with_word(memory).id)
+    rec.forget(with_word(rec).id)
 
     rest = list(steps)
 
     assert [step.kind.value for step in rest] == ["consolidate"]
     assert traces(path, WORD) == []
-    assert memory.captures.get(event.id).state is EventState.DONE
+    assert rec.captures.get(event.id).state is EventState.DONE
 
 
 def test_a_model_that_reads_the_source_later_is_not_shown_the_words(
@@ -329,87 +329,87 @@ def test_a_model_that_reads_the_source_later_is_not_shown_the_words(
 ) -> None:
     model = ScriptedChatModel([ModelUnavailable("away"), '{"memories": []}'])
     settings = Settings(db=str(path), embedding_backend="none")
-    with LocalRecollect(settings, clock=clock, chat=model) as memory:
-        event = memory.capture_session(TALK, project="site")
-        memory.drain()
-        memory.forget(with_word(memory).id)
+    with LocalRecollect(settings, clock=clock, chat=model) as rec:
+        event = rec.capture_session(TALK, project="site")
+        rec.drain()
+        rec.forget(with_word(rec).id)
         clock.advance(minutes=1)
-        memory.drain()
+        rec.drain()
 
         first, second = model.prompts
         assert WORD in first
         assert WORD not in second
         assert OTHER in second
-        assert memory.captures.get(event.id).state is EventState.DONE
+        assert rec.captures.get(event.id).state is EventState.DONE
         assert traces(path, WORD) == []
 
 
 def test_captured_once_more_it_is_a_candidate_that_waits_for_a_person(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    first = memory.capture_session(TALK, project="site", session="monday")
-    memory.drain()
-    memory.promote(with_word(memory).id)
-    memory.forget(with_word(memory).id)
+    first = rec.capture_session(TALK, project="site", session="monday")
+    rec.drain()
+    rec.promote(with_word(rec).id)
+    rec.forget(with_word(rec).id)
     clock.advance(days=1)
 
-    again = memory.capture_session(TALK, project="site", session="monday")
-    memory.drain()
+    again = rec.capture_session(TALK, project="site", session="monday")
+    rec.drain()
 
     assert again.id != first.id  # the source was changed, so this is other material
-    assert with_word(memory).status is Status.INBOX
-    assert memory.search(f"{WORD} dog", project="site", types=["profile"]) == []
-    assert quotes_stand(memory)
+    assert with_word(rec).status is Status.INBOX
+    assert rec.search(f"{WORD} dog", project="site", types=["profile"]) == []
+    assert quotes_stand(rec)
 
 
-def test_capturing_once_more_is_no_second_session_for_the_rest_of_it(memory: LocalRecollect) -> None:
-    memory.capture_session(TALK, project="site")
-    memory.drain()
-    memory.forget(with_word(memory).id)
+def test_capturing_once_more_is_no_second_session_for_the_rest_of_it(rec: LocalRecollect) -> None:
+    rec.capture_session(TALK, project="site")
+    rec.drain()
+    rec.forget(with_word(rec).id)
 
-    memory.capture_session(TALK, project="site")
-    memory.drain()
+    rec.capture_session(TALK, project="site")
+    rec.drain()
 
-    assert with_word(memory, "pnpm", "project").status is Status.INBOX
+    assert with_word(rec, "pnpm", "project").status is Status.INBOX
 
 
 # ── copies ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def forgotten_after_a_bulk_change(memory: LocalRecollect) -> Receipt:
-    memory.capture_session(TALK, project="site")
-    memory.drain()
+def forgotten_after_a_bulk_change(rec: LocalRecollect) -> Receipt:
+    rec.capture_session(TALK, project="site")
+    rec.drain()
     ideas = [{"content": f"idea number {n}", "status": "inbox"} for n in range(20)]
-    memory.inbox.reject([one.id for one in memory.memories.ingest_many(ideas)])
-    return memory.forget(with_word(memory).id)
+    rec.inbox.reject([memory.id for memory in rec.memories.ingest_many(ideas)])
+    return rec.forget(with_word(rec).id)
 
 
 def test_a_copy_from_before_a_bulk_change_that_may_hold_it_is_named(
-    memory: LocalRecollect, path: Path
+    rec: LocalRecollect, path: Path
 ) -> None:
-    receipt = forgotten_after_a_bulk_change(memory)
+    receipt = forgotten_after_a_bulk_change(rec)
 
     assert str(path.with_name("memory.db.before-bulk")) in receipt.kept[0]
     assert in_files(path, WORD) == ["memory.db.before-bulk"]
 
 
 def test_a_copy_from_before_a_bulk_change_is_not_said_to_be_from_a_migration(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    receipt = forgotten_after_a_bulk_change(memory)
+    receipt = forgotten_after_a_bulk_change(rec)
 
     assert "migration" not in receipt.kept[0]
 
 
 def test_two_sources_that_differ_only_in_what_is_forgotten_are_both_blanked(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    memory.agents.create("ada")
+    rec.agents.create("ada")
     for text in ("We decided to use Postgres.", "We decided to use MariaDBs."):
-        memory.capture_conversation(text, agent="ada", scope="agent")
-    memory.drain()
+        rec.capture_conversation(text, agent="ada", scope="agent")
+    rec.drain()
 
-    memory.agents.delete("ada")
+    rec.agents.delete("ada")
 
-    assert memory.maintenance.verify().ok
-    assert "Postgres" not in memory._store.path.read_bytes().decode("utf-8", "ignore")
+    assert rec.maintenance.verify().ok
+    assert "Postgres" not in rec._store.path.read_bytes().decode("utf-8", "ignore")

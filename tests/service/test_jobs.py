@@ -111,36 +111,36 @@ def test_draining_in_steps_is_draining(rec: LocalRecollect) -> None:
 def test_a_job_that_fails_costs_the_others_nothing_and_is_tried_again_later(
     reads: Reads, clock: FakeClock
 ) -> None:
-    memory = reads(AWAY, NOTHING)
-    event = memory.capture_session(TALK, project="site")
-    memory.drain()
-    [waiting] = memory.jobs.list()
-    [held] = candidates(memory)
-    between = memory.captures.get(event.id)
+    rec = reads(AWAY, NOTHING)
+    event = rec.capture_session(TALK, project="site")
+    rec.drain()
+    [waiting] = rec.jobs.list()
+    [candidate] = candidates(rec)
+    between = rec.captures.get(event.id)
     clock.advance(minutes=1)
-    memory.drain()
+    rec.drain()
 
     assert (waiting.kind, waiting.state, waiting.attempts) == ("ask", JobState.TODO, 1)
     assert waiting.error == str(AWAY)
     assert START < waiting.run_at < START + timedelta(seconds=10)
-    assert held.content == "We use pnpm for builds."
+    assert candidate.content == "We use pnpm for builds."
     assert (between.state, between.error, between.retries) == (EventState.WORKING, str(AWAY), 1)
-    assert memory.jobs.list() == []
-    assert memory.captures.get(event.id).state is EventState.DONE
-    assert memory.captures.get(event.id).error == ""
+    assert rec.jobs.list() == []
+    assert rec.captures.get(event.id).state is EventState.DONE
+    assert rec.captures.get(event.id).error == ""
 
 
 def test_after_its_last_try_a_job_is_parked_with_its_error_until_somebody_retries_it(
     reads: Reads, clock: FakeClock
 ) -> None:
-    memory = reads(*[AWAY] * MAX_ATTEMPTS, NOTHING)
-    event = memory.capture_session(TALK, project="site")
-    job_id = parked(memory, clock)
-    failed = memory.captures.get(event.id)
-    idle = memory.drain()
-    not_done = memory.engine.pulse().jobs
-    requeue = memory.jobs.retry(job_id)
-    memory.drain()
+    rec = reads(*[AWAY] * MAX_ATTEMPTS, NOTHING)
+    event = rec.capture_session(TALK, project="site")
+    job_id = parked(rec, clock)
+    failed = rec.captures.get(event.id)
+    idle = rec.drain()
+    not_done = rec.engine.check_health().jobs
+    requeue = rec.jobs.retry(job_id)
+    rec.drain()
 
     assert (failed.state, failed.error) == (EventState.FAILED, str(AWAY))
     assert failed.retries == MAX_ATTEMPTS
@@ -148,32 +148,32 @@ def test_after_its_last_try_a_job_is_parked_with_its_error_until_somebody_retrie
     assert idle == 0
     assert (requeue.state, requeue.attempts) == (JobState.TODO, 0)
     assert requeue.run_at == clock.now()
-    assert memory.jobs.get(job_id).state is JobState.DONE
-    assert memory.captures.get(event.id).state is EventState.DONE
-    assert memory.engine.pulse().jobs == {}
+    assert rec.jobs.get(job_id).state is JobState.DONE
+    assert rec.captures.get(event.id).state is EventState.DONE
+    assert rec.engine.check_health().jobs == {}
 
 
 def test_the_event_of_a_job_that_is_retried_is_no_longer_failed(
     reads: Reads, clock: FakeClock
 ) -> None:
-    memory = reads(*[AWAY] * MAX_ATTEMPTS)
-    event = memory.capture_session(TALK, project="site")
+    rec = reads(*[AWAY] * MAX_ATTEMPTS)
+    event = rec.capture_session(TALK, project="site")
 
-    memory.jobs.retry(parked(memory, clock))
+    rec.jobs.retry(parked(rec, clock))
 
-    assert memory.captures.get(event.id).state is EventState.WORKING
+    assert rec.captures.get(event.id).state is EventState.WORKING
 
 
 def test_a_waiting_job_can_be_made_due_now(reads: Reads) -> None:
-    memory = reads(AWAY, NOTHING)
-    memory.capture_session(TALK, project="site")
-    memory.drain()
-    [waiting] = memory.jobs.list()
+    rec = reads(AWAY, NOTHING)
+    rec.capture_session(TALK, project="site")
+    rec.drain()
+    [waiting] = rec.jobs.list()
 
-    memory.jobs.retry(waiting.id)
+    rec.jobs.retry(waiting.id)
 
-    assert memory.drain() > 0
-    assert memory.jobs.list() == []
+    assert rec.drain() > 0
+    assert rec.jobs.list() == []
 
 
 def test_a_job_that_is_done_or_under_way_is_not_retried(
@@ -195,24 +195,24 @@ def test_a_job_that_is_done_or_under_way_is_not_retried(
 
 
 def test_jobs_are_listed_by_state_those_due_first_first(reads: Reads, clock: FakeClock) -> None:
-    memory = reads(*[AWAY] * MAX_ATTEMPTS)
-    memory.capture_session(TALK, project="site")
-    failed = parked(memory, clock)
-    second = memory.capture_session("I live in Porto.", project="shop")
+    rec = reads(*[AWAY] * MAX_ATTEMPTS)
+    rec.capture_session(TALK, project="site")
+    failed = parked(rec, clock)
+    second = rec.capture_session("I live in Porto.", project="shop")
     clock.advance(hours=1)
-    third = memory.capture_session("I prefer tea.", project="shop")
+    third = rec.capture_session("I prefer tea.", project="shop")
 
-    assert [job.event_id for job in memory.jobs.list()[1:]] == [second.id, third.id]
-    assert [job.id for job in memory.jobs.list(states="parked")] == [failed]
-    assert [job.id for job in memory.jobs.list(states=["parked"])] == [failed]
-    assert len(memory.jobs.list(states=["todo", "parked"])) == 3
-    assert {job.state for job in memory.jobs.list(states=["done"])} == {JobState.DONE}
-    assert len(memory.jobs.list(limit=1)) == 1
-    assert memory.jobs.list(states=[]) == []
+    assert [job.event_id for job in rec.jobs.list()[1:]] == [second.id, third.id]
+    assert [job.id for job in rec.jobs.list(states="parked")] == [failed]
+    assert [job.id for job in rec.jobs.list(states=["parked"])] == [failed]
+    assert len(rec.jobs.list(states=["todo", "parked"])) == 3
+    assert {job.state for job in rec.jobs.list(states=["done"])} == {JobState.DONE}
+    assert len(rec.jobs.list(limit=1)) == 1
+    assert rec.jobs.list(states=[]) == []
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("arguments", "message"),
     [
         ({"states": ["asleep"]}, "state 'asleep' is not known; use one of todo, doing, done"),
         ({"states": 3}, "must be a text or a list"),
@@ -223,17 +223,15 @@ def test_jobs_are_listed_by_state_those_due_first_first(reads: Reads, clock: Fak
     ids=str,
 )
 def test_what_cannot_be_asked_of_the_queue_is_refused(
-    rec: LocalRecollect, asked: dict[str, Any], told: str
+    rec: LocalRecollect, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=told):
-        rec.jobs.list(**asked)
+    with pytest.raises(InvalidInput, match=message):
+        rec.jobs.list(**arguments)
 
 
 @pytest.mark.parametrize("verb", ["jobs.get", "jobs.retry", "captures.get"])
 @pytest.mark.parametrize("nobody", ["nope", "", "\x00"], ids=ascii)
-def test_a_job_or_event_that_is_not_there_is_said_to_be_not_there(
-    rec: LocalRecollect, verb: str, nobody: Any
-) -> None:
+def test_an_unknown_job_or_event_is_not_found(rec: LocalRecollect, verb: str, nobody: Any) -> None:
     with pytest.raises(NotFound, match="there is no "):
         attrgetter(verb)(rec)(nobody)
 
@@ -252,13 +250,13 @@ def test_an_id_that_is_not_text_is_refused(
 def test_the_ledger_tells_what_was_asked_last_first_failures_too(
     reads: Reads, clock: FakeClock
 ) -> None:
-    memory = reads(AWAY, NOTHING)
-    event = memory.capture_session(TALK, project="site")
-    memory.drain()
+    rec = reads(AWAY, NOTHING)
+    event = rec.capture_session(TALK, project="site")
+    rec.drain()
     clock.advance(minutes=1)
-    memory.drain()
+    rec.drain()
 
-    answered, failed = memory.models.calls()
+    answered, failed = rec.models.calls()
     assert (answered.event_id, answered.model, answered.purpose) == (
         event.id,
         "scripted",
@@ -268,9 +266,9 @@ def test_the_ledger_tells_what_was_asked_last_first_failures_too(
     assert (failed.error, failed.input_tokens) == (str(AWAY), 0)
     assert answered.asked_at == clock.now()
     assert failed.asked_at == START
-    assert memory.models.calls(limit=1) == [answered]
+    assert rec.models.calls(limit=1) == [answered]
     with pytest.raises(InvalidInput, match="limit"):
-        memory.models.calls(limit=0)
+        rec.models.calls(limit=0)
 
 
 def test_without_a_model_nothing_is_asked(rec: LocalRecollect) -> None:
@@ -284,19 +282,19 @@ def test_without_a_model_nothing_is_asked(rec: LocalRecollect) -> None:
 def test_when_the_days_budget_is_spent_the_job_waits_for_tomorrow_and_uses_up_no_try(
     reads: Reads, clock: FakeClock
 ) -> None:
-    memory = reads(NOTHING, NOTHING, chat_calls_per_day=1)
-    memory.capture_session(TALK, project="site")
-    memory.capture_session("I live in Porto.", project="site")
-    memory.drain()
-    [waiting] = memory.jobs.list()
+    rec = reads(NOTHING, NOTHING, chat_calls_per_day=1)
+    rec.capture_session(TALK, project="site")
+    rec.capture_session("I live in Porto.", project="site")
+    rec.drain()
+    [waiting] = rec.jobs.list()
     clock.advance(hours=13)
-    memory.drain()
+    rec.drain()
 
     assert waiting.attempts == 0
     assert "1 of 1 model calls a day are spent" in waiting.error
     assert waiting.run_at == START.replace(hour=0) + timedelta(days=1)
-    assert memory.jobs.list() == []
-    assert len(memory.models.calls()) == 2
+    assert rec.jobs.list() == []
+    assert len(rec.models.calls()) == 2
 
 
 def test_what_a_model_finds_stays_within_an_explicit_scope(reads: Reads) -> None:
@@ -305,17 +303,17 @@ def test_what_a_model_finds_stays_within_an_explicit_scope(reads: Reads) -> None
         "content": "The user's office hours follow Lisbon.",
         "quote": "My office hours follow Lisbon time",
     }
-    memory = reads(json.dumps({"memories": [claim]}))
-    memory.capture_session(
+    rec = reads(json.dumps({"memories": [claim]}))
+    rec.capture_session(
         "Good morning, how are you today? My office hours follow Lisbon time",
         project="client",
         scope="project",
     )
-    memory.drain()
+    rec.drain()
 
-    found = memory.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
-    assert {one.scope.value for one in found} == {"project"}
-    assert "model" in {one.metadata["rule"] for one in found}
+    memories = rec.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
+    assert {memory.scope.value for memory in memories} == {"project"}
+    assert "model" in {memory.metadata["rule"] for memory in memories}
 
 
 def test_the_queue_survives_closing_and_opening(path: Path, clock: FakeClock) -> None:

@@ -29,43 +29,43 @@ GATEWAY = "The API gateway runs on port 8443."
 SECOND = timedelta(seconds=1)
 
 
-def pairs(rec: LocalRecollect, **given: Any) -> list[set[str]]:
-    return [{pair.memory.id, pair.other.id} for pair in rec.maintenance.run(**given).duplicates]
+def pairs(rec: LocalRecollect, **arguments: Any) -> list[set[str]]:
+    return [{pair.memory.id, pair.other.id} for pair in rec.maintenance.run(**arguments).duplicates]
 
 
 def everything(rec: LocalRecollect) -> list[Memory]:
     return rec.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
 
 
-def said(rec: LocalRecollect, text: str, session: str) -> None:
+def capture_text(rec: LocalRecollect, text: str, session: str) -> None:
     rec.capture_session([{"role": "user", "content": text}], project="site", session=session)
     rec.drain()
 
 
-# ── twins ───────────────────────────────────────────────────────────────────────────────────────
+# ── duplicates ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_two_active_memories_that_say_the_same_are_pointed_out_once_and_left_alone(
     rec: LocalRecollect,
 ) -> None:
-    one = rec.ingest(GATEWAY, project="site")
+    memory = rec.ingest(GATEWAY, project="site")
     other = rec.ingest("the api gateway runs on port 8443", project="site")
     rec.ingest("Invoices are sent on the first of the month.", project="site")
     before = everything(rec)
 
-    assert pairs(rec) == [{one.id, other.id}]
-    assert pairs(rec) == [{one.id, other.id}]
+    assert pairs(rec) == [{memory.id, other.id}]
+    assert pairs(rec) == [{memory.id, other.id}]
     assert everything(rec) == before
 
 
-def test_one_that_says_more_of_the_same_is_a_twin_too(words_only: LocalRecollect) -> None:
-    one = words_only.ingest("We use pnpm for builds.", project="site")
+def test_a_more_detailed_memory_is_a_duplicate_too(words_only: LocalRecollect) -> None:
+    memory = words_only.ingest("We use pnpm for builds.", project="site")
     other = words_only.ingest("We use pnpm for all builds on linux.", project="site")
 
-    assert pairs(words_only) == [{one.id, other.id}]
+    assert pairs(words_only) == [{memory.id, other.id}]
 
 
-def test_memories_of_different_owners_are_no_twins(rec: LocalRecollect) -> None:
+def test_memories_of_different_owners_are_not_duplicates(rec: LocalRecollect) -> None:
     rec.ingest(GATEWAY, project="site")
     rec.ingest(GATEWAY, project="shop")
     rec.ingest(GATEWAY, agent="bob")
@@ -74,7 +74,7 @@ def test_memories_of_different_owners_are_no_twins(rec: LocalRecollect) -> None:
     assert pairs(rec) == []
 
 
-def test_only_active_facts_have_twins(rec: LocalRecollect) -> None:
+def test_only_active_facts_have_duplicates(rec: LocalRecollect) -> None:
     rec.ingest(GATEWAY, project="site")
     rec.ingest(GATEWAY, project="site", status="inbox")
     rec.memories.set_status(rec.ingest(GATEWAY, project="site").id, "archived")
@@ -84,7 +84,7 @@ def test_only_active_facts_have_twins(rec: LocalRecollect) -> None:
     assert pairs(rec) == []
 
 
-def test_rivals_are_no_twins(rec: LocalRecollect) -> None:
+def test_contradictions_are_not_duplicates(rec: LocalRecollect) -> None:
     rec.ingest(GATEWAY, project="site")
     rec.ingest("The API gateway runs on port 9443.", project="site")
 
@@ -107,7 +107,9 @@ def test_a_limit_says_how_many_are_looked_at(rec: LocalRecollect, clock: FakeClo
 # ── stale facts ─────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("kind", [one for one in MemoryType if one is not MemoryType.EPISODE])
+@pytest.mark.parametrize(
+    "kind", [memory for memory in MemoryType if memory is not MemoryType.EPISODE]
+)
 def test_a_fact_is_stale_after_two_half_lives_of_its_type(
     rec: LocalRecollect, clock: FakeClock, kind: MemoryType
 ) -> None:
@@ -119,7 +121,7 @@ def test_a_fact_is_stale_after_two_half_lives_of_its_type(
     now = rec.maintenance.run().stale
 
     assert not_yet == ()
-    assert [one.id for one in now] == [fact.id]
+    assert [memory.id for memory in now] == [fact.id]
     assert rec.memories.get(fact.id).status is Status.ACTIVE
 
 
@@ -140,8 +142,8 @@ def test_only_what_is_active_goes_stale_and_the_oldest_comes_first(
     rec.memories.set_status(rec.ingest("Long gone.", project="site").id, "archived")
     clock.advance(days=400)
 
-    assert [one.id for one in rec.maintenance.run().stale] == [first.id, second.id]
-    assert [one.id for one in rec.maintenance.run(limit=1).stale] == [first.id]
+    assert [memory.id for memory in rec.maintenance.run().stale] == [first.id, second.id]
+    assert [memory.id for memory in rec.maintenance.run(limit=1).stale] == [first.id]
 
 
 def test_what_was_said_long_ago_and_promoted_today_is_fresh(
@@ -155,7 +157,7 @@ def test_what_was_said_long_ago_and_promoted_today_is_fresh(
 
     assert rec.maintenance.run().stale == ()
     clock.advance(days=361)
-    assert [one.id for one in rec.maintenance.run().stale] == [candidate.id]
+    assert [memory.id for memory in rec.maintenance.run().stale] == [candidate.id]
 
 
 def test_confirming_makes_a_stale_fact_fresh(rec: LocalRecollect, clock: FakeClock) -> None:
@@ -165,7 +167,7 @@ def test_confirming_makes_a_stale_fact_fresh(rec: LocalRecollect, clock: FakeClo
 
     confirmed = rec.memories.confirm(fact.id)
 
-    assert [one.id for one in stale] == [fact.id]
+    assert [memory.id for memory in stale] == [fact.id]
     assert confirmed == rec.memories.get(fact.id)
     assert confirmed.confirmed_at == clock.now()
     assert confirmed.freshness(clock.now()) == 1.0
@@ -177,7 +179,7 @@ def test_confirming_makes_a_stale_fact_fresh(rec: LocalRecollect, clock: FakeClo
 def test_hearing_a_fact_again_confirms_it(rec: LocalRecollect, clock: FakeClock) -> None:
     fact = rec.ingest("We use pnpm for builds.", project="site")
     clock.advance(days=400)
-    said(rec, "Good morning, how are you today? We use pnpm for builds.", "later")
+    capture_text(rec, "Good morning, how are you today? We use pnpm for builds.", "later")
 
     assert rec.maintenance.run().stale == ()
     assert rec.memories.get(fact.id).confirmed_at == clock.now()
@@ -185,11 +187,11 @@ def test_hearing_a_fact_again_confirms_it(rec: LocalRecollect, clock: FakeClock)
 
 @pytest.mark.parametrize("status", ["inbox", "archived", "superseded"])
 def test_only_what_is_active_can_be_confirmed(rec: LocalRecollect, status: str) -> None:
-    one = rec.ingest("Something that may change.")
-    rec.memories.set_status(one.id, status)
+    memory = rec.ingest("Something that may change.")
+    rec.memories.set_status(memory.id, status)
 
     with pytest.raises(IllegalTransition):
-        rec.memories.confirm(one.id)
+        rec.memories.confirm(memory.id)
 
 
 def test_what_is_not_there_cannot_be_confirmed(rec: LocalRecollect) -> None:
@@ -200,7 +202,9 @@ def test_what_is_not_there_cannot_be_confirmed(rec: LocalRecollect) -> None:
 # ── the log ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def asked(path: Path, questions: int, keep: int) -> tuple[LocalRecollect, list[str]]:
+def store_with_retrievals(
+    path: Path, questions: int, keep: int
+) -> tuple[LocalRecollect, list[str]]:
     """Open a store that keeps so many retrievals, ask it more; return the ids, oldest first."""
     settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=keep)
     rec = LocalRecollect(settings)
@@ -212,42 +216,42 @@ def asked(path: Path, questions: int, keep: int) -> tuple[LocalRecollect, list[s
 def test_maintenance_keeps_the_newest_retrievals_and_says_what_became_of_others(
     path: Path,
 ) -> None:
-    memory, ids = asked(path, 7, keep=4)
-    with memory:
-        found = memory.memories.list()[0]
-        assert memory.maintenance.run().pruned == 3
-        assert memory.captures.list()[-1].outcome.endswith(", 3 old retrievals removed")
-        assert memory.maintenance.run().pruned == 0
+    rec, ids = store_with_retrievals(path, 7, keep=4)
+    with rec:
+        status = rec.memories.list()[0]
+        assert rec.maintenance.run().pruned == 3
+        assert rec.captures.list()[-1].outcome.endswith(", 3 old retrievals removed")
+        assert rec.maintenance.run().pruned == 0
 
-        for one in ids[3:]:
-            assert isinstance(memory.explain(one), Retrieval)
-        for one in ids[:3]:
+        for memory in ids[3:]:
+            assert isinstance(rec.explain(memory), Retrieval)
+        for memory in ids[:3]:
             with pytest.raises(NotFound, match=r"old retrievals.*newest 4.*keep_retrievals"):
-                memory.explain(one)
-        told = memory.explain(found.id)
-        assert isinstance(told, MemoryExplanation)
-        assert told.shown_in == 4
-        assert "Returned by 4 of the retrievals in the log." in told.text
-        assert memory.maintenance.status().counts["retrievals"] == 4
-        assert memory.maintenance.verify().ok
+                rec.explain(memory)
+        explanation = rec.explain(status.id)
+        assert isinstance(explanation, MemoryExplanation)
+        assert explanation.shown_in == 4
+        assert "Returned by 4 of the retrievals in the log." in explanation.text
+        assert rec.maintenance.status().counts["retrievals"] == 4
+        assert rec.maintenance.verify().ok
 
 
-def test_a_store_that_is_told_so_keeps_every_retrieval(path: Path) -> None:
-    memory, ids = asked(path, 5, keep=0)
-    with memory:
-        assert memory.maintenance.run().pruned == 0
-        assert all(isinstance(memory.explain(one), Retrieval) for one in ids)
+def test_keep_retrievals_zero_keeps_every_retrieval(path: Path) -> None:
+    rec, ids = store_with_retrievals(path, 5, keep=0)
+    with rec:
+        assert rec.maintenance.run().pruned == 0
+        assert all(isinstance(rec.explain(memory), Retrieval) for memory in ids)
         with pytest.raises(NotFound, match=r"retrieval of this store$"):
-            memory.explain("nope")
+            rec.explain("nope")
 
 
 def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
-    memory, _ = asked(path, 2 * PRUNE_BATCH + 5, keep=3)
-    with memory:
-        assert memory.engine.prune_retrievals() == PRUNE_BATCH
-        assert memory.drain() == 0  # nothing that was waited for
-        assert memory.maintenance.status().counts["retrievals"] == 5
-        assert memory.engine.prune_retrievals() == 0
+    rec, _ = store_with_retrievals(path, 2 * PRUNE_BATCH + 5, keep=3)
+    with rec:
+        assert rec.engine.prune_retrievals() == PRUNE_BATCH
+        assert rec.drain() == 0  # nothing that was waited for
+        assert rec.maintenance.status().counts["retrievals"] == 5
+        assert rec.engine.prune_retrievals() == 0
 
 
 # ── the run itself ──────────────────────────────────────────────────────────────────────────────
@@ -310,28 +314,35 @@ def test_jobs_whose_worker_went_silent_are_counted_and_then_taken_over(
 
 
 def test_the_numbers_of_a_store_add_up(rec: LocalRecollect, clock: FakeClock) -> None:
-    said(rec, "We use pnpm for builds. I live in Porto. We use ruff for linting.", "monday")
+    capture_text(rec, "We use pnpm for builds. I live in Porto. We use ruff for linting.", "monday")
     clock.advance(days=1)
-    said(rec, "I prefer short answers. The staging server listens on port 8080.", "tuesday")
+    capture_text(rec, "I prefer short answers. The staging server listens on port 8080.", "tuesday")
     rec.ingest("written by hand", project="site")
     rec.capture_session("We deploy with make.", project="site")
-    rejected, kept, *_ = candidates(rec)
+    rejected, promoted, *_ = candidates(rec)
     rec.reject(rejected.id)
-    rec.promote(kept.id)
+    rec.promote(promoted.id)
     by_hand = rec.ingest("an idea", status="inbox")
     rec.reject(by_hand.id)
 
-    found = rec.maintenance.status()
+    store_status = rec.maintenance.status()
     everyone = everything(rec)
-    assert found.counts["memories"] == len(everyone) == sum(found.memories_by_status.values())
+    assert (
+        store_status.counts["memories"]
+        == len(everyone)
+        == sum(store_status.memories_by_status.values())
+    )
     for status in Status:
-        number = sum(one.status is status for one in everyone)
-        assert found.memories_by_status.get(status.value, 0) == number
-    assert found.jobs == {"done": 4, "todo": 1}
-    assert sum(found.jobs.values()) == found.counts["jobs"]
-    assert (found.extracted, found.rejected) == (5, 1)
-    assert found.junk_rate == pytest.approx(1 / 5)
-    assert found.waiting + sum(found.embedded.values()) == found.counts["memories"]
+        number = sum(memory.status is status for memory in everyone)
+        assert store_status.memories_by_status.get(status.value, 0) == number
+    assert store_status.jobs == {"done": 4, "todo": 1}
+    assert sum(store_status.jobs.values()) == store_status.counts["jobs"]
+    assert (store_status.extracted, store_status.rejected) == (5, 1)
+    assert store_status.junk_rate == pytest.approx(1 / 5)
+    assert (
+        store_status.waiting + sum(store_status.embedded.values())
+        == store_status.counts["memories"]
+    )
 
 
 def test_without_anything_extracted_the_junk_rate_is_zero(rec: LocalRecollect) -> None:
@@ -341,27 +352,29 @@ def test_without_anything_extracted_the_junk_rate_is_zero(rec: LocalRecollect) -
 
 
 def test_a_rejection_that_was_taken_back_is_no_junk(rec: LocalRecollect) -> None:
-    said(rec, "I live in Porto.", "monday")
-    [one] = candidates(rec)
-    rec.reject(one.id)
+    capture_text(rec, "I live in Porto.", "monday")
+    [memory] = candidates(rec)
+    rec.reject(memory.id)
     before = rec.maintenance.status().rejected
-    rec.undo(one.id)
+    rec.undo(memory.id)
 
     assert (before, rec.maintenance.status().rejected) == (1, 0)
 
 
 def test_what_the_engine_set_aside_is_no_junk(words_only: LocalRecollect) -> None:
-    said(words_only, "We use pnpm for all builds on linux.", "monday")
-    said(words_only, "We use pnpm for builds.", "tuesday")
+    capture_text(words_only, "We use pnpm for all builds on linux.", "monday")
+    capture_text(words_only, "We use pnpm for builds.", "tuesday")
 
     assert words_only.maintenance.status().memories_by_status["archived"] == 1
     assert words_only.maintenance.status().rejected == 0
 
 
-def test_a_contradiction_counts_while_both_sides_stand(rec: LocalRecollect, clock: FakeClock) -> None:
-    said(rec, "The staging server listens on port 8080.", "monday")
+def test_a_contradiction_counts_while_both_sides_stand(
+    rec: LocalRecollect, clock: FakeClock
+) -> None:
+    capture_text(rec, "The staging server listens on port 8080.", "monday")
     clock.advance(days=1)
-    said(rec, "The staging server listens on port 9090.", "tuesday")
+    capture_text(rec, "The staging server listens on port 9090.", "tuesday")
     standing = rec.maintenance.status().contradictions
     new, _ = candidates(rec)
     rec.promote(new.id, replaces=True)
@@ -372,8 +385,8 @@ def test_a_contradiction_counts_while_both_sides_stand(rec: LocalRecollect, cloc
 
 
 def test_a_contradiction_linked_both_ways_is_one_pair(rec: LocalRecollect) -> None:
-    one, other = rec.ingest("The door is red."), rec.ingest("The door is blue.")
-    rec.link(one.id, "contradicts", other.id)
-    rec.link(other.id, "contradicts", one.id)
+    memory, other = rec.ingest("The door is red."), rec.ingest("The door is blue.")
+    rec.link(memory.id, "contradicts", other.id)
+    rec.link(other.id, "contradicts", memory.id)
 
     assert rec.maintenance.status().contradictions == 1

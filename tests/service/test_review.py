@@ -30,9 +30,9 @@ HELLO = "Good morning, how are you today?"  # what the episode of a session quot
 
 
 def explained(rec: LocalRecollect, memory_id: str) -> MemoryExplanation:
-    found = rec.explain(memory_id)
-    assert isinstance(found, MemoryExplanation)
-    return found
+    explanation = rec.explain(memory_id)
+    assert isinstance(explanation, MemoryExplanation)
+    return explanation
 
 
 def last_change(rec: LocalRecollect, memory_id: str) -> Change:
@@ -44,24 +44,24 @@ def add_candidates(rec: LocalRecollect, number: int) -> list[Memory]:
     return rec.memories.ingest_many(items)
 
 
-def said(rec: LocalRecollect, text: str, session: str, **told: Any) -> None:
+def capture_text(rec: LocalRecollect, text: str, session: str, **options: Any) -> None:
     """Have the user say something in a session of the site, and read it."""
     talk = [{"role": "user", "content": text}]
-    rec.capture_session(talk, **{"project": "site", "session": session, **told})
+    rec.capture_session(talk, **{"project": "site", "session": session, **options})
     rec.drain()
 
 
-def statuses(rec: LocalRecollect, *found: Memory) -> list[Status]:
-    return [rec.memories.get(one.id).status for one in found]
+def statuses(rec: LocalRecollect, *memories: Memory) -> list[Status]:
+    return [rec.memories.get(memory.id).status for memory in memories]
 
 
-def rivals(rec: LocalRecollect, clock: FakeClock) -> tuple[Memory, Memory]:
-    """Return an active fact, and a candidate that speaks against it."""
-    said(rec, PORT, "monday")
+def add_conflict(rec: LocalRecollect, clock: FakeClock) -> tuple[Memory, Memory]:
+    """Return an active fact, and a candidate that contradicts it."""
+    capture_text(rec, PORT, "monday")
     [old] = candidates(rec)
     rec.promote(old.id)
     clock.advance(days=1)
-    said(rec, OTHER_PORT, "tuesday")
+    capture_text(rec, OTHER_PORT, "tuesday")
     [new] = candidates(rec)
     return rec.memories.get(old.id), new
 
@@ -72,16 +72,16 @@ def rivals(rec: LocalRecollect, clock: FakeClock) -> tuple[Memory, Memory]:
 def test_a_promoted_candidate_is_active_found_and_on_record(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    said(rec, "We use pnpm for builds.", "monday")
+    capture_text(rec, "We use pnpm for builds.", "monday")
     [candidate] = candidates(rec)
     clock.advance(days=3)
-    kept = rec.promote(candidate.id, reason="I know it")
+    promoted = rec.promote(candidate.id, reason="I know it")
 
     [hit] = rec.search("pnpm builds", project="site", types=["project"])
     change = last_change(rec, candidate.id)
-    assert kept == rec.memories.get(candidate.id)
-    assert kept.status is Status.ACTIVE
-    assert kept.confirmed_at == clock.now()
+    assert promoted == rec.memories.get(candidate.id)
+    assert promoted.status is Status.ACTIVE
+    assert promoted.confirmed_at == clock.now()
     assert hit.memory.id == candidate.id
     assert (change.before, change.after) == (Status.INBOX, Status.ACTIVE)
     assert (change.by, change.reason, change.at) == ("user", "I know it", clock.now())
@@ -89,22 +89,22 @@ def test_a_promoted_candidate_is_active_found_and_on_record(
 
 
 def test_a_rejected_candidate_is_archived_with_who_and_why(rec: LocalRecollect) -> None:
-    [one, other] = add_candidates(rec, 2)
-    rec.reject(one.id, "not true")
+    [memory, other] = add_candidates(rec, 2)
+    rec.reject(memory.id, "not true")
     rec.reject(other.id)
 
-    assert statuses(rec, one, other) == [Status.ARCHIVED, Status.ARCHIVED]
-    assert last_change(rec, one.id).reason == "not true"
-    assert last_change(rec, one.id).by == "user"
+    assert statuses(rec, memory, other) == [Status.ARCHIVED, Status.ARCHIVED]
+    assert last_change(rec, memory.id).reason == "not true"
+    assert last_change(rec, memory.id).by == "user"
     assert last_change(rec, other.id).reason == "rejected"
     assert rec.search("idea number") == []
 
 
 def test_what_was_rejected_does_not_come_back_when_it_is_said_again(rec: LocalRecollect) -> None:
-    said(rec, "We use pnpm for builds.", "monday")
+    capture_text(rec, "We use pnpm for builds.", "monday")
     [candidate] = candidates(rec)
     rec.reject(candidate.id)
-    said(rec, "Hello again, good morning. We use pnpm for builds.", "tuesday")
+    capture_text(rec, "Hello again, good morning. We use pnpm for builds.", "tuesday")
 
     assert candidates(rec) == []
     assert rec.memories.get(candidate.id).status is Status.ARCHIVED
@@ -112,7 +112,7 @@ def test_what_was_rejected_does_not_come_back_when_it_is_said_again(rec: LocalRe
 
 
 def test_what_the_engine_did_is_on_record_in_its_own_name(rec: LocalRecollect) -> None:
-    said(rec, "We decided to use Postgres because it is robust.", "monday")
+    capture_text(rec, "We decided to use Postgres because it is robust.", "monday")
 
     [decision] = rec.memories.list(project="site", types=["decision"])
     changes = explained(rec, decision.id).changes
@@ -121,11 +121,11 @@ def test_what_the_engine_did_is_on_record_in_its_own_name(rec: LocalRecollect) -
 
 
 def test_a_secret_in_a_reason_is_not_stored(rec: LocalRecollect, path: Path) -> None:
-    [one, other] = add_candidates(rec, 2)
-    rec.promote(one.id, reason=f"see {TOKEN}")
+    [memory, other] = add_candidates(rec, 2)
+    rec.promote(memory.id, reason=f"see {TOKEN}")
     rec.reject(other.id, f"see {TOKEN}")
 
-    assert last_change(rec, one.id).reason == "see [redacted:github-token]"
+    assert last_change(rec, memory.id).reason == "see [redacted:github-token]"
     assert last_change(rec, other.id).reason == "see [redacted:github-token]"
     rec.close()
     assert TOKEN.encode() not in path.read_bytes()
@@ -133,20 +133,20 @@ def test_a_secret_in_a_reason_is_not_stored(rec: LocalRecollect, path: Path) -> 
 
 @pytest.mark.parametrize("verb", ["promote", "reject"])
 def test_undo_takes_a_decision_back_and_says_what_it_was(rec: LocalRecollect, verb: str) -> None:
-    [one] = add_candidates(rec, 1)
-    attrgetter(verb)(rec)(one.id, reason="by mistake")
+    [memory] = add_candidates(rec, 1)
+    attrgetter(verb)(rec)(memory.id, reason="by mistake")
 
-    back = rec.undo(one.id)
+    restored = rec.undo(memory.id)
 
-    change = last_change(rec, one.id)
-    assert back.status is Status.INBOX
-    assert [waiting.id for waiting in candidates(rec)] == [one.id]
+    change = last_change(rec, memory.id)
+    assert restored.status is Status.INBOX
+    assert [waiting.id for waiting in candidates(rec)] == [memory.id]
     assert change.by == "user"
     assert "by mistake" in change.reason
 
 
 def test_undo_takes_back_what_the_policy_did_too(rec: LocalRecollect) -> None:
-    said(rec, "We decided to use Postgres because it is robust.", "monday")
+    capture_text(rec, "We decided to use Postgres because it is robust.", "monday")
     [decision] = rec.memories.list(project="site", types=["decision"])
 
     assert rec.undo(decision.id).status is Status.INBOX
@@ -154,7 +154,7 @@ def test_undo_takes_back_what_the_policy_did_too(rec: LocalRecollect) -> None:
 
 
 def test_undo_makes_nothing_fresher_than_it_was(rec: LocalRecollect, clock: FakeClock) -> None:
-    said(rec, "We use pnpm for builds.", "monday")
+    capture_text(rec, "We use pnpm for builds.", "monday")
     [candidate] = candidates(rec)
     clock.advance(days=1)
     promoted = rec.promote(candidate.id)
@@ -174,10 +174,10 @@ def test_undo_makes_nothing_fresher_than_it_was(rec: LocalRecollect, clock: Fake
 def test_what_was_said_twice_was_last_confirmed_by_the_second_time(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    said(rec, "We use pnpm for builds.", "monday")
+    capture_text(rec, "We use pnpm for builds.", "monday")
     clock.advance(days=1)
     second = clock.now()
-    said(rec, "Hello again. We use pnpm for builds.", "tuesday")
+    capture_text(rec, "Hello again. We use pnpm for builds.", "tuesday")
     [active] = rec.memories.list(project="site", types=["project"])
     clock.advance(days=1)
 
@@ -189,23 +189,23 @@ def test_what_was_said_twice_was_last_confirmed_by_the_second_time(
 
 
 def test_many_are_promoted_and_rejected_in_the_order_given(rec: LocalRecollect) -> None:
-    found = add_candidates(rec, 6)
+    memories = add_candidates(rec, 6)
 
-    kept = rec.inbox.promote([found[2].id, found[0].id], reason="good")
-    gone = rec.inbox.reject([found[4].id, found[5].id], "bad")
+    promoted = rec.inbox.promote([memories[2].id, memories[0].id], reason="good")
+    gone = rec.inbox.reject([memories[4].id, memories[5].id], "bad")
 
-    assert [one.id for one in kept] == [found[2].id, found[0].id]
-    assert [one.id for one in gone] == [found[4].id, found[5].id]
-    assert {last_change(rec, one.id).reason for one in kept} == {"good"}
-    assert {last_change(rec, one.id).reason for one in gone} == {"bad"}
-    assert {one.id for one in candidates(rec)} == {found[1].id, found[3].id}
+    assert [memory.id for memory in promoted] == [memories[2].id, memories[0].id]
+    assert [memory.id for memory in gone] == [memories[4].id, memories[5].id]
+    assert {last_change(rec, memory.id).reason for memory in promoted} == {"good"}
+    assert {last_change(rec, memory.id).reason for memory in gone} == {"bad"}
+    assert {memory.id for memory in candidates(rec)} == {memories[1].id, memories[3].id}
 
 
 def test_the_same_one_twice_is_that_one_once(rec: LocalRecollect) -> None:
-    [one] = add_candidates(rec, 1)
+    [memory] = add_candidates(rec, 1)
 
-    assert len(rec.inbox.promote([one.id, one.id])) == 1
-    assert len(explained(rec, one.id).changes) == 2
+    assert len(rec.inbox.promote([memory.id, memory.id])) == 1
+    assert len(explained(rec, memory.id).changes) == 2
 
 
 def test_none_at_all_is_nothing_to_do(rec: LocalRecollect) -> None:
@@ -214,9 +214,9 @@ def test_none_at_all_is_nothing_to_do(rec: LocalRecollect) -> None:
 
 
 def test_many_means_all_or_none(rec: LocalRecollect) -> None:
-    found = add_candidates(rec, 4)
-    rec.promote(found[3].id)
-    ids = [one.id for one in found]
+    memories = add_candidates(rec, 4)
+    rec.promote(memories[3].id)
+    ids = [memory.id for memory in memories]
 
     with pytest.raises(NotFound):
         rec.inbox.promote([ids[0], ids[1], "nowhere"])
@@ -225,17 +225,17 @@ def test_many_means_all_or_none(rec: LocalRecollect) -> None:
     with pytest.raises(IllegalTransition):
         rec.inbox.undo([ids[3], ids[0]])
 
-    assert statuses(rec, *found) == [Status.INBOX] * 3 + [Status.ACTIVE]
+    assert statuses(rec, *memories) == [Status.INBOX] * 3 + [Status.ACTIVE]
     assert len(explained(rec, ids[0]).changes) == 1
 
 
 def test_many_are_taken_back_together(rec: LocalRecollect) -> None:
-    found = add_candidates(rec, 3)
-    rec.inbox.promote([one.id for one in found])
+    memories = add_candidates(rec, 3)
+    rec.inbox.promote([memory.id for memory in memories])
 
-    back = rec.inbox.undo([one.id for one in found])
+    restored = rec.inbox.undo([memory.id for memory in memories])
 
-    assert {one.status for one in back} == {Status.INBOX}
+    assert {memory.status for memory in restored} == {Status.INBOX}
     assert len(candidates(rec)) == 3
 
 
@@ -243,8 +243,8 @@ def test_many_are_taken_back_together(rec: LocalRecollect) -> None:
 def test_before_a_bulk_change_the_store_is_copied_for_its_owner_only(
     rec: LocalRecollect, path: Path, verb: str
 ) -> None:
-    found = add_candidates(rec, SNAPSHOT_THRESHOLD)
-    attrgetter(verb)(rec)([one.id for one in found])
+    memories = add_candidates(rec, SNAPSHOT_THRESHOLD)
+    attrgetter(verb)(rec)([memory.id for memory in memories])
 
     copy = path.with_name("memory.db.before-bulk")
     assert candidates(rec) == []
@@ -255,7 +255,7 @@ def test_before_a_bulk_change_the_store_is_copied_for_its_owner_only(
 
 
 def test_before_a_few_are_changed_no_copy_is_made(rec: LocalRecollect, path: Path) -> None:
-    rec.inbox.promote([one.id for one in add_candidates(rec, SNAPSHOT_THRESHOLD - 1)])
+    rec.inbox.promote([memory.id for memory in add_candidates(rec, SNAPSHOT_THRESHOLD - 1)])
 
     assert [file.name for file in path.parent.glob("*.before-*")] == []
 
@@ -263,9 +263,9 @@ def test_before_a_few_are_changed_no_copy_is_made(rec: LocalRecollect, path: Pat
 def test_a_second_bulk_change_replaces_the_copy_of_the_first(
     rec: LocalRecollect, path: Path
 ) -> None:
-    rec.inbox.promote([one.id for one in add_candidates(rec, SNAPSHOT_THRESHOLD)])
+    rec.inbox.promote([memory.id for memory in add_candidates(rec, SNAPSHOT_THRESHOLD)])
     rec.ingest("written between the two")
-    rec.inbox.reject([one.id for one in add_candidates(rec, SNAPSHOT_THRESHOLD)])
+    rec.inbox.reject([memory.id for memory in add_candidates(rec, SNAPSHOT_THRESHOLD)])
 
     assert [file.name for file in path.parent.glob("*.before-*")] == ["memory.db.before-bulk"]
     with open_memory(path.with_name("memory.db.before-bulk")) as before:
@@ -279,22 +279,22 @@ def test_memories_may_stand_for_their_ids_as_they_do_for_one(rec: LocalRecollect
 
 
 @pytest.mark.parametrize(
-    ("verb", "given"),
+    ("verb", "value"),
     [("inbox.promote", [["x"]]), ("promote", []), ("reject", []), ("undo", [])],
     ids=str,
 )
-def test_ids_that_are_none_are_refused(rec: LocalRecollect, verb: str, given: Any) -> None:
+def test_ids_that_are_none_are_refused(rec: LocalRecollect, verb: str, value: Any) -> None:
     with pytest.raises(RecollectError):
-        attrgetter(verb)(rec)(given)
+        attrgetter(verb)(rec)(value)
 
 
-# ── rivals ──────────────────────────────────────────────────────────────────────────────────────
+# ── conflicts ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_promoting_against_a_rival_leaves_both_and_shows_the_conflict(
+def test_promoting_leaves_the_contradicted_memory_and_shows_the_conflict(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
     rec.promote(new.id)
 
     hits = rec.search("which port does the staging server use?", project="site")
@@ -303,10 +303,10 @@ def test_promoting_against_a_rival_leaves_both_and_shows_the_conflict(
     assert conflicts == {old.id: (new.id,), new.id: (old.id,)}
 
 
-def test_promoting_in_place_of_its_rivals_supersedes_them_and_undo_restores_them(
+def test_promoting_with_replaces_supersedes_contradicted_memories_and_undo_restores_them(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
 
     rec.promote(new.id, reason="it moved", replaces=True)
     after = statuses(rec, old, new)
@@ -328,12 +328,12 @@ def test_promoting_in_place_of_its_rivals_supersedes_them_and_undo_restores_them
     assert f"{new.id} was undone" in restored.reason
 
 
-def test_a_rival_that_was_only_a_candidate_goes_back_to_the_inbox(
+def test_a_contradicted_candidate_goes_back_to_the_inbox(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    said(rec, PORT, "monday")
+    capture_text(rec, PORT, "monday")
     clock.advance(days=1)
-    said(rec, OTHER_PORT, "tuesday")
+    capture_text(rec, OTHER_PORT, "tuesday")
     new, old = candidates(rec)
 
     rec.promote(new.id, replaces=True)
@@ -345,7 +345,7 @@ def test_a_rival_that_was_only_a_candidate_goes_back_to_the_inbox(
 
 
 def test_undo_leaves_what_somebody_else_superseded(rec: LocalRecollect, clock: FakeClock) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
     third = rec.ingest("The staging server is gone.", project="site")
     rec.promote(new.id)
     rec.link(third.id, "supersedes", old.id)
@@ -355,18 +355,18 @@ def test_undo_leaves_what_somebody_else_superseded(rec: LocalRecollect, clock: F
     assert rec.memories.get(old.id).status is Status.SUPERSEDED
 
 
-def test_a_candidate_without_rivals_replaces_nothing(rec: LocalRecollect) -> None:
-    one, other = add_candidates(rec, 2)
+def test_a_candidate_without_conflicts_replaces_nothing(rec: LocalRecollect) -> None:
+    memory, other = add_candidates(rec, 2)
 
-    rec.promote(one.id, replaces=True)
+    rec.promote(memory.id, replaces=True)
 
-    assert statuses(rec, one, other) == [Status.ACTIVE, Status.INBOX]
+    assert statuses(rec, memory, other) == [Status.ACTIVE, Status.INBOX]
 
 
-def test_undoing_a_later_move_leaves_the_replaced_rival_replaced(
+def test_undoing_a_later_change_leaves_the_replaced_memory_superseded(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
     rec.promote(new.id, replaces=True)
     rec.memories.set_status(new.id, "archived")
 
@@ -379,9 +379,9 @@ def test_undoing_a_promotion_does_not_bring_back_what_was_merged_before_it(
     words_only: LocalRecollect,
 ) -> None:
     memory = words_only
-    said(memory, "We use pnpm for builds.", "monday")
+    capture_text(memory, "We use pnpm for builds.", "monday")
     [less] = candidates(memory)
-    said(memory, "We use pnpm for all builds on linux.", "tuesday")
+    capture_text(memory, "We use pnpm for all builds on linux.", "tuesday")
     [more] = memory.memories.list(project="site", types=["project"], statuses=["inbox", "active"])
     assert memory.memories.get(less.id).status is Status.SUPERSEDED
     assert more.status is Status.ACTIVE  # said in two sessions
@@ -394,7 +394,7 @@ def test_undoing_a_promotion_does_not_bring_back_what_was_merged_before_it(
 def test_a_reason_that_reads_like_a_replacement_brings_nothing_back(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
     rec.link(new.id, "supersedes", old.id)
     rec.promote(new.id, reason=f"in place of {old.id}")
 
@@ -419,7 +419,7 @@ def test_a_reason_that_reads_like_a_confidence_changes_none(
     rec.undo(first.id)
 
     assert statuses(rec, first, second) == [Status.INBOX, Status.INBOX]
-    assert [rec.memories.get(one.id).confidence for one in (first, second)] == [0.6, 1.0]
+    assert [rec.memories.get(memory.id).confidence for memory in (first, second)] == [0.6, 1.0]
 
 
 def test_a_duplicate_by_its_reason_only_stays_where_it_is(rec: LocalRecollect) -> None:
@@ -436,7 +436,7 @@ def test_a_duplicate_by_its_reason_only_stays_where_it_is(rec: LocalRecollect) -
 def test_undoing_a_change_without_recorded_effects_restores_only_its_status(
     rec: LocalRecollect, clock: FakeClock, path: Path
 ) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
     rec.promote(new.id, reason="it moved", replaces=True)
     with apsw.Connection(str(path)) as db:
         db.execute("UPDATE memory_changes SET effects = '{}'")
@@ -449,7 +449,7 @@ def test_undoing_a_change_without_recorded_effects_restores_only_its_status(
 def test_undo_after_a_replaced_memory_was_forgotten_leaves_no_trace_of_it(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
     rec.promote(new.id, replaces=True)
     rec.forget(old.id)
 
@@ -460,7 +460,7 @@ def test_undo_after_a_replaced_memory_was_forgotten_leaves_no_trace_of_it(
 def test_an_exported_store_undoes_as_the_original_would(
     rec: LocalRecollect, clock: FakeClock, tmp_path: Path
 ) -> None:
-    old, new = rivals(rec, clock)
+    old, new = add_conflict(rec, clock)
     rec.promote(new.id, replaces=True)
     rec.export(tmp_path / "store.jsonl")
 
@@ -490,36 +490,34 @@ def test_moves_that_are_not_there_are_refused_in_words(rec: LocalRecollect) -> N
 
 @pytest.mark.parametrize("verb", ["promote", "reject", "undo", "memories.confirm"])
 @pytest.mark.parametrize("nobody", ["nope", "", "\x00", "\ud800", "x" * 50], ids=ascii)
-def test_a_memory_that_is_not_there_is_said_to_be_not_there(
-    rec: LocalRecollect, verb: str, nobody: str
-) -> None:
+def test_an_unknown_memory_is_not_found(rec: LocalRecollect, verb: str, nobody: str) -> None:
     with pytest.raises(NotFound, match="there is no memory"):
         attrgetter(verb)(rec)(nobody)
 
 
-@pytest.mark.parametrize("given", [None, 3, {"a"}], ids=str)
+@pytest.mark.parametrize("value", [None, 3, {"a"}], ids=str)
 @pytest.mark.parametrize("verb", ["promote", "reject"])
-def test_what_is_not_an_id_is_refused(rec: LocalRecollect, verb: str, given: Any) -> None:
+def test_what_is_not_an_id_is_refused(rec: LocalRecollect, verb: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match="name the memory by its name or id, not by"):
-        attrgetter(verb)(rec)(given)
+        attrgetter(verb)(rec)(value)
 
 
-@pytest.mark.parametrize("given", [None, 3], ids=str)
+@pytest.mark.parametrize("value", [None, 3], ids=str)
 @pytest.mark.parametrize("verb", ["inbox.promote", "inbox.reject"])
-def test_what_is_not_a_list_of_ids_is_refused(rec: LocalRecollect, verb: str, given: Any) -> None:
+def test_what_is_not_a_list_of_ids_is_refused(rec: LocalRecollect, verb: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match="memory_ids must be an id or a list of ids"):
-        attrgetter(verb)(rec)(given)
+        attrgetter(verb)(rec)(value)
 
 
 def test_a_reason_is_text_of_some_length(rec: LocalRecollect) -> None:
-    [one] = add_candidates(rec, 1)
+    [memory] = add_candidates(rec, 1)
 
     with pytest.raises(InvalidInput, match="reason must be text"):
-        rec.promote(one.id, reason=None)  # type: ignore[arg-type]
+        rec.promote(memory.id, reason=None)  # type: ignore[arg-type]
     with pytest.raises(TooLarge, match="reason has 8,001 characters"):
-        rec.reject(one.id, "x" * 8_001)
+        rec.reject(memory.id, "x" * 8_001)
 
-    assert rec.memories.get(one.id).status is Status.INBOX
+    assert rec.memories.get(memory.id).status is Status.INBOX
 
 
 def test_a_fact_whose_name_is_taken_is_not_brought_back_over_its_successor(
@@ -540,24 +538,24 @@ def test_a_fact_whose_name_is_taken_is_not_brought_back_over_its_successor(
 def test_a_reviewer_sees_why_against_what_from_where_and_who(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    said(rec, PORT, "monday")
+    capture_text(rec, PORT, "monday")
     [old] = candidates(rec)
     rec.promote(old.id)
     clock.advance(days=1)
-    said(rec, OTHER_PORT, "tuesday", title="Stand-up")
+    capture_text(rec, OTHER_PORT, "tuesday", title="Stand-up")
 
-    [one] = rec.inbox.list()
+    [memory] = rec.inbox.list()
 
-    assert one.memory.content == OTHER_PORT
-    assert one.memory.evidence[0].quote == OTHER_PORT
-    assert one.why == "held: it speaks against something known"
-    assert [rival.id for rival in one.conflicts] == [old.id]
-    assert one.source == "Stand-up, 2026-05-09"
-    assert one.voice == "user"
+    assert memory.memory.content == OTHER_PORT
+    assert memory.memory.evidence[0].quote == OTHER_PORT
+    assert memory.why == "held: it speaks against something known"
+    assert [rival.id for rival in memory.conflicts] == [old.id]
+    assert memory.source == "Stand-up, 2026-05-09"
+    assert memory.voice == "user"
 
 
 def test_a_source_without_a_title_is_known_by_its_kind_and_day(rec: LocalRecollect) -> None:
-    said(rec, "I live in Porto.", "monday")
+    capture_text(rec, "I live in Porto.", "monday")
     rec.ingest("by hand", status="inbox")
 
     by_hand, captured = rec.inbox.list()
@@ -570,15 +568,15 @@ def test_a_source_without_a_title_is_known_by_its_kind_and_day(rec: LocalRecolle
 
 
 def test_what_waits_can_be_narrowed_to_a_place_and_a_type(rec: LocalRecollect) -> None:
-    said(rec, "We use pnpm for builds. I live in Porto.", "monday")
-    said(rec, "We use cargo for builds.", "tuesday", project="tool")
+    capture_text(rec, "We use pnpm for builds. I live in Porto.", "monday")
+    capture_text(rec, "We use cargo for builds.", "tuesday", project="tool")
 
-    def contents(**asked: Any) -> list[str]:
-        found = [one.memory for one in rec.inbox.list(**asked)]
-        assert {one.id for one in found} <= {
-            one.id for one in candidates(rec, **{**asked, "limit": 9})
+    def contents(**filters: Any) -> list[str]:
+        memories = [item.memory for item in rec.inbox.list(**filters)]
+        assert {memory.id for memory in memories} <= {
+            memory.id for memory in candidates(rec, **{**filters, "limit": 9})
         }
-        return sorted(one.content for one in found)
+        return sorted(memory.content for memory in memories)
 
     assert len(contents()) == 3
     assert contents(limit=1) != []
@@ -596,28 +594,28 @@ def test_what_waits_can_be_narrowed_to_a_place_and_a_type(rec: LocalRecollect) -
 
 def everything(rec: LocalRecollect) -> dict[str, Any]:
     """Return what a second consolidation must not change."""
-    found = rec.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
+    memories = rec.memories.list(everywhere=True, statuses=list(Status), limit=1_000)
     return {
-        one.id: (
-            one.status,
-            one.content,
-            one.evidence,
-            one.confidence,
-            {(link.from_id, link.relation, link.to_id) for link in explained(rec, one.id).links},
+        memory.id: (
+            memory.status,
+            memory.content,
+            memory.evidence,
+            memory.confidence,
+            {(link.from_id, link.relation, link.to_id) for link in explained(rec, memory.id).links},
         )
-        for one in found
+        for memory in memories
     }
 
 
 def test_consolidating_the_inbox_makes_one_of_two_that_say_the_same(rec: LocalRecollect) -> None:
-    kept = rec.ingest("Use pnpm for builds.", project="site")
+    promoted = rec.ingest("Use pnpm for builds.", project="site")
     rec.ingest("use pnpm for builds", project="site", status="inbox")
 
     counts = rec.consolidate()
 
     assert counts == {"repeated": 1}
     assert candidates(rec) == []
-    assert len(rec.memories.get(kept.id).evidence) == 2
+    assert len(rec.memories.get(promoted.id).evidence) == 2
 
 
 @pytest.mark.parametrize("times", [2, 3, 5])
@@ -634,17 +632,17 @@ def test_of_several_candidates_that_say_the_same_one_is_left(
 
 
 def test_what_a_person_turned_down_does_not_come_back(rec: LocalRecollect) -> None:
-    said(rec, "We use pnpm for builds.", "monday")
-    [one] = candidates(rec)
-    rec.reject(one.id)
-    said(rec, f"{HELLO} We use pnpm for builds.", "tuesday")
+    capture_text(rec, "We use pnpm for builds.", "monday")
+    [memory] = candidates(rec)
+    rec.reject(memory.id)
+    capture_text(rec, f"{HELLO} We use pnpm for builds.", "tuesday")
 
     assert candidates(rec) == []
 
 
 def test_consolidating_twice_is_consolidating_once(rec: LocalRecollect) -> None:
-    said(rec, f"{HELLO} We use pnpm for builds. I live in Porto.", "monday")
-    said(rec, f"{HELLO} We decided to use Postgres because it is robust.", "tuesday")
+    capture_text(rec, f"{HELLO} We use pnpm for builds. I live in Porto.", "monday")
+    capture_text(rec, f"{HELLO} We decided to use Postgres because it is robust.", "tuesday")
     add_candidates(rec, 3)
     rec.consolidate()
     before = everything(rec)
@@ -656,15 +654,15 @@ def test_consolidating_twice_is_consolidating_once(rec: LocalRecollect) -> None:
 
 
 def test_only_those_named_are_consolidated(rec: LocalRecollect) -> None:
-    one, other = add_candidates(rec, 2)
+    memory, other = add_candidates(rec, 2)
     active = rec.ingest("written by hand")
 
-    assert rec.consolidate([one.id]) == {"held": 1}
+    assert rec.consolidate([memory.id]) == {"held": 1}
     assert rec.consolidate([active.id]) == {}
     assert rec.consolidate([]) == {}
     assert len(explained(rec, other.id).changes) == 1
     with pytest.raises(NotFound):
-        rec.consolidate([one.id, "nowhere"])
+        rec.consolidate([memory.id, "nowhere"])
 
 
 def test_an_empty_inbox_has_nothing_to_consolidate(rec: LocalRecollect) -> None:
@@ -674,7 +672,7 @@ def test_an_empty_inbox_has_nothing_to_consolidate(rec: LocalRecollect) -> None:
 def test_consolidating_leaves_a_candidate_that_the_episode_of_its_session_quotes(
     rec: LocalRecollect,
 ) -> None:
-    said(rec, "We use pnpm for builds.", "monday")
+    capture_text(rec, "We use pnpm for builds.", "monday")
     before = everything(rec)
 
     rec.consolidate()
@@ -683,7 +681,7 @@ def test_consolidating_leaves_a_candidate_that_the_episode_of_its_session_quotes
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("We use C++ for drivers.", "We use C# for drivers."),
         ("We keep logs of size < 5 MB.", "We keep logs of size > 5 MB."),
@@ -691,21 +689,21 @@ def test_consolidating_leaves_a_candidate_that_the_episode_of_its_session_quotes
     ids=["C++ and C#", "less and more"],
 )
 def test_statements_that_differ_in_a_sign_are_two(
-    rec: LocalRecollect, one: str, other: str
+    rec: LocalRecollect, first: str, second: str
 ) -> None:
-    said(rec, f"{HELLO} {one}", "monday")
-    said(rec, f"{HELLO} {other}", "tuesday")
+    capture_text(rec, f"{HELLO} {first}", "monday")
+    capture_text(rec, f"{HELLO} {second}", "tuesday")
 
-    found = rec.memories.list(project="site", types=["project"], statuses=list(Status))
-    assert {memory.content for memory in found} == {one, other}
+    memories = rec.memories.list(project="site", types=["project"], statuses=list(Status))
+    assert {memory.content for memory in memories} == {first, second}
 
 
 def test_consolidating_again_does_not_count_a_contradiction_twice(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    said(rec, f"{HELLO} {PORT}", "monday")
+    capture_text(rec, f"{HELLO} {PORT}", "monday")
     clock.advance(days=1)
-    said(rec, f"{HELLO} {OTHER_PORT}", "tuesday")
+    capture_text(rec, f"{HELLO} {OTHER_PORT}", "tuesday")
     before = rec.maintenance.status().contradictions
 
     rec.consolidate()
@@ -715,18 +713,18 @@ def test_consolidating_again_does_not_count_a_contradiction_twice(
 
 
 def test_consolidating_again_adds_nothing_to_the_record(rec: LocalRecollect) -> None:
-    said(rec, f"{HELLO} We use pnpm for builds.", "monday")
-    [one] = candidates(rec)
-    before = explained(rec, one.id).changes
+    capture_text(rec, f"{HELLO} We use pnpm for builds.", "monday")
+    [memory] = candidates(rec)
+    before = explained(rec, memory.id).changes
 
     rec.consolidate()
 
-    assert explained(rec, one.id).changes == before
+    assert explained(rec, memory.id).changes == before
 
 
 def test_what_a_repetition_adds_besides_its_quote_is_not_lost(rec: LocalRecollect) -> None:
-    said(rec, "We decided to use pnpm.", "monday")
-    said(rec, "We decided to use pnpm. The reason is that installs are faster.", "tuesday")
+    capture_text(rec, "We decided to use pnpm.", "monday")
+    capture_text(rec, "We decided to use pnpm. The reason is that installs are faster.", "tuesday")
 
     [decision] = rec.memories.list(
         project="site", types=["decision"], statuses=[Status.INBOX, Status.ACTIVE]
@@ -743,19 +741,19 @@ def test_what_somebody_wrote_beside_a_candidate_survives_consolidation(rec: Loca
 
     rec.consolidate()
 
-    found = rec.memories.list(project="site", statuses=list(Status))
-    assert {tag for one in found for tag in one.tags} == {"ci"}
-    assert "It is fast." in {one.rationale for one in found}
+    memories = rec.memories.list(project="site", statuses=list(Status))
+    assert {tag for memory in memories for tag in memory.tags} == {"ci"}
+    assert "It is fast." in {memory.rationale for memory in memories}
 
 
 def test_a_candidate_keeps_its_time_of_birth_through_review(
     rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    [one] = add_candidates(rec, 1)
+    [memory] = add_candidates(rec, 1)
     clock.advance(days=2)
-    rec.promote(one.id)
+    rec.promote(memory.id)
     clock.advance(days=2)
-    back = rec.undo(one.id)
+    restored = rec.undo(memory.id)
 
-    assert back.created_at == back.observed_at == START
-    assert back.updated_at == clock.now()
+    assert restored.created_at == restored.observed_at == START
+    assert restored.updated_at == clock.now()

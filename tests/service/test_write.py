@@ -19,8 +19,8 @@ from support import START, FakeClock, candidates, open_memory
 TOKEN = "ghp_" + "a1B2" * 9
 
 
-def test_a_memory_is_returned_as_it_is_stored(memory: LocalRecollect) -> None:
-    kept = memory.ingest(
+def test_a_memory_is_returned_as_it_is_stored(rec: LocalRecollect) -> None:
+    memory = rec.ingest(
         "Use pnpm.",
         type="decision",
         project="site",
@@ -32,17 +32,17 @@ def test_a_memory_is_returned_as_it_is_stored(memory: LocalRecollect) -> None:
         alternatives=["npm", "yarn"],
     )
 
-    assert memory.memories.get(kept.id) == kept
-    assert kept.tags == ("build", "ci")
-    assert kept.observed_at == datetime(2026, 5, 1, 10, 0, tzinfo=UTC)
-    assert kept.created_at == START
-    assert kept.evidence[0].quote == "Use pnpm."
-    assert kept.source_ref == kept.evidence[0].source_id
-    assert kept.evidence_ref == (kept.evidence[0].id,)
+    assert rec.memories.get(memory.id) == memory
+    assert memory.tags == ("build", "ci")
+    assert memory.observed_at == datetime(2026, 5, 1, 10, 0, tzinfo=UTC)
+    assert memory.created_at == START
+    assert memory.evidence[0].quote == "Use pnpm."
+    assert memory.source_ref == memory.evidence[0].source_id
+    assert memory.evidence_ref == (memory.evidence[0].id,)
 
 
 @pytest.mark.parametrize(
-    ("given", "scope", "kind"),
+    ("arguments", "scope", "kind"),
     [
         ({}, "global", "profile"),
         ({"project": "p"}, "project", "project"),
@@ -57,15 +57,15 @@ def test_a_memory_is_returned_as_it_is_stored(memory: LocalRecollect) -> None:
     ids=str,
 )
 def test_scope_and_type_follow_from_where_it_is_written(
-    memory: LocalRecollect, given: dict[str, str], scope: str, kind: str
+    rec: LocalRecollect, arguments: dict[str, str], scope: str, kind: str
 ) -> None:
-    kept = memory.ingest("something", **given)  # type: ignore[arg-type]
+    memory = rec.ingest("something", **arguments)  # type: ignore[arg-type]
 
-    assert (kept.scope, kept.type) == (scope, kind)
+    assert (memory.scope, memory.type) == (scope, kind)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         {"content": ""},
         {"content": "  \n"},
@@ -88,42 +88,48 @@ def test_scope_and_type_follow_from_where_it_is_written(
     ids=str,
 )
 def test_what_cannot_be_meant_is_refused_and_nothing_is_stored(
-    memory: LocalRecollect, given: dict[str, object]
+    rec: LocalRecollect, arguments: dict[str, object]
 ) -> None:
     with pytest.raises(InvalidInput):
-        memory.ingest(**({"content": "fine"} | given))  # type: ignore[arg-type]
+        rec.ingest(**({"content": "fine"} | arguments))  # type: ignore[arg-type]
 
-    assert memory.maintenance.status().counts["memories"] == 0
-    assert memory.maintenance.status().counts["sources"] == 0
+    assert rec.maintenance.status().counts["memories"] == 0
+    assert rec.maintenance.status().counts["sources"] == 0
 
 
-def test_what_an_agent_writes_is_kept_as_the_agents_word(memory: LocalRecollect) -> None:
-    one = memory.ingest("Use pnpm.", by="agent")
-    two, three = memory.memories.ingest_many([{"content": "Use npm.", "by": "agent"}, {"content": "Hi."}])
+def test_what_an_agent_writes_is_recorded_as_written_by_an_agent(rec: LocalRecollect) -> None:
+    first = rec.ingest("Use pnpm.", by="agent")
+    second, third = rec.memories.ingest_many(
+        [{"content": "Use npm.", "by": "agent"}, {"content": "Hi."}]
+    )
 
-    assert [kept.evidence[0].voice for kept in (one, two, three)] == ["assistant", "assistant", ""]
-    for kept, by in ((one, "agent"), (two, "agent"), (three, "user")):
-        explained = memory.explain(kept.id)
+    assert [memory.evidence[0].voice for memory in (first, second, third)] == [
+        "assistant",
+        "assistant",
+        "",
+    ]
+    for memory, by in ((first, "agent"), (second, "agent"), (third, "user")):
+        explained = rec.explain(memory.id)
         assert isinstance(explained, MemoryExplanation)
         assert [change.by for change in explained.changes] == [by]
-    memory.memories.set_status(one.id, "archived", by="agent")
-    explained = memory.explain(one.id)
+    rec.memories.set_status(first.id, "archived", by="agent")
+    explained = rec.explain(first.id)
     assert isinstance(explained, MemoryExplanation)
     assert explained.changes[-1].by == "agent"
     for by in ("system", "engine", ""):
         with pytest.raises(InvalidInput):
-            memory.ingest("Use yarn.", by=by)
+            rec.ingest("Use yarn.", by=by)
 
 
-def test_a_limit_is_named_with_the_size_that_broke_it(memory: LocalRecollect) -> None:
+def test_a_limit_is_named_with_the_size_that_broke_it(rec: LocalRecollect) -> None:
     with pytest.raises(TooLarge, match="content has 1,200,000 characters; the limit is 1,000,000"):
-        memory.ingest("x" * 1_200_000)
+        rec.ingest("x" * 1_200_000)
     with pytest.raises(TooLarge, match="title"):
-        memory.ingest("fine", title="x" * 1000)
+        rec.ingest("fine", title="x" * 1000)
 
 
-def test_secrets_are_taken_out_of_every_field_and_listed(memory: LocalRecollect, path: Path) -> None:
-    kept = memory.ingest(
+def test_secrets_are_taken_out_of_every_field_and_listed(rec: LocalRecollect, path: Path) -> None:
+    memory = rec.ingest(
         f"Deploy with {TOKEN} as always. <private>My diary.</private>",
         title=f"token {TOKEN}",
         rationale=f"because {TOKEN}",
@@ -131,9 +137,9 @@ def test_secrets_are_taken_out_of_every_field_and_listed(memory: LocalRecollect,
         tags=[TOKEN],
     )
 
-    assert kept.content == "Deploy with [redacted:github-token] as always. "
-    assert kept.title == "token [redacted:github-token]"
-    assert [(piece.kind, piece.field) for piece in kept.redactions] == [
+    assert memory.content == "Deploy with [redacted:github-token] as always. "
+    assert memory.title == "token [redacted:github-token]"
+    assert [(piece.kind, piece.field) for piece in memory.redactions] == [
         ("github-token", "content"),
         ("private", "content"),
         ("github-token", "title"),
@@ -141,128 +147,130 @@ def test_secrets_are_taken_out_of_every_field_and_listed(memory: LocalRecollect,
         ("github-token", "rationale"),
         ("github-token", "alternatives"),
     ]
-    assert memory.memories.get(kept.id).redactions == kept.redactions
-    memory.close()
+    assert rec.memories.get(memory.id).redactions == memory.redactions
+    rec.close()
     assert TOKEN.encode() not in path.read_bytes()
     assert b"diary" not in path.read_bytes()
 
 
-def test_what_is_private_as_a_whole_is_not_stored(memory: LocalRecollect) -> None:
+def test_what_is_private_as_a_whole_is_not_stored(rec: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="private as a whole"):
-        memory.ingest("<private>all of it</private>")
+        rec.ingest("<private>all of it</private>")
 
 
-def test_long_content_is_quoted_by_its_beginning(memory: LocalRecollect) -> None:
-    kept = memory.ingest("beginning " * 1000)
+def test_long_content_is_quoted_by_its_beginning(rec: LocalRecollect) -> None:
+    memory = rec.ingest("beginning " * 1000)
 
-    assert kept.evidence[0].quote == kept.content[:1000]
+    assert memory.evidence[0].quote == memory.content[:1000]
 
 
-def test_several_memories_are_written_together_or_not_at_all(memory: LocalRecollect) -> None:
+def test_several_memories_are_written_together_or_not_at_all(rec: LocalRecollect) -> None:
     with pytest.raises(InvalidInput):
-        memory.memories.ingest_many([{"content": "fine"}, {"content": ""}])
-    assert memory.maintenance.status().counts["memories"] == 0
+        rec.memories.ingest_many([{"content": "fine"}, {"content": ""}])
+    assert rec.maintenance.status().counts["memories"] == 0
 
-    kept = memory.memories.ingest_many([{"content": "one", "project": "p"}, {"content": "two"}])
+    memories = rec.memories.ingest_many([{"content": "one", "project": "p"}, {"content": "two"}])
 
-    assert [one.scope for one in kept] == ["project", "global"]
+    assert [memory.scope for memory in memories] == ["project", "global"]
 
 
 def test_a_profile_fact_is_replaced_and_its_former_value_stays_readable(
-    memory: LocalRecollect, clock: FakeClock
+    rec: LocalRecollect, clock: FakeClock
 ) -> None:
-    first = memory.upsert_profile_fact("editor", "vim")
+    first = rec.upsert_profile_fact("editor", "vim")
     clock.advance(days=1)
-    same = memory.upsert_profile_fact("editor", "vim")
-    second = memory.upsert_profile_fact("editor", "helix")
-    explained = memory.explain(first.id)
+    same = rec.upsert_profile_fact("editor", "vim")
+    second = rec.upsert_profile_fact("editor", "helix")
+    explained = rec.explain(first.id)
 
     assert same.id == first.id
     assert same.confirmed_at > first.confirmed_at
-    assert memory.memories.get(first.id).status is Status.SUPERSEDED
-    assert [hit.memory.id for hit in memory.search("which editor?")] == [second.id]
+    assert rec.memories.get(first.id).status is Status.SUPERSEDED
+    assert [hit.memory.id for hit in rec.search("which editor?")] == [second.id]
     assert isinstance(explained, MemoryExplanation)
     assert [link.relation for link in explained.links] == ["supersedes"]
     assert f"Memory {second.id} supersedes this." in explained.text
     with pytest.raises(InvalidInput, match="key"):
-        memory.upsert_profile_fact(" ", "x")
+        rec.upsert_profile_fact(" ", "x")
     with pytest.raises(IllegalTransition, match="is held by memory"):
-        memory.promote(first.id)
+        rec.promote(first.id)
 
 
 def test_a_candidate_is_promoted_or_rejected_and_the_history_says_so(
-    memory: LocalRecollect,
+    rec: LocalRecollect,
 ) -> None:
-    good = memory.ingest("a good idea", status="inbox")
-    bad = memory.ingest("a bad idea", status="inbox")
-    assert {one.id for one in candidates(memory)} == {good.id, bad.id}
-    assert memory.search("idea") == []
+    good = rec.ingest("a good idea", status="inbox")
+    bad = rec.ingest("a bad idea", status="inbox")
+    assert {memory.id for memory in candidates(rec)} == {good.id, bad.id}
+    assert rec.search("idea") == []
 
-    memory.promote(good.id, reason="confirmed")
-    memory.reject(bad.id, f"no, and {TOKEN} is a secret")
-    explained = memory.explain(bad.id)
+    rec.promote(good.id, reason="confirmed")
+    rec.reject(bad.id, f"no, and {TOKEN} is a secret")
+    explained = rec.explain(bad.id)
 
-    assert [hit.memory.id for hit in memory.search("idea")] == [good.id]
-    assert candidates(memory) == []
+    assert [hit.memory.id for hit in rec.search("idea")] == [good.id]
+    assert candidates(rec) == []
     assert isinstance(explained, MemoryExplanation)
     assert explained.changes[-1].reason == "no, and [redacted:github-token] is a secret"
     with pytest.raises(IllegalTransition, match="only a candidate"):
-        memory.reject(good.id)
+        rec.reject(good.id)
     with pytest.raises(IllegalTransition, match="may become"):
-        memory.promote(good.id)
-    assert memory.memories.set_status(good.id, "inbox", reason="undo").status is Status.INBOX
+        rec.promote(good.id)
+    assert rec.memories.set_status(good.id, "inbox", reason="undo").status is Status.INBOX
 
 
-def test_links_are_said_once_and_superseding_moves_the_old_one(memory: LocalRecollect) -> None:
-    old, new = memory.ingest("old way"), memory.ingest("new way")
-    first = memory.link(new.id, "supersedes", old.id, note="changed")
-    again = memory.link(new.id, "supersedes", old.id)
+def test_links_are_stored_once_and_superseding_changes_the_old_memory(rec: LocalRecollect) -> None:
+    old, new = rec.ingest("old way"), rec.ingest("new way")
+    first = rec.link(new.id, "supersedes", old.id, note="changed")
+    again = rec.link(new.id, "supersedes", old.id)
 
     assert again.id == first.id
-    assert memory.memories.get(old.id).status is Status.SUPERSEDED
+    assert rec.memories.get(old.id).status is Status.SUPERSEDED
     with pytest.raises(InvalidInput, match="relation"):
-        memory.link(new.id, "likes", old.id)
+        rec.link(new.id, "likes", old.id)
     with pytest.raises(InvalidInput, match="itself"):
-        memory.link(new.id, "supports", new.id)
+        rec.link(new.id, "supports", new.id)
     with pytest.raises(NotFound, match="no project 'ghost'"):
-        memory.link(new.id, "applies_to", "project:ghost")
+        rec.link(new.id, "applies_to", "project:ghost")
     with pytest.raises(NotFound):
-        memory.link(new.id, "supports", "ghost")
+        rec.link(new.id, "supports", "ghost")
 
 
-def test_every_write_leaves_an_event(memory: LocalRecollect) -> None:
-    memory.ingest("one")
-    memory.upsert_profile_fact("k", "v")
+def test_every_write_leaves_an_event(rec: LocalRecollect) -> None:
+    rec.ingest("one")
+    rec.upsert_profile_fact("k", "v")
 
-    assert [(event.trigger, event.state) for event in memory.captures.list()] == [("manual", "done")] * 2
+    assert [(event.trigger, event.state) for event in rec.captures.list()] == [
+        ("manual", "done")
+    ] * 2
 
 
 def test_a_temporary_memory_leaves_no_file() -> None:
-    memory = open_memory(Path(":memory:"))
-    path = Path(memory.maintenance.status().path)
-    memory.ingest("short-lived")
+    rec = open_memory(Path(":memory:"))
+    path = Path(rec.maintenance.status().path)
+    rec.ingest("short-lived")
     assert path.exists()
 
-    memory.close()
+    rec.close()
 
     assert not path.parent.exists()
 
 
-def test_views_are_saved_run_and_deleted(memory: LocalRecollect) -> None:
-    memory.ingest("Use pnpm.", type="decision", project="site")
-    view = memory.views.save("decisions", "pnpm", types=["decision"], project="site")
+def test_views_are_saved_run_and_deleted(rec: LocalRecollect) -> None:
+    rec.ingest("Use pnpm.", type="decision", project="site")
+    view = rec.views.save("decisions", "pnpm", types=["decision"], project="site")
 
-    assert [hit.memory.content for hit in memory.views.run("decisions")] == ["Use pnpm."]
-    assert memory.views.list() == [view]
-    memory.views.delete("decisions")
+    assert [hit.memory.content for hit in rec.views.run("decisions")] == ["Use pnpm."]
+    assert rec.views.list() == [view]
+    rec.views.delete("decisions")
     with pytest.raises(NotFound, match="no view 'decisions'"):
-        memory.views.run("decisions")
+        rec.views.run("decisions")
     with pytest.raises(NotFound):
-        memory.views.delete("decisions")
+        rec.views.delete("decisions")
     with pytest.raises(InvalidInput, match="name"):
-        memory.views.save(" ", "q")
+        rec.views.save(" ", "q")
 
 
-def test_what_is_neither_memory_nor_retrieval_cannot_be_explained(memory: LocalRecollect) -> None:
+def test_what_is_neither_memory_nor_retrieval_cannot_be_explained(rec: LocalRecollect) -> None:
     with pytest.raises(NotFound, match="neither"):
-        memory.explain("nothing")
+        rec.explain("nothing")

@@ -40,7 +40,7 @@ from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.protocol import Store, Tables
 from recollect.store.sqlite import word_index
 from recollect.store.sqlite.store import SqliteStore
-from recollect.store.sqlite.writer import Writer, _Ticket
+from recollect.store.sqlite.writer_thread import Writer, _Ticket
 from recollect.store.values import ChunkEmbedding, ModelsInUse, PendingFilter, RegisteredModel
 from recollect.text.fingerprint import sha256_hex, short_hash
 from support import START, FakeClock

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from recollect import AlreadyExists, InvalidInput, Project
-from recollect.domain.agent import Agent, Pinned
-from recollect.domain.block import Block, BlockVersion, By
+from recollect.domain.agent import Agent, AgentPinning
+from recollect.domain.block import Block, BlockVersion, BlockAuthor
 from recollect.domain.conversation import (
     CompactionMode,
     Conversation,
@@ -60,7 +60,7 @@ def block(block_id: str, label: str, value: str = "", **more: object) -> Block:
 
 def version(of: Block, at: datetime = START) -> BlockVersion:
     return BlockVersion(
-        block_id=of.id, version=of.version, value=of.value, by=By.AGENT, reason="r", changed_at=at
+        block_id=of.id, version=of.version, value=of.value, by=BlockAuthor.AGENT, reason="r", changed_at=at
     )
 
 
@@ -96,7 +96,7 @@ def test_an_agent_comes_back_as_it_was_written_and_changes(store: Store) -> None
         description="d",
         model="m",
         system_prompt="s",
-        pinned=Pinned.GLOBAL,
+        pinned=AgentPinning.GLOBAL,
         metadata={"k": ["é", 1, None]},
         updated_at=START + timedelta(days=1),
     )

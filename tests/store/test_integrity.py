@@ -23,15 +23,15 @@ def damage(path: Path, sql: str) -> None:
 
 
 def filled(path: Path) -> None:
-    with open_memory(path) as memory:
-        memory.ingest("The build uses pnpm.", project="site", tags=["tooling"])
-        memory.ingest("Answers should be short.")
-        memory.drain()
+    with open_memory(path) as rec:
+        rec.ingest("The build uses pnpm.", project="site", tags=["tooling"])
+        rec.ingest("Answers should be short.")
+        rec.drain()
 
 
 def problems(path: Path) -> dict[str, str]:
-    with open_memory(path) as memory:
-        result = memory.maintenance.verify()
+    with open_memory(path) as rec:
+        result = rec.maintenance.verify()
     assert result.ok == (not result.problems)
     return {problem.check: problem.remedy for problem in result.problems}
 
@@ -61,11 +61,11 @@ def test_a_damaged_index_is_found_and_rebuilt(path: Path, sql: str, check: str) 
     damage(path, sql)
 
     found = problems(path)
-    with open_memory(path) as memory:
-        memory.maintenance.rebuild()
-        memory.drain()
-        verified = memory.maintenance.verify()
-        [hit] = memory.search("pnpm", project="site")
+    with open_memory(path) as rec:
+        rec.maintenance.rebuild()
+        rec.drain()
+        verified = rec.maintenance.verify()
+        [hit] = rec.search("pnpm", project="site")
 
     assert found.get(check) == "run `recollect rebuild`"
     assert verified.ok, verified.problems
@@ -106,29 +106,29 @@ def test_a_corrupt_file_is_found(path: Path) -> None:
     assert "the file is intact" in problems(path)
 
 
-def test_rebuilding_changes_no_result(memory: LocalRecollect) -> None:
+def test_rebuilding_changes_no_result(rec: LocalRecollect) -> None:
     for number in range(30):
-        memory.ingest(
+        rec.ingest(
             f"fact number {number} about builds and {'tests' * (number % 3)}", project="p"
         )
     asked_at = "2026-05-09"
-    before = memory.search("facts about builds", project="p", asked_at=asked_at)
+    before = rec.search("facts about builds", project="p", asked_at=asked_at)
 
-    memory.maintenance.rebuild()
-    after = memory.search("facts about builds", project="p", asked_at=asked_at)
+    rec.maintenance.rebuild()
+    after = rec.search("facts about builds", project="p", asked_at=asked_at)
 
     assert [(hit.memory, hit.score, hit.explanation) for hit in before] == [
         (hit.memory, hit.score, hit.explanation) for hit in after
     ]
 
 
-def test_status_counts_what_is_there(memory: LocalRecollect) -> None:
-    kept = memory.ingest("one", status="inbox")
-    status = memory.maintenance.status()
+def test_status_counts_what_is_there(rec: LocalRecollect) -> None:
+    kept = rec.ingest("one", status="inbox")
+    status = rec.maintenance.status()
 
     assert status.memories_by_status == {"inbox": 1}
     assert status.waiting == 1
-    memory.drain()
-    assert memory.maintenance.status().embedded == {"scripted": 1}
-    assert memory.maintenance.status().waiting == 0
+    rec.drain()
+    assert rec.maintenance.status().embedded == {"scripted": 1}
+    assert rec.maintenance.status().waiting == 0
     assert to_micros(kept.created_at) > 0

@@ -28,29 +28,29 @@ def damage(path: Path, sql: str) -> None:
 @pytest.fixture
 def filled(path: Path) -> Path:
     """A store in which anna and ben have conversations about different things."""
-    with open_memory(path) as memory:
+    with open_memory(path) as rec:
         for name, word in (("anna", "zebra"), ("ben", "giraffe")):
-            memory.agents.create(name)
-            memory.blocks.set(name, "persona", f"fond of {word}")
-            talk = memory.conversations.start(agent=name)
-            memory.conversations.append(talk, "user", f"a {word}")
-            memory.conversations.append(talk, "user", f"another {word}")
-        memory.drain()
+            rec.agents.create(name)
+            rec.blocks.set(name, "persona", f"fond of {word}")
+            talk = rec.conversations.start(agent=name)
+            rec.conversations.append(talk, "user", f"a {word}")
+            rec.conversations.append(talk, "user", f"another {word}")
+        rec.drain()
     return path
 
 
 def problems(path: Path) -> dict[str, str]:
-    with open_memory(path) as memory:
-        return {problem.check: problem.remedy for problem in memory.maintenance.verify().problems}
+    with open_memory(path) as rec:
+        return {problem.check: problem.remedy for problem in rec.maintenance.verify().problems}
 
 
-def search_results(memory: LocalRecollect) -> dict[str, list[str]]:
+def search_results(rec: LocalRecollect) -> dict[str, list[str]]:
     """Return what each agent finds for each word, in messages and blocks."""
     results = {}
     for name in ("anna", "ben"):
         for word in ("zebra", "giraffe"):
-            hits = memory.conversations.search(word, agent=name, mode="fts")
-            blocks = memory.blocks.search(word, agent=name)
+            hits = rec.conversations.search(word, agent=name, mode="fts")
+            blocks = rec.blocks.search(word, agent=name)
             results[f"{name} {word}"] = [hit.message.content for hit in hits] + [
                 hit.block.value for hit in blocks if hit.matched_words
             ]
@@ -103,16 +103,16 @@ def test_a_damaged_index_of_messages_or_blocks_is_found_and_rebuilt(
 ) -> None:
     damage(filled, sql.format(of=of))
     found = problems(filled)
-    with open_memory(filled) as memory:
-        memory.maintenance.rebuild()
-        memory.drain()
-        verified = memory.maintenance.verify()
-        status = memory.maintenance.status()
+    with open_memory(filled) as rec:
+        rec.maintenance.rebuild()
+        rec.drain()
+        verified = rec.maintenance.verify()
+        status = rec.maintenance.status()
 
         assert found.get(check) == REBUILD
         assert verified.ok, verified.problems
         assert status.waiting == 0
-        assert search_results(memory) == EXPECTED
+        assert search_results(rec) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_damaged_rows_of_agents_are_found(filled: Path, sql: str, check: str) ->
 def test_an_item_whose_message_changed_is_found_and_indexed_again(filled: Path) -> None:
     damage(filled, "UPDATE messages SET content = 'a walrus' WHERE content = 'a zebra'")
     found = problems(filled)
-    with open_memory(filled) as memory:
-        memory.maintenance.rebuild()
+    with open_memory(filled) as rec:
+        rec.maintenance.rebuild()
 
         assert found["the word index matches the rows"] == REBUILD
-        assert len(memory.conversations.search("walrus", agent="anna", mode="fts")) == 1
-        assert memory.maintenance.verify().ok
+        assert len(rec.conversations.search("walrus", agent="anna", mode="fts")) == 1
+        assert rec.maintenance.verify().ok
 
 
 def test_an_item_in_another_agents_partition_is_moved_back(filled: Path) -> None:
@@ -157,12 +157,12 @@ def test_an_item_in_another_agents_partition_is_moved_back(filled: Path) -> None
         f"WHERE id IN ({MESSAGES})",
     )
     found = problems(filled)
-    with open_memory(filled) as memory:
-        memory.maintenance.rebuild()
+    with open_memory(filled) as rec:
+        rec.maintenance.rebuild()
 
         assert found
-        assert memory.maintenance.verify().ok
-        assert search_results(memory) == EXPECTED
+        assert rec.maintenance.verify().ok
+        assert search_results(rec) == EXPECTED
 
 
 SWAPPED = """
@@ -177,8 +177,8 @@ UPDATE shelves SET owner_id = (SELECT w.owner_id FROM swapped w WHERE w.id = she
 
 def test_partitions_with_swapped_owners_are_found(filled: Path) -> None:
     damage(filled, SWAPPED)
-    with open_memory(filled) as memory:
-        crossed = memory.conversations.search("zebra", agent="ben", mode="fts")
+    with open_memory(filled) as rec:
+        crossed = rec.conversations.search("zebra", agent="ben", mode="fts")
 
     assert crossed  # ben sees the messages of anna
     assert problems(filled)
@@ -186,18 +186,18 @@ def test_partitions_with_swapped_owners_are_found(filled: Path) -> None:
 
 def test_partitions_with_swapped_owners_are_rebuilt(filled: Path) -> None:
     damage(filled, SWAPPED)
-    with open_memory(filled) as memory:
-        memory.maintenance.rebuild()
+    with open_memory(filled) as rec:
+        rec.maintenance.rebuild()
 
-        assert search_results(memory) == EXPECTED
+        assert search_results(rec) == EXPECTED
 
 
 def test_rebuilding_changes_no_result_about_messages_or_blocks(filled: Path) -> None:
-    with open_memory(filled) as memory:
-        before = search_results(memory)
-        memory.maintenance.rebuild()
+    with open_memory(filled) as rec:
+        before = search_results(rec)
+        rec.maintenance.rebuild()
 
-        assert search_results(memory) == before == EXPECTED
+        assert search_results(rec) == before == EXPECTED
 
 
 # A store of the second schema
@@ -207,30 +207,30 @@ def test_a_store_of_the_second_schema_keeps_its_memories_and_takes_agents(
     tmp_path: Path, clock: FakeClock
 ) -> None:
     path, now = tmp_path / "memory.db", tmp_path / "now.db"
-    with open_memory(now, clock=clock) as memory:
-        kept = memory.ingest("Use pnpm, not npm.", project="site", agent="bob")
-        memory.ingest("a habit of bob", agent="bob", scope="agent")
-        memory.search("pnpm", project="site")
-        memory.drain()
+    with open_memory(now, clock=clock) as rec:
+        kept = rec.ingest("Use pnpm, not npm.", project="site", agent="bob")
+        rec.ingest("a habit of bob", agent="bob", scope="agent")
+        rec.search("pnpm", project="site")
+        rec.drain()
     as_second_schema(now, path, clock)
 
-    with open_memory(path, clock=clock) as memory:
-        checked = memory.maintenance.verify()
-        assert memory.maintenance.status().schema == known_migrations()[-1].number
+    with open_memory(path, clock=clock) as rec:
+        checked = rec.maintenance.verify()
+        assert rec.maintenance.status().schema == known_migrations()[-1].number
         assert checked.ok, checked.problems
-        assert memory.memories.get(kept.id) == kept
-        assert [hit.memory.id for hit in memory.search("pnpm", project="site")] == [kept.id]
-        assert [agent.name for agent in memory.agents.list()] == ["bob"]
-        assert [hit.memory.content for hit in memory.archive.search("bob", "habit")] == [
+        assert rec.memories.get(kept.id) == kept
+        assert [hit.memory.id for hit in rec.search("pnpm", project="site")] == [kept.id]
+        assert [agent.name for agent in rec.agents.list()] == ["bob"]
+        assert [hit.memory.content for hit in rec.archive.search("bob", "habit")] == [
             "a habit of bob"
         ]
-        talk = memory.conversations.start(agent="bob")
-        memory.conversations.append(talk, "user", "zebra")
-        memory.blocks.set(None, "ticket", "ABC-1", conversation=talk)
-        assert len(memory.conversations.search("zebra", agent="bob")) == 1
-        memory.agents.delete("bob")
-        assert memory.memories.get(kept.id).agent_id is None
-        assert memory.maintenance.verify().ok
+        talk = rec.conversations.start(agent="bob")
+        rec.conversations.append(talk, "user", "zebra")
+        rec.blocks.set(None, "ticket", "ABC-1", conversation=talk)
+        assert len(rec.conversations.search("zebra", agent="bob")) == 1
+        rec.agents.delete("bob")
+        assert rec.memories.get(kept.id).agent_id is None
+        assert rec.maintenance.verify().ok
     assert path.with_name("memory.db.before-0003").exists()
 
 
@@ -266,7 +266,7 @@ def test_rows_that_were_in_the_file_before_agents_had_verbs_are_upgraded(
     )
     db.close()
 
-    with open_memory(path, clock=clock) as memory:
-        memory.conversations.append("c", "user", "zebra")
-        assert len(memory.conversations.search("zebra", agent="anna")) == 1
-        assert memory.maintenance.verify().ok
+    with open_memory(path, clock=clock) as rec:
+        rec.conversations.append("c", "user", "zebra")
+        assert len(rec.conversations.search("zebra", agent="anna")) == 1
+        assert rec.maintenance.verify().ok

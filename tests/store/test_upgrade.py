@@ -47,13 +47,13 @@ def as_first_release(source: Path, target: Path, clock: FakeClock) -> Path:
 def old(tmp_path: Path, clock: FakeClock) -> Path:
     """A store of the first release, in which somebody has worked."""
     source = tmp_path / "now.db"
-    with open_memory(source, clock=clock) as memory:
-        filled(memory, clock)
+    with open_memory(source, clock=clock) as rec:
+        filled(rec, clock)
     return as_first_release(source, tmp_path / "memory.db", clock)
 
 
-def filled(memory: LocalRecollect, clock: FakeClock) -> None:
-    first = memory.ingest(
+def filled(rec: LocalRecollect, clock: FakeClock) -> None:
+    first = rec.ingest(
         "Use pnpm, not npm.",
         type="decision",
         project="site",
@@ -61,31 +61,31 @@ def filled(memory: LocalRecollect, clock: FakeClock) -> None:
         rationale="Faster.",
         alternatives=["npm"],
     )
-    other = memory.ingest("Releases happen on Fridays.", project="site", repo="web")
-    memory.link(first.id, "supports", other.id, note="both are about releases")
+    other = rec.ingest("Releases happen on Fridays.", project="site", repo="web")
+    rec.link(first.id, "supports", other.id, note="both are about releases")
     clock.advance(days=1)
-    memory.upsert_profile_fact("editor", "vi")
-    memory.upsert_profile_fact("editor", "helix")
-    memory.ingest("an idea", agent="bob", status="inbox")
-    memory.views.save("tools", "pnpm", project="site")
-    memory.search("when do releases happen?", project="site")
-    memory.drain()
+    rec.upsert_profile_fact("editor", "vi")
+    rec.upsert_profile_fact("editor", "helix")
+    rec.ingest("an idea", agent="bob", status="inbox")
+    rec.views.save("tools", "pnpm", project="site")
+    rec.search("when do releases happen?", project="site")
+    rec.drain()
 
 
-def everything(memory: LocalRecollect) -> dict[str, object]:
-    found = memory.memories.list(everywhere=True, statuses=list(Status), limit=100)
+def everything(rec: LocalRecollect) -> dict[str, object]:
+    found = rec.memories.list(everywhere=True, statuses=list(Status), limit=100)
     memories = {}
     for stored in found:
-        explained = memory.explain(stored.id)
+        explained = rec.explain(stored.id)
         assert isinstance(explained, MemoryExplanation)
         memories[stored.id] = (stored, explained.sources, explained.links, explained.changes)
     return {
         "memories": memories,
-        "events": memory.captures.list(),
-        "views": memory.views.list(),
-        "projects": memory.projects.list(),
+        "events": rec.captures.list(),
+        "views": rec.views.list(),
+        "projects": rec.projects.list(),
         "counts": {
-            name: number for name, number in memory.maintenance.status().counts.items() if number
+            name: number for name, number in rec.maintenance.status().counts.items() if number
         },
     }
 
@@ -93,13 +93,13 @@ def everything(memory: LocalRecollect) -> dict[str, object]:
 def test_a_store_of_the_first_release_keeps_everything(
     old: Path, tmp_path: Path, clock: FakeClock
 ) -> None:
-    with open_memory(tmp_path / "now.db", clock=clock) as memory:
-        expected = everything(memory)
-    with open_memory(old, clock=clock) as memory:
-        found = everything(memory)
-        hits = memory.search("pnpm", project="site")
-        newest = memory.maintenance.status().schema
-        checked = memory.maintenance.verify()
+    with open_memory(tmp_path / "now.db", clock=clock) as rec:
+        expected = everything(rec)
+    with open_memory(old, clock=clock) as rec:
+        found = everything(rec)
+        hits = rec.search("pnpm", project="site")
+        newest = rec.maintenance.status().schema
+        checked = rec.maintenance.verify()
 
     assert found == expected
     assert len(expected["memories"]) == 5  # type: ignore[arg-type]
@@ -132,23 +132,23 @@ def test_it_is_upgraded_once(old: Path, clock: FakeClock) -> None:
 
 
 def test_an_upgraded_store_takes_part_in_all_that_is_new(old: Path, clock: FakeClock) -> None:
-    with open_memory(old, clock=clock) as memory:
-        waiting = memory.inbox.list()
-        memory.capture_session(
+    with open_memory(old, clock=clock) as rec:
+        waiting = rec.inbox.list()
+        rec.capture_session(
             "Good morning, how are you today? Use pnpm, not npm. We use ruff for linting.",
             project="site",
         )
-        memory.drain()
-        [candidate] = candidates(memory, project="site", everywhere=False)
-        memory.promote(candidate.id)
-        memory.undo(candidate.id)
-        memory.maintenance.run()
+        rec.drain()
+        [candidate] = candidates(rec, project="site", everywhere=False)
+        rec.promote(candidate.id)
+        rec.undo(candidate.id)
+        rec.maintenance.run()
 
         assert [group.memory.content for group in waiting] == ["an idea"]
         assert (waiting[0].source, waiting[0].voice) == ("manual, 2026-05-09", "")
         assert candidate.content == "We use ruff for linting."
-        assert memory.jobs.list() == []
-        assert memory.maintenance.verify().ok
+        assert rec.jobs.list() == []
+        assert rec.maintenance.verify().ok
 
 
 def test_what_was_asked_before_the_upgrade_can_still_be_explained(
@@ -157,8 +157,8 @@ def test_what_was_asked_before_the_upgrade_can_still_be_explained(
     db = apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READONLY)
     retrieval_id = str(db.execute("SELECT id FROM retrievals").get)
     db.close()
-    with open_memory(old, clock=clock) as memory:
-        found = memory.explain(retrieval_id)
+    with open_memory(old, clock=clock) as rec:
+        found = rec.explain(retrieval_id)
 
     assert isinstance(found, Retrieval)
     assert found.query == "when do releases happen?"
@@ -167,6 +167,6 @@ def test_what_was_asked_before_the_upgrade_can_still_be_explained(
 
 def test_a_copy_of_the_first_release_can_be_opened_itself(old: Path, clock: FakeClock) -> None:
     open_memory(old, clock=clock).close()
-    with open_memory(old.with_name("memory.db.before-0002"), clock=clock) as memory:
-        assert len(memory.memories.list(everywhere=True, statuses=list(Status))) == 5
-        assert memory.maintenance.verify().ok
+    with open_memory(old.with_name("memory.db.before-0002"), clock=clock) as rec:
+        assert len(rec.memories.list(everywhere=True, statuses=list(Status))) == 5
+        assert rec.maintenance.verify().ok

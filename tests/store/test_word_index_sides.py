@@ -14,44 +14,44 @@ ASSISTANTS = "user: what animals are there\nassistant: A sister species of the l
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> recollect.LocalRecollect:
+def rec(tmp_path: Path) -> recollect.LocalRecollect:
     return recollect.open(tmp_path / "memory.db", embedding_backend="none")
 
 
 def test_what_the_user_said_comes_before_what_the_assistant_said(
-    memory: recollect.LocalRecollect,
+    rec: recollect.LocalRecollect,
 ) -> None:
-    with memory:
-        theirs = memory.ingest(USERS, type="episode", scope="global")
-        answer = memory.ingest(ASSISTANTS, type="episode", scope="global")
+    with rec:
+        theirs = rec.ingest(USERS, type="episode", scope="global")
+        answer = rec.ingest(ASSISTANTS, type="episode", scope="global")
 
-        found = memory.search("llama sister")
+        found = rec.search("llama sister")
 
         assert [hit.memory.id for hit in found] == [theirs.id, answer.id]
         assert set(found[1].matched_words) == {"llama", "sister"}
 
 
 def test_a_transcript_is_checked_rebuilt_and_forgotten_with_both_its_sides(
-    memory: recollect.LocalRecollect,
+    rec: recollect.LocalRecollect,
 ) -> None:
-    with memory:
-        kept = memory.ingest(ASSISTANTS, type="episode", scope="global")
-        assert memory.maintenance.verify().ok
+    with rec:
+        kept = rec.ingest(ASSISTANTS, type="episode", scope="global")
+        assert rec.maintenance.verify().ok
 
-        memory.maintenance.rebuild()
-        assert memory.maintenance.verify().ok
-        assert [hit.memory.id for hit in memory.search("alpaca")] == [kept.id]
+        rec.maintenance.rebuild()
+        assert rec.maintenance.verify().ok
+        assert [hit.memory.id for hit in rec.search("alpaca")] == [kept.id]
 
-        memory.forget(kept.id)
-        assert memory.maintenance.verify().ok
-        assert memory.search("alpaca") == []
+        rec.forget(kept.id)
+        assert rec.maintenance.verify().ok
+        assert rec.search("alpaca") == []
 
 
 def test_a_transcript_that_an_older_version_indexed_as_one_text_is_forgotten_whole(
-    memory: recollect.LocalRecollect,
+    rec: recollect.LocalRecollect,
 ) -> None:
-    with memory:
-        kept = memory.ingest(ASSISTANTS, type="episode", scope="global")
+    with rec:
+        kept = rec.ingest(ASSISTANTS, type="episode", scope="global")
 
         def as_one_text(tables: Tables) -> None:
             word_index = cast(SqliteWordIndex, tables.word_index)
@@ -66,9 +66,9 @@ def test_a_transcript_that_an_older_version_indexed_as_one_text_is_forgotten_who
                 enter = "INSERT INTO postings SELECT id, ?, 1, 9 FROM terms WHERE term = ?"
                 db.execute(enter, (item_id, term))
 
-        memory._services.store.write(as_one_text)
-        assert [hit.memory.id for hit in memory.search("alpaca")] == [kept.id]
+        rec._services.store.write(as_one_text)
+        assert [hit.memory.id for hit in rec.search("alpaca")] == [kept.id]
 
-        memory.forget(kept.id)
+        rec.forget(kept.id)
 
-        assert memory.maintenance.verify().ok
+        assert rec.maintenance.verify().ok

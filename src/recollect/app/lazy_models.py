@@ -35,6 +35,7 @@ class LazyModels:
         self._lock = threading.Lock()
 
     def indexer(self) -> "Indexer | None":
+        """Return the indexer, or None if embeddings are switched off."""
         if self._embedder is None and self._settings.embedding_backend == "none":
             return None
         with self._lock:
@@ -48,44 +49,42 @@ class LazyModels:
                 )
             return self._indexer
 
-    def seen(self) -> EmbedderStatus:
-        """Return what is known of the embedder; nothing is made, and nobody waits for a lock."""
-        backend, given, made = self._settings.embedding_backend, self._embedder, self._indexer
-        state = EmbedderState.NOT_LOADED if made is None else made.state
-        trouble = "" if made is None else made.failure
-        if given is not None:
-            # Somebody's own embedder may have to ask for its dimension.
-            dimension = given.dimension if state is EmbedderState.READY else None
-            return EmbedderStatus(
-                backend=backend, name=given.name, dimension=dimension, state=state, trouble=trouble
-            )
-        if backend == "none":
+    def embedder_status(self) -> EmbedderStatus:
+        """Return the state of the embedder without creating or calling it; never blocks."""
+        backend, embedder, indexer = self._settings.embedding_backend, self._embedder, self._indexer
+        state = EmbedderState.NOT_LOADED if indexer is None else indexer.state
+        failure = "" if indexer is None else indexer.failure
+        if embedder is None and backend == "none":
             return EmbedderStatus(backend=backend, name="none", state=EmbedderState.OFF)
         try:
-            name, dimension = self._named()
-        except RecollectError as error:  # its files are missing or broken
-            name, dimension, trouble = "none that works", None, str(error)
+            if embedder is not None:
+                # Reading the dimension of a caller's embedder may call a server.
+                dimension = embedder.dimension if state is EmbedderState.READY else None
+                name = embedder.name
+            else:
+                name, dimension = self._name_and_dimension()
+        except RecollectError as error:  # the files of the model are missing or broken
+            name, dimension, failure = "none that works", None, str(error)
         return EmbedderStatus(
-            backend=backend, name=name, dimension=dimension, state=state, trouble=trouble
+            backend=backend, name=name, dimension=dimension, state=state, trouble=failure
         )
 
-    def _named(self) -> tuple[str, int | None]:
-        """Return name and dimension of the wanted embedder: the settings' or the store's."""
-        wanted = None if self._settings.has_explicit_embedder else self._wanted_by_store()
-        return (
-            (wanted.name, wanted.dimension)
-            if wanted
-            else embedder_name_and_dimension(self._settings)
-        )
+    def _name_and_dimension(self) -> tuple[str, int | None]:
+        """Return name and dimension of the model in the settings, or else of the store's choice."""
+        chosen = None if self._settings.has_explicit_embedder else self._chosen_model()
+        if chosen is not None:
+            return chosen.name, chosen.dimension
+        return embedder_name_and_dimension(self._settings)
 
-    def _wanted_by_store(self) -> RegisteredModel | None:
+    def _chosen_model(self) -> RegisteredModel | None:
         try:
             with self._store.read() as tables:
                 return tables.embeddings.models_in_use().chosen
         except StoreError:
-            return None  # whoever asks how the store is hears it from the store
+            return None  # a health check reports the state of the store separately
 
     def chat(self) -> "ChatModel | None":
+        """Return the chat model, or None if none is configured."""
         if self._chat is None and self._settings.chat_backend != "none":
             with self._lock:
                 # As above.
@@ -95,5 +94,6 @@ class LazyModels:
         return self._chat
 
     def close(self) -> None:
+        """Close the indexer if it was created."""
         if self._indexer is not None:
             self._indexer.close()

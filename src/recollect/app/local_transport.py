@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recollect.service.handlers.table import Handler
+from recollect.service.handlers.handler_table import Handler
 from recollect.service.services import Services
 from recollect.wire.request import VerbRequest
 

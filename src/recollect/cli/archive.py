@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.memory_text import hit_lines, memory_lines
 from recollect.cli.options import agent_option, request_options, with_store
 from recollect.cli.output import Output, text_argument

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.jobs import event_text, run_due_jobs
 from recollect.cli.options import request_options, with_new_store
 from recollect.cli.output import Output, safe, text_argument

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import agent_option, with_new_store, with_store
 from recollect.cli.output import Output, safe, warnings
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.inbox_review import review
 from recollect.cli.memory_text import memory_lines
 from recollect.cli.options import (

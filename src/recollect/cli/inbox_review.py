@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import click
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.output import print_text, safe
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
 from recollect.domain.memory import Status

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import click
 from rich.progress import Progress
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import limit_option, with_store
 from recollect.cli.output import Output, counts, progress_bar, safe, stderr
 from recollect.domain.capture_event import Event, EventState

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.output import database, errors_in_one_line
 from recollect.config import load_settings
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import with_new_store, with_store
 from recollect.cli.output import Output, progress_bar, safe, stderr
 from recollect.domain.embedding_model import EmbeddingModel

@@ -15,7 +15,7 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.output import Callback, database, errors_in_one_line, json_option, print_output
 from recollect.config import expand_home, load_settings
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.jobs import run_due_jobs
 from recollect.cli.options import DefaultGroup, with_new_store, with_store
 from recollect.cli.output import Output, counts, progress_bar, safe, stderr, warnings
@@ -23,8 +23,8 @@ from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.domain.memory import Status
 from recollect.errors import RecollectError
 from recollect.server.listen_address import NotRecollectServer, fetch_health
-from recollect.service.imports.past import PastSource
-from recollect.service.imports.sources import SOURCES
+from recollect.service.imports.history_source import HistorySource
+from recollect.service.imports.source_table import SOURCES
 
 REFUSED_SHOWN = 20
 
@@ -65,7 +65,7 @@ def from_file(rec: LocalRecollect, *, path: Path) -> Output:
     return Output(imported, lines())
 
 
-def _source_command(source: PastSource) -> click.Command:
+def _source_command(source: HistorySource) -> click.Command:
     """Return the command that imports one source."""
 
     @click.command(source.name, help=source.about)
@@ -112,7 +112,7 @@ class ImportTally:
 
 def _import_history(
     rec: LocalRecollect,
-    source: PastSource,
+    source: HistorySource,
     *,
     paths: tuple[str, ...],
     dry_run: bool,
@@ -168,7 +168,7 @@ def _other_worker(rec: LocalRecollect, *, no_work: bool) -> str:
 
 
 def _tally_lines(
-    source: PastSource, tally: ImportTally, *, candidates: int, left_to: str
+    source: HistorySource, tally: ImportTally, *, candidates: int, left_to: str
 ) -> Iterator[str]:
     files = counts({outcome.value: tally.files[outcome] for outcome in sorted(tally.files)})
     verb = "would be imported" if left_to == "dry run" else "imported"

@@ -32,7 +32,7 @@ from recollect.context.memory_lines import (
 )
 from recollect.context.token_budget import BudgetShares, TokenCounter, TokenRequest, allocate_tokens
 from recollect.domain.block import Block
-from recollect.domain.context_bundle import Bundle, Dropped, Form, Section, SectionName
+from recollect.domain.context_bundle import Bundle, DroppedItem, BundleFormat, Section, SectionName
 from recollect.domain.conversation import Message, MessageHit, Pin, Summary
 from recollect.domain.retrieval import Hit
 from recollect.text.fence import escape_fence_tags, fence_text
@@ -86,7 +86,7 @@ class BundleOptions:
     budget_tokens: int
     count: TokenCounter
     shares: BudgetShares = SHARES
-    form: Form = Form.TAGS
+    form: BundleFormat = BundleFormat.TAGS
     line_numbers: bool = False
 
 
@@ -101,7 +101,7 @@ class _BundleDraft:
     memories: SelectedMemories = NO_MEMORIES
     metadata: str = ""
     history: tuple[Message, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
 
 
 def assemble_bundle(inputs: BundleInput, options: BundleOptions) -> Bundle:
@@ -127,21 +127,21 @@ def _add_stable_part(inputs: BundleInput, options: BundleOptions) -> _BundleDraf
     usable = budget - int(shares.margin * budget)
     free = shares.history if inputs.history is None else 0.0
     room = int((shares.system + shares.blocks + free) * budget)
-    dropped: list[Dropped] = []
+    dropped: list[DroppedItem] = []
     system = inputs.system_prompt
     if system and count(system) > usable // 2:
         system = _truncate(system, usable // 2, count)
-        dropped.append(Dropped(kind="system", item_id="system_prompt", reason="budget: cut"))
+        dropped.append(DroppedItem(kind="system", item_id="system_prompt", reason="budget: cut"))
     left = max(min(room, usable) - (count(system) if system else 0), 0)
     compiled = _blocks(inputs.blocks, options, left)
     for block, reason in compiled.omitted:
-        dropped.append(Dropped(kind="block", item_id=block.id, reason=reason))
+        dropped.append(DroppedItem(kind="block", item_id=block.id, reason=reason))
     prefix = "\n\n".join(part for part in (system, compiled.text) if part)
     return _BundleDraft(prefix=prefix, compiled=compiled, lines={}, dropped=tuple(dropped))
 
 
 def _blocks(blocks: Sequence[Block], options: BundleOptions, budget: int) -> CompiledBlocks:
-    if options.form is Form.TAGS:
+    if options.form is BundleFormat.TAGS:
         return compile_blocks(
             blocks, line_numbers=options.line_numbers, budget=budget, count=options.count
         )
@@ -155,10 +155,10 @@ def _add_volatile_part(
     left = budget - int(shares.margin * budget)
     left -= count(draft.prefix + "\n\n") if draft.prefix else 0
     dropped = list(draft.dropped)
-    tagged = inputs.metadata is not None and options.form is Form.TAGS
+    tagged = inputs.metadata is not None and options.form is BundleFormat.TAGS
     metadata = render_metadata(inputs.metadata) if tagged and inputs.metadata else ""
     if metadata and count(metadata) > left // 4:
-        dropped.append(Dropped(kind="metadata", item_id="memory_metadata", reason="budget: cut"))
+        dropped.append(DroppedItem(kind="metadata", item_id="memory_metadata", reason="budget: cut"))
         metadata = ""
     left -= count(metadata + "\n\n") if metadata else 0
     left = max(left - count(fence_text(OPENING)), 0)
@@ -177,13 +177,13 @@ def _add_volatile_part(
         summary = _truncate(summary, max(max_summary - _summary_cost("", count), 0), count)
         summary_id = inputs.summary.id if inputs.summary else ""
         reason = "budget: cut"
-        dropped.append(Dropped(kind="summary", item_id=summary_id, reason=reason))
+        dropped.append(DroppedItem(kind="summary", item_id=summary_id, reason=reason))
     message_room = room["history"] - (_summary_cost(summary, count) if summary else 0)
     recent, _ = last_messages_within(history, budget=max(message_room, 0), count=count)
     omitted = len(history) - len(recent) + inputs.older
     if omitted and history:
         reason = f"budget: {omitted} earlier messages are not in the bundle"
-        dropped.append(Dropped(kind="history", item_id=history[0].id, reason=reason))
+        dropped.append(DroppedItem(kind="history", item_id=history[0].id, reason=reason))
     draft = replace(
         draft, summary=summary, metadata=metadata, history=recent, dropped=tuple(dropped)
     )
@@ -213,7 +213,7 @@ def _add_relevant_part(
                 left -= cost
             else:
                 reason = f"budget: {cost} tokens did not fit"
-                dropped.append(Dropped(kind=_KINDS[name], item_id=item_id, reason=reason))
+                dropped.append(DroppedItem(kind=_KINDS[name], item_id=item_id, reason=reason))
     if inputs.messages:
         messages = select_messages(
             inputs.messages,
@@ -257,7 +257,7 @@ def _render_text(draft: _BundleDraft, options: BundleOptions) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _render_volatile(draft: _BundleDraft, form: Form) -> str:
+def _render_volatile(draft: _BundleDraft, form: BundleFormat) -> str:
     lines, _ = render_memories(draft.memories)
     for name, entries in draft.lines.items():
         lines[name] = [text for _, text in entries]
@@ -265,7 +265,7 @@ def _render_volatile(draft: _BundleDraft, form: Form) -> str:
         lines[SectionName.SUMMARY] = [draft.summary]
     if not lines:
         return ""
-    if form is Form.TAGS:
+    if form is BundleFormat.TAGS:
         out = [OPENING]
         for name in SectionName:
             if name in lines:
@@ -304,7 +304,7 @@ def _smaller_draft(draft: _BundleDraft) -> _BundleDraft | None:
 def _without_last(draft: _BundleDraft, name: SectionName) -> _BundleDraft:
     *remaining, (item_id, _) = draft.lines[name]
     lines = {**draft.lines, name: remaining}
-    dropped = Dropped(kind=_KINDS[name], item_id=item_id, reason="budget: the whole did not fit")
+    dropped = DroppedItem(kind=_KINDS[name], item_id=item_id, reason="budget: the whole did not fit")
     return replace(
         draft,
         lines={section: entries for section, entries in lines.items() if entries},

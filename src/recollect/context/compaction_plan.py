@@ -63,7 +63,7 @@ class CompactionPlan:
     """The evicted and the kept messages, each in order, and the reason."""
 
     evicted: tuple[Message, ...]
-    kept: tuple[Message, ...]
+    remaining: tuple[Message, ...]
     reason: str
 
 
@@ -98,7 +98,7 @@ def plan_compaction(
     kept_groups = [group for group in groups if group.indexes[0] not in removed]
     return CompactionPlan(
         evicted=tuple(message for index, message in enumerate(messages) if index in removed),
-        kept=tuple(message for index, message in enumerate(messages) if index not in removed),
+        remaining=tuple(message for index, message in enumerate(messages) if index not in removed),
         reason=_reason(settings, len(removed), used, after, _largest_group(kept_groups, sizes)),
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.context.excerpt import excerpt
 from recollect.context.token_budget import TokenCounter
-from recollect.domain.context_bundle import Dropped, Form
+from recollect.domain.context_bundle import DroppedItem, BundleFormat
 from recollect.domain.conversation import Message, MessageHit
 from recollect.text.fence import escape_fence_tags
 
@@ -27,11 +27,11 @@ class EarlierMessages:
     """A line for each message included, and what was cut or dropped."""
 
     lines: tuple[BundleLine, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
 
 
 def token_needs(
-    hits: Sequence[MessageHit], *, most: int, form: Form, count: TokenCounter
+    hits: Sequence[MessageHit], *, most: int, form: BundleFormat, count: TokenCounter
 ) -> list[int]:
     """Return the tokens each message needs, at most *most*."""
     needs = []
@@ -44,13 +44,13 @@ def token_needs(
 
 
 def select_messages(
-    hits: Sequence[MessageHit], *, room: int, most: int, form: Form, count: TokenCounter
+    hits: Sequence[MessageHit], *, room: int, most: int, form: BundleFormat, count: TokenCounter
 ) -> EarlierMessages:
     """Return the lines of *hits*, best first, within *room* tokens and *most* for each."""
     needs = token_needs(hits, most=most, form=form, count=count)
     shares = _divide_room(room, needs)
     lines: dict[str, str] = {}
-    dropped: list[Dropped] = []
+    dropped: list[DroppedItem] = []
     left = room - sum(shares)
     for hit, need, share in reversed(list(zip(hits, needs, shares, strict=True))):
         message = hit.message
@@ -60,7 +60,7 @@ def select_messages(
         )
         if not share or not text:
             reason = f"budget: {need} tokens did not fit"
-            dropped.append(Dropped(kind="message", item_id=message.id, reason=reason))
+            dropped.append(DroppedItem(kind="message", item_id=message.id, reason=reason))
             left += share
             continue
         line = _render_line(message, text, form)
@@ -68,7 +68,7 @@ def select_messages(
         lines[message.id] = line
         if text != content.strip():
             reason = f"budget: cut to {len(text)} of {len(content)} characters"
-            dropped.append(Dropped(kind="message", item_id=message.id, reason=reason))
+            dropped.append(DroppedItem(kind="message", item_id=message.id, reason=reason))
     selected = [(hit.message.id, lines[hit.message.id]) for hit in hits if hit.message.id in lines]
     return EarlierMessages(tuple(selected), tuple(reversed(dropped)))
 
@@ -78,7 +78,7 @@ def _fit_excerpt(
     content: str,
     words: Sequence[str],
     budget: int,
-    form: Form,
+    form: BundleFormat,
     count: TokenCounter,
 ) -> str:
     def fits(text: str) -> bool:
@@ -117,8 +117,8 @@ def fair_shares(room: int, needs: Sequence[int]) -> list[int]:
     return shares
 
 
-def _render_line(message: Message, text: str, form: Form) -> str:
-    if form is Form.TAGS:
+def _render_line(message: Message, text: str, form: BundleFormat) -> str:
+    if form is BundleFormat.TAGS:
         return f"- {message.role}, {message.created_at:%Y-%m-%d}: {' '.join(text.split())}"
     # Lines are indented so that none can look like a heading or another speaker.
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]

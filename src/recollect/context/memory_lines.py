@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.context.token_budget import TokenCounter
-from recollect.domain.context_bundle import Citation, Dropped, SectionName
+from recollect.domain.context_bundle import Citation, DroppedItem, SectionName
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Hit
 from recollect.text.fence import escape_fence_tags
@@ -46,7 +46,7 @@ class SelectedMemories:
 
     by_section: dict[SectionName, list[Hit]]
     spent: dict[SectionName, int]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedItem, ...]
 
     @property
     def tokens(self) -> int:
@@ -58,7 +58,7 @@ class SelectedMemories:
         name = [section for section in SectionName if self.by_section.get(section)][-1]
         *remaining, removed = self.by_section[name]
         sections = {**self.by_section, name: remaining}
-        dropped = Dropped(item_id=removed.memory.id, reason="budget: the whole did not fit")
+        dropped = DroppedItem(item_id=removed.memory.id, reason="budget: the whole did not fit")
         return SelectedMemories(
             {section: hits for section, hits in sections.items() if hits},
             {section: self.spent[section] for section, hits in sections.items() if hits},
@@ -73,7 +73,7 @@ def select_memories(
     left = budget
     spent: dict[SectionName, int] = {}
     selected: dict[SectionName, list[Hit]] = {}
-    dropped: list[Dropped] = []
+    dropped: list[DroppedItem] = []
     lines_seen: set[str] = set()
     for hit in hits:
         name = SECTION_OF[hit.memory.type]
@@ -84,13 +84,13 @@ def select_memories(
         share = int(MAX_SHARE[name] * whole)
         if line in lines_seen:
             reason = "twin: the same line is there already"
-            dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
+            dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
         elif cost > left:
             reason = f"budget: {cost} tokens did not fit"
-            dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
+            dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
         elif spent.get(name, 0) + cost > share:
             reason = f"section {name}: over {share} tokens"
-            dropped.append(Dropped(item_id=hit.memory.id, reason=reason))
+            dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
         else:
             left -= cost
             spent[name] = spent.get(name, 0) + cost

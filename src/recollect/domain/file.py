@@ -2,7 +2,7 @@
 Files that an agent has open, and the results of reading and searching them.
 
 Lines are counted from 1. Paths are resolved and absolute, so that they can be compared. The file
-system is read in service/disk/reading.py.
+system is read in service/disk/safe_read.py.
 """
 
 from collections.abc import Sequence

@@ -115,9 +115,9 @@ def parse_ahead(text: str) -> None:
     statement_parts(text[:MAX_CHARS])
 
 
-def may_share_subject(one: Memory, other: Memory) -> bool:
+def may_share_subject(first: Memory, other: Memory) -> bool:
     """Return whether two may be about one thing: "likes tea" of Ann differs from that of Bob."""
-    pairs = ((one.title, other.title), (one.summary, other.summary))
+    pairs = ((first.title, other.title), (first.summary, other.summary))
     return all(mine == theirs or not mine or not theirs for mine, theirs in pairs)
 
 
@@ -194,28 +194,28 @@ def _parse(text: str) -> Statement | None:
     return parse_statement(text) if len(text) <= MAX_CHARS else None
 
 
-def _value_conflict(one: Statement | None, other: Statement | None) -> str:
-    if one is None or other is None:
+def _value_conflict(first: Statement | None, other: Statement | None) -> str:
+    if first is None or other is None:
         return ""
-    if (one.subject, one.attribute) != (other.subject, other.attribute):
+    if (first.subject, first.attribute) != (other.subject, other.attribute):
         return ""
     # "Lisbon" and "Lisbon, Portugal" are the same place.
-    if one.value in other.value or other.value in one.value:
+    if first.value in other.value or other.value in first.value:
         return ""
-    whose = "the user" if one.subject == USER_SUBJECT else one.subject or "the same thing"
-    return f"another value for “{one.attribute}” of {whose}"
+    whose = "the user" if first.subject == USER_SUBJECT else first.subject or "the same thing"
+    return f"another value for “{first.attribute}” of {whose}"
 
 
-def _is_attribute_of_another(one: Statement | None, other: Statement | None) -> bool:
+def _is_attribute_of_another(first: Statement | None, other: Statement | None) -> bool:
     """Return whether both name the same attribute of different things, which is no conflict."""
-    if one is None or other is None:
+    if first is None or other is None:
         return False
-    return one.attribute == other.attribute and one.subject != other.subject
+    return first.attribute == other.attribute and first.subject != other.subject
 
 
-def _is_negation(one: str, other: str) -> bool:
-    mine, theirs = frozenset(words_without_negation(one)), frozenset(words_without_negation(other))
-    if is_negated(one) == is_negated(other) or not mine or not theirs:
+def _is_negation(first: str, other: str) -> bool:
+    mine, theirs = frozenset(words_without_negation(first)), frozenset(words_without_negation(other))
+    if is_negated(first) == is_negated(other) or not mine or not theirs:
         return False
     if mine == theirs:
         return True

@@ -132,8 +132,8 @@ def _nearest_ids(
 ) -> dict[str, float | None]:
     """Return the similarities of the nearest memories by id, those with the same words included."""
     partitions = tables.word_index.partitions(ItemKind.MEMORY, [candidate.owner])
-    found = tables.word_index.match(candidate.content, partitions, limit=limit)
-    item_ids = {match.item_id for match in found.matches}
+    matches = tables.word_index.match(candidate.content, partitions, limit=limit)
+    item_ids = {match.item_id for match in matches.matches}
     item_ids.update(
         tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner)
     )
@@ -214,7 +214,7 @@ def _consolidate_episode(
         and other.memory.status in (Status.ACTIVE, Status.INBOX)
         and other.memory.metadata.get("session") == session
     ]
-    active = next((one for one in earlier_episodes if one.status is Status.ACTIVE), None)
+    active = next((episode for episode in earlier_episodes if episode.status is Status.ACTIVE), None)
     if active is not None and _is_imported(candidate):
         # An import does not replace what a captured session said.
         writer.link(candidate.id, Relation.SUPPORTS, active.id)

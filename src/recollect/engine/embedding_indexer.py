@@ -26,7 +26,7 @@ from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.embedder import Embedder
 from recollect.models.embedder_registry import EmbedderRegistry
-from recollect.retrieval.candidates import QueryVector
+from recollect.retrieval.search_candidates import QueryVector
 from recollect.store.protocol import Store, Tables
 from recollect.store.values import PendingFilter
 

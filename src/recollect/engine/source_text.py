@@ -47,22 +47,22 @@ def render_transcript(transcript: Transcript) -> TranscriptText:
     redactions: list[Redaction] = []
     length = 0
     # One search of the whole text for signs of secrets saves a search of most messages.
-    texts = [clean(said.text).strip() for said in transcript.messages]
+    texts = [clean(message.text).strip() for message in transcript.messages]
     kinds = possible_kinds("\n".join(texts))
-    for said, text in zip(transcript.messages, texts, strict=True):
+    for message, text in zip(transcript.messages, texts, strict=True):
         redacted = redact(text, kinds=kinds)
         if not redacted.text.strip():
-            redactions += [Redaction(one.kind, length, length) for one in redacted.redactions]
+            redactions += [Redaction(redaction.kind, length, length) for redaction in redacted.redactions]
             continue
-        head = _speaker_prefix(said, alone=len(transcript.messages) == 1)
+        head = _speaker_prefix(message, alone=len(transcript.messages) == 1)
         start = length + len(head)
         end = start + len(redacted.text)
         pieces += [head, redacted.text, GAP]
         turns.append(
-            (start, end, said.voice.value, said.speaker, to_micros(said.at) if said.at else None)
+            (start, end, message.voice.value, message.speaker, to_micros(message.at) if message.at else None)
         )
         redactions += [
-            Redaction(one.kind, one.start + start, one.end + start) for one in redacted.redactions
+            Redaction(redaction.kind, redaction.start + start, redaction.end + start) for redaction in redacted.redactions
         ]
         length = end + len(GAP)
     return TranscriptText("".join(pieces).removesuffix(GAP), tuple(turns), tuple(redactions))
@@ -83,9 +83,9 @@ def turns_in_source(source: Source) -> list[SourceTurn]:
     ]
 
 
-def _speaker_prefix(said: TranscriptMessage, *, alone: bool) -> str:
-    if alone and not said.speaker and said.voice is Voice.USER:
+def _speaker_prefix(message: TranscriptMessage, *, alone: bool) -> str:
+    if alone and not message.speaker and message.voice is Voice.USER:
         return ""  # a note has no speakers
-    if said.speaker and said.voice is Voice.USER:
-        return f"{said.speaker} (user): "  # the voice distinguishes it from another source
-    return f"{said.speaker or said.voice.value.capitalize()}: "
+    if message.speaker and message.voice is Voice.USER:
+        return f"{message.speaker} (user): "  # the voice distinguishes it from another source
+    return f"{message.speaker or message.voice.value.capitalize()}: "

@@ -18,7 +18,7 @@ import recollect
 from recollect.errors import InvalidInput, RecollectError
 from recollect.hooks import event_names, state_files
 from recollect.hooks.file_lock import hold_lock
-from recollect.hooks.injected import session_file
+from recollect.hooks.injected_memories import session_file
 from recollect.hooks.pending_captures import (
     MAX_ATTEMPTS,
     PendingCapture,

@@ -8,12 +8,12 @@ import os
 import time
 from collections.abc import Mapping
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.hooks import event_names, state_files
 from recollect.hooks.client_events import HookEvent, parse_event
 from recollect.hooks.client_response import render_response
-from recollect.hooks.injected import InjectedMemories
+from recollect.hooks.injected_memories import InjectedMemories
 from recollect.hooks.recall import recall_text
 
 

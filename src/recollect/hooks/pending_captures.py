@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from recollect.hooks import event_names, state_files
 from recollect.hooks.client_events import HookEvent
-from recollect.hooks.injected import session_file
+from recollect.hooks.injected_memories import session_file
 
 FIRST_CAPTURE_BYTES = 16_000  # for a session that was never captured
 MIN_GROWTH_BYTES = 64_000

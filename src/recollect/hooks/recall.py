@@ -8,14 +8,14 @@ own text in a transcript and does not capture it as new.
 
 from collections.abc import Sequence
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.context.memory_lines import HEADINGS, render_memories, select_memories
 from recollect.domain.context_bundle import Bundle, Citation
 from recollect.domain.retrieval import Hit
 from recollect.hooks import event_names
 from recollect.hooks.client_events import HookEvent
 from recollect.hooks.client_response import MAX_CHARS
-from recollect.hooks.injected import InjectedMemories
+from recollect.hooks.injected_memories import InjectedMemories
 from recollect.hooks.relevance_gate import MAX_HITS, is_searchable, relevant_hits
 from recollect.text.fence import INTRODUCTION, fence_bundle
 from recollect.text.fingerprint import short_hash

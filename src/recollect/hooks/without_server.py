@@ -7,7 +7,7 @@ searched by words only, because loading the embedding model takes longer than a 
 
 from collections.abc import Mapping
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.config import load_settings
 from recollect.hooks.handle_event import handle_event
 

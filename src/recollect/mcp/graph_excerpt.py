@@ -53,13 +53,13 @@ def graph_excerpt(
     for share in (1.0, _FOR_ENTITIES):
         selected = _select_entities(graph, ordered_names, preferred, count, int(budget * share))
         relations = _select_relations(graph, selected, count, budget - selected.tokens)
-        shown = KnowledgeGraph(
+        excerpt = KnowledgeGraph(
             {name: selected.entities[name] for name in graph.entities if name in selected.entities},
             {key: memories for key, memories in graph.relations.items() if key in relations},
         )
-        if shown == graph:
+        if excerpt == graph:
             return graph.as_json()
-    return shown.as_json() | {"note": _note(graph, shown)}
+    return excerpt.as_json() | {"note": _note(graph, excerpt)}
 
 
 def _select_entities(
@@ -84,8 +84,8 @@ def _select_entities(
             if tokens <= left:
                 fitting.add(observation)
                 left -= tokens
-        shown = {text: parts for text, parts in whole.observations.items() if text in fitting}
-        selected[name] = replace(whole, observations=shown)
+        observations = {text: parts for text, parts in whole.observations.items() if text in fitting}
+        selected[name] = replace(whole, observations=observations)
         if len(fitting) < len(whole.observations):
             break
     return _SelectedEntities(selected, budget - max(left, 0))
@@ -105,12 +105,12 @@ def _select_relations(
     return fitting
 
 
-def _note(graph: KnowledgeGraph, shown: KnowledgeGraph) -> str:
+def _note(graph: KnowledgeGraph, excerpt: KnowledgeGraph) -> str:
     parts = [
-        f"{len(shown.entities):,} of {len(graph.entities):,} entities",
-        f"{len(shown.relations):,} of {len(graph.relations):,} relations",
+        f"{len(excerpt.entities):,} of {len(graph.entities):,} entities",
+        f"{len(excerpt.relations):,} of {len(graph.relations):,} relations",
     ]
-    for name, entity in shown.entities.items():
+    for name, entity in excerpt.entities.items():
         total = len(graph.entities[name].observations)
         if len(entity.observations) < total:
             label = one_line(name, _NAME)

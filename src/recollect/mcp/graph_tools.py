@@ -9,7 +9,7 @@ also searches by meaning; a result that is too long is truncated, with a note (`
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, Status
 from recollect.errors import NotFound
 from recollect.mcp import knowledge_graph
@@ -232,10 +232,10 @@ def _archive_or_confirm(
     confirmed = [part for part in parts if part.status is not Status.INBOX]
     if not confirmed:
         return archive_parts()
-    shown = "\n".join(f"- {part.content[:200]}" for part in confirmed[:10])
+    listing = "\n".join(f"- {part.content[:200]}" for part in confirmed[:10])
     more = f"\n… and {len(confirmed) - 10} more" if len(confirmed) > 10 else ""
     return ConfirmationRequest(
-        question=f"Archive {len(confirmed)} memories you have kept?\n\n{shown}{more}",
+        question=f"Archive {len(confirmed)} memories you have kept?\n\n{listing}{more}",
         on_confirm=archive_parts,
         alternative="ask the user to archive them with `recollect forget ID`",
     )

@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
 
 if TYPE_CHECKING:

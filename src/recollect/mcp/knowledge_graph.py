@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, Status
 from recollect.errors import TooLarge
 from recollect.mcp.caller_scope import Caller

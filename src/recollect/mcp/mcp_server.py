@@ -17,7 +17,7 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
 from recollect import __version__
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import BlockConflict, NotFound, RecollectError
 from recollect.mcp import resources
 from recollect.mcp.caller_scope import Caller

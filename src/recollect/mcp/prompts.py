@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.pagination import as_json

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import NotFound
 from recollect.mcp.caller_scope import Caller, get_visible_memory, visible_blocks
 from recollect.mcp.pagination import one_line
@@ -40,17 +40,17 @@ def list_resources(rec: LocalRecollect, caller: Caller) -> list[ListedResource]:
     """Return every block and skill that *caller* sees. Memories are not listed."""
     blocks = [
         ListedResource(
-            _uri("blocks", one.label), one.label, one_line(one.description, 200), "text/plain"
+            _uri("blocks", block.label), block.label, one_line(block.description, 200), "text/plain"
         )
-        for one in visible_blocks(rec, caller)
+        for block in visible_blocks(rec, caller)
     ]
     skills = [
         ListedResource(
-            _uri("skills", one.name), one.name, one_line(one.description, 200), "text/markdown"
+            _uri("skills", skill.name), skill.name, one_line(skill.description, 200), "text/markdown"
         )
-        for one in rec.skills.list(project=caller.project).skills
+        for skill in rec.skills.list(project=caller.project).skills
     ]
-    return [*blocks, *sorted(skills, key=lambda one: one.name)]
+    return [*blocks, *sorted(skills, key=lambda resource: resource.name)]
 
 
 def read_resource(rec: LocalRecollect, caller: Caller, uri: str) -> ResourceContent:
@@ -64,9 +64,9 @@ def read_resource(rec: LocalRecollect, caller: Caller, uri: str) -> ResourceCont
 
 
 def _read_block(rec: LocalRecollect, caller: Caller, label: str) -> ResourceContent:
-    for one in visible_blocks(rec, caller):
-        if one.label == label:
-            return ResourceContent(one.value, "text/plain")
+    for block in visible_blocks(rec, caller):
+        if block.label == label:
+            return ResourceContent(block.value, "text/plain")
     raise NotFound(f"there is no block {label[:80]!r} here")
 
 
@@ -83,17 +83,17 @@ def _read_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Resourc
         "rationale": record.rationale,
         "alternatives": record.alternatives,
         "evidence": [
-            {"quote": one.quote, "voice": one.voice, "source": one.source_id}
-            for one in record.evidence
+            {"quote": evidence.quote, "voice": evidence.voice, "source": evidence.source_id}
+            for evidence in record.evidence
         ],
     }
     return ResourceContent(json.dumps(fields, ensure_ascii=False, indent=2), "application/json")
 
 
 def _read_skill(rec: LocalRecollect, caller: Caller, name: str) -> ResourceContent:
-    for one in rec.skills.list(project=caller.project).skills:
-        if one.name == name:
-            return ResourceContent(one.content, "text/markdown")
+    for skill in rec.skills.list(project=caller.project).skills:
+        if skill.name == name:
+            return ResourceContent(skill.content, "text/markdown")
     raise NotFound(f"there is no skill {name[:80]!r} here")
 
 

@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.elicitation import STATELESS_SINCE, RequestContext
 from recollect.mcp.mcp_server import create_mcp_server

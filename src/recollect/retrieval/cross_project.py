@@ -16,7 +16,7 @@ Agent and session memories are never returned to another owner.
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import ResolvedQuery
 from recollect.domain.scope import ItemKind, Scope
-from recollect.retrieval.candidates import Candidate, QueryVector, coverage, vector_matches_of
+from recollect.retrieval.search_candidates import Candidate, QueryVector, coverage, vector_matches_of
 from recollect.store.protocol import Tables
 from recollect.store.values import CandidateRow, Partition
 

@@ -13,9 +13,9 @@ def explain(ranked: RankedMemory, *, asked_at: datetime, conflicts: int) -> str:
     candidate, row = ranked.candidate, ranked.candidate.item
     matches = []
     if candidate.word_match is not None:
-        shown = ", ".join(f"“{word}”" for word in candidate.word_match.words[:_SHOWN_WORDS])
+        words = ", ".join(f"“{word}”" for word in candidate.word_match.words[:_SHOWN_WORDS])
         more = len(candidate.word_match.words) - _SHOWN_WORDS
-        matches.append(f"matches {shown}" + (f" and {more} more words" if more > 0 else ""))
+        matches.append(f"matches {words}" + (f" and {more} more words" if more > 0 else ""))
     similarity = candidate.vector_match.similarity if candidate.vector_match else 0.0
     if similarity > 0:
         matches.append(f"its meaning is {_closeness(similarity)} (similarity {similarity:.2f})")

@@ -18,9 +18,9 @@ from recollect.domain.conversation import (
     Role,
 )
 from recollect.domain.scope import ItemKind, Owner
-from recollect.retrieval.candidates import Candidate, QueryVector, find_candidates
+from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.retrieval.score_fusion import Relevance, fuse_scores
-from recollect.retrieval.threshold import Threshold
+from recollect.retrieval.relevance_threshold import Threshold
 from recollect.retrieval.time_query import TimeRange, sample_evenly
 from recollect.store.protocol import Tables
 from recollect.text.speaker_intent import intended_speaker
@@ -62,8 +62,8 @@ def find_messages(
     return hits[: query.limit]
 
 
-def _without(hits: list[MessageHit], known: list[MessageHit]) -> list[MessageHit]:
-    known_ids = {hit.message.id for hit in known}
+def _without(hits: list[MessageHit], excluded: list[MessageHit]) -> list[MessageHit]:
+    known_ids = {hit.message.id for hit in excluded}
     return [hit for hit in hits if hit.message.id not in known_ids]
 
 

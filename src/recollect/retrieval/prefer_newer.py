@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from itertools import combinations
 
-from recollect.retrieval.candidates import QueryVector
+from recollect.retrieval.search_candidates import QueryVector
 from recollect.retrieval.rank import RankedMemory
 from recollect.store.protocol import Tables
 from recollect.text.statement_similarity import are_competing, statement_similarity

@@ -12,7 +12,7 @@ from datetime import datetime
 from recollect.domain.memory import HALF_LIFE
 from recollect.domain.retrieval import Parts
 from recollect.domain.scope import Scope
-from recollect.retrieval.candidates import Candidate
+from recollect.retrieval.search_candidates import Candidate
 from recollect.retrieval.score_fusion import Relevance
 from recollect.store.values import CandidateRow
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from recollect.domain.retrieval import Hit, ResolvedQuery
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.candidates import Candidate, QueryVector, find_candidates
+from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.retrieval.cross_project import linked_candidates, relevant_candidates
 from recollect.retrieval.explain import explain
 from recollect.retrieval.prefer_newer import prefer_newer
 from recollect.retrieval.rank import RankedMemory, rank
 from recollect.retrieval.score_fusion import fuse_scores
-from recollect.retrieval.threshold import ClosestMatch, Threshold
+from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
 from recollect.store.values import CandidateRow, Partition
@@ -110,13 +110,13 @@ def rank_candidates(
     )
     candidates = pool.candidates
     if query.owners is not None:
-        known = {candidate.item.item_id for candidate in candidates}
+        item_ids = {candidate.item.item_id for candidate in candidates}
         for candidate in (
             *linked_candidates(tables, query, partitions, vector),
             *relevant_candidates(tables, query, vector),
         ):
-            if candidate.item.item_id not in known:
-                known.add(candidate.item.item_id)
+            if candidate.item.item_id not in item_ids:
+                item_ids.add(candidate.item.item_id)
                 candidates.append(candidate)
     candidates += time_ranking.extra_candidates(vector, candidates)
     relevances = fuse_scores(candidates, pool.similarity_stats)

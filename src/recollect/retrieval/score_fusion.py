@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from recollect.retrieval.candidates import Candidate
+from recollect.retrieval.search_candidates import Candidate
 from recollect.store.values import SimilarityStats
 
 # Chosen on the tasks of benchmarks/; docs/how-it-works/retrieval.md says how.
@@ -68,15 +68,15 @@ def fuse_scores(
     if bonuses is not None:
         scores = [score + bonus for score, bonus in zip(scores, bonuses, strict=True)]
     deviations = [_deviation(candidate, similarity_stats) for candidate in candidates]
-    known = [value for value in deviations if value is not None]
-    if not known:
+    measured = [value for value in deviations if value is not None]
+    if not measured:
         scores = _add_neighbour_bonus(candidates, scores)
         highest = max(scores, default=0.0)
         scale = 1 / highest if highest > 0 else 0.0
         return [Relevance(w, 0.0, score * scale) for w, score in zip(shares, scores, strict=True)]
     # An item not embedded yet gets the mean of the items that match words.
     matching = [d for d, w in zip(deviations, shares, strict=True) if d is not None and w > 0]
-    mean = sum(matching or known) / len(matching or known)
+    mean = sum(matching or measured) / len(matching or measured)
     scores = [
         score + VECTOR_WEIGHT * (mean if value is None else value)
         for score, value in zip(scores, deviations, strict=True)
@@ -136,6 +136,6 @@ def _chunk_counts(candidates: Sequence[Candidate[Any]]) -> list[float]:
         max(match.chunk_count, 1) if (match := candidate.vector_match) else None
         for candidate in candidates
     ]
-    known = [count for count in counts if count is not None]
-    mean = sum(known) / len(known) if known else 1.0
+    measured = [count for count in counts if count is not None]
+    mean = sum(measured) / len(measured) if measured else 1.0
     return [mean if count is None else float(count) for count in counts]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.retrieval import Filters, ResolvedQuery
-from recollect.retrieval.candidates import Candidate, QueryVector, find_candidates
+from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.retrieval.rank import RankedMemory
 from recollect.retrieval.score_fusion import Relevance
 from recollect.retrieval.time_query import (
@@ -42,7 +42,7 @@ class TimeRanking:
     time_range: TimeRange | None
 
     def extra_candidates(
-        self, vector: QueryVector | None, known: Sequence[Candidate[CandidateRow]]
+        self, vector: QueryVector | None, candidates: Sequence[Candidate[CandidateRow]]
     ) -> list[Candidate[CandidateRow]]:
         """Return candidates of that time beyond the *known* ones, however weak they are."""
         if self.time_query is None or self.time_range is None or not self.time_query.topic:
@@ -58,7 +58,7 @@ class TimeRanking:
             limit=self.query.limit,
             among=None if moments is None else [item_id for _, item_id in moments],
         )
-        known_ids = {candidate.item.item_id for candidate in known}
+        known_ids = {candidate.item.item_id for candidate in candidates}
         return [new for new in pool.candidates if new.item.item_id not in known_ids]
 
     def admits(self, candidate: Candidate[CandidateRow]) -> bool:
@@ -99,12 +99,12 @@ class TimeRanking:
             for memory in best
             if time_range.contains(memory.candidate.item.observed_at)
         ]
-        known = {memory.candidate.item.item_id for memory in first}
+        ranked_ids = {memory.candidate.item.item_id for memory in first}
         rows = {row.item_id: row for row in self.tables.memories.candidate_rows(sample, filters)}
-        new = rows.keys() - known
+        new = rows.keys() - ranked_ids
         first += [_unscored_memory(rows[item_id]) for item_id in sample if item_id in new]
-        known |= rows.keys()
-        return first + [memory for memory in ranked if memory.candidate.item.item_id not in known]
+        ranked_ids |= rows.keys()
+        return first + [memory for memory in ranked if memory.candidate.item.item_id not in ranked_ids]
 
     def _neighbour_range(self, ranked: list[RankedMemory], step: int) -> TimeRange | None:
         if not ranked:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import ResolvedQuery, WhyNot
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.candidates import QueryVector, coverage, vector_matches_of
+from recollect.retrieval.search_candidates import QueryVector, coverage, vector_matches_of
 from recollect.retrieval.cross_project import (
     CROSS_PROJECT_SCOPES,
     CROSS_PROJECT_TYPES,
@@ -18,7 +18,7 @@ from recollect.retrieval.cross_project import (
     linked_items,
 )
 from recollect.retrieval.retrieve import rank_candidates
-from recollect.retrieval.threshold import Threshold
+from recollect.retrieval.relevance_threshold import Threshold
 from recollect.store.protocol import Tables
 
 SHOWN_CHARS = 80  # of the closest match

@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.agent_transfer import AgentExport
 from recollect.errors import RecollectError
 from recollect.server.idempotency import IdempotencyKey, IdempotentResponses, KeyedRequest

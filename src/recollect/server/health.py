@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter, Response
 
 from recollect import __version__
-from recollect.app.background import Background, BackgroundState
-from recollect.app.local import LocalRecollect
+from recollect.app.background_worker import BackgroundWorker, BackgroundState
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.errors import StoreError
 from recollect.wire.health_models import (
@@ -42,7 +42,7 @@ class HealthSnapshot:
 
 
 def health_router(
-    rec: LocalRecollect, background: Background, *, clock: Callable[[], float] = time.monotonic
+    rec: LocalRecollect, background: BackgroundWorker, *, clock: Callable[[], float] = time.monotonic
 ) -> APIRouter:
     """Return the router with `GET /health`. *clock* returns seconds."""
     router = APIRouter(tags=["health"])
@@ -58,11 +58,11 @@ def health_router(
     return router
 
 
-def take_snapshot(rec: LocalRecollect, background: Background) -> HealthSnapshot:
+def take_snapshot(rec: LocalRecollect, background: BackgroundWorker) -> HealthSnapshot:
     """Read the state of the store, the embedder and the worker."""
     store, store_error = UNREADABLE_STORE, ""
     try:
-        store = rec.engine.pulse()
+        store = rec.engine.check_health()
     except StoreError as error:
         store_error = str(error)
     return HealthSnapshot(

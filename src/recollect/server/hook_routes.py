@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.hooks import event_names
 from recollect.hooks.handle_event import handle_event
 from recollect.text.token_counter import counter_for

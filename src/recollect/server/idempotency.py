@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from fastapi import Header, Request, Response
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.text.fingerprint import sha256_hex
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, TokenRefused
-from recollect.server.hosts import is_loopback
+from recollect.server.allowed_hosts import is_loopback
 
 HEALTH_TIMEOUT_S = 5.0  # reached only if the other process accepts connections and does not respond
 MAX_HEALTH_BYTES = 100_000

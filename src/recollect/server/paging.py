@@ -4,6 +4,7 @@ Lists over HTTP come in pages: `limit` and `offset`, and a `Link` header to the 
 Verbs that take a limit or an offset get it; for the others the page is cut from the whole list.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from recollect.wire.request import VerbRequest
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 2**53
+_NUMBER = re.compile(r"[0-9]{1,16}")  # MAX_OFFSET has 16 digits
 _SCHEMA = {
     "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
     "offset": {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET, "default": 0},
@@ -78,6 +80,7 @@ def next_page_link(request: Request, offset: int, limit: Any) -> str:
 
 def _whole_number(name: str, value: Any, *, least: int, most: int) -> int:
     text = str(value)
-    if not text.isascii() or not text.isdecimal() or not least <= int(text[:20]) <= most:
+    number = int(text) if _NUMBER.fullmatch(text) else -1
+    if not least <= number <= most:
         raise InvalidInput(f"{name} must be a whole number from {least} to {most}, not {text!r}")
-    return int(text)
+    return number

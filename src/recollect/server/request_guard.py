@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.config import Settings
 from recollect.errors import RecollectError, RequestRefused, TokenRefused, TooLarge, TooManyRequests
-from recollect.server.hosts import is_loopback, is_same_origin, parse_host, parse_origin
+from recollect.server.allowed_hosts import is_loopback, is_same_origin, parse_host, parse_origin
 from recollect.wire.problem import MEDIA_TYPE, problem, problem_json
 
 MAX_ADDRESSES = 1_024  # with a bucket; the least recently used one is dropped

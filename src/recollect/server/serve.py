@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.server import HANDLED_SIGNALS
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.server.listen_address import listen, local_url
 from recollect.server.web_app import web_app
@@ -53,7 +53,7 @@ def serve(
     """
     with (
         listen(settings) as socket,
-        LocalRecollect(settings, reach=settings.file_root_paths) as rec,
+        LocalRecollect(settings, readable_folders=settings.file_root_paths) as rec,
     ):
         port = socket.getsockname()[1]
         app = make_app(rec, settings)

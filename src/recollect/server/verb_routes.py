@@ -7,6 +7,7 @@ API, because it is the same model.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,8 +16,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.server.error_handlers import PROBLEM_RESPONSES
 from recollect.server.idempotency import IdempotentResponses
@@ -27,6 +29,7 @@ from recollect.wire.request import PREFIX, VerbRequest
 from recollect.wire.request_registry import request_classes
 
 JSON = "application/json"
+_JSON_SUFFIX = re.compile(r"application/[^/\s]+\+json")  # RFC 6839
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,14 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
         request: Request, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
     ) -> Response:
         served: ServedStore = request.app.state.served
-        fields = await _body(request) if route.has_body else _query(request)
-        fields |= {
-            name: path_segment.decode_segment(request.path_params[name])
-            for name in route.path_fields
-        }
+        try:
+            fields = await _body(request) if route.has_body else _query(request)
+        except ClientDisconnect:
+            return Response(status_code=499)  # no client is left to read it
+        for name in route.path_fields:
+            if name in fields:
+                raise InvalidInput(f"unknown: {name}; it is part of the path")
+            fields[name] = path_segment.decode_segment(request.path_params[name])
         return await run_in_threadpool(_carry_out, served, request, fields, idempotency_key)
 
     def _carry_out(
@@ -121,7 +127,7 @@ async def _body(request: Request) -> dict[str, Any]:
     if not body:
         return {}
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != JSON:
+    if media_type != JSON and not _JSON_SUFFIX.fullmatch(media_type):
         raise InvalidInput(f"the body must be {JSON}, not {media_type or 'untyped'}")
     try:
         value = json.loads(body)

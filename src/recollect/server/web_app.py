@@ -16,8 +16,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
 from recollect import __version__
-from recollect.app.background import Background
-from recollect.app.local import LocalRecollect
+from recollect.app.background_worker import BackgroundWorker
+from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
 from recollect.server.error_handlers import (
@@ -31,7 +31,7 @@ from recollect.server.hook_routes import hook_router, preload_token_counter
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
-from recollect.server.routes import memory_server
+from recollect.server import memory_server_routes
 from recollect.server.verb_routes import ServedStore, verb_routes
 from recollect.server.wake_worker import WakeWorkerMiddleware
 
@@ -47,7 +47,7 @@ NO_TELEMETRY: Any = {
 
 def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     """Return the application that serves *memory*. The caller closes the memory."""
-    background = Background(rec)
+    background = BackgroundWorker(rec)
     mcp = McpEndpoint(rec, max_body_bytes=GuardRules.from_settings(settings).max_body_bytes)
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     app.state.background = background
     app.include_router(health_router(rec, background))
     responses = IdempotentResponses(rec)
-    app.include_router(memory_server.router(rec, settings, responses))
+    app.include_router(memory_server_routes.router(rec, settings, responses))
     app.state.served = ServedStore(rec, responses)
     # `include_router` would build every route again for this application, which takes 0.2 s.
     app.router.routes.extend(verb_routes().routes)

@@ -37,10 +37,11 @@ def insert_passage(services: Services, request: InsertPassageRequest) -> Memory:
         )
     )
     counter = counter_for(agent.model)
-    if not counter.fits(passage.content, request.token_limit):
+    content = passage.request.content
+    if not counter.fits(content, request.token_limit):
         raise TooLarge(
-            f"the passage has {counter.count(passage.content):,} tokens; the limit of archival "
-            f"memory is {request.token_limit:,}. Split it into passages that make sense alone"
+            f"the passage has {counter.count(content):,} tokens; the limit of archival memory is "
+            f"{request.token_limit:,}. Split it into passages that make sense alone"
         )
     return write.store_draft(services, passage, by=f"agent {agent.name}")
 

@@ -69,7 +69,7 @@ def compact(services: Services, request: CompactConversationRequest) -> Compacte
             return Compacted(
                 summary=summary,
                 evicted=len(plan.evicted),
-                kept=len(plan.kept),
+                kept=len(plan.remaining),
                 reason=plan.reason,
                 notes=notes,
             )

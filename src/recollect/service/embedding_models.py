@@ -127,7 +127,7 @@ class _ModelUsage:
         in_use = tables.embeddings.models_in_use()
         self.vectors = tables.embeddings.count_vectors()
         self.items = sum(tables.embeddings.count_by_model().values())
-        self.embedder = services.embedder()
+        self.embedder = services.embedder_status()
         self.wanted = "" if self.embedder.state is EmbedderState.OFF else self.embedder.name
         self.serving = in_use.serving.name if in_use.serving else ""
         self.chosen = in_use.chosen.name if in_use.chosen else ""

@@ -7,6 +7,7 @@ The text of logged queries that returned the memory is removed. Deleted content 
 the file, and the write-ahead log is truncated.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -57,14 +58,12 @@ def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
         end for link in tables.links.of_memory(memory.id) for end in (link.from_id, link.to_id)
     }
     tables.memories.remove_id_from_history(memory.id, sorted(linked - {memory.id}))
-    removed = dict(tables.memories.delete(memory.id))
+    removed = Counter(tables.memories.delete(memory.id))
     removed["retrieval queries blanked"] = scrubbed
     for source in sources:
-        outcome = _forget_source(tables, memory, source)
-        if outcome.startswith("kept"):
-            remaining.append(f"source {source.id}: {outcome}")
-        else:
-            removed[outcome] = removed.get(outcome, 0) + 1
+        kept_because = _forget_source(tables, memory, source, removed)
+        if kept_because:
+            remaining.append(f"source {source.id}: kept, {kept_because}")
     return Receipt(
         memory_id=memory.id,
         forgotten_at=clock.now(),
@@ -88,11 +87,13 @@ def _similar_memories(tables: Tables, memory: Memory) -> list[str]:
     ]
 
 
-def _forget_source(tables: Tables, memory: Memory, source: Source) -> str:
+def _forget_source(tables: Tables, memory: Memory, source: Source, removed: Counter[str]) -> str:
+    """Delete or blank a source, count that in *removed*; return why it is kept, or ''."""
     others = tables.sources.evidence_in(source.id)
     if not others and source.kind is SourceKind.MANUAL:
         tables.sources.delete(source.id)  # it was written for this memory alone
-        return "sources"
+        removed["sources"] += 1
+        return ""
     content = source.content
     quoting: set[str] = set()
     for evidence in memory.evidence:
@@ -108,8 +109,11 @@ def _forget_source(tables: Tables, memory: Memory, source: Source) -> str:
         content = _make_unique(tables, source, content)
         tables.sources.overwrite(source.id, content, sha256_hex(content))
     if quoting:
-        return f"kept, another memory quotes the same words: {', '.join(sorted(quoting))}"
-    return "source spans blanked" if content != source.content else "kept, nothing to blank"
+        return f"another memory quotes the same words: {', '.join(sorted(quoting))}"
+    if content == source.content:
+        return "nothing to blank"
+    removed["source spans blanked"] += 1
+    return ""
 
 
 def _make_unique(tables: Tables, source: Source, content: str) -> str:

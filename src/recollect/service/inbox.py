@@ -4,7 +4,7 @@ List the candidates that wait for a decision, in the order of review.
 Candidates are grouped by owner and type (the decisions of a project, facts about the user), because
 a person decides about those together. The group with the most certain candidate comes first, and
 within a group the most certain candidate; records of sessions come last. Duplicates are one item
-(`engine/group_duplicates.py`). Nothing is changed here; `service/review.py` does that.
+(`engine/inbox_duplicates.py`). Nothing is changed here; `service/review.py` does that.
 """
 
 from collections import defaultdict
@@ -84,7 +84,7 @@ def duplicate_ids(services: Services, memories: Iterable[Memory]) -> Mapping[str
 def _group_duplicates(tables: Tables, candidates: Sequence[Memory]) -> list[InboxItem]:
     """Return one item per group of duplicates, the most certain first."""
     # Imported here, because only a review needs the rules of similarity.
-    from recollect.engine.group_duplicates import group_duplicates, review_order
+    from recollect.engine.inbox_duplicates import group_duplicates, review_order
 
     sessions = _count_sessions(tables, candidates)
     ranked = sorted(candidates, key=lambda memory: review_order(memory, sessions[memory.id]))
@@ -168,7 +168,7 @@ def _source_title(tables: Tables, memory: Memory) -> str:
 def _active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
     """Return an active memory, of the same owner or global, that says the same."""
     # As above.
-    from recollect.engine.group_duplicates import are_duplicates
+    from recollect.engine.inbox_duplicates import are_duplicates
 
     if memory.type is MemoryType.EPISODE:
         return None

@@ -115,13 +115,13 @@ def drain_in_steps(services: Services) -> Iterator[int]:
 
 def embed_batch(services: Services) -> int:
     """Embed a batch of pending items; return 0 if there are none or the embedder is paused."""
-    if services.embedder().state is EmbedderState.OFF:
+    if services.embedder_status().state is EmbedderState.OFF:
         return 0
     with services.store.read() as tables:
         waiting, _ = _pending_items(services, tables)
         serving = tables.embeddings.models_in_use().serving
     # The last items of a migration may have been forgotten: then the new model only takes over.
-    is_migrating = serving is not None and serving.name != services.embedder().name
+    is_migrating = serving is not None and serving.name != services.embedder_status().name
     # Only now: the indexer loads NumPy, and asks a remote embedder for its dimension.
     indexer = services.indexer() if waiting or is_migrating else None
     return 0 if indexer is None or indexer.is_paused else indexer.embed_batch()
@@ -144,7 +144,7 @@ def prune_retrievals(services: Services, *, slack: int = PRUNE_BATCH) -> int:
 
 def warm_up(services: Services) -> bool:
     """Load the embedder if it runs on this machine; return whether it does."""
-    if services.embedder().backend not in LOCAL_BACKENDS:
+    if services.embedder_status().backend not in LOCAL_BACKENDS:
         return False
     indexer = services.indexer()
     if indexer is not None:
@@ -236,7 +236,7 @@ def _record_run(services: Services, outcome: str, at: datetime) -> None:
 
 def _pending_items(services: Services, tables: Tables) -> tuple[int, int | None]:
     """Return how many items the wanted embedder must embed, and its last known dimension."""
-    embedder = services.embedder()
+    embedder = services.embedder_status()
     if embedder.state is EmbedderState.OFF:
         return 0, None
     model_id, dimension = tables.embeddings.latest_model(embedder.name) or (None, None)

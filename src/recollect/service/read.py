@@ -26,8 +26,8 @@ from recollect.domain.retrieval import (
 )
 from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import NotFound, StoreError
-from recollect.retrieval.candidates import QueryVector
 from recollect.retrieval.retrieve import retrieve
+from recollect.retrieval.search_candidates import QueryVector
 from recollect.retrieval.why_not import why_not as find_why_not
 from recollect.retrieval.why_not import why_nothing as find_why_nothing
 from recollect.service import validate

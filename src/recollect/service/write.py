@@ -1,7 +1,7 @@
 """Store memories directly: redacted, with evidence, in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -36,25 +36,15 @@ _DEFAULT_TYPE = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class MemoryDraft:
-    """A validated and redacted memory that is not stored yet."""
+    """A memory that is not stored yet: its request, redacted, with what was redacted."""
 
-    content: str
+    request: IngestRequest
     place: RequestPlace
-    type: MemoryType
     scope: Scope
-    status: Status
-    key: str
-    title: str
-    summary: str
-    tags: tuple[str, ...]
-    confidence: float
-    observed_at: datetime | None
-    rationale: str
-    alternatives: tuple[str, ...]
     redactions: tuple[Redaction, ...]
-    by: BlockAuthor
+    key: str = ""
 
 
 def draft_memory(request: IngestRequest, *, key: str = "") -> MemoryDraft:
@@ -66,8 +56,16 @@ def draft_memory(request: IngestRequest, *, key: str = "") -> MemoryDraft:
         redactions.extend(replace(redaction, field=field) for redaction in redacted.redactions)
         return redacted.text
 
-    content = redact_field("content", request.content)
-    if not content.strip():
+    redacted_fields = {
+        "content": redact_field("content", request.content),
+        "title": redact_field("title", request.title),
+        "summary": redact_field("summary", request.summary),
+        "tags": tuple(sorted({redact_field("tags", tag) for tag in request.tags})),
+        "rationale": redact_field("rationale", request.rationale),
+        "alternatives": tuple(redact_field("alternatives", text) for text in request.alternatives),
+    }
+    request = request.model_copy(update=redacted_fields)
+    if not request.content.strip():
         raise InvalidInput(
             "there is nothing to remember: the content is empty"
             + (", or private as a whole" if redactions else "")
@@ -77,24 +75,7 @@ def draft_memory(request: IngestRequest, *, key: str = "") -> MemoryDraft:
     if request.by not in WRITERS:
         raise InvalidInput(f"a memory is written by user or agent, not by {request.by}")
     place = place_of(request)
-    scope = scope_of(request.scope, place)
-    return MemoryDraft(
-        content=content,
-        place=place,
-        type=request.type or _DEFAULT_TYPE[scope],
-        scope=scope,
-        status=request.status,
-        key=key,
-        title=redact_field("title", request.title),
-        summary=redact_field("summary", request.summary),
-        tags=tuple(sorted({redact_field("tags", tag) for tag in request.tags})),
-        confidence=request.confidence,
-        observed_at=request.observed_at,
-        rationale=redact_field("rationale", request.rationale),
-        alternatives=tuple(redact_field("alternatives", text) for text in request.alternatives),
-        redactions=tuple(redactions),
-        by=request.by,
-    )
+    return MemoryDraft(request, place, scope_of(request.scope, place), tuple(redactions), key)
 
 
 def ingest(services: Services, request: IngestRequest) -> Memory:
@@ -102,16 +83,16 @@ def ingest(services: Services, request: IngestRequest) -> Memory:
     return store_draft(services, draft_memory(request))
 
 
-def store_draft(services: Services, memory: MemoryDraft, *, by: str = "") -> Memory:
+def store_draft(services: Services, draft: MemoryDraft, *, by: str = "") -> Memory:
     """Store one draft; *by* names the writer in its history."""
-    return services.store.write(lambda tables: _store(services, tables, memory, by or memory.by))
+    return services.store.write(lambda tables: _store(services, tables, draft, by))
 
 
 def ingest_many(services: Services, request: IngestManyRequest) -> list[Memory]:
     """Store several memories in one transaction: all or none."""
     drafts = [draft_memory(IngestRequest.of(_item(item))) for item in request.items]
     return services.store.write(
-        lambda tables: [_store(services, tables, memory, memory.by) for memory in drafts]
+        lambda tables: [_store(services, tables, draft) for draft in drafts]
     )
 
 
@@ -132,7 +113,7 @@ def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -
 
     def write(tables: Tables) -> Memory:
         former = tables.memories.with_key(name, Owner(Scope.GLOBAL, ""))
-        if former is not None and former.content == fact.content:
+        if former is not None and former.content == fact.request.content:
             now = services.clock.now()
             confirmed = replace(former, confirmed_at=now, updated_at=now)
             tables.memories.update_status(confirmed)
@@ -140,7 +121,7 @@ def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -
         writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
         if former is not None:
             writer.change_status(former, Status.SUPERSEDED, f"new value of {name}")
-        memory = _store(services, tables, fact, BlockAuthor.USER)
+        memory = _store(services, tables, fact)
         if former is not None:
             writer.link(memory.id, Relation.SUPERSEDES, former.id)
         return memory
@@ -212,13 +193,12 @@ def scope_of(scope: Scope | None, place: RequestPlace) -> Scope:
     return scope
 
 
-def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str) -> Memory:
-    now = services.clock.now()
-    place = ensure_place(tables, draft.place, services.clock)
-    observed_at = draft.observed_at or now
-    source = _source(services, tables, draft, observed_at, now)
+def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str = "") -> Memory:
+    request, now = draft.request, services.clock.now()
+    observed_at = request.observed_at or now
+    source = _source(services, tables, request.content, observed_at, now)
     memory_id = services.clock.new_id()
-    by_agent = draft.by is BlockAuthor.AGENT
+    by_agent = request.by is BlockAuthor.AGENT
     quote = source.content[:MAX_QUOTE]
     evidence = Evidence(
         id=services.clock.new_id(),
@@ -232,31 +212,28 @@ def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str) -> M
     )
     memory = Memory(
         id=memory_id,
-        type=draft.type,
+        type=request.type or _DEFAULT_TYPE[draft.scope],
         scope=draft.scope,
-        status=draft.status,
-        content=draft.content,
-        title=draft.title,
-        summary=draft.summary,
+        status=request.status,
+        content=request.content,
+        title=request.title,
+        summary=request.summary,
         key=draft.key,
-        project_id=place.project_id,
-        repo_id=place.repo_id,
-        agent_id=place.agent_id,
-        session_id=place.session_id,
-        confidence=draft.confidence,
+        **asdict(ensure_place(tables, draft.place, services.clock)),
+        confidence=request.confidence,
         observed_at=observed_at,
         confirmed_at=now,
         created_at=now,
         updated_at=now,
-        tags=draft.tags,
-        rationale=draft.rationale,
-        alternatives=draft.alternatives,
+        tags=request.tags,
+        rationale=request.rationale,
+        alternatives=request.alternatives,
         # The promotion policy reads this: what an agent writes is never a statement of the user.
         metadata={"voice": Voice.ASSISTANT.value, "flags": [BY_AGENT_FLAG]} if by_agent else {},
         evidence=(evidence,),
         redactions=draft.redactions,
     )
-    AuditedWriter(tables, services.clock, by).create(
+    AuditedWriter(tables, services.clock, by or request.by).create(
         memory, "written by an agent" if by_agent else "written by hand"
     )
     event = Event(
@@ -274,16 +251,16 @@ def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str) -> M
 
 
 def _source(
-    services: Services, tables: Tables, draft: MemoryDraft, observed_at: datetime, now: datetime
+    services: Services, tables: Tables, content: str, observed_at: datetime, now: datetime
 ) -> Source:
-    digest = sha256_hex(draft.content)
+    digest = sha256_hex(content)
     stored = tables.sources.with_hash(digest, SourceKind.MANUAL)
     if stored is not None:
         return stored
     source = Source(
         id=services.clock.new_id(),
         kind=SourceKind.MANUAL,
-        content=draft.content,
+        content=content,
         sha256=digest,
         captured_at=now,
         observed_at=observed_at,

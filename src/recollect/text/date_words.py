@@ -138,5 +138,5 @@ _LOOKAHEAD = 3  # tokens that a reader may look ahead without checking for the e
 
 def tokenize(text: str) -> list[Token]:
     """Return the tokens of *text*, then empty ones; so [-1], before the first, is empty too."""
-    found = [Token(m.group().lower(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
-    return found + [END_TOKEN] * _LOOKAHEAD
+    tokens = [Token(m.group().lower(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    return tokens + [END_TOKEN] * _LOOKAHEAD

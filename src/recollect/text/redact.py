@@ -164,11 +164,11 @@ class RedactionResult:
 def possible_kinds(text: str, kinds: frozenset[str] = ALL_KINDS) -> frozenset[str]:
     """Return the kinds of secrets that *text* may contain: a cheap test with false positives."""
     folded = text.casefold()
-    found = {kind for letters, kind in _TEXT_TO_KIND if kind in kinds and letters in text}
-    found |= {
+    present = {kind for letters, kind in _TEXT_TO_KIND if kind in kinds and letters in text}
+    present |= {
         kind for letters, kind in _CASEFOLDED_TEXT_TO_KIND if kind in kinds and letters in folded
     }
-    return frozenset(found)
+    return frozenset(present)
 
 
 def redact(
@@ -264,7 +264,7 @@ def _private_spans(text: str) -> Iterator[_SecretSpan]:
 def _secret_spans(text: str, kinds: frozenset[str]) -> list[_SecretSpan]:
     """Return the spans of secrets in order; overlapping ones are merged, with the first's kind."""
     possible = possible_kinds(text, kinds) if kinds else kinds
-    found = [
+    secrets = [
         (start, end, kind)
         for kind, pattern in (_COMPILED_PATTERNS if possible else ())
         if kind in possible
@@ -272,7 +272,7 @@ def _secret_spans(text: str, kinds: frozenset[str]) -> list[_SecretSpan]:
         if _is_secret(kind, text[start:end])
     ]
     spans: list[_SecretSpan] = []
-    for start, end, kind in sorted(found, key=lambda span: span[0]):
+    for start, end, kind in sorted(secrets, key=lambda span: span[0]):
         if spans and start < spans[-1][1]:
             first, last, first_kind = spans[-1]
             spans[-1] = (first, max(last, end), first_kind)

@@ -103,8 +103,8 @@ def name_problem(name: str) -> str:
     if not name:
         return "the skill has no name; give one such as deploy-site"
     if len(name) > MAX_NAME_CHARS:
-        shown = name[:MAX_NAME_CHARS]
-        return f"the name “{shown}…” has {len(name)} characters; the most is {MAX_NAME_CHARS}"
+        short_name = name[:MAX_NAME_CHARS]
+        return f"the name “{short_name}…” has {len(name)} characters; the most is {MAX_NAME_CHARS}"
     if not _NAME.fullmatch(name):
         return (
             f"the name “{name}” is not made of lower-case letters, digits and single hyphens; "

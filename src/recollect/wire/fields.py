@@ -157,12 +157,6 @@ def _whole_number(value: object, info: ValidationInfo) -> int:
     return value
 
 
-def _number(value: object, info: ValidationInfo) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput(f"{info.field_name} must be a number, not {value!r}")
-    return float(value)
-
-
 def _json(value: object, info: ValidationInfo) -> Any:
     return to_json(value, name=str(info.field_name))
 
@@ -282,7 +276,6 @@ PathText = Annotated[str, BeforeValidator(_path)]
 Paths = Annotated[tuple[str, ...], BeforeValidator(_paths)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
-Number = Annotated[float, BeforeValidator(_number)]
 Json = Annotated[Any, BeforeValidator(_json)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_end_moment)]

@@ -13,7 +13,7 @@ from recollect.wire.request import VerbRequest
 @cache
 def request_classes() -> Mapping[str, type[VerbRequest[Any]]]:
     """Return the request model of every verb that has a route."""
-    found: dict[str, type[VerbRequest[Any]]] = {}
+    classes: dict[str, type[VerbRequest[Any]]] = {}
     for module in pkgutil.iter_modules(requests.__path__):
         names = vars(importlib.import_module(f"{requests.__name__}.{module.name}"))
         for value in names.values():
@@ -22,5 +22,5 @@ def request_classes() -> Mapping[str, type[VerbRequest[Any]]]:
                 and issubclass(value, VerbRequest)
                 and "route" in vars(value)
             ):
-                found[value.verb()] = value
-    return found
+                classes[value.verb()] = value
+    return classes

@@ -40,11 +40,11 @@ def utterances(content: str, turn: SourceTurn, *, all_of_it: bool = False) -> li
         return []
     if turn.end - turn.start > MAX_TURN_CHARS and not all_of_it:
         return []
-    found = []
+    utterances = []
     for start, end in spoken_spans(content[turn.start : turn.end]):
         for first, last in sentence_spans(content, turn.start + start, turn.start + end):
             after = content[last : last + 2].removeprefix(" ")
             is_whole = not any(mark in BLANKS for mark in (content[first - 1 : first], after[:1]))
             if MIN_CHARS <= last - first <= MAX_CHARS and is_whole:
-                found.append(Utterance(content[first:last], first, last, turn))
-    return found
+                utterances.append(Utterance(content[first:last], first, last, turn))
+    return utterances

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller, caller_agent
 from recollect.mcp.tool_definition import (
     INTEGER,

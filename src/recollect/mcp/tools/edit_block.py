@@ -8,10 +8,10 @@ every project, so an edit by an untrusted caller needs the user's confirmation.
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain import block as edits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import Block, By, Edit
+from recollect.domain.block import Block, BlockAuthor, Edit
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound
 from recollect.mcp.caller_scope import Caller, caller_agent, visible_blocks
@@ -49,7 +49,7 @@ def edit_block(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
         is_shared, value = block.scope is Scope.GLOBAL, ""
         if is_shared and version in (None, block.version):
             # An edit that cannot be applied must fail before the user is asked.
-            value = edits.edit_block(block, edit, by=By.AGENT, at=block.updated_at).value
+            value = edits.edit_block(block, edit, by=BlockAuthor.AGENT, at=block.updated_at).value
             version = block.version
 
     def apply_edit() -> ToolResult:

@@ -7,7 +7,7 @@ The evidence names an agent as the author, and no policy promotes such a memory 
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.tool_definition import (

@@ -7,7 +7,7 @@ The user decides: if the caller is not trusted, the user is asked before anythin
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.link import Relation
 from recollect.domain.maintenance import ReviewVerdict, InboxItem
 from recollect.domain.memory import Memory, Status

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit

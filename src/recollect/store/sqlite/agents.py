@@ -7,11 +7,11 @@ from typing import Any
 import apsw
 
 from recollect.clock import from_micros, to_micros
-from recollect.domain.agent import Agent, Pinned
-from recollect.store.sqlite import queries
+from recollect.domain.agent import Agent, AgentPinning
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 
-_SQL = queries.load("agents")
+_SQL = query_loader.load("agents")
 
 
 class SqliteAgentTable:
@@ -83,7 +83,7 @@ def _agent(row: Row) -> Agent:
         description=description,
         model=model,
         system_prompt=system_prompt,
-        pinned=Pinned(pinned),
+        pinned=AgentPinning(pinned),
         metadata=json.loads(metadata),
         created_at=from_micros(created),
         updated_at=from_micros(updated),

@@ -22,7 +22,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.sqlite.vector_cache import (
     BUDGET_BYTES,
@@ -34,7 +34,7 @@ from recollect.store.sqlite.vector_cache import (
 )
 from recollect.store.values import SimilarityStats, VectorMatch
 
-_SQL = queries.load("embeddings")
+_SQL = query_loader.load("embeddings")
 
 READ_BATCH = 4_000  # rows
 PRIOR = SimilarityStats(0.15, 0.1)  # assumed for a model before any vector is seen
@@ -122,10 +122,10 @@ class BitCodeIndex:
         self, db: apsw.Connection, item_ids: Iterable[int], partition_ids: Sequence[int]
     ) -> list[int]:
         """Return which items are not in those partitions; drop partitions with deleted items."""
-        wanted = list(item_ids)
-        values = {"item_ids": to_json(wanted), "partition_ids": to_json(list(partition_ids))}
+        ids = list(item_ids)
+        values = {"item_ids": to_json(ids), "partition_ids": to_json(list(partition_ids))}
         existing = {item_id for (item_id,) in db.execute(_SQL["existing_items"], values)}
-        missing = [item_id for item_id in wanted if item_id not in existing]
+        missing = [item_id for item_id in ids if item_id not in existing]
         if missing:
             # Items newer than this reader's snapshot are missing too, but they were not deleted.
             last = int(db.execute(_SQL["last_item"]).get)

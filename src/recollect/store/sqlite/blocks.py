@@ -8,13 +8,13 @@ from typing import Any
 import apsw
 
 from recollect.clock import from_micros, to_micros
-from recollect.domain.block import Block, BlockChange, BlockVersion, By
+from recollect.domain.block import Block, BlockChange, BlockVersion, BlockAuthor
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
-_SQL = queries.load("blocks")
+_SQL = query_loader.load("blocks")
 
 
 class SqliteBlockTable:
@@ -140,7 +140,7 @@ def _version(row: Row) -> BlockVersion:
         block_id=block_id,
         version=version,
         value=value,
-        by=By(by),
+        by=BlockAuthor(by),
         reason=reason,
         changed_at=from_micros(changed_at),
     )
@@ -152,6 +152,6 @@ def _change(row: Row) -> BlockChange:
         block_id=block_id,
         label=label,
         version=version,
-        by=By(by),
+        by=BlockAuthor(by),
         changed_at=from_micros(changed_at),
     )

@@ -9,10 +9,10 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.conversation import CompactionMode, Conversation, Pin, Summary
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import FOREVER_AHEAD, Row, fetch_all, micros_or, to_json
 
-_SQL = queries.load("conversations")
+_SQL = query_loader.load("conversations")
 
 
 class SqliteConversationTable:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recollect.domain.scope import ItemKind
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 from recollect.store.values import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from recollect.store.sqlite.bit_code_index import BitCodeIndex
 
-_SQL = queries.load("embeddings")
+_SQL = query_loader.load("embeddings")
 SAMPLE_SIZE = 64  # vectors from which the usual similarity to a query is estimated
 MAX_SAMPLED_PARTITIONS = 8
 NO_MODEL = -1  # an id that no model has

@@ -8,12 +8,12 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.values import OpenFileWindow, StoredFile
 
-_SQL = queries.load("files")
+_SQL = query_loader.load("files")
 
 
 class SqliteFileTable:

@@ -5,9 +5,9 @@ from datetime import datetime
 import apsw
 
 from recollect.clock import to_micros
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 
-_SQL = queries.load("idempotency_keys")
+_SQL = query_loader.load("idempotency_keys")
 
 
 class SqliteIdempotencyKeyTable:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import apsw
 
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.sqlite import blocks, files, messages, queries
+from recollect.store.sqlite import blocks, files, messages
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.memories import SqliteMemoryTable, indexed_text
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
-_SQL = queries.load("indexed_items")
+_SQL = query_loader.load("indexed_items")
 READ_BATCH = 500
 
 

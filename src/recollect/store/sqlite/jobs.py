@@ -10,10 +10,10 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.job import Job, JobKind, JobState
 from recollect.domain.model_usage import ModelCall, ModelUsage
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 
-_SQL = queries.load("jobs")
+_SQL = query_loader.load("jobs")
 
 
 class SqliteJobTable:

@@ -6,10 +6,10 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.link import Link, LinkEnd, Relation
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, to_json
 
-_SQL = queries.load("links")
+_SQL = query_loader.load("links")
 
 
 class SqliteLinkTable:

@@ -13,7 +13,7 @@ from recollect.domain.memory import Change, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence, SourceKind
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import (
     Row,
     effects_json,
@@ -29,7 +29,7 @@ from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.values import CandidateRow
 from recollect.text.fingerprint import fingerprint
 
-_SQL = queries.load("memories")
+_SQL = query_loader.load("memories")
 
 # A query decodes hundreds of rows: looking a member up is cheaper than calling its enum.
 _SCOPES = {scope.value: scope for scope in Scope}

@@ -15,7 +15,7 @@ from recollect.domain.conversation import (
     Role,
 )
 from recollect.domain.scope import ItemKind
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import (
     FOREVER_AGO,
     FOREVER_AHEAD,
@@ -27,7 +27,7 @@ from recollect.store.sqlite.row_conversion import (
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.message_text import SEND_MESSAGE, send_message_text
 
-_SQL = queries.load("messages")
+_SQL = query_loader.load("messages")
 _SENDS = f'"{SEND_MESSAGE}"'
 _ROLES = {role.value: role for role in Role}
 

@@ -6,10 +6,10 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.project import Project, Repo
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row
 
-_SQL = queries.load("projects")
+_SQL = query_loader.load("projects")
 
 
 class SqliteProjectTable:

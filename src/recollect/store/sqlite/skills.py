@@ -7,11 +7,11 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.skill import SkillOrigin
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, to_json
 from recollect.store.values import StoredSkill
 
-_SQL = queries.load("skills")
+_SQL = query_loader.load("skills")
 
 
 class SqliteSkillTable:

@@ -8,7 +8,7 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import (
     Row,
     fetch_all,
@@ -17,7 +17,7 @@ from recollect.store.sqlite.row_conversion import (
     to_json,
 )
 
-_SQL = queries.load("sources")
+_SQL = query_loader.load("sources")
 
 
 class SqliteSourceTable:

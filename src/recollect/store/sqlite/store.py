@@ -37,7 +37,7 @@ from recollect.store.sqlite.retrievals import SqliteRetrievalTable
 from recollect.store.sqlite.skills import SqliteSkillTable
 from recollect.store.sqlite.sources import SqliteSourceTable
 from recollect.store.sqlite.word_index import SqliteWordIndex
-from recollect.store.sqlite.writer import Writer
+from recollect.store.sqlite.writer_thread import Writer
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.bit_code_index import BitCodeIndex

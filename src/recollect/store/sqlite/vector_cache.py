@@ -73,13 +73,13 @@ def take_from(parts: Sequence[EmbeddingRows], positions: NDArray[np.int64]) -> E
     starts = [0, *np.cumsum([len(part.item_ids) for part in parts]).tolist()]
     order = np.argsort(positions, kind="stable")
     cuts = np.searchsorted(positions[order], starts).tolist()
-    taken = concatenate(
+    copies = concatenate(
         [
             part.take(positions[order[first:last]] - start)
             for part, start, first, last in zip(parts, starts, cuts, cuts[1:], strict=False)
         ]
     )
-    return taken.take(np.argsort(order, kind="stable"))
+    return copies.take(np.argsort(order, kind="stable"))
 
 
 def to_float32(halves: NDArray[np.float16]) -> NDArray[np.float32]:

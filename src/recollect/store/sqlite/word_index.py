@@ -24,7 +24,7 @@ from typing import Any
 import apsw
 
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.sqlite import queries
+from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 from recollect.store.values import Partition, WordMatch, WordMatches
 from recollect.text.search_words import STOP_WORDS, searchable_text
@@ -44,7 +44,7 @@ MAX_WORD_CHARS = 64
 POSTINGS_BUDGET = 20_000
 FEW_PARTITIONS = 8
 
-_SQL = queries.load("word_index")
+_SQL = query_loader.load("word_index")
 _SCOPES = {scope.value: scope for scope in Scope}  # looked up: cheaper than calling the enum
 
 

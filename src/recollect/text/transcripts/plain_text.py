@@ -77,8 +77,8 @@ def parse(text: str) -> Transcript:
         messages = _messages_at_labels(lines, same_style)
         before = [line for line in lines[: same_style[0].line] if line.strip()]
         if _is_dialogue(same_style, messages, before):
-            said = (*_preamble(before), *(message for message in messages if message.text))
-            return Transcript(messages=said, format=DIALOGUE, started_at=first_timestamp(said))
+            all_messages = (*_preamble(before), *(message for message in messages if message.text))
+            return Transcript(messages=all_messages, format=DIALOGUE, started_at=first_timestamp(all_messages))
     return Transcript(messages=(TranscriptMessage(Voice.USER, text),), format=TEXT)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from recollect.domain.agent import Agent, AgentReceipt, AgentPinning
+from recollect.domain.agent import Agent, AgentPinning, AgentReceipt
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
 from recollect.wire.fields import (

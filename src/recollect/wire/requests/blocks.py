@@ -2,7 +2,14 @@
 
 from typing import Annotated
 
-from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion, BlockAuthor
+from recollect.domain.block import (
+    DEFAULT_LIMIT,
+    Block,
+    BlockAuthor,
+    BlockChange,
+    BlockHit,
+    BlockVersion,
+)
 from recollect.wire.fields import (
     Flag,
     Id,

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from recollect.app.local import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
@@ -59,14 +59,14 @@ def router(rec: LocalRecollect, settings: Settings, once: IdempotentResponses) -
 def _add_agents(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponses) -> None:
     @routes.post("/agents", tags=["agents"], response_model=AgentResponse)
     def create_agent(
-        wanted: AgentRequest, request: Request, idempotency_key: IdempotencyKey = None
+        body: AgentRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Create a new agent, or return the existing one with the same name, unchanged."""
 
         def run() -> AgentResponse:
-            return AgentResponse.from_agent(_made_or_found(rec, wanted))
+            return AgentResponse.from_agent(_create_or_get_agent(rec, body))
 
-        return _answered(once, idempotency_key, request, wanted, run)
+        return _answered(once, idempotency_key, request, body, run)
 
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
     def get_agent(name: str) -> AgentResponse:
@@ -89,18 +89,18 @@ def _add_messages(
         "/messages", tags=["messages"], responses=_NO_AGENT, response_model=MessageResponse
     )
     def store_message(
-        said: MessageRequest, request: Request, idempotency_key: IdempotencyKey = None
+        body: MessageRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Store a message in the agent's running conversation; it can be found at once."""
 
         def run() -> MessageResponse:
-            agent = _known(rec, said.agent_name)
-            kept = rec.conversations.add_message(
-                agent, said.role, said.content, metadata=said.metadata
+            agent = _known(rec, body.agent_name)
+            message = rec.conversations.add_message(
+                agent, body.role, body.content, metadata=body.metadata
             )
-            return MessageResponse.from_message(kept, agent)
+            return MessageResponse.from_message(message, agent)
 
-        return _answered(once, idempotency_key, request, said, run)
+        return _answered(once, idempotency_key, request, body, run)
 
     @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
     def list_messages(
@@ -109,15 +109,15 @@ def _add_messages(
         """List the messages of an agent, of all its conversations, most recent first."""
         agent = _known(rec, agent_name)
         return [
-            MessageResponse.from_message(one, agent)
-            for one in rec.conversations.agent_messages(agent, limit=limit)
+            MessageResponse.from_message(message, agent)
+            for message in rec.conversations.agent_messages(agent, limit=limit)
         ]
 
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
-    def search_messages(asked: LimitedSearch) -> list[MessageResponse]:
+    def search_messages(body: LimitedSearch) -> list[MessageResponse]:
         """Search messages by meaning and by words, sorted by similarity."""
-        agent = _known(rec, asked.agent_name)
-        hits = rec.conversations.search(asked.query, agent=agent, limit=asked.limit or usual)
+        agent = _known(rec, body.agent_name)
+        hits = rec.conversations.search(body.query, agent=agent, limit=body.limit or usual)
         # What was said at a time the question names comes first otherwise, whatever its score.
         hits.sort(key=lambda hit: -hit.score)
         return [MessageResponse.from_hit(hit, agent) for hit in hits]
@@ -131,16 +131,16 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
         response_model=BlockResponse,
     )
     def create_block(
-        wanted: BlockRequest, request: Request, idempotency_key: IdempotencyKey = None
+        body: BlockRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Create a memory block that belongs to this agent alone."""
 
         def run() -> BlockResponse:
-            agent = _known(rec, wanted.agent_name)
-            made = rec.blocks.create(wanted.label, wanted.value, agent=agent, scope="agent")
-            return BlockResponse.from_block(made, agent)
+            agent = _known(rec, body.agent_name)
+            block = rec.blocks.create(body.label, body.value, agent=agent, scope="agent")
+            return BlockResponse.from_block(block, agent)
 
-        return _answered(once, idempotency_key, request, wanted, run)
+        return _answered(once, idempotency_key, request, body, run)
 
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
     def list_blocks(agent_name: str) -> list[BlockResponse]:
@@ -165,7 +165,7 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
     def update_block(
         agent_name: str,
         label: str,
-        wanted: BlockUpdate,
+        body: BlockUpdate,
         request: Request,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:
@@ -175,37 +175,37 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
             agent = _known(rec, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
             block = _known_block(rec, agent, label)
-            kept = rec.blocks.set(
-                None, block, wanted.value, expected_version=wanted.expected_version
+            block = rec.blocks.set(
+                None, block, body.value, expected_version=body.expected_version
             )
-            return BlockResponse.from_block(kept, agent)
+            return BlockResponse.from_block(block, agent)
 
-        return _answered(once, idempotency_key, request, wanted, run)
+        return _answered(once, idempotency_key, request, body, run)
 
 
 def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> None:
     @routes.post("/context/{agent_name}", tags=["context"], responses=_NO_AGENT)
-    def get_context(agent_name: str, asked: ContextRequest) -> ContextResponse:
+    def get_context(agent_name: str, body: ContextRequest) -> ContextResponse:
         """Get what to put into a prompt: every memory block, and what was said about the query."""
         agent = _known(rec, agent_name)
-        _refuse_another(rec, agent, asked.agent_name)
-        model = asked.model or agent.model
+        _refuse_another(rec, agent, body.agent_name)
+        model = body.model or agent.model
         bundle = rec.context_for(
-            asked.query,
+            body.query,
             agent=agent,
-            conversation=asked.conversation,
+            conversation=body.conversation,
             history=False,
             message_limit=settings.max_context_messages,
-            budget_tokens=asked.budget_tokens
+            budget_tokens=body.budget_tokens
             - rec.models.count_tokens(FENCE_OVERHEAD, model=model),
             model=model,
             form="markdown",
         )
         text, prefix = fence_bundle(bundle.prefix, bundle.text)
-        blocks = rec.blocks.list(agent, conversation=asked.conversation)
+        blocks = rec.blocks.list(agent, conversation=body.conversation)
         return ContextResponse(
             memory_blocks=[
-                BlockResponse.from_block(one, agent) for one in blocks if _is_shown(one)
+                BlockResponse.from_block(block, agent) for block in blocks if _is_shown(block)
             ],
             relevant_messages=[
                 MessageResponse.from_hit(hit, agent) for hit in bundle.messages_found
@@ -214,8 +214,8 @@ def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> 
             prefix=prefix,
             tokens=rec.models.count_tokens(text, model=model),
             citations=[
-                CitationResponse.model_validate(one, from_attributes=True)
-                for one in bundle.citations
+                CitationResponse.model_validate(citation, from_attributes=True)
+                for citation in bundle.citations
             ],
             retrieval_id=bundle.retrieval_id,
         )
@@ -225,7 +225,7 @@ def _answered(
     once: IdempotentResponses,
     key: str | None,
     request: Request,
-    asked: BaseModel,
+    body: BaseModel,
     run: Callable[[], BaseModel],
 ) -> Response:
     """Return what a write gives; one that carries a key is carried out once."""
@@ -233,18 +233,18 @@ def _answered(
     def written() -> Response:
         return Response(run().model_dump_json(), media_type="application/json")
 
-    return once.for_request(key, asked.model_dump()).respond(request, "", written)
+    return once.for_request(key, body.model_dump()).respond(request, "", written)
 
 
-def _made_or_found(rec: LocalRecollect, wanted: AgentRequest) -> Agent:
+def _create_or_get_agent(rec: LocalRecollect, body: AgentRequest) -> Agent:
     try:
-        return rec.agents.get(wanted.name)
+        return rec.agents.get(body.name)
     except NotFound:
         pass
     try:
-        return rec.agents.create(wanted.name, metadata=wanted.metadata, default_blocks=False)
+        return rec.agents.create(body.name, metadata=body.metadata, default_blocks=False)
     except AlreadyExists:  # somebody made it between the two
-        return rec.agents.get(wanted.name)
+        return rec.agents.get(body.name)
 
 
 def _known(rec: LocalRecollect, name: str) -> Agent:

@@ -45,7 +45,7 @@ class LocalRecollect(Recollect):
         clock: Clock | None = None,
         embedder: "Embedder | None" = None,
         chat: "ChatModel | None" = None,
-        reach: Sequence[Path] | None = None,
+        readable_folders: Sequence[Path] | None = None,
     ) -> None:
         self._pid = os.getpid()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -56,7 +56,7 @@ class LocalRecollect(Recollect):
         clock = clock or SystemClock()
         self._store = SqliteStore(path, clock)
         self._models = LazyModels(settings, self._store, embedder, chat)
-        desk = EngineContext(
+        engine_context = EngineContext(
             store=self._store,
             clock=clock,
             indexer=self._models.indexer,
@@ -68,11 +68,11 @@ class LocalRecollect(Recollect):
             store=self._store,
             clock=clock,
             indexer=self._models.indexer,
-            engine=desk,
-            embedder=self._models.seen,
+            engine=engine_context,
+            embedder_status=self._models.embedder_status,
             settings=settings,
             cross_project=settings.cross_project,
-            reach=None if reach is None else tuple(reach),
+            readable_folders=None if readable_folders is None else tuple(readable_folders),
         )
         super().__init__(LocalTransport(self._services, self._close))
 

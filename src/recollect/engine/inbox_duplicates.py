@@ -97,9 +97,9 @@ def group_duplicates(candidates: Iterable[Memory]) -> list[DuplicateGroup]:
     ]
 
 
-def are_duplicates(one: str, other: str) -> bool:
+def are_duplicates(first: str, other: str) -> bool:
     """Return whether two texts are near-duplicates."""
-    return _is_duplicate(_parse(one), _parse(other))
+    return _is_duplicate(_parse(first), _parse(other))
 
 
 def _representatives(memories: Sequence[Memory]) -> dict[str, str]:
@@ -155,15 +155,15 @@ def _parse(text: str) -> _Statement:
     return _Statement(fingerprint(text), words, frozenset(words), (is_negated(text), signs, turns))
 
 
-def _is_duplicate(one: _Statement, other: _Statement) -> bool:
-    if one.fingerprint == other.fingerprint:
+def _is_duplicate(first: _Statement, other: _Statement) -> bool:
+    if first.fingerprint == other.fingerprint:
         return True
-    if len(one.word_set) > len(other.word_set):
-        one, other = other, one
-    if not one.word_set <= other.word_set or one.meaning_marks != other.meaning_marks:
+    if len(first.word_set) > len(other.word_set):
+        first, other = other, first
+    if not first.word_set <= other.word_set or first.meaning_marks != other.meaning_marks:
         return False
-    if len(one.word_set) < max(2, MIN_SHARED_WORDS * len(other.word_set)):
+    if len(first.word_set) < max(2, MIN_SHARED_WORDS * len(other.word_set)):
         return False
-    short, long = sorted((one.words, other.words), key=len)
+    short, long = sorted((first.words, other.words), key=len)
     rest = iter(long)
     return all(word in rest for word in short)  # in the same order: "tabs over spaces"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.retrieval.candidates import Candidate, CandidatePool
+from recollect.retrieval.search_candidates import Candidate, CandidatePool
 from recollect.store.values import SimilarityStats, VectorMatch
 from recollect.text.query_names import names_in_query
 

@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from recollect import LocalRecollect
+from recollect.app.background_worker import (
+    MAX_BACKOFF_S,
+    BackgroundState,
+    BackgroundWorker,
+    backoff_s,
+)
 from recollect.app.engine_control import EngineControl
-from recollect.app.background import MOST_REST_S, Background, BackgroundState, rest_s
 from recollect.config import Settings
 from recollect.domain.job import Job
 from recollect.errors import EmbedderUnavailable, StoreBusy
@@ -23,18 +28,18 @@ SAID = [{"role": "user", "content": "We use pnpm here, not npm."}]
 NEVER = 3600.0  # a worker that polls so rarely only works when it is woken
 
 
-def until(wanted: Callable[[], object]) -> None:
-    """Wait until *wanted* holds."""
+def until(condition: Callable[[], object]) -> None:
+    """Wait until *condition* returns true."""
     end = time.monotonic() + 60
-    while not wanted():
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
 
 
 @contextmanager
-def working(rec: LocalRecollect, *, poll_s: float = 0.01) -> Iterator[Background]:
+def working(rec: LocalRecollect, *, poll_s: float = 0.01) -> Iterator[BackgroundWorker]:
     """Have a worker inside the block."""
-    background = Background(rec, poll_s=poll_s)
+    background = BackgroundWorker(rec, poll_s=poll_s)
     background.start()
     try:
         yield background
@@ -42,7 +47,7 @@ def working(rec: LocalRecollect, *, poll_s: float = 0.01) -> Iterator[Background
         background.stop()
 
 
-def idle(background: Background) -> bool:
+def idle(background: BackgroundWorker) -> bool:
     return background.state is BackgroundState.IDLE
 
 
@@ -51,10 +56,14 @@ def test_it_works_off_jobs_and_embeds_what_waits(rec: LocalRecollect) -> None:
     event = rec.capture_session(SAID)
 
     with working(rec):
-        until(lambda: rec.captures.get(event.id).state == "done" and not rec.engine.pulse().waiting)
+        until(
+            lambda: (
+                rec.captures.get(event.id).state == "done" and not rec.engine.check_health().waiting
+            )
+        )
 
     assert rec.jobs.list() == []
-    assert rec.engine.pulse().dimension == 64
+    assert rec.engine.check_health().dimension == 64
 
 
 def test_it_is_woken_at_once(rec: LocalRecollect) -> None:
@@ -62,7 +71,7 @@ def test_it_is_woken_at_once(rec: LocalRecollect) -> None:
         until(lambda: idle(background))
         rec.ingest("Answers should be short.")
         background.wake()
-        until(lambda: not rec.engine.pulse().waiting)
+        until(lambda: not rec.engine.check_health().waiting)
 
 
 def test_it_prunes_the_log_in_more_than_one_batch(path: Path) -> None:
@@ -80,11 +89,11 @@ def test_it_looks_by_itself_too(rec: LocalRecollect) -> None:
     with working(rec) as background:
         until(lambda: idle(background))
         rec.ingest("Answers should be short.")
-        until(lambda: not rec.engine.pulse().waiting)
+        until(lambda: not rec.engine.check_health().waiting)
 
 
 def test_stopping_twice_is_stopping_once_and_before_the_start_is_fine(rec: LocalRecollect) -> None:
-    background = Background(rec)
+    background = BackgroundWorker(rec)
 
     background.stop()
     background.start()
@@ -170,7 +179,9 @@ def failing_queue(
 def test_an_error_is_remembered_and_tried_again(
     path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
 ) -> None:
-    monkeypatch.setattr("recollect.app.background.FIRST_REST_S", 3.0)  # time to see it rest
+    monkeypatch.setattr(
+        "recollect.app.background_worker.FIRST_BACKOFF_S", 3.0
+    )  # time to see it rest
     with failing_queue(path, monkeypatch, [error]) as rec, working(rec) as background:
         until(lambda: background.state is BackgroundState.RESTING)
         assert background.last_error == message
@@ -181,13 +192,13 @@ def test_an_error_is_remembered_and_tried_again(
 def test_stopping_does_not_wait_for_a_rest_to_end(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.app.background.FIRST_REST_S", MOST_REST_S)
+    monkeypatch.setattr("recollect.app.background_worker.FIRST_BACKOFF_S", MAX_BACKOFF_S)
     failures: list[Exception] = [StoreBusy("somebody writes")] * 100
     with failing_queue(path, monkeypatch, failures) as rec, working(rec) as background:
         until(lambda: background.state is BackgroundState.RESTING)
         begun = time.monotonic()
 
-    assert time.monotonic() - begun < MOST_REST_S / 2
+    assert time.monotonic() - begun < MAX_BACKOFF_S / 2
 
 
 def test_stopping_finishes_the_present_step_and_begins_no_other(path: Path) -> None:
@@ -203,7 +214,7 @@ def test_stopping_finishes_the_present_step_and_begins_no_other(path: Path) -> N
     with open_memory(path, embedder=BlockingAfterWarmUp()) as rec:
         for number in range(100):
             rec.ingest(f"Fact number {number}.")
-        background = Background(rec)
+        background = BackgroundWorker(rec)
         background.start()
         assert begun.wait(60)
         stopping = threading.Thread(target=background.stop)
@@ -213,12 +224,12 @@ def test_stopping_finishes_the_present_step_and_begins_no_other(path: Path) -> N
         stopping.join(60)
 
         assert not stopping.is_alive()
-        assert 0 < rec.engine.pulse().waiting < 100
+        assert 0 < rec.engine.check_health().waiting < 100
 
 
 def test_a_store_that_is_closed_under_it_ends_it(path: Path) -> None:
     rec = open_memory(path, words_only=True)
-    background = Background(rec, poll_s=0.01)
+    background = BackgroundWorker(rec, poll_s=0.01)
     background.start()
 
     rec.close()
@@ -228,5 +239,5 @@ def test_a_store_that_is_closed_under_it_ends_it(path: Path) -> None:
 
 
 def test_rests_grow_longer_up_to_a_limit() -> None:
-    assert [rest_s(failures) for failures in (1, 2, 3)] == [1.0, 2.0, 4.0]
-    assert rest_s(6) == rest_s(100_000) == MOST_REST_S
+    assert [backoff_s(failures) for failures in (1, 2, 3)] == [1.0, 2.0, 4.0]
+    assert backoff_s(6) == backoff_s(100_000) == MAX_BACKOFF_S

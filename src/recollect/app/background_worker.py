@@ -1,0 +1,134 @@
+"""
+The background thread of a server: it runs jobs, embeds pending items and prunes the retrieval log.
+
+It polls once a second, and at once after `wake`. One job, one batch of items and one batch of old
+retrievals alternate, so that none delays the others; the thread can be stopped between two steps.
+After an error, for example if the store is busy, it retries with exponential backoff.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from enum import StrEnum
+
+from recollect.app.local_recollect import LocalRecollect
+from recollect.errors import RecollectError, StoreClosed
+
+POLL_S = 1.0
+FIRST_BACKOFF_S = 1.0  # after a failure; doubled with each further one
+MAX_BACKOFF_S = 30.0
+
+log = logging.getLogger(__name__)
+
+
+class BackgroundState(StrEnum):
+    """The state of the thread."""
+
+    STOPPED = "stopped"
+    WARMING = "warming"  # loading the embedder
+    IDLE = "idle"
+    WORKING = "working"
+    RESTING = "resting"  # waiting before the next attempt after a failure
+
+
+def backoff_s(failures: int) -> float:
+    """Return how long to wait after *failures* in a row."""
+    return min(MAX_BACKOFF_S, FIRST_BACKOFF_S * 2.0 ** min(failures - 1, 10))
+
+
+class BackgroundWorker:
+    """Works on one store from `start` to `stop`. Both may be called from any thread."""
+
+    def __init__(self, rec: LocalRecollect, *, poll_s: float = POLL_S) -> None:
+        self._rec = rec
+        self._poll_s = poll_s
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._state = BackgroundState.STOPPED
+        self._failures = 0
+        self._last_error = ""
+
+    @property
+    def state(self) -> BackgroundState:
+        """The state of the thread; stopped if it has ended."""
+        alive = self._thread is not None and self._thread.is_alive()
+        return self._state if alive else BackgroundState.STOPPED
+
+    @property
+    def last_error(self) -> str:
+        """The error of the last attempt, '' if it succeeded."""
+        return self._last_error
+
+    def start(self) -> None:
+        """Start the thread; starting does not wait for the embedder."""
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._run, name="recollect-background", daemon=True
+            )
+            self._thread.start()
+
+    def wake(self) -> None:
+        """Poll now: something was written."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End the thread after its current step; a second call does nothing."""
+        self._stop.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._state = BackgroundState.WARMING
+            self._attempt(self._warm_up)
+            while not self._stop.is_set():
+                self._wake.clear()
+                self._state = BackgroundState.WORKING
+                if self._attempt(self._work):
+                    self._state = BackgroundState.IDLE
+                    self._wake.wait(self._poll_s)
+                else:
+                    self._state = BackgroundState.RESTING
+                    # `wake` does not end this wait: the next attempt would fail too.
+                    self._stop.wait(backoff_s(self._failures))
+        except StoreClosed:
+            log.info("the store was closed; the background thread ends")
+        finally:
+            self._state = BackgroundState.STOPPED
+
+    def _warm_up(self) -> None:
+        self._rec.engine.warm_up()
+
+    def _work(self) -> None:
+        """Work until no job is due and no item is pending."""
+        busy = True
+        while busy and not self._stop.is_set():
+            busy = next(self._rec.engine.run_jobs_in_steps(), None) is not None
+            if not self._stop.is_set():
+                busy = self._rec.engine.embed_batch() > 0 or busy
+            if not self._stop.is_set():
+                busy = self._rec.engine.prune_retrievals() > 0 or busy
+
+    def _attempt(self, step: Callable[[], None]) -> bool:
+        """Call *step*; return whether it succeeded, and record the error if not."""
+        try:
+            step()
+        except StoreClosed:
+            raise
+        except RecollectError as error:
+            self._record_failure(str(error))
+            log.warning("background work failed: %s", error)
+        except Exception as error:  # the thread's boundary: one fault must not end all later work
+            self._record_failure(f"unexpected {type(error).__name__}; the log has it")
+            log.exception("background work failed")
+        else:
+            self._failures = 0
+            self._last_error = ""
+            return True
+        return False
+
+    def _record_failure(self, message: str) -> None:
+        self._failures += 1
+        self._last_error = message

@@ -1,0 +1,127 @@
+"""
+Names that a reader can guess: each class name exists once, and generic names do not come back.
+
+A variable called `found` or `one` does not say what it holds. A package without an entry in a table
+of limits has no such name; the limits of the others may only fall.
+"""
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TREES = ("src", "tests", "benchmarks")
+
+BANNED_CLASSES = frozenset(
+    "Answering Asked Asking Bar Cast Casting Desk Found Given Held Rival Said Shelf Standing Talk"
+    " Told Twins Waiting Way Wish".split()
+)
+BANNED_VARIABLES = frozenset(
+    "asked found given held kept known made meant one said shown taken told wanted".split()
+)
+BANNED_FUNCTIONS = BANNED_VARIABLES | {"checked", "named", "settled"}
+
+FUNCTION_LIMITS: Mapping[str, int] = {}
+VARIABLE_LIMITS: Mapping[str, int] = {}
+
+
+class NamedNode(NamedTuple):
+    """A node of the code that defines a name."""
+
+    package: str
+    place: str
+    kind: str  # class, function or variable
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.kind} {self.name}"
+
+
+def test_every_class_name_exists_once() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for node in named_nodes():
+        if node.kind == "class":
+            places[node.name].append(node.place)
+
+    repeated = [f"{name}: {', '.join(at)}" for name, at in places.items() if len(at) > 1]
+
+    assert not repeated, "class names that exist more than once:\n" + "\n".join(repeated)
+
+
+def test_no_class_has_a_banned_name() -> None:
+    check_limits({}, [node for node in named_nodes() if node.name.strip("_") in BANNED_CLASSES])
+
+
+def test_functions_are_not_named_by_a_bare_participle() -> None:
+    check_limits(FUNCTION_LIMITS, _offenders("function", BANNED_FUNCTIONS))
+
+
+def test_variables_and_parameters_say_what_they_hold() -> None:
+    check_limits(VARIABLE_LIMITS, _offenders("variable", BANNED_VARIABLES))
+
+
+def check_limits(limits: Mapping[str, int], offenders: Sequence[NamedNode]) -> None:
+    """Fail if a package has more offenders than its limit, or fewer: then the limit must fall."""
+    counts = Counter(node.package for node in offenders)
+    above = [str(node) for node in offenders if counts[node.package] > limits.get(node.package, 0)]
+    if above:
+        pytest.fail("generic names; give the thing its name:\n" + "\n".join(above))
+    below = {name: counts[name] for name, limit in limits.items() if counts[name] < limit}
+    assert not below, f"fewer generic names than the limits in {__name__}; lower them: {below}"
+
+
+def _offenders(kind: str, banned: frozenset[str]) -> list[NamedNode]:
+    """Return the names of *kind* in the shipped code and the benchmarks that are banned."""
+    return [
+        node
+        for node in named_nodes()
+        if node.kind == kind and node.package != "tests" and node.name.strip("_") in banned
+    ]
+
+
+@cache
+def named_nodes() -> Sequence[NamedNode]:
+    """Return every class, function, variable and parameter. Fields of classes are left out."""
+    nodes = []
+    for path in (path for tree in TREES for path in sorted((ROOT / tree).rglob("*.py"))):
+        relative = path.relative_to(ROOT)
+        package = _package(relative)
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        fields = {
+            id(statement.target)
+            for node in ast.walk(module)
+            if isinstance(node, ast.ClassDef)
+            for statement in node.body
+            if isinstance(statement, ast.AnnAssign)
+        }
+        for node in ast.walk(module):
+            if id(node) not in fields and (kind_and_name := _definition(node)):
+                place = f"{relative}:{getattr(node, 'lineno', 0)}"
+                nodes.append(NamedNode(package, place, *kind_and_name))
+    return nodes
+
+
+def _definition(node: ast.AST) -> tuple[str, str] | None:
+    """Return the kind and the name that *node* defines, if it defines one."""
+    match node:
+        case ast.ClassDef(name=name):
+            return "class", name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return "function", name
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return "variable", name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return "variable", name
+    return None
+
+
+def _package(path: Path) -> str:
+    """Return `service` for src/recollect/service/write.py, `benchmarks` for benchmarks/speed.py."""
+    if path.parts[0] != "src":
+        return path.parts[0]
+    return path.parts[2] if len(path.parts) > 3 else "recollect"
