@@ -102,7 +102,7 @@ def readme_table() -> str:
         ),
         (
             "An unrelated question returns nothing",
-            f"{cell('refusals', '', 'questions', 'get nothing', half='both')} %",
+            f"{cell('refusals', '', 'questions', 'return nothing', 'get nothing', half='both')} %",
             "",
             "refusals",
         ),
@@ -176,8 +176,17 @@ def figures_page() -> str:
         "questions lose by the threshold. File: `refusals.md`.\n\n",
         "| unrelated questions | return nothing | R@5 lost |\n|---|---|---|\n",
         f"| {cell('refusals', '', 'questions', 'unrelated', half='both')} "
-        f"| {cell('refusals', '', 'questions', 'get nothing', half='both')} "
+        f"| {cell('refusals', '', 'questions', 'return nothing', 'get nothing', half='both')} "
         f"| {cell('refusals', '', 'questions', 'R@5 lost', half='both')} |\n",
+        "\n## What each part of retrieval contributes\n\n",
+        "The first row is the whole pipeline, with its two halves of questions (choose / confirm); "
+        "each other row is the difference in points with one part left out. For *stale above* less "
+        "is better. File: `ablation.md`.\n\n",
+        *_copy("ablation"),
+        "\n## Large stores\n\n",
+        "Milliseconds of a message search, p50 and p95. File: `scale.md`.\n\n",
+        "| messages | project | p50 | p95 |\n|---|---|---|---|\n",
+        *_scale_rows(),
         "\n## Hooks of coding agents\n\n",
         "Milliseconds for the whole process, with 100,000 memories. File: `hooks.md`.\n\n",
         "| hook | p50 | p95 |\n|---|---|---|\n",
@@ -205,6 +214,29 @@ def _speed_rows() -> Iterator[str]:
             systems = ("recollect", "recollect-words", "chromadb", "fts5")
             cells = " | ".join(_speed(row, system, size) for system in systems)
             yield f"| {label} | {size} | {cells} |\n"
+
+
+def _copy(file: str) -> Iterator[str]:
+    """Yield the first table of a results file as it is."""
+    table = tables(file)[0]
+    for row in (table.columns, ("---",) * len(table.columns), *table.rows):
+        yield f"| {' | '.join(row)} |\n"
+
+
+def _scale_rows() -> Iterator[str]:
+    for size in ("10,000", "100,000", "1,000,000"):
+        for project in ("ordinary project", "large project"):
+            # Messages come before memories and before the other systems.
+            label = next(
+                row[0]
+                for table in tables("scale")
+                for row in table.rows
+                if table.heading == f"{size} messages" and row[0].endswith(project)
+            )
+            times = [
+                cell("scale", f"{size} messages", label, name) for name in ("p50 ms", "p95 ms")
+            ]
+            yield f"| {size} | {project} | {' | '.join(times)} |\n"
 
 
 def _hook_rows() -> Iterator[str]:
@@ -257,16 +289,16 @@ def _killed(column: str) -> int:
     return sum(int(row[index].replace(",", "")) for row in table.rows)
 
 
-def cell(file: str, heading: str, row: str, column: str, *, half: str = "") -> str:
-    """Return the first cell below *heading* in *row* (and *half*) and *column*."""
+def cell(file: str, heading: str, row: str, *columns: str, half: str = "") -> str:
+    """Return the first cell below *heading* in *row* (and *half*) and one of *columns*."""
     for table in tables(file):
-        if heading in table.heading and column in table.columns:
-            for cells in table.rows:
-                if cells[0] == row and (not half or cells[1] == half):
-                    return cells[table.columns.index(column)]
-    raise FigureMissing(
-        f"{file}.md has no table below {heading!r} with row {row!r}, column {column!r}"
-    )
+        for column in columns:
+            if heading in table.heading and column in table.columns:
+                for cells in table.rows:
+                    if cells[0] == row and (not half or cells[1] == half):
+                        return cells[table.columns.index(column)]
+    place = f"below {heading!r} with row {row!r}, column {' or '.join(columns)!r}"
+    raise FigureMissing(f"{file}.md has no table {place}")
 
 
 @cache

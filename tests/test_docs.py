@@ -29,11 +29,11 @@ from vendor_server import VendorServer
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TEST_LINE = "pip install -q -r constraints.txt && pip install -q --no-deps -e . && pytest -n auto"
-# Decisions and the log are history: they keep the words of their time.
+# Decisions and the log are history, figures copy the results: they keep the words of their time.
 PLAIN_PAGES = [
     path
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-    if path.parent.name not in ("adr", "reference") and path.name != "log.md"
+    if path.parent.name not in ("adr", "reference") and path.name not in ("log.md", "figures.md")
 ]
 
 
