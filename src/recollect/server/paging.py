@@ -17,7 +17,7 @@ from recollect.wire.request import VerbRequest
 MAX_LIMIT = 1_000
 MAX_OFFSET = 2**53
 _NUMBER = re.compile(r"[0-9]{1,16}")  # MAX_OFFSET has 16 digits
-_SCHEMA = {
+_SCHEMA: dict[str, dict[str, Any]] = {
     "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
     "offset": {"type": "integer", "minimum": 0, "maximum": MAX_OFFSET, "default": 0},
 }
@@ -25,14 +25,13 @@ _SCHEMA = {
 
 @dataclass(frozen=True)
 class Paging:
-    """The fields of the verb's request, and which part of its list is the page."""
+    """A request whose list contains the page, and which part of the list is the page."""
 
-    fields: Mapping[str, Any]
-    schema: Mapping[str, Any]  # of the parameters the server adds
+    request: VerbRequest[Any]
     start: int = 0
     end: int | None = None  # None: the verb itself returns just the page
     next_offset: int | None = None  # if the page is full
-    limit: int | None = None
+    limit: int | None = None  # of the verb
 
     def page(self, items: list[Any]) -> tuple[list[Any], int | None]:
         """Return the page and the offset of the next one, None at the end."""
@@ -43,31 +42,37 @@ class Paging:
         return items[self.start : self.end], self.next_offset if more else None
 
 
-def paging_of(request_class: type[VerbRequest[Any]], query: Mapping[str, Any]) -> Paging:
-    """Return how the list of a verb is cut into pages."""
+def added_parameters(request_class: type[VerbRequest[Any]]) -> dict[str, dict[str, Any]]:
+    """Return the schemas of the query parameters that the server adds to those of a list verb."""
     names = request_class.model_fields
-    if "start" in names:  # positions of its own
-        return Paging(query, {})
-    has_limit, has_offset = "limit" in names, "offset" in names
-    schema = {name: value for name, value in _SCHEMA.items() if name not in names}
-    offset = _whole_number("offset", query.get("offset", 0), least=0, most=MAX_OFFSET)
-    default = names["limit"].default if has_limit else MAX_LIMIT
-    limit = _whole_number("limit", query.get("limit", default), least=1, most=MAX_LIMIT)
-    rest = {name: value for name, value in query.items() if name not in ("limit", "offset")}
-    if has_limit and has_offset:
-        fields = {**rest, "limit": limit, "offset": offset}
-        return Paging(fields, schema, next_offset=offset + limit, limit=limit)
-    end = offset + limit
-    if not has_limit:
-        return Paging(rest, schema, start=offset, end=end, next_offset=end)
+    if "start" in names:  # the verb has positions of its own
+        return {}
+    return {name: schema for name, schema in _SCHEMA.items() if name not in names}
+
+
+def paging_of(request_class: type[VerbRequest[Any]], query: Mapping[str, Any]) -> Paging:
+    """Return the request for the page that *query* selects; refuse a page that cannot exist."""
+    added = added_parameters(request_class)
+    fields = {name: value for name, value in query.items() if name not in added}
+    numbers = {name: _whole_number(name, query, schema) for name, schema in added.items()}
+    request: Any = request_class.of(fields, from_query=True)
+    if "start" in request_class.model_fields:
+        return Paging(request)
+    if "offset" in request_class.model_fields:
+        next_offset = request.offset + request.limit
+        return Paging(request, next_offset=next_offset, limit=request.limit)
+    offset = numbers["offset"]
+    if "limit" in numbers:
+        end = offset + numbers["limit"]
+        return Paging(request, start=offset, end=end, next_offset=end)
     # Such a verb returns at most MAX_LIMIT items; beyond that its filters lead further.
+    end = offset + request.limit
     return Paging(
-        {**rest, "limit": min(end, MAX_LIMIT)},
-        schema,
+        request.model_copy(update={"limit": min(end, MAX_LIMIT)}),
         start=offset,
         end=end,
         next_offset=end if end < MAX_LIMIT else None,
-        limit=limit,
+        limit=request.limit,
     )
 
 
@@ -78,8 +83,9 @@ def next_page_link(request: Request, offset: int, limit: Any) -> str:
     return f'<{url.path}?{url.query}>; rel="next"'
 
 
-def _whole_number(name: str, value: Any, *, least: int, most: int) -> int:
-    text = str(value)
+def _whole_number(name: str, query: Mapping[str, Any], schema: Mapping[str, Any]) -> int:
+    text = str(query.get(name, schema["default"]))
+    least, most = schema["minimum"], schema["maximum"]
     number = int(text) if _NUMBER.fullmatch(text) else -1
     if not least <= number <= most:
         raise InvalidInput(f"{name} must be a whole number from {least} to {most}, not {text!r}")

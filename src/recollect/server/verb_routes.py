@@ -22,7 +22,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.server.error_handlers import PROBLEM_RESPONSES
 from recollect.server.idempotency import IdempotentResponses
-from recollect.server.paging import next_page_link, paging_of
+from recollect.server.paging import added_parameters, next_page_link, paging_of
 from recollect.wire import path_segment
 from recollect.wire.file_transfer import FILE_REQUESTS
 from recollect.wire.request import PREFIX, VerbRequest
@@ -100,8 +100,7 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
 
     def _list_page(served: ServedStore, request: Request, fields: dict[str, Any]) -> Response:
         paging = paging_of(request_class, fields)
-        verb_request = request_class.of(paging.fields, from_query=True)
-        items, next_offset = paging.page(served.rec.transport.send(verb_request))
+        items, next_offset = paging.page(served.rec.transport.send(paging.request))
         response = Response(request_class.response_adapter().dump_json(items), media_type=JSON)
         if next_offset is not None:
             response.headers["link"] = next_page_link(request, next_offset, fields.get("limit"))
@@ -170,7 +169,7 @@ def _openapi(request_class: type[VerbRequest[Any]]) -> dict[str, Any]:
         }
         return {"parameters": in_path, **({"requestBody": body} if rest else {})}
     if request_class.is_list():
-        rest = {**paging_of(request_class, {}).schema, **rest}
+        rest = {**added_parameters(request_class), **rest}
     in_query = [
         {"name": name, "in": "query", "required": name in required, "schema": value}
         for name, value in rest.items()
