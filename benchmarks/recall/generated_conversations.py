@@ -122,10 +122,10 @@ def questions(
 ) -> list[AgentQuestion]:
     """Return *count* questions, no two alike, each with a few words of one message."""
 
-    def asked(random: Random, words: str) -> str:
+    def phrase(random: Random, words: str) -> str:
         return f"{random.choice(_OPENINGS)} {words}?"
 
-    return _distinct_questions(past, agent, count, seed, asked)
+    return _distinct_questions(past, agent, count, seed, phrase)
 
 
 def time_questions(
@@ -133,10 +133,10 @@ def time_questions(
 ) -> list[AgentQuestion]:
     """Return questions that name a time, and something to look for."""
 
-    def asked(random: Random, words: str) -> str:
+    def phrase(random: Random, words: str) -> str:
         return random.choice(_TIMES).format(random.choice(_WHEN), words)
 
-    return _distinct_questions(past, agent, count, seed, asked)
+    return _distinct_questions(past, agent, count, seed, phrase)
 
 
 def only_time_questions(agent: str) -> list[AgentQuestion]:

@@ -51,7 +51,7 @@ def main() -> int:
     for piece, owner, attribute in PIECES:
         spans.watch(piece, owner, attribute)
 
-    def made(memory: Any, settings: Settings) -> Any:
+    def timed_app(memory: Any, settings: Settings) -> Any:
         app = web_app(memory, settings)
         app.add_middleware(_RequestTimer, whole=whole)
         return app
@@ -59,7 +59,7 @@ def main() -> int:
     serve(
         Settings(db=db, port=0, requests_per_second=0),
         on_start=lambda serving: print(json.dumps({"url": serving.url}), flush=True),
-        make_app=made,
+        make_app=timed_app,
     )
     out.write_text(json.dumps({"pieces": spans.requests, "whole": whole}), encoding="utf-8")
     return 0
