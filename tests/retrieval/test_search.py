@@ -288,7 +288,7 @@ def test_a_program_that_forgets_to_close_ends_cleanly(path: Path) -> None:
         "from pathlib import Path\n"
         "from support import open_memory\n"
         "memory = open_memory(Path(sys.argv[1]))\n"
-        "memory.ingest_many([{'content': f'note {n}'} for n in range(3000)])\n"
+        "memory.memories.ingest_many([{'content': f'note {n}'} for n in range(3000)])\n"
         "print(len(memory.search('note 2999')))\n"
     )
 

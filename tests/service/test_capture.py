@@ -310,12 +310,12 @@ def test_the_same_material_is_recognised_before_and_after_it_was_read(
 
 
 def test_for_another_owner_it_is_a_new_event_over_the_same_source(rec: LocalRecollect) -> None:
-    memory = rec.capture_session(TALK, project="site")
+    event = rec.capture_session(TALK, project="site")
     other = rec.capture_session(TALK, project="shop")
     rec.drain()
 
-    assert other.id != memory.id
-    assert other.source_id == memory.source_id
+    assert other.id != event.id
+    assert other.source_id == event.source_id
     assert rec.maintenance.status().counts["sources"] == 1
     for project in ("site", "shop"):
         [candidate] = candidates(rec, project=project, types=["project"], everywhere=False)
@@ -504,10 +504,10 @@ def watch(event, args):
     if event in ("open", "os.listdir", "os.scandir"):
         opened.append(str(args[0]))
 
-with LocalRecollect(Settings(db=f"{folder}/memory.db", embedding_backend="none")) as memory:
+with LocalRecollect(Settings(db=f"{folder}/memory.db", embedding_backend="none")) as rec:
     sys.addaudithook(watch)
-    memory.capture_file(Path(folder) / name)
-    memory.drain()
+    rec.captures.add_file(Path(folder) / name)
+    rec.drain()
 for path in opened:
     if path.startswith(folder):
         print(path)

@@ -244,37 +244,35 @@ MORE = f"We use pnpm for all builds on {WORD}."
 def test_the_quotes_a_merge_copied_do_not_keep_the_words(
     words_only: LocalRecollect, path: Path, order: tuple[str, str]
 ) -> None:
-    memory = words_only
     for text, session in zip(order, ("monday", "tuesday"), strict=True):
-        capture_text(memory, f"{HELLO} It is {session}. {text}", session)
-    merged = with_word(memory, kind="project")
-    [less] = [one for one in every(memory) if one.content == OTHER]
+        capture_text(words_only, f"{HELLO} It is {session}. {text}", session)
+    merged = with_word(words_only, kind="project")
+    [less] = [memory for memory in every(words_only) if memory.content == OTHER]
     quotes = {piece.quote for piece in merged.evidence}
 
-    receipt = memory.forget(merged.id)
+    receipt = words_only.forget(merged.id)
 
     assert quotes == {OTHER, MORE}
     assert traces(path, WORD) == []
     assert in_files(path, WORD) == []
     assert any(less.id in kept and "says much the same" in kept for kept in receipt.kept)
-    assert memory.memories.get(less.id).evidence[0].quote == OTHER
-    assert quotes_stand(memory)
+    assert words_only.memories.get(less.id).evidence[0].quote == OTHER
+    assert quotes_stand(words_only)
 
-    memory.forget(less.id)
+    words_only.forget(less.id)
 
     assert traces(path, "pnpm") == []
-    assert memory.maintenance.verify().ok
+    assert words_only.maintenance.verify().ok
 
 
 def test_the_record_of_what_was_merged_into_it_does_not_name_it_any_more(
     words_only: LocalRecollect, path: Path
 ) -> None:
-    memory = words_only
-    capture_text(memory, f"{HELLO} {OTHER}", "monday")
-    capture_text(memory, f"{HELLO} {MORE}", "tuesday")
-    merged = with_word(memory, kind="project")
+    capture_text(words_only, f"{HELLO} {OTHER}", "monday")
+    capture_text(words_only, f"{HELLO} {MORE}", "tuesday")
+    merged = with_word(words_only, kind="project")
 
-    memory.forget(merged.id)
+    words_only.forget(merged.id)
 
     assert traces(path, merged.id) == []
 
@@ -282,17 +280,16 @@ def test_the_record_of_what_was_merged_into_it_does_not_name_it_any_more(
 def test_forgetting_one_that_was_merged_away_keeps_what_took_it_in(
     words_only: LocalRecollect,
 ) -> None:
-    memory = words_only
-    capture_text(memory, f"{HELLO} {OTHER}", "monday")
-    capture_text(memory, f"{HELLO} It is tuesday. {MORE}", "tuesday")
-    merged = with_word(memory, kind="project")
-    [less] = [one for one in every(memory) if one.content == OTHER]
+    capture_text(words_only, f"{HELLO} {OTHER}", "monday")
+    capture_text(words_only, f"{HELLO} It is tuesday. {MORE}", "tuesday")
+    merged = with_word(words_only, kind="project")
+    [less] = [memory for memory in every(words_only) if memory.content == OTHER]
 
-    receipt = memory.forget(less.id)
+    receipt = words_only.forget(less.id)
 
     assert merged.id in " ".join(receipt.kept)
-    assert memory.memories.get(merged.id).evidence == merged.evidence
-    assert quotes_stand(memory)
+    assert words_only.memories.get(merged.id).evidence == merged.evidence
+    assert quotes_stand(words_only)
 
 
 # ── it does not come back ───────────────────────────────────────────────────────────────────────

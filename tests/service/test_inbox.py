@@ -212,11 +212,11 @@ def test_undo_of_several_leaves_none_of_them_filed_away(rec: LocalRecollect) -> 
 def test_the_duplicates_of_each_are_listed(rec: LocalRecollect) -> None:
     candidate, duplicate, other = add_candidates(rec, ATLAS, NIGHTLY, PORT)
 
-    options = [
+    duplicates = [
         [memory.id for memory in rec.engine.duplicates_of(each.id)]
         for each in (candidate, duplicate, other)
     ]
-    assert options == [[duplicate.id], [candidate.id], []]
+    assert duplicates == [[duplicate.id], [candidate.id], []]
 
 
 def test_undo_leaves_a_duplicate_that_was_decided_since(rec: LocalRecollect) -> None:

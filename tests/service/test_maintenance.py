@@ -42,7 +42,7 @@ def capture_text(rec: LocalRecollect, text: str, session: str) -> None:
     rec.drain()
 
 
-# ── duplicates ───────────────────────────────────────────────────────────────────────────────────────
+# ── duplicates ────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_two_active_memories_that_say_the_same_are_pointed_out_once_and_left_alone(

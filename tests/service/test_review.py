@@ -288,7 +288,7 @@ def test_ids_that_are_none_are_refused(rec: LocalRecollect, verb: str, value: An
         attrgetter(verb)(rec)(value)
 
 
-# ── conflicts ──────────────────────────────────────────────────────────────────────────────────────
+# ── conflicts ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_promoting_leaves_the_contradicted_memory_and_shows_the_conflict(
@@ -378,17 +378,18 @@ def test_undoing_a_later_change_leaves_the_replaced_memory_superseded(
 def test_undoing_a_promotion_does_not_bring_back_what_was_merged_before_it(
     words_only: LocalRecollect,
 ) -> None:
-    memory = words_only
-    capture_text(memory, "We use pnpm for builds.", "monday")
-    [less] = candidates(memory)
-    capture_text(memory, "We use pnpm for all builds on linux.", "tuesday")
-    [more] = memory.memories.list(project="site", types=["project"], statuses=["inbox", "active"])
-    assert memory.memories.get(less.id).status is Status.SUPERSEDED
+    capture_text(words_only, "We use pnpm for builds.", "monday")
+    [less] = candidates(words_only)
+    capture_text(words_only, "We use pnpm for all builds on linux.", "tuesday")
+    [more] = words_only.memories.list(
+        project="site", types=["project"], statuses=["inbox", "active"]
+    )
+    assert words_only.memories.get(less.id).status is Status.SUPERSEDED
     assert more.status is Status.ACTIVE  # said in two sessions
 
-    memory.undo(more.id)
+    words_only.undo(more.id)
 
-    assert [one.id for one in candidates(memory)] == [more.id]
+    assert [memory.id for memory in candidates(words_only)] == [more.id]
 
 
 def test_a_reason_that_reads_like_a_replacement_brings_nothing_back(

@@ -105,11 +105,10 @@ class EngineControl:
         options = import_history.import_options(
             source,
             [expand_home(str(Path(path))) for path in paths],
+            UserEnvironment(Path.home(), os.environ),
             since=since,
             project=place,
             limit=limit,
             dry_run=dry_run,
         )
-        machine = UserEnvironment(Path.home(), os.environ)
-        import_history.import_roots(options, machine)  # refuse wrong options before the first step
-        return import_history.import_in_steps(self._services, options, machine)
+        return import_history.import_in_steps(self._services, options)

@@ -42,7 +42,10 @@ class HealthSnapshot:
 
 
 def health_router(
-    rec: LocalRecollect, background: BackgroundWorker, *, clock: Callable[[], float] = time.monotonic
+    rec: LocalRecollect,
+    background: BackgroundWorker,
+    *,
+    clock: Callable[[], float] = time.monotonic,
 ) -> APIRouter:
     """Return the router with `GET /health`. *clock* returns seconds."""
     router = APIRouter(tags=["health"])

@@ -175,9 +175,7 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
             agent = _known(rec, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
             block = _known_block(rec, agent, label)
-            block = rec.blocks.set(
-                None, block, body.value, expected_version=body.expected_version
-            )
+            block = rec.blocks.set(None, block, body.value, expected_version=body.expected_version)
             return BlockResponse.from_block(block, agent)
 
         return _answered(once, idempotency_key, request, body, run)
@@ -196,8 +194,7 @@ def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> 
             conversation=body.conversation,
             history=False,
             message_limit=settings.max_context_messages,
-            budget_tokens=body.budget_tokens
-            - rec.models.count_tokens(FENCE_OVERHEAD, model=model),
+            budget_tokens=body.budget_tokens - rec.models.count_tokens(FENCE_OVERHEAD, model=model),
             model=model,
             form="markdown",
         )
