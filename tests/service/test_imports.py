@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import client_session_files
 from client_session_files import SQLITE, TABS
 from conftest import DATA
 from recollect import InvalidInput, LocalRecollect, Status
@@ -39,37 +40,60 @@ def rec(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
         yield opened
 
 
-def brought(rec: LocalRecollect, source: str, *paths: Path, **how: Any) -> list[ImportStep]:
+def import_and_drain(
+    rec: LocalRecollect, source: str, *paths: Path, **options: Any
+) -> list[ImportStep]:
     """Import, work the queue off, and return what became of each file."""
-    steps = list(rec.engine.import_history_in_steps(source, paths, **how))
+    steps = list(rec.engine.import_history_in_steps(source, paths, **options))
     rec.drain()
     return [step for step in steps if step.outcome is not None]
 
 
-def contents(rec: LocalRecollect, **asked: Any) -> list[str]:
-    found = candidates(rec, limit=1_000, **asked)
-    return sorted(one.content for one in found if one.type != "episode")
+def contents(rec: LocalRecollect, **filters: Any) -> list[str]:
+    memories = candidates(rec, limit=1_000, **filters)
+    return sorted(memory.content for memory in memories if memory.type != "episode")
 
 
 def everything(rec: LocalRecollect) -> list[tuple[str, str, str]]:
-    found = rec.memories.list(everywhere=True, statuses=[one.value for one in Status], limit=1_000)
-    return sorted((one.content, one.status.value, one.type.value) for one in found)
+    statuses = [status.value for status in Status]
+    memories = rec.memories.list(everywhere=True, statuses=statuses, limit=1_000)
+    return sorted((memory.content, memory.status.value, memory.type.value) for memory in memories)
 
 
 # ── each source ─────────────────────────────────────────────────────────────────────────────────
 
 Write = Callable[[Path], tuple[Path, ...]]
 SOURCES: dict[str, tuple[Write, list[str]]] = {
-    "claude-code": (lambda home: (client_session_files.write_claude_code_session(home, "s1", TABS),)[:0], [TABS]),
-    "codex": (lambda home: (client_session_files.write_codex_session(home, "s1", TABS),)[:0], [TABS]),
-    "gemini-cli": (lambda home: (client_session_files.write_gemini_session(home, "s1", TABS),)[:0], [TABS]),
-    "cursor": (lambda home: (client_session_files.write_cursor_session(home, "s1", TABS),)[:0], [TABS]),
+    "claude-code": (
+        lambda home: (client_session_files.write_claude_code_session(home, "s1", TABS),)[:0],
+        [TABS],
+    ),
+    "codex": (
+        lambda home: (client_session_files.write_codex_session(home, "s1", TABS),)[:0],
+        [TABS],
+    ),
+    "gemini-cli": (
+        lambda home: (client_session_files.write_gemini_session(home, "s1", TABS),)[:0],
+        [TABS],
+    ),
+    "cursor": (
+        lambda home: (client_session_files.write_cursor_session(home, "s1", TABS),)[:0],
+        [TABS],
+    ),
     "chatgpt": (
-        lambda home: (client_session_files.write_export_zip(home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)]),),
+        lambda home: (
+            client_session_files.write_export_zip(
+                home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)]
+            ),
+        ),
         [TABS],
     ),
     "claude-ai": (
-        lambda home: (client_session_files.write_export_zip(home / "e.zip", [client_session_files.claude_ai_conversation("c", TABS)]),),
+        lambda home: (
+            client_session_files.write_export_zip(
+                home / "e.zip", [client_session_files.claude_ai_conversation("c", TABS)]
+            ),
+        ),
         [TABS],
     ),
     "mcp-memory": (
@@ -85,9 +109,9 @@ def test_each_source_comes_in_once_and_waits_in_the_inbox(
 ) -> None:
     write, said = SOURCES[source]
     paths = write(home)
-    first = brought(rec, source, *paths)
+    first = import_and_drain(rec, source, *paths)
     found = everything(rec)
-    again = brought(rec, source, *paths)
+    again = import_and_drain(rec, source, *paths)
 
     assert [step.outcome for step in first] == [FileOutcome.TAKEN]
     assert first[0].conversations == 1
@@ -98,8 +122,12 @@ def test_each_source_comes_in_once_and_waits_in_the_inbox(
     assert rec.maintenance.verify().ok
 
 
-def test_what_claude_was_told_to_remember_comes_in_as_notes(rec: LocalRecollect, home: Path) -> None:
-    client_session_files.write_claude_code_session(home, "s1", "Hello there, good morning to you.", cwd="/srv/shop")
+def test_what_claude_was_told_to_remember_comes_in_as_notes(
+    rec: LocalRecollect, home: Path
+) -> None:
+    client_session_files.write_claude_code_session(
+        home, "s1", "Hello there, good morning to you.", cwd="/srv/shop"
+    )
     config = home / ".claude"
     (config / "CLAUDE.md").write_text("# Me\n\n- I prefer short answers.\n@other.md\n")
     auto = config / "projects" / "-srv-shop" / "memory"
@@ -107,8 +135,8 @@ def test_what_claude_was_told_to_remember_comes_in_as_notes(rec: LocalRecollect,
     (auto / "build.md").write_text(
         "---\nname: build\ndescription: how\ntype: project\n---\nThe shop is built with pnpm.\n"
     )
-    [taken, other] = brought(rec, "claude-memory")
-    project = [one.name for one in rec.projects.list()]
+    [taken, other] = import_and_drain(rec, "claude-memory")
+    project = [project.name for project in rec.projects.list()]
 
     assert {taken.outcome, other.outcome} == {FileOutcome.TAKEN}
     assert contents(rec) == ["I prefer short answers.", "The shop is built with pnpm."]
@@ -128,7 +156,7 @@ def test_the_memory_tools_folder_is_read_whole_and_goes_where_it_is_told(
     (notes / "work" / "deploys.md").write_text("Deploys happen on Fridays.\n")
     (notes / ".hidden.md").write_text("Nobody reads this sentence.\n")
     os.symlink(notes, notes / "round")
-    steps = brought(rec, "claude-memory", notes, project="site")
+    steps = import_and_drain(rec, "claude-memory", notes, project="site")
 
     assert [Path(step.path).name for step in steps] == ["deploys.md"]
     assert contents(rec, project="site", everywhere=False) == ["Deploys happen on Fridays."]
@@ -138,10 +166,12 @@ def test_the_memory_tools_folder_is_read_whole_and_goes_where_it_is_told(
 def test_a_gemini_session_of_an_unknown_folder_stays_in_a_project_of_its_own(
     rec: LocalRecollect, home: Path
 ) -> None:
-    client_session_files.write_gemini_session(home, "s1", "The staging server listens on port 8080.", root="")
-    brought(rec, "gemini-cli")
+    client_session_files.write_gemini_session(
+        home, "s1", "The staging server listens on port 8080.", root=""
+    )
+    import_and_drain(rec, "gemini-cli")
 
-    assert [one.name for one in rec.projects.list()] == ["gemini shop"]
+    assert [project.name for project in rec.projects.list()] == ["gemini shop"]
     assert contents(rec, project="other", everywhere=False) == []
 
 
@@ -149,16 +179,18 @@ def test_a_folder_of_cursor_is_found_on_this_disk(rec: LocalRecollect, home: Pat
     held_in = home / "my.code" / "web-shop"
     held_in.mkdir(parents=True)
     slug = str(held_in).strip("/").replace("/", "-").replace(".", "-")
-    client_session_files.write_cursor_session(home, "s1", "The staging server listens on port 8080.", slug=slug)
-    brought(rec, "cursor")
+    client_session_files.write_cursor_session(
+        home, "s1", "The staging server listens on port 8080.", slug=slug
+    )
+    import_and_drain(rec, "cursor")
 
-    assert [one.name for one in rec.projects.list()] == ["web-shop"]
+    assert [project.name for project in rec.projects.list()] == ["web-shop"]
 
 
 def test_an_unknown_source_and_an_export_without_a_path_are_refused(rec: LocalRecollect) -> None:
     with pytest.raises(InvalidInput, match="nothing to import from 'myspace'; use claude-code"):
         rec.engine.import_history_in_steps("myspace")
-    with pytest.raises(InvalidInput, match="lies where it was downloaded to; name its path"):
+    with pytest.raises(InvalidInput, match="name the path of the downloaded export of chatgpt"):
         rec.engine.import_history_in_steps("chatgpt")
     with pytest.raises(InvalidInput, match="limit"):
         rec.engine.import_history_in_steps("codex", limit=0)
@@ -178,9 +210,9 @@ def test_samples_of_real_programs_come_in(
     rec: LocalRecollect, home: Path, source: str, place: str
 ) -> None:
     paths = sorted(SAMPLES.glob(place))
-    steps = brought(rec, source, *paths)
+    steps = import_and_drain(rec, source, *paths)
     once = everything(rec)
-    again = brought(rec, source, *paths)
+    again = import_and_drain(rec, source, *paths)
 
     assert {step.outcome for step in steps} == {FileOutcome.TAKEN}
     assert sum(step.conversations for step in steps) > 0
@@ -194,9 +226,11 @@ def test_samples_of_real_programs_come_in(
 
 def test_a_grown_session_is_taken_in_as_the_longer_one(rec: LocalRecollect, home: Path) -> None:
     client_session_files.write_claude_code_session(home, "s1", TABS)
-    brought(rec, "claude-code")
-    client_session_files.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
-    [step] = brought(rec, "claude-code")
+    import_and_drain(rec, "claude-code")
+    client_session_files.write_claude_code_session(
+        home, "s1", TABS, "My favourite editor is Helix."
+    )
+    [step] = import_and_drain(rec, "claude-code")
 
     assert (step.conversations, step.known) == (1, 0)
     assert contents(rec) == [TABS, "My favourite editor is Helix."]
@@ -206,12 +240,16 @@ def test_a_grown_session_is_taken_in_as_the_longer_one(rec: LocalRecollect, home
     assert len(twice.evidence) == 1  # the same words of the same session
 
 
-def test_an_older_telling_of_a_known_session_brings_nothing(rec: LocalRecollect, home: Path) -> None:
-    whole = client_session_files.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
-    brought(rec, "claude-code")
+def test_an_older_telling_of_a_known_session_brings_nothing(
+    rec: LocalRecollect, home: Path
+) -> None:
+    whole = client_session_files.write_claude_code_session(
+        home, "s1", TABS, "My favourite editor is Helix."
+    )
+    import_and_drain(rec, "claude-code")
     copy = whole.with_name("copy.jsonl")
     copy.write_text("\n".join(whole.read_text().splitlines()[:2]) + "\n")
-    steps = brought(rec, "claude-code")
+    steps = import_and_drain(rec, "claude-code")
 
     assert [(one.outcome, one.conversations, one.known) for one in steps] == [
         (FileOutcome.TAKEN, 0, 1),
@@ -219,12 +257,14 @@ def test_an_older_telling_of_a_known_session_brings_nothing(rec: LocalRecollect,
     ]
 
 
-def test_a_session_that_was_captured_as_it_was_held_is_known(rec: LocalRecollect, home: Path) -> None:
+def test_a_session_that_was_captured_as_it_was_held_is_known(
+    rec: LocalRecollect, home: Path
+) -> None:
     path = client_session_files.write_claude_code_session(home, "s1", TABS)
     rec.captures.add_file(path)
     rec.drain()
     before = everything(rec)
-    [step] = brought(rec, "claude-code")
+    [step] = import_and_drain(rec, "claude-code")
 
     assert (step.conversations, step.known) == (0, 1)
     assert everything(rec) == before
@@ -235,8 +275,10 @@ def test_a_grown_session_takes_nothing_from_what_was_captured_as_it_was_held(
 ) -> None:
     rec.captures.add_file(client_session_files.write_claude_code_session(home, "s1", TABS))
     rec.drain()
-    client_session_files.write_claude_code_session(home, "s1", TABS, "My favourite editor is Helix.")
-    brought(rec, "claude-code")
+    client_session_files.write_claude_code_session(
+        home, "s1", TABS, "My favourite editor is Helix."
+    )
+    import_and_drain(rec, "claude-code")
 
     records = [one for one in everything(rec) if one[2] == "episode"]
     assert sorted(status for _, status, _ in records) == ["active", "archived"]
@@ -246,19 +288,22 @@ def test_an_unchanged_file_is_passed_over_without_being_opened(
     rec: LocalRecollect, home: Path
 ) -> None:
     path = client_session_files.write_claude_code_session(home, "s1", TABS)
-    brought(rec, "claude-code")
+    import_and_drain(rec, "claude-code")
     told = path.stat()
     path.write_bytes(b"x" * told.st_size)  # had it been read, it would be refused
     os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
-    [step] = brought(rec, "claude-code")
+    [step] = import_and_drain(rec, "claude-code")
 
     assert step.outcome is FileOutcome.UNCHANGED
 
 
 def test_a_limit_is_resumed_where_it_ended(rec: LocalRecollect, home: Path) -> None:
-    talks = [client_session_files.chatgpt_conversation(f"c{n}", f"My cat number {n} is called Mo.") for n in "123"]
+    talks = [
+        client_session_files.chatgpt_conversation(f"c{n}", f"My cat number {n} is called Mo.")
+        for n in "123"
+    ]
     export = client_session_files.write_export_zip(home / "e.zip", talks)
-    runs = [brought(rec, "chatgpt", export, limit=2) for _ in range(3)]
+    runs = [import_and_drain(rec, "chatgpt", export, limit=2) for _ in range(3)]
 
     assert [(one.outcome, one.conversations, one.known) for [one] in runs] == [
         (FileOutcome.PARTLY, 2, 0),
@@ -268,9 +313,16 @@ def test_a_limit_is_resumed_where_it_ended(rec: LocalRecollect, home: Path) -> N
 
 
 def test_a_newer_export_brings_only_what_is_new(rec: LocalRecollect, home: Path) -> None:
-    talks = [client_session_files.claude_ai_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in "12"]
-    brought(rec, "claude-ai", client_session_files.write_export_zip(home / "a.zip", talks[:1]))
-    [step] = brought(rec, "claude-ai", client_session_files.write_export_zip(home / "b.zip", talks))
+    talks = [
+        client_session_files.claude_ai_conversation(f"c{n}", f"My cat {n} is called Mo.")
+        for n in "12"
+    ]
+    import_and_drain(
+        rec, "claude-ai", client_session_files.write_export_zip(home / "a.zip", talks[:1])
+    )
+    [step] = import_and_drain(
+        rec, "claude-ai", client_session_files.write_export_zip(home / "b.zip", talks)
+    )
 
     assert (step.conversations, step.known) == (1, 1)
 
@@ -282,14 +334,14 @@ def test_since_leaves_out_what_is_older_and_does_not_count_it_as_taken(
     new = client_session_files.chatgpt_conversation("new", "My cat is called Mo.")
     new["create_time"] = new["mapping"]["n0"]["message"]["create_time"] = 1780000000
     export = client_session_files.write_export_zip(home / "e.zip", [old, new])
-    [first] = brought(rec, "chatgpt", export, since="2026-05-01")
-    [second] = brought(rec, "chatgpt", export)
+    [first] = import_and_drain(rec, "chatgpt", export, since="2026-05-01")
+    [second] = import_and_drain(rec, "chatgpt", export)
 
     assert (first.conversations, first.left_out) == (1, 1)
     assert (second.conversations, second.known) == (1, 1)
     untouched = client_session_files.write_codex_session(home, "s1", TABS)
     os.utime(untouched, (1_700_000_000, 1_700_000_000))
-    [older] = brought(rec, "codex", since="2026-05-01")
+    [older] = import_and_drain(rec, "codex", since="2026-05-01")
     assert older.outcome is FileOutcome.OLDER
 
 
@@ -298,14 +350,14 @@ def test_a_dry_run_says_what_would_come_in_and_stores_nothing(
 ) -> None:
     client_session_files.write_claude_code_session(home, "s1", TABS)
     client_session_files.write_claude_code_session(home, "s2", SQLITE)
-    dry = brought(rec, "claude-code", dry_run=True)
+    dry = import_and_drain(rec, "claude-code", dry_run=True)
 
     assert [(one.outcome, one.conversations) for one in dry] == [(FileOutcome.TAKEN, 1)] * 2
     assert rec.captures.list() == []
     assert rec.projects.list() == []
-    brought(rec, "claude-code", limit=1)
-    dry = brought(rec, "claude-code", dry_run=True)
-    assert [one.outcome for one in dry] == [FileOutcome.UNCHANGED, FileOutcome.TAKEN]
+    import_and_drain(rec, "claude-code", limit=1)
+    dry = import_and_drain(rec, "claude-code", dry_run=True)
+    assert [step.outcome for step in dry] == [FileOutcome.UNCHANGED, FileOutcome.TAKEN]
 
 
 # ── never active ────────────────────────────────────────────────────────────────────────────────
@@ -315,9 +367,13 @@ def test_nothing_imported_becomes_active_however_often_it_was_said(
     rec: LocalRecollect, home: Path
 ) -> None:
     for number in range(4):
-        client_session_files.write_claude_code_session(home, f"s{number}", TABS, SQLITE, f"I live in town number {number}.")
-    client_session_files.write_claude_code_session(home, "t", "No, I live in Porto now.", "Correction: I live in Lisbon.")
-    brought(rec, "claude-code")
+        client_session_files.write_claude_code_session(
+            home, f"s{number}", TABS, SQLITE, f"I live in town number {number}."
+        )
+    client_session_files.write_claude_code_session(
+        home, "t", "No, I live in Porto now.", "Correction: I live in Lisbon."
+    )
+    import_and_drain(rec, "claude-code")
     rec.consolidate()
 
     assert TABS in contents(rec)
@@ -330,8 +386,10 @@ def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_
     rec.ingest("The staging server listens on port 8080.", project="/srv/shop")
     rec.capture_session([{"role": "user", "content": TABS}], session="live")
     rec.drain()
-    client_session_files.write_claude_code_session(home, "s1", TABS, "No, the staging server listens on port 9090.")
-    brought(rec, "claude-code")
+    client_session_files.write_claude_code_session(
+        home, "s1", TABS, "No, the staging server listens on port 9090."
+    )
+    import_and_drain(rec, "claude-code")
 
     found = {content: status for content, status, kind in everything(rec) if kind != "episode"}
     assert found[TABS] == "inbox"
@@ -341,7 +399,7 @@ def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_
 
 def test_a_later_session_confirms_what_was_imported(rec: LocalRecollect, home: Path) -> None:
     client_session_files.write_claude_code_session(home, "s1", TABS)
-    brought(rec, "claude-code")
+    import_and_drain(rec, "claude-code")
     rec.capture_session([{"role": "user", "content": TABS}], session="live")
     rec.drain()
 
@@ -351,7 +409,7 @@ def test_a_later_session_confirms_what_was_imported(rec: LocalRecollect, home: P
 
 def test_a_person_can_keep_what_was_imported(rec: LocalRecollect, home: Path) -> None:
     client_session_files.write_claude_code_session(home, "s1", TABS)
-    brought(rec, "claude-code")
+    import_and_drain(rec, "claude-code")
     [one] = rec.inbox.list(types=["profile"])
     rec.inbox.decide(one.memory.id, "keep")
 
@@ -364,9 +422,13 @@ PORT = "The staging server listens on port 8080."
 
 
 def test_each_session_goes_to_the_project_it_was_held_in(rec: LocalRecollect, home: Path) -> None:
-    client_session_files.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
-    client_session_files.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
-    brought(rec, "claude-code")
+    client_session_files.write_claude_code_session(
+        home, "a", PORT, cwd="/srv/shop", folder="-srv-shop"
+    )
+    client_session_files.write_claude_code_session(
+        home, "b", PORT, cwd="/srv/tool", folder="-srv-tool"
+    )
+    import_and_drain(rec, "claude-code")
 
     assert len(contents(rec)) == 2
     for project in ("shop", "tool"):
@@ -378,14 +440,18 @@ def test_each_session_goes_to_the_project_it_was_held_in(rec: LocalRecollect, ho
 def test_a_project_narrows_the_import_and_moves_nothing_into_it(
     rec: LocalRecollect, home: Path
 ) -> None:
-    client_session_files.write_claude_code_session(home, "a", PORT, cwd="/srv/shop", folder="-srv-shop")
-    client_session_files.write_claude_code_session(home, "b", PORT, cwd="/srv/tool", folder="-srv-tool")
-    by_path = brought(rec, "claude-code", project="/srv/shop")
-    by_name = brought(rec, "claude-code", project="tool")
+    client_session_files.write_claude_code_session(
+        home, "a", PORT, cwd="/srv/shop", folder="-srv-shop"
+    )
+    client_session_files.write_claude_code_session(
+        home, "b", PORT, cwd="/srv/tool", folder="-srv-tool"
+    )
+    by_path = import_and_drain(rec, "claude-code", project="/srv/shop")
+    by_name = import_and_drain(rec, "claude-code", project="tool")
 
     assert [(one.conversations, one.left_out) for one in by_path] == [(1, 0), (0, 1)]
     assert [(one.conversations, one.left_out) for one in by_name] == [(0, 1), (1, 0)]
-    assert sorted(one.name for one in rec.projects.list()) == ["shop", "tool"]
+    assert sorted(project.name for project in rec.projects.list()) == ["shop", "tool"]
 
 
 # ── broken and hostile files ────────────────────────────────────────────────────────────────────
@@ -398,12 +464,12 @@ def test_broken_files_are_named_and_the_rest_comes_in(rec: LocalRecollect, home:
     (folder / "s2.jsonl").write_bytes(b"\x00\x01\x02" * 100)
     (folder / "s3.jsonl").write_text("")
     (folder / "s4.jsonl").write_text('{"type":"user","message":{"content":"I live in Po')
-    steps = {Path(one.path).stem: one for one in brought(rec, "claude-code")}
+    steps = {Path(one.path).stem: one for one in import_and_drain(rec, "claude-code")}
 
     refused = {name for name, one in steps.items() if one.outcome is FileOutcome.REFUSED}
     assert refused == {"s1", "s2", "s4"}
-    assert "s1.jsonl is no session of Claude Code" in steps["s1"].reason
-    assert "is no text file" in steps["s2"].reason
+    assert "s1.jsonl is not a session of Claude Code" in steps["s1"].reason
+    assert "is not a text file" in steps["s2"].reason
     assert contents(rec) == [TABS]
 
 
@@ -411,25 +477,25 @@ def test_a_session_whose_last_line_is_cut_off_comes_in(rec: LocalRecollect, home
     path = client_session_files.write_claude_code_session(home, "s1", TABS)
     path.write_text(path.read_text() + '{"type":"user","message":{"con')
 
-    assert [one.outcome for one in brought(rec, "claude-code")] == [FileOutcome.TAKEN]
+    assert [step.outcome for step in import_and_drain(rec, "claude-code")] == [FileOutcome.TAKEN]
 
 
 def test_a_path_at_which_there_is_nothing_is_named(rec: LocalRecollect, home: Path) -> None:
-    [step] = brought(rec, "codex", home / "nowhere")
+    [step] = import_and_drain(rec, "codex", home / "nowhere")
 
     assert (step.outcome, step.reason) == (
         FileOutcome.REFUSED,
         f"there is nothing at {home / 'nowhere'}",
     )
-    assert brought(rec, "codex") == []  # the usual place need not exist
+    assert import_and_drain(rec, "codex") == []  # the usual place need not exist
 
 
 def test_a_file_over_the_limit_is_refused_by_name(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = client_session_files.write_claude_code_session(home, "s1", TABS)
-    monkeypatch.setattr(history_source, "MOST_BYTES", 100)
-    [step] = brought(rec, "claude-code")
+    monkeypatch.setattr(history_source, "MAX_BYTES", 100)
+    [step] = import_and_drain(rec, "claude-code")
 
     assert step.outcome is FileOutcome.REFUSED
     assert str(path) in step.reason
@@ -440,9 +506,14 @@ def test_the_conversations_before_a_break_in_an_export_come_in(
     rec: LocalRecollect, home: Path
 ) -> None:
     export = home / "conversations.json"
-    whole = json.dumps([client_session_files.chatgpt_conversation("c1", TABS), client_session_files.chatgpt_conversation("c2")])
+    whole = json.dumps(
+        [
+            client_session_files.chatgpt_conversation("c1", TABS),
+            client_session_files.chatgpt_conversation("c2"),
+        ]
+    )
     export.write_text(whole[:-40])
-    [step] = brought(rec, "chatgpt", export)
+    [step] = import_and_drain(rec, "chatgpt", export)
 
     assert (step.outcome, step.conversations) == (FileOutcome.REFUSED, 1)
     assert "cut off or broken after" in step.reason
@@ -452,14 +523,15 @@ def test_the_conversations_before_a_break_in_an_export_come_in(
 def test_the_conversations_before_a_part_that_is_too_large_come_in(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_archive, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(export_archive, "MAX_BYTES", 1_000_000)
     export = home / "export.zip"
     with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(
-            "conversations-000.json", json.dumps([client_session_files.chatgpt_conversation("c1", TABS)])
+            "conversations-000.json",
+            json.dumps([client_session_files.chatgpt_conversation("c1", TABS)]),
         )
         packed.writestr("conversations-001.json", b"[" + b" " * 5_000_000 + b"]")
-    [step] = brought(rec, "chatgpt", export)
+    [step] = import_and_drain(rec, "chatgpt", export)
 
     assert (step.outcome, step.conversations) == (FileOutcome.REFUSED, 1)
     assert "is larger than 1 MB unpacked" in step.reason
@@ -471,10 +543,10 @@ def test_the_conversations_before_a_part_that_is_too_large_come_in(
 def test_a_pipe_is_refused_and_not_waited_for(rec: LocalRecollect, home: Path, source: str) -> None:
     pipe = home / "conversations.json"
     os.mkfifo(pipe)
-    [step] = brought(rec, source, pipe)
+    [step] = import_and_drain(rec, source, pipe)
 
     assert step.outcome is FileOutcome.REFUSED
-    assert step.reason == f"{pipe} is no regular file"
+    assert step.reason == f"{pipe} is not a regular file"
 
 
 def encrypted(path: Path) -> None:
@@ -488,9 +560,11 @@ def encrypted(path: Path) -> None:
 
 
 def test_an_archive_with_a_password_is_refused(rec: LocalRecollect, home: Path) -> None:
-    export = client_session_files.write_export_zip(home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)])
+    export = client_session_files.write_export_zip(
+        home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)]
+    )
     encrypted(export)
-    [step] = brought(rec, "chatgpt", export)
+    [step] = import_and_drain(rec, "chatgpt", export)
 
     assert step.outcome is FileOutcome.REFUSED
     assert "has a password; unpack it first" in step.reason
@@ -499,11 +573,11 @@ def test_an_archive_with_a_password_is_refused(rec: LocalRecollect, home: Path) 
 def test_a_bomb_is_refused_before_it_is_unpacked(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_archive, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(export_archive, "MAX_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("conversations.json", b"[" + b" " * 5_000_000 + b"]")
-    [step] = brought(rec, "chatgpt", bomb)
+    [step] = import_and_drain(rec, "chatgpt", bomb)
 
     assert step.outcome is FileOutcome.REFUSED
     assert "is larger than 1 MB unpacked" in step.reason
@@ -512,7 +586,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
 def test_an_archive_that_lies_about_its_size_is_refused(
     rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_archive, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(export_archive, "MAX_BYTES", 1_000_000)
     bomb = home / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("conversations.json", b"[" + b" " * 5_000_000 + b"]")
@@ -520,18 +594,20 @@ def test_an_archive_that_lies_about_its_size_is_refused(
     for mark, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<I", raw, raw.index(mark) + offset, 10)
     bomb.write_bytes(bytes(raw))
-    [step] = brought(rec, "chatgpt", bomb)
+    [step] = import_and_drain(rec, "chatgpt", bomb)
 
     assert step.outcome is FileOutcome.REFUSED
     assert contents(rec) == []
 
 
 @pytest.mark.parametrize("name", ["../conversations.json", "/conversations.json", "a/b/c/x.json"])
-def test_members_that_lead_elsewhere_are_not_read(rec: LocalRecollect, home: Path, name: str) -> None:
+def test_members_that_lead_elsewhere_are_not_read(
+    rec: LocalRecollect, home: Path, name: str
+) -> None:
     export = home / "e.zip"
     with zipfile.ZipFile(export, "w") as packed:
         packed.writestr(name, json.dumps([client_session_files.chatgpt_conversation("c", TABS)]))
-    [step] = brought(rec, "chatgpt", export)
+    [step] = import_and_drain(rec, "chatgpt", export)
 
     assert step.outcome is FileOutcome.REFUSED
     assert "holds no conversations.json" in step.reason
@@ -541,14 +617,16 @@ def test_members_that_lead_elsewhere_are_not_read(rec: LocalRecollect, home: Pat
 def test_a_broken_archive_and_another_programs_export_are_refused(
     rec: LocalRecollect, home: Path
 ) -> None:
-    export = client_session_files.write_export_zip(home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)])
-    [other] = brought(rec, "claude-ai", export)
+    export = client_session_files.write_export_zip(
+        home / "e.zip", [client_session_files.chatgpt_conversation("c", TABS)]
+    )
+    [other] = import_and_drain(rec, "claude-ai", export)
     raw = bytearray(export.read_bytes())
     raw[45:60] = b"x" * 15
     export.write_bytes(bytes(raw))
-    [broken] = brought(rec, "chatgpt", export)
+    [broken] = import_and_drain(rec, "chatgpt", export)
 
-    assert "is no export of Claude.ai" in other.reason
+    assert "is not an export of Claude.ai" in other.reason
     assert broken.outcome is FileOutcome.REFUSED
     assert "is a broken archive" in broken.reason
 
@@ -556,6 +634,6 @@ def test_a_broken_archive_and_another_programs_export_are_refused(
 def test_secrets_in_the_past_are_not_stored(rec: LocalRecollect, home: Path, path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
     client_session_files.write_codex_session(home, "s1", f"I prefer the token {token} in Go code.")
-    brought(rec, "codex")
+    import_and_drain(rec, "codex")
 
     assert token.encode() not in path.read_bytes()

@@ -1,7 +1,7 @@
 """
-What ChatGPT and Claude.ai hand out when asked for one's data: conversations.json, in a zip or not.
+The data exports of ChatGPT and Claude.ai: conversations.json, in a zip or not.
 
-Newer exports of ChatGPT have several such files with numbers. Neither tells a project.
+Newer exports of ChatGPT have several such files with numbers. Neither names a project.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,41 +9,46 @@ from pathlib import Path
 
 from recollect.errors import InvalidInput
 from recollect.service.imports.export_archive import objects_in, texts_of
-from recollect.service.imports.history_source import TranscriptFormat, ImportedConversation, UserEnvironment, HistorySource, matching_files
+from recollect.service.imports.history_source import (
+    HistorySource,
+    ImportedConversation,
+    TranscriptFormat,
+    UserEnvironment,
+    matching_files,
+)
 from recollect.text.transcripts import chatgpt_export, claude_ai_export
 
 _NAME = "conversations"
 
 
-def _nowhere(machine: UserEnvironment) -> Sequence[Path]:
-    return []  # an export lies where it was downloaded to: its path must be given
+def _nowhere(environment: UserEnvironment) -> Sequence[Path]:
+    return []  # an export has no usual folder: its path must be given
 
 
 def _files(folder: Path) -> Iterator[Path]:
     return matching_files(folder, f"*{_NAME}*.json", f"*/*{_NAME}*.json", "*.zip")
 
 
-def _read(path: Path, form: TranscriptFormat, what: str) -> Iterator[ImportedConversation]:
-    found = 0
-    seen = 0
+def _read(path: Path, format: TranscriptFormat, what: str) -> Iterator[ImportedConversation]:
+    recognised = total = 0
     for text in texts_of(path, begins=_NAME):
         for record in objects_in(text, path):
-            seen += 1
-            if not form.recognises([record]):
+            total += 1
+            if not format.recognises([record]):
                 continue
-            found += 1
-            for one in form.parse([record]):
-                if one.messages:
-                    yield ImportedConversation(transcript=one)
-    if seen and not found:
-        raise InvalidInput(f"{path} is no export of {what}")
+            recognised += 1
+            for transcript in format.parse([record]):
+                if transcript.messages:
+                    yield ImportedConversation(transcript=transcript)
+    if total and not recognised:
+        raise InvalidInput(f"{path} is not an export of {what}")
 
 
-def _read_chatgpt(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
+def _read_chatgpt(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversation]:
     return _read(path, chatgpt_export, "ChatGPT")
 
 
-def _read_claude_ai(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
+def _read_claude_ai(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversation]:
     return _read(path, claude_ai_export, "Claude.ai")
 
 

@@ -1,14 +1,20 @@
 """
 Claude Code: ~/.claude/projects/*/*.jsonl, a file for each session.
 
-Files of sub-agents (`agent-*.jsonl`) are a tool's work and left out. Which folder a session was
-held in stands in the transcript itself.
+Files of sub-agents (`agent-*.jsonl`) are not imported. The transcript itself names the working
+folder of its session.
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
+from recollect.service.imports.history_source import (
+    HistorySource,
+    ImportedConversation,
+    UserEnvironment,
+    matching_files,
+    read_conversations,
+)
 from recollect.text.transcripts import claude_code_transcript
 from recollect.text.transcripts.json_fields import is_record, text_at
 from recollect.text.transcripts.json_records import parse_json
@@ -16,13 +22,13 @@ from recollect.text.transcripts.json_records import parse_json
 HEAD_LINES = 50
 
 
-def config_folder(machine: UserEnvironment) -> Path:
-    """Return where Claude Code keeps what it knows."""
-    return machine.folder("CLAUDE_CONFIG_DIR", ".claude")
+def config_folder(environment: UserEnvironment) -> Path:
+    """Return the configuration folder of Claude Code."""
+    return environment.folder("CLAUDE_CONFIG_DIR", ".claude")
 
 
-def place_of(project_folder: Path) -> str:
-    """Return the working folder that the sessions below *project_folder* tell of, else ''."""
+def working_folder_of(project_folder: Path) -> str:
+    """Return the working folder that a session below *project_folder* names, else ''."""
     for path in sorted(project_folder.glob("*.jsonl"), reverse=True):
         try:
             with path.open(encoding="utf-8", errors="replace") as lines:
@@ -31,12 +37,12 @@ def place_of(project_folder: Path) -> str:
                     if is_record(record) and (cwd := text_at(record, "cwd")):
                         return cwd
         except OSError:
-            continue  # another session may tell it
+            continue  # another session may name it
     return ""
 
 
-def _roots(machine: UserEnvironment) -> Sequence[Path]:
-    return [config_folder(machine) / "projects"]
+def _roots(environment: UserEnvironment) -> Sequence[Path]:
+    return [config_folder(environment) / "projects"]
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -45,9 +51,9 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
-    for one in read_conversations(path, claude_code_transcript, "session of Claude Code"):
-        yield ImportedConversation(transcript=one)
+def _read(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversation]:
+    for transcript in read_conversations(path, claude_code_transcript, "session of Claude Code"):
+        yield ImportedConversation(transcript=transcript)
 
 
 SOURCE = HistorySource(

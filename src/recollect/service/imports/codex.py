@@ -3,12 +3,18 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
+from recollect.service.imports.history_source import (
+    HistorySource,
+    ImportedConversation,
+    UserEnvironment,
+    matching_files,
+    read_conversations,
+)
 from recollect.text.transcripts import codex_transcript
 
 
-def _roots(machine: UserEnvironment) -> Sequence[Path]:
-    folder = machine.folder("CODEX_HOME", ".codex")
+def _roots(environment: UserEnvironment) -> Sequence[Path]:
+    folder = environment.folder("CODEX_HOME", ".codex")
     return [folder / "sessions", folder / "archived_sessions"]
 
 
@@ -16,9 +22,9 @@ def _files(folder: Path) -> Iterator[Path]:
     return matching_files(folder, "**/rollout-*.jsonl")
 
 
-def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
-    for one in read_conversations(path, codex_transcript, "session of Codex"):
-        yield ImportedConversation(transcript=one)
+def _read(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversation]:
+    for transcript in read_conversations(path, codex_transcript, "session of Codex"):
+        yield ImportedConversation(transcript=transcript)
 
 
 SOURCE = HistorySource(

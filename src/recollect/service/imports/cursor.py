@@ -1,9 +1,9 @@
 """
 Cursor: ~/.cursor/projects/<project>/agent-transcripts, JSON Lines or plain text.
 
-What Cursor keeps in its own database is not read. The project's folder is named by its path with
-everything but letters and digits made a hyphen; the path is looked for on this disk, and where it
-is gone the sessions go to a project of that name.
+Cursor's own database is not read. The name of a project's folder is its path, with a hyphen for
+everything but letters and digits. If no such path is on this disk, the sessions go to a project of
+that name.
 """
 
 import os
@@ -13,69 +13,80 @@ from dataclasses import replace
 from pathlib import Path
 
 from recollect.errors import InvalidInput
-from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
+from recollect.service.imports.history_source import (
+    HistorySource,
+    ImportedConversation,
+    UserEnvironment,
+    matching_files,
+    read_conversations,
+)
 from recollect.text.transcripts import cursor_transcript
 from recollect.wire.material_files import read_text_file
 
 _BELOW = "agent-transcripts"
-MOST_LOOKED_AT = 5_000  # folders, to find one by its hyphened name
+MAX_FOLDERS = 5_000  # folders, to find one by its hyphenated name
 
 
-def _roots(machine: UserEnvironment) -> Sequence[Path]:
-    return [machine.home / ".cursor" / "projects"]
+def _roots(environment: UserEnvironment) -> Sequence[Path]:
+    return [environment.home / ".cursor" / "projects"]
 
 
 def _files(folder: Path) -> Iterator[Path]:
     below = (f"*/{_BELOW}/", f"{_BELOW}/", "") if folder.name != _BELOW else ("",)
     return matching_files(
         folder,
-        *(f"{deep}{one}" for deep in below for one in ("*.jsonl", "*.txt", "*/*.jsonl", "*/*.txt")),
+        *(
+            f"{deep}{name}"
+            for deep in below
+            for name in ("*.jsonl", "*.txt", "*/*.jsonl", "*/*.txt")
+        ),
     )
 
 
-def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
+def _read(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversation]:
     if path.suffix == ".txt":
-        found = cursor_transcript.parse_text(read_text_file(path))
-        if not found:
-            raise InvalidInput(f"{path} is no session of Cursor")
+        transcripts = cursor_transcript.parse_text(read_text_file(path))
+        if not transcripts:
+            raise InvalidInput(f"{path} is not a session of Cursor")
     else:
-        found = read_conversations(path, cursor_transcript, "session of Cursor")
+        transcripts = read_conversations(path, cursor_transcript, "session of Cursor")
     slug = _slug(path)
-    place = "" if not slug else _folder_named(slug)
-    for one in found:
-        told = replace(one, session=one.session or path.stem, folder=place)
-        yield ImportedConversation(transcript=told, project="" if place else slug)
+    folder = _folder_named(slug) if slug else ""
+    for transcript in transcripts:
+        session = transcript.session or path.stem
+        transcript = replace(transcript, session=session, folder=folder)
+        yield ImportedConversation(transcript=transcript, project="" if folder else slug)
 
 
 def _slug(path: Path) -> str:
-    """Return the name of the project's folder a transcript lies in, else ''."""
-    above = [one for one in path.parents if one.name == _BELOW]
+    """Return the name of the project's folder that contains a transcript, else ''."""
+    above = [parent for parent in path.parents if parent.name == _BELOW]
     return above[0].parent.name if above else ""
 
 
 def _folder_named(slug: str) -> str:
-    """Return the folder of this disk whose path reads *slug* with hyphens, else ''."""
-    looked_at = 0
-    waiting = [(Path(Path.cwd().anchor), _hyphened(slug))]
-    while waiting:
-        place, rest = waiting.pop()
+    """Return the folder of this disk whose path is *slug* when hyphenated, else ''."""
+    visited = 0
+    pending = [(Path(Path.cwd().anchor), _hyphenated(slug))]
+    while pending:
+        folder, rest = pending.pop()
         if not rest:
-            return str(place)
+            return str(folder)
         try:
-            names = sorted(one.name for one in os.scandir(place) if one.is_dir())
+            names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
         except OSError:
             continue
         for name in names:
-            looked_at += 1
-            if looked_at > MOST_LOOKED_AT:
+            visited += 1
+            if visited > MAX_FOLDERS:
                 return ""
-            own = _hyphened(name)
+            own = _hyphenated(name)
             if own and (rest == own or rest.startswith(f"{own}-")):
-                waiting.append((place / name, rest[len(own) + 1 :]))
+                pending.append((folder / name, rest[len(own) + 1 :]))
     return ""
 
 
-def _hyphened(text: str) -> str:
+def _hyphenated(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 

@@ -1,7 +1,7 @@
 """
 The JSON inside an export: a zip archive as it was downloaded, or the file itself.
 
-An archive is somebody's file and may be built to do harm. Nothing is unpacked to the disk; only
+An archive may be built to do harm. Nothing is unpacked to the disk; only
 members of one name are read, one at a time, and never more of them than a file may have. Members
 with a password, or with a path that leads elsewhere, are refused or passed over.
 """
@@ -41,17 +41,17 @@ def objects_in(text: str, path: Path) -> Iterator[JsonRecord]:
     """Yield the objects of a JSON list one at a time, so that only one is in memory."""
     at = _skip_space(text, 0)
     if text[at : at + 1] == "{":
-        one, _ = _decode_at(text, at, path)
-        if is_record(one):
-            yield one
+        record, _ = _decode_at(text, at, path)
+        if is_record(record):
+            yield record
         return
     if text[at : at + 1] != "[":
-        raise InvalidInput(f"{path} is no JSON list of conversations")
+        raise InvalidInput(f"{path} is not a JSON list of conversations")
     at = _skip_space(text, at + 1)
     while text[at : at + 1] != "]":
-        one, at = _decode_at(text, at, path)
-        if is_record(one):
-            yield one
+        record, at = _decode_at(text, at, path)
+        if is_record(record):
+            yield record
         at = _skip_space(text, at)
         if text[at : at + 1] == ",":
             at = _skip_space(text, at + 1)
@@ -62,15 +62,15 @@ def objects_in(text: str, path: Path) -> Iterator[JsonRecord]:
 def _members(archive: zipfile.ZipFile, begins: str) -> list[zipfile.ZipInfo]:
     listed = archive.infolist()
     if len(listed) > MOST_MEMBERS:
-        raise TooLarge(f"{archive.filename} has {len(listed):,} members; that is no export")
-    found = []
+        raise TooLarge(f"{archive.filename} has {len(listed):,} members; that is not an export")
+    members = []
     for member in listed:
         name = PurePosixPath(member.filename.replace("\\", "/"))
         leads_away = name.is_absolute() or ".." in name.parts
         fits = name.name.startswith(begins) and name.suffix == ".json"
         if fits and not leads_away and len(name.parts) <= 2 and not member.is_dir():
-            found.append(member)
-    return sorted(found, key=lambda one: one.filename)
+            members.append(member)
+    return sorted(members, key=lambda member: member.filename)
 
 
 def _text(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> str:

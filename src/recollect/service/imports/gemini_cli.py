@@ -11,7 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
+from recollect.service.imports.history_source import (
+    HistorySource,
+    ImportedConversation,
+    UserEnvironment,
+    matching_files,
+    read_conversations,
+)
 from recollect.text.transcripts import gemini_transcript
 from recollect.text.transcripts.json_fields import is_record, record_at
 from recollect.text.transcripts.json_records import parse_json
@@ -19,31 +25,33 @@ from recollect.text.transcripts.json_records import parse_json
 MOST_LIST_BYTES = 4_000_000
 
 
-def _roots(machine: UserEnvironment) -> Sequence[Path]:
-    return [machine.home / ".gemini" / "tmp"]
+def _roots(environment: UserEnvironment) -> Sequence[Path]:
+    return [environment.home / ".gemini" / "tmp"]
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    return matching_files(folder, *(f"{deep}session-*.json{end}" for deep in ("*/chats/", "chats/", "")
-                              for end in ("", "l")))  # fmt: skip
+    names = ("session-*.json", "session-*.jsonl")
+    below = ("*/chats/", "chats/", "")
+    return matching_files(folder, *(f"{parent}{name}" for parent in below for name in names))
 
 
-def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
+def _read(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversation]:
     folder = path.parent.parent if path.parent.name == "chats" else path.parent
-    place = _place(folder, machine)
-    named = "" if place or path.parent.name != "chats" else f"gemini {folder.name[:40]}"
-    for one in read_conversations(path, gemini_transcript, "session of Gemini CLI"):
-        yield ImportedConversation(transcript=replace(one, folder=one.folder or place), project=named)
+    working_folder = _working_folder(folder, environment)
+    project = "" if working_folder or path.parent.name != "chats" else f"gemini {folder.name[:40]}"
+    for transcript in read_conversations(path, gemini_transcript, "session of Gemini CLI"):
+        transcript = replace(transcript, folder=transcript.folder or working_folder)
+        yield ImportedConversation(transcript=transcript, project=project)
 
 
-def _place(folder: Path, machine: UserEnvironment) -> str:
+def _working_folder(folder: Path, environment: UserEnvironment) -> str:
     try:
         return (folder / ".project_root").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
         pass  # an older one: it is named by a hash
-    for place, slug in _projects(machine.home / ".gemini" / "projects.json"):
-        if folder.name in (slug, hashlib.sha256(place.encode()).hexdigest()):
-            return place
+    for working_folder, slug in _projects(environment.home / ".gemini" / "projects.json"):
+        if folder.name in (slug, hashlib.sha256(working_folder.encode()).hexdigest()):
+            return working_folder
     return ""
 
 
@@ -51,11 +59,11 @@ def _projects(path: Path) -> list[tuple[str, str]]:
     try:
         if path.stat().st_size > MOST_LIST_BYTES:
             return []
-        told = parse_json(path.read_text(encoding="utf-8", errors="replace"))
+        value = parse_json(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return []
-    known = record_at(told, "projects") if is_record(told) else {}
-    return [(place, slug) for place, slug in known.items() if isinstance(slug, str)]
+    projects = record_at(value, "projects") if is_record(value) else {}
+    return [(path, slug) for path, slug in projects.items() if isinstance(slug, str)]
 
 
 SOURCE = HistorySource(

@@ -1,9 +1,9 @@
 """
-What a source of the past is: where its files lie, and how one of them is read.
+What a source of history is: where the files of a program are, and how one of them is read.
 
-Each source has its file beside this one; `sources.py` is the table of them. A reader gives what was
-said, one conversation at a time; it stores nothing and decides nothing. A file that cannot be read
-raises `InvalidInput` or `TooLarge`, whose message becomes the reason it was refused.
+Each source has its file beside this one; `source_table.py` lists them. A reader yields one
+conversation at a time; it stores nothing and decides nothing. A file that cannot be read raises
+`InvalidInput` or `TooLarge`, whose message becomes the reason it was refused.
 """
 
 import os
@@ -26,15 +26,15 @@ MOST_DEPTH = 8
 
 @dataclass(frozen=True)
 class UserEnvironment:
-    """Whose past it is: the home folder, and the variables that programs look at."""
+    """The user's home folder and environment variables, which say where programs keep files."""
 
     home: Path
     environ: Mapping[str, str]
 
     def folder(self, variable: str, default: str) -> Path:
         """Return the folder a variable names, or *default* in the home folder."""
-        named = self.environ.get(variable, "")
-        return Path(named).expanduser() if named else self.home / default
+        path = self.environ.get(variable, "")
+        return Path(path).expanduser() if path else self.home / default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,67 +43,65 @@ class ImportedConversation:
 
     transcript: Transcript
     mode: CaptureMode = CaptureMode.TRANSCRIPT
-    project: str = ""  # its name, where the folder it was held in is not known
+    project: str = ""  # its name, if the folder of the session is not known
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistorySource:
-    """One program whose past can be brought in."""
+    """A program whose history can be imported."""
 
     name: str
     about: str
-    roots: Callable[[UserEnvironment], Sequence[Path]]  # where its files lie unless a path is given
-    files: Callable[[Path], Iterator[Path]]  # those of a folder, in a fixed order
+    roots: Callable[[UserEnvironment], Sequence[Path]]  # if the caller names no path
+    files: Callable[[Path], Iterator[Path]]  # of a folder, in a fixed order
     read: Callable[[Path, UserEnvironment], Iterator[ImportedConversation]]
-    needs_path: bool = False  # nobody knows where its files lie but the caller
+    needs_path: bool = False  # its files have no usual folder
 
 
 class TranscriptFormat(Protocol):
-    """A format, as the files of `text/transcripts` have it."""
+    """A module of `text/transcripts`."""
 
     def recognises(self, records: Sequence[JsonRecord]) -> bool:
-        """Tell whether it is this format."""
+        """Return whether the records are of this format."""
 
     def parse(self, records: Sequence[JsonRecord]) -> list[Transcript]:
         """Return the conversations."""
 
 
-def read_conversations(path: Path, form: TranscriptFormat, what: str) -> list[Transcript]:
-    """Return what is said in a file of one format, or refuse it by name."""
+def read_conversations(path: Path, format: TranscriptFormat, what: str) -> list[Transcript]:
+    """Return the conversations of a file of one format, or raise `InvalidInput`."""
     text = read_text_file(path)
     if not text.strip():
         return []
     decoded = decode_records(text)
-    if not form.recognises(decoded.records):
-        raise InvalidInput(f"{path} is no {what}")
-    return [one for one in form.parse(decoded.records) if one.messages]
+    if not format.recognises(decoded.records):
+        raise InvalidInput(f"{path} is not a {what}")
+    return [transcript for transcript in format.parse(decoded.records) if transcript.messages]
 
 
 def matching_files(folder: Path, *patterns: str) -> Iterator[Path]:
     """Yield the files below *folder* that match a pattern, in a fixed order."""
-    found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
-    yield from sorted(found)[:MOST_FILES]
+    files = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    yield from sorted(files)[:MOST_FILES]
 
 
-def files_with_suffix(folder: Path, ends: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the files below *folder* whose names end so, hidden ones and links left out."""
-    base = len(folder.parts)
-    for place, folders, names in os.walk(folder):
-        here = Path(place)
-        deep = len(here.parts) - base >= MOST_DEPTH
-        folders[:] = [] if deep else sorted(name for name in folders if not name.startswith("."))
+def files_with_suffix(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files below *folder* with one of the suffixes, without hidden ones and links."""
+    for parent, folders, names in os.walk(folder):
+        is_deep = len(Path(parent).parts) - len(folder.parts) >= MOST_DEPTH
+        folders[:] = [] if is_deep else sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            path = here / name
-            if name.endswith(ends) and not name.startswith(".") and not path.is_symlink():
+            path = Path(parent) / name
+            if name.endswith(suffixes) and not name.startswith(".") and not path.is_symlink():
                 yield path
 
 
 def checked_file_size(path: Path) -> int:
-    """Return how large a file is, or refuse it by name."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):
-        raise InvalidInput(f"{path} is no regular file")  # a pipe would be waited for, for ever
-    size = found.st_size
+    """Return the size of a regular file, or raise."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(f"{path} is not a regular file")  # reading a pipe would never end
+    size = status.st_size
     if size > MAX_BYTES:
         raise TooLarge(
             f"{path} has {size / 1e6:,.0f} MB; the limit is {MAX_BYTES // 1_000_000} MB. "

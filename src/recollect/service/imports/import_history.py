@@ -1,18 +1,17 @@
 """
-The import: file by file, conversation by conversation, so that it can be stopped at any time.
+Import the history of other programs: file by file, so that it can be stopped at any time.
 
-Conversations are stored a few at a time, each with its source, its event and its first job in one
-transaction, as any capture is. When all of a file is in, a mark is left: an event of its own, whose
-`uri` names the file with its size and time. So a file that was taken in and not touched since is
-passed over without being opened; one that was cut short by a kill, a limit or a day is read again,
-and what of it is in the store already is recognised; one that has grown is taken in as the longer.
-Nothing becomes active here: `domain/promotion_policy.py` holds what was imported.
+Conversations are stored in batches, each with its source, its event and its first job in one
+transaction, like any capture. When a file is imported completely, a mark is stored: an event whose
+`uri` names the file with its size and time. A file with that mark is skipped without being opened.
+A file that was imported partly (a kill, a limit, a date) is read again, and the conversations that
+are stored already are recognised. A session that has grown is stored again as the longer one.
+Nothing becomes active here: `domain/promotion_policy.py` keeps imported memories in the inbox.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,19 +22,23 @@ from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, RecollectError, StoreError
-from recollect.service import validate
 from recollect.service.capture import Capture, continues, prepare_capture, store_capture
+from recollect.service.imports.history_source import (
+    HistorySource,
+    ImportedConversation,
+    UserEnvironment,
+    checked_file_size,
+)
 from recollect.service.imports.import_place import place_for
-from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, checked_file_size
 from recollect.service.imports.source_table import SOURCES
 from recollect.service.place_lookup import RequestPlace, ensure_place
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex
-from recollect.wire.fields import parse_moment
+from recollect.wire.fields import parse_count, parse_moment
 
-READER_VERSION = 1  # counted up when a reader learns more: then every file is read once more
+READER_VERSION = 1  # raised when a reader reads more than before: then every file is read again
 BATCH_ITEMS, BATCH_CHARS = 16, 2_000_000  # stored in one transaction
 MOST_CONVERSATIONS = 1_000_000
 _CAPTURED_KINDS = (SourceKind.IMPORT, SourceKind.RUN, SourceKind.CONVERSATION)
@@ -43,10 +46,12 @@ _CAPTURED_KINDS = (SourceKind.IMPORT, SourceKind.RUN, SourceKind.CONVERSATION)
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
-    """What is to be brought in."""
+    """What is imported, and from where."""
 
     source: HistorySource
-    paths: tuple[Path, ...]
+    roots: tuple[Path, ...]
+    are_roots_required: bool  # a missing path is an error only if the caller named it
+    environment: UserEnvironment
     since: datetime | None
     project: str | None
     limit: int
@@ -54,192 +59,170 @@ class ImportOptions:
 
 
 def import_options(
-    source: object,
+    source: str,
     paths: Sequence[Path],
+    environment: UserEnvironment,
     *,
     since: object = None,
     project: str | None = None,
     limit: object = None,
     dry_run: bool = False,
 ) -> ImportOptions:
-    """Check what a caller wants brought in."""
+    """Return the validated options of an import."""
     chosen = SOURCES.get(source) if isinstance(source, str) else None
     if chosen is None:
         raise InvalidInput(f"there is nothing to import from {source!r}; use {', '.join(SOURCES)}")
+    roots = tuple(paths) or tuple(chosen.roots(environment))
+    if not roots and chosen.needs_path:
+        raise InvalidInput(f"name the path of the downloaded export of {chosen.name}")
+    if limit is None:
+        limit = MOST_CONVERSATIONS
     return ImportOptions(
         source=chosen,
-        paths=tuple(paths),
+        roots=roots,
+        are_roots_required=bool(paths),
+        environment=environment,
         since=None if since is None else parse_moment("since", since),
         project=RequestPlace.of(project).project,
-        limit=MOST_CONVERSATIONS
-        if limit is None
-        else validate.count_of("limit", limit, most=MOST_CONVERSATIONS),
+        limit=parse_count("limit", limit, most=MOST_CONVERSATIONS),
         dry_run=dry_run,
     )
 
 
-def import_roots(wanted: ImportOptions, machine: UserEnvironment) -> list[Path]:
-    """Return where is looked: the paths that were given, or where the program keeps its files."""
-    roots = list(wanted.paths) or list(wanted.source.roots(machine))
-    if not roots and wanted.source.needs_path:
-        raise InvalidInput(
-            f"an export of {wanted.source.name} lies where it was downloaded to; name its path"
-        )
-    return roots
-
-
-def import_in_steps(services: Services, wanted: ImportOptions, machine: UserEnvironment) -> Iterator[ImportStep]:
-    """Bring the past in, yielding how far it is; what a file's last step says is on disk."""
-    files, missing = _files(wanted, machine)
-    of = len(files) + len(missing)
+def import_in_steps(services: Services, options: ImportOptions) -> Iterator[ImportStep]:
+    """Import the history, yielding the progress; a file's last step comes after its commit."""
+    files, missing = _files(options)
+    total = len(files) + len(missing)
     with services.store.read() as tables:
         marks = tables.sources.uris_without_source(Trigger.MANUAL)
-    room = wanted.limit
+    remaining = options.limit
     for number, path in enumerate(missing, start=1):
-        reason = f"there is nothing at {path}"
         yield ImportStep(
-            path=str(path), number=number, of=of, outcome=FileOutcome.REFUSED, reason=reason
+            path=str(path),
+            number=number,
+            of=total,
+            outcome=FileOutcome.REFUSED,
+            reason=f"there is nothing at {path}",
         )
     for number, path in enumerate(files, start=len(missing) + 1):
-        if room <= 0:
+        if remaining <= 0:
             return
-        begun = ImportStep(path=str(path), number=number, of=of)
-        for step in _import_file(services, wanted, machine, begun, marks, room):
+        first_step = ImportStep(path=str(path), number=number, of=total)
+        for step in _import_file(services, options, first_step, marks, remaining):
             yield step
-        room -= step.conversations
+        remaining -= step.conversations
 
 
-def _files(wanted: ImportOptions, machine: UserEnvironment) -> tuple[list[Path], list[Path]]:
-    """Return the files to look at, each once, and the named paths at which there is nothing."""
-    found: dict[Path, None] = {}
+def _files(options: ImportOptions) -> tuple[list[Path], list[Path]]:
+    """Return the files to read, each once, and the named paths that do not exist."""
+    files: dict[Path, None] = {}
     missing = []
-    for root in import_roots(wanted, machine):
+    for root in options.roots:
         if root.is_dir():
-            found |= dict.fromkeys(path.absolute() for path in wanted.source.files(root))
+            files |= dict.fromkeys(path.absolute() for path in options.source.files(root))
         elif root.exists():
-            found[root.absolute()] = None
-        elif wanted.paths:
+            files[root.absolute()] = None
+        elif options.are_roots_required:
             missing.append(root)
-    return list(found), missing
+    return list(files), missing
 
 
 def _import_file(
-    services: Services,
-    wanted: ImportOptions,
-    machine: UserEnvironment,
-    begun: ImportStep,
-    marks: set[str],
-    room: int,
+    services: Services, options: ImportOptions, step: ImportStep, marks: set[str], limit: int
 ) -> Iterator[ImportStep]:
-    """Take one file in; whatever is wrong with it stays with it, and the next one comes."""
-    path = Path(begun.path)
-    step = begun
+    """Import one file, yielding the progress. A problem with the file ends only this file."""
+    path = Path(step.path)
     try:
-        size, touched = checked_file_size(path), path.stat().st_mtime_ns
-        mark = _file_mark(wanted, path, size, touched)
+        size, modified_ns = checked_file_size(path), path.stat().st_mtime_ns
+        mark = _file_mark(options, path, size, modified_ns)
+        modified_at = datetime.fromtimestamp(modified_ns / 1e9, UTC)
         if mark in marks:
             yield replace(step, outcome=FileOutcome.UNCHANGED)
             return
-        touched_at = datetime.fromtimestamp(touched / 1e9, UTC)
-        if wanted.since is not None and touched_at < wanted.since:
+        if options.since is not None and modified_at < options.since:
             yield replace(step, outcome=FileOutcome.OLDER)
             return
-        for batch in _batches(wanted.source.read(path, machine)):
-            step = _import_batch(services, wanted, batch, step, touched_at, room)
-            if step.outcome is not None:
-                yield step
-                return
+        for batch in _batches(options.source.read(path, options.environment)):
+            step = _import_batch(services, options, batch, step, modified_at, limit)
             yield step
-        whole = not (wanted.dry_run or (step.left_out and wanted.since))
-        if whole:
+            if step.outcome is not None:
+                return
+        if not options.dry_run and not (step.left_out and options.since):
             services.store.write(lambda tables: _mark_imported(services, tables, mark, step))
         yield replace(step, outcome=FileOutcome.TAKEN)
     except StoreError:
-        raise  # nothing to do with the file
+        raise  # not a problem of the file
     except (RecollectError, OSError) as error:
         yield replace(step, outcome=FileOutcome.REFUSED, reason=str(error))
 
 
 def _import_batch(
     services: Services,
-    wanted: ImportOptions,
+    options: ImportOptions,
     batch: Sequence[ImportedConversation],
     step: ImportStep,
-    at: datetime,
-    room: int,
+    modified_at: datetime,
+    limit: int,
 ) -> ImportStep:
-    """Store a batch, or for a dry run count it; return how far the file is then."""
+    """Store a batch, or only count it in a dry run; return the progress of the file."""
+    captures = []
     with services.store.read() as tables:
-        placed = [(item, place_for(tables, item, wanted.project)) for item in batch]
-    uri = Path(step.path).as_uri()
-    captures = [
-        prepare_capture(
-            _with_date(item.transcript, at),
-            place=where,
-            trigger=Trigger.CONVERSATION,
-            mode=item.mode,
-            uri=uri,
-            imported=True,
-        )
-        for item, where in placed
-        if where is not None and not _is_too_old(item.transcript, wanted.since, at)
-    ]
-    kept = [one for one in captures if one.material.turns]
+        for conversation in batch:
+            place = place_for(tables, conversation, options.project)
+            transcript = conversation.transcript
+            if place is None or _is_too_old(transcript, options.since, modified_at):
+                continue
+            capture = prepare_capture(
+                # A conversation without a date gets that of its file.
+                transcript
+                if transcript.started_at
+                else replace(transcript, started_at=modified_at),
+                place=place,
+                trigger=Trigger.CONVERSATION,
+                mode=conversation.mode,
+                uri=Path(step.path).as_uri(),
+                imported=True,
+            )
+            captures.append(capture)
     step = replace(step, left_out=step.left_out + len(batch) - len(captures))
-    left = room - step.conversations
-    if wanted.dry_run:
+
+    def import_new(tables: Tables) -> ImportStep:
+        progress = step
+        for capture in captures:
+            if not capture.material.turns:
+                continue
+            owner = None
+            if not options.dry_run:
+                place_ids = ensure_place(tables, capture.place, services.clock)
+                owner = owner_of(capture.scope, **asdict(place_ids))
+            if _is_known(tables, capture, owner):
+                progress = replace(progress, known=progress.known + 1)
+                continue
+            if progress.conversations == limit:
+                return replace(progress, outcome=FileOutcome.PARTLY)
+            if not options.dry_run:
+                store_capture(services, tables, capture)
+            progress = replace(progress, conversations=progress.conversations + 1)
+        return progress
+
+    if options.dry_run:
         with services.store.read() as tables:
-            new, known, through = _count_new(tables, kept, left)
-    else:
-        new, known, through = services.store.write(
-            lambda tables: _store_new(services, tables, kept, left)
-        )
-    step = replace(step, conversations=step.conversations + new, known=step.known + known)
-    return step if through else replace(step, outcome=FileOutcome.PARTLY)
+            return import_new(tables)
+    return services.store.write(import_new)
 
 
-def _store_new(
-    services: Services, tables: Tables, captures: Iterable[Capture], room: int
-) -> tuple[int, int, bool]:
-    """Store what is new; return how much that was, how much was known, and whether all fitted."""
-    new = known = 0
-    for one in captures:
-        owner = owner_of(one.scope, **asdict(ensure_place(tables, one.place, services.clock)))
-        if _is_known(tables, one, owner):
-            known += 1
-        elif new == room:
-            return new, known, False
-        else:
-            store_capture(services, tables, one)
-            new += 1
-    return new, known, True
-
-
-def _count_new(tables: Tables, captures: Iterable[Capture], room: int) -> tuple[int, int, bool]:
-    """Return what `_stored` would, as far as can be told without writing."""
-    new = known = 0
-    for one in captures:
-        if _is_known(tables, one, None):
-            known += 1
-        elif new == room:
-            return new, known, False
-        else:
-            new += 1
-    return new, known, True
-
-
-def _is_known(tables: Tables, one: Capture, owner: Owner | None) -> bool:
-    """Say whether the same was captured for the same owner, by whatever way, or more of it."""
-    digest = sha256_hex(one.material.content)
+def _is_known(tables: Tables, capture: Capture, owner: Owner | None) -> bool:
+    """Return whether the same, or more of it, was captured for *owner*, or for anyone if None."""
+    digest = sha256_hex(capture.material.content)
     for kind in _CAPTURED_KINDS:
         source = tables.sources.with_hash(digest, kind)
         events = tables.sources.events_of(source.id) if source else []
         if any(owner in (None, event.owner) for event in events):
             return True
-    session = one.transcript.session
-    longer = tables.sources.with_session_prefix(session) if session else []
+    session = capture.transcript.session
+    stored = tables.sources.with_session_prefix(session) if session else []
     return any(
-        name == session and continues(one.material.content, content) for name, content in longer
+        name == session and continues(capture.material.content, content) for name, content in stored
     )
 
 
@@ -261,39 +244,37 @@ def _mark_imported(services: Services, tables: Tables, mark: str, step: ImportSt
     )
 
 
-def _file_mark(wanted: ImportOptions, path: Path, size: int, touched: int) -> str:
-    """Return what is known of a file without opening it, and for what it was taken in."""
-    only = f"-{quote(wanted.project, safe='')}" if wanted.project else ""
-    return f"{path.as_uri()}#{wanted.source.name}-{READER_VERSION}-{size}-{touched}{only}"
+def _file_mark(options: ImportOptions, path: Path, size: int, modified_ns: int) -> str:
+    """Return the mark of a file: its name, size and time, and the options that select from it."""
+    project = f"-{quote(options.project, safe='')}" if options.project else ""
+    version = f"{options.source.name}-{READER_VERSION}"
+    return f"{path.as_uri()}#{version}-{size}-{modified_ns}{project}"
 
 
-def _batches(items: Iterator[ImportedConversation]) -> Iterator[list[ImportedConversation]]:
-    """Yield a few at a time; what was read before a file turned out to be broken comes first."""
+def _batches(
+    conversations: Iterator[ImportedConversation],
+) -> Iterator[list[ImportedConversation]]:
+    """Yield batches; if the file turns out to be broken, first those that were read before."""
     batch: list[ImportedConversation] = []
     chars = 0
-    broken: RecollectError | OSError | None = None
+    failure: RecollectError | OSError | None = None
     try:
-        for item in items:
-            batch.append(item)
-            chars += sum(len(said.text) for said in item.transcript.messages)
+        for conversation in conversations:
+            batch.append(conversation)
+            chars += sum(len(message.text) for message in conversation.transcript.messages)
             if len(batch) == BATCH_ITEMS or chars >= BATCH_CHARS:
                 yield batch
                 batch, chars = [], 0
     except (RecollectError, OSError) as error:
-        broken = error
+        failure = error
     if batch:
         yield batch
-    if broken is not None:
-        raise broken
+    if failure is not None:
+        raise failure
 
 
-def _with_date(told: Transcript, touched_at: datetime) -> Transcript:
-    """Return a conversation that tells no time with that of its file."""
-    return told if told.started_at else replace(told, started_at=touched_at)
-
-
-def _is_too_old(told: Transcript, since: datetime | None, touched_at: datetime) -> bool:
+def _is_too_old(transcript: Transcript, since: datetime | None, modified_at: datetime) -> bool:
     if since is None:
         return False
-    times = chain((said.at for said in told.messages), [told.started_at])
-    return max((at for at in times if at), default=touched_at) < since
+    times = [transcript.started_at, *(message.at for message in transcript.messages)]
+    return max((time for time in times if time), default=modified_at) < since

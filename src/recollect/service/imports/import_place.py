@@ -1,9 +1,9 @@
 """
-Which project a conversation of the past belongs to, and whether that is the one asked for.
+Decide which project an imported conversation belongs to.
 
-A conversation belongs where it was held; `--project` narrows an import to one project and never
-moves a conversation from one project to another. Only what tells no place goes to the one asked
-for.
+A conversation belongs to the project of its own folder; `--project` narrows an import to one
+project and never moves a conversation to another. Only a conversation without a folder goes to the
+project of the option.
 """
 
 from pathlib import Path
@@ -16,29 +16,33 @@ from recollect.service.place_lookup import RequestPlace, find_viewer
 from recollect.store.protocol import Tables
 
 
-def place_for(tables: Tables, item: ImportedConversation, wanted: str | None) -> RequestPlace | None:
-    """Return where *item* goes, or None where it belongs to another project than *wanted*."""
-    held = RequestPlace(project=item.project) if item.project else RequestPlace()
-    if wanted is None:
-        return held
-    told = item.transcript.folder or item.project
-    if not told:
-        return RequestPlace(project=wanted)
-    return held if _is_same_project(tables, told, wanted) else None
+def place_for(
+    tables: Tables, conversation: ImportedConversation, project: str | None
+) -> RequestPlace | None:
+    """Return where a conversation goes, or None if it belongs to another project than *project*."""
+    own = RequestPlace(project=conversation.project or None)
+    if project is None:
+        return own
+    own_project = conversation.transcript.folder or conversation.project
+    if not own_project:
+        return RequestPlace(project=project)
+    return own if _is_same_project(tables, own_project, project) else None
 
 
-def _is_same_project(tables: Tables, told: str, wanted: str) -> bool:
-    """Say whether two ways to write a project mean one."""
-    ids = [find_viewer(tables, RequestPlace(project=one)).project_id for one in (told, wanted)]
-    known = [one for one in ids if one and tables.projects.project(one)]
-    if len(known) == 2:
-        return known[0] == known[1]
-    # One of them was never seen here: what it would be known by decides.
-    return bool(_identities(told) & _identities(wanted)) and not known
+def _is_same_project(tables: Tables, reference: str, other: str) -> bool:
+    """Return whether two references (name, path or remote) mean the same project."""
+    ids = [
+        find_viewer(tables, RequestPlace(project=name)).project_id for name in (reference, other)
+    ]
+    known_ids = [id for id in ids if id and tables.projects.project(id)]
+    if len(known_ids) == 2:
+        return known_ids[0] == known_ids[1]
+    # At least one is not in the store: compare what it would be known by.
+    return bool(_identities(reference) & _identities(other)) and not known_ids
 
 
-def _identities(written: str) -> set[str]:
-    match parse_reference(written):
+def _identities(reference: str) -> set[str]:
+    match parse_reference(reference):
         case ByName(name):
             return {f"name {name.casefold()}"}
         case ByRemote(remote):
@@ -46,5 +50,5 @@ def _identities(written: str) -> set[str]:
         case ByPath(path):
             checkout = find_checkout(expand_home(path))
             names = remote_names(checkout.remote) if checkout.remote else [Path(checkout.root).name]
-            marks = {f"root {checkout.root}", f"name {names[0].casefold()}"}
-            return marks | ({f"remote {checkout.remote}"} if checkout.remote else set())
+            identities = {f"root {checkout.root}", f"name {names[0].casefold()}"}
+            return identities | ({f"remote {checkout.remote}"} if checkout.remote else set())

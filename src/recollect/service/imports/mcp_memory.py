@@ -10,27 +10,33 @@ from dataclasses import replace
 from pathlib import Path
 
 from recollect.domain.capture_event import CaptureMode
-from recollect.service.imports.history_source import ImportedConversation, UserEnvironment, HistorySource, read_conversations, matching_files
+from recollect.service.imports.history_source import (
+    HistorySource,
+    ImportedConversation,
+    UserEnvironment,
+    matching_files,
+    read_conversations,
+)
 from recollect.text.transcripts import mcp_memory_file
 
 _IN_CACHE = "_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 
 
-def _roots(machine: UserEnvironment) -> Sequence[Path]:
-    named = machine.environ.get("MEMORY_FILE_PATH", "")
+def _roots(environment: UserEnvironment) -> Sequence[Path]:
+    named = environment.environ.get("MEMORY_FILE_PATH", "")
     if named:
         return [Path(named).expanduser()]
-    return sorted(machine.folder("npm_config_cache", ".npm").glob(_IN_CACHE))
+    return sorted(environment.folder("npm_config_cache", ".npm").glob(_IN_CACHE))
 
 
 def _files(folder: Path) -> Iterator[Path]:
     return matching_files(folder, "memory.jsonl", "memory.json")
 
 
-def _read(path: Path, machine: UserEnvironment) -> Iterator[ImportedConversation]:
-    for one in read_conversations(path, mcp_memory_file, "file of the MCP memory server"):
-        told = replace(one, session=f"mcp-memory {path.absolute()}"[-200:])
-        yield ImportedConversation(transcript=told, mode=CaptureMode.SUMMARY)
+def _read(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversation]:
+    for transcript in read_conversations(path, mcp_memory_file, "file of the MCP memory server"):
+        transcript = replace(transcript, session=f"mcp-memory {path.absolute()}"[-200:])
+        yield ImportedConversation(transcript=transcript, mode=CaptureMode.SUMMARY)
 
 
 SOURCE = HistorySource(

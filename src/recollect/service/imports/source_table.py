@@ -1,14 +1,21 @@
-"""The table of what can be brought in, by name."""
+"""The sources of history that can be imported, by name."""
 
 from collections.abc import Mapping
 
-from recollect.service.imports import claude_code, claude_memory, codex, cursor, gemini_cli, mcp_memory
-from recollect.service.imports import chat_exports
+from recollect.service.imports import (
+    chat_exports,
+    claude_code,
+    claude_memory,
+    codex,
+    cursor,
+    gemini_cli,
+    mcp_memory,
+)
 from recollect.service.imports.history_source import HistorySource
 
 SOURCES: Mapping[str, HistorySource] = {
-    one.name: one
-    for one in (
+    source.name: source
+    for source in (
         claude_code.SOURCE,
         codex.SOURCE,
         gemini_cli.SOURCE,
