@@ -21,7 +21,11 @@ DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """What a result must satisfy besides being in a visible partition."""
+    """
+    What a result must satisfy besides being in a visible partition.
+
+    A field has the name of the request field it comes from and of the SQL parameter it becomes.
+    """
 
     types: frozenset[MemoryType] = frozenset(MemoryType)
     statuses: frozenset[Status] = frozenset(DEFAULT_STATUSES)
@@ -29,6 +33,26 @@ class Filters:
     any_tags: frozenset[str] = frozenset()  # and at least one of these
     since: datetime | None = None
     until: datetime | None = None
+
+    def violation(self, memory: Memory) -> tuple[str, str] | None:
+        """Return the first filter a memory does not pass, and a sentence that says why."""
+        tags = set(memory.tags)
+        if memory.status not in self.statuses:
+            statuses = ", ".join(sorted(self.statuses))
+            return "status", f"Its status is {memory.status}; this search returns only {statuses}."
+        if memory.type not in self.types:
+            types = ", ".join(sorted(self.types))
+            return "type", f"Its type is {memory.type}; this search returns only {types}."
+        if missing := self.tags - tags:
+            return "tags", f"It lacks the tag {', '.join(sorted(missing))}."
+        if self.any_tags and not self.any_tags & tags:
+            return "tags", f"It has none of the tags {', '.join(sorted(self.any_tags))}."
+        observed = f"It was observed on {memory.observed_at:%Y-%m-%d}"
+        if self.since is not None and memory.observed_at < self.since:
+            return "time", f"{observed}, before the requested time range."
+        if self.until is not None and memory.observed_at > self.until:
+            return "time", f"{observed}, after the requested time range."
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
