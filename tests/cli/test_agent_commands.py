@@ -439,7 +439,10 @@ def test_an_edit_that_cannot_be_made_says_why_and_changes_nothing(
         ((*EDIT, "persona"), "use one of --content"),
         ((*EDIT, "persona", "--content", "a", "--append", "b"), "use one of --content"),
         (("conversation", "show", "last"), "'last' needs --agent"),
-        (("conversation", "show", "last", "--agent", "nobody"), "agent nobody has no conversation yet"),
+        (
+            ("conversation", "show", "last", "--agent", "nobody"),
+            "agent nobody has no conversation yet",
+        ),
         (("search", "conversations", "--agent", "coder", "--role", "robot"), "robot"),
         (("conversation", "append", "last", "--agent", "coder", "robot", "x"), "robot"),
         (("conversation", "import", "last", "missing.json", "--agent", "coder"), "missing.json"),

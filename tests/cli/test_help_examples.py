@@ -28,7 +28,7 @@ from recollect.cli.main import ALIASES, COMMANDS, SECTIONS, main
 
 IN_SHELL = "connect"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_SAID = {"author": {"role": "user"}, "content": {"parts": ["We use pnpm."]}, "create_time": 1.0}
+_SAID = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Use pnpm."]}}
 _CALL = {"id": "c1", "function": {"name": "bash", "arguments": '{"command": "pnpm build"}'}}
 # The files that the examples name; a text as it is, everything else as JSON.
 FILES: dict[str, object] = {

@@ -161,18 +161,21 @@ SLOW = """
     from recollect.server.web_app import web_app
     from recollect.config import load_settings
 
-    def made(memory, settings):
-        app = web_app(memory, settings)
+    def make_app(rec, settings):
+        app = web_app(rec, settings)
 
         @app.post("/slow")
         def slow() -> str:
             print("begun", flush=True)
             time.sleep(1)
-            return memory.ingest("Written at the last moment.").id
+            return rec.ingest("Written at the last moment.").id
 
         return app
 
-    serve(load_settings(port=0), log=lambda told: print(told.port, flush=True), made=made)
+    def announce(started):
+        print(started.port, flush=True)
+
+    serve(load_settings(port=0), on_start=announce, make_app=make_app)
     print("closed", flush=True)
 """
 
@@ -348,7 +351,7 @@ def test_stopping_when_nothing_runs_says_so_kindly(started: dict[str, Any]) -> N
 
     assert first.returncode == second.returncode == 0
     assert f"(pid {started['pid']})" in first.stdout
-    assert second.stdout == f"No server of yours runs on port {port}.\n"
+    assert second.stdout == f"You have no server on port {port}.\n"
 
 
 @POSIX

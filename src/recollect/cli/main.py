@@ -55,28 +55,23 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "models, views": "Choose the embedding model; save searches.",
     },
 }
+# Commands that are not in the module of their name.
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "memories": ("add", "context", "show", "explain", "why-not", "forget", "confirm", "link"),
-    "search": ("search",),
-    "capture": ("capture",),
-    "inbox": ("inbox", "promote", "reject", "undo"),
-    "agents": ("agent",),
-    "blocks": ("block",),
-    "conversations": ("conversation",),
-    "archive": ("archive",),
-    "skills": ("skill",),
-    "files": ("file",),
-    "setup": ("setup",),
-    "serve": ("serve", "stop"),
-    "mcp": ("mcp",),
-    "hook": ("hook",),
+    "inbox": ("promote", "reject", "undo"),
+    "serve": ("stop",),
     "transfer": ("import", "export"),
     "maintenance": ("status", "doctor", "verify", "rebuild", "maintain", "consolidate"),
-    "jobs": ("work", "jobs"),
-    "models": ("models",),
-    "views": ("views",),
+    "jobs": ("work",),
 }
-COMMANDS = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+_SHORT_HELP = {
+    name: text
+    for rows in SECTIONS.values()
+    for names, text in rows.items()
+    for name in names.split(", ")
+}
+COMMANDS = {name: _MODULE_OF.get(name, name) for name in _SHORT_HELP}
 # Other spellings, not shown in the overview: a command, or a command of a group.
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "memory": ("block",),
@@ -127,15 +122,9 @@ class RecollectGroup(click.Group):
         """Complete the name of a command without loading any."""
         if incomplete.startswith("-"):
             return click.Command.shell_complete(self, ctx, incomplete)
-        texts = {
-            name: text
-            for rows in SECTIONS.values()
-            for names, text in rows.items()
-            for name in names.split(", ")
-        }
         return [
             CompletionItem(name, help=text)
-            for name, text in texts.items()
+            for name, text in _SHORT_HELP.items()
             if name.startswith(incomplete)
         ]
 
