@@ -18,6 +18,7 @@ from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.place_lookup import RequestPlace, find_viewer
 from recollect.store.protocol import Tables
+from recollect.wire.fields import parse_text
 from recollect.wire.requests.shared import BlockFields, BlockPlaceFields
 
 MAX_LABEL = 100
@@ -106,7 +107,7 @@ def require_conversation(tables: Tables, conversation_id: str) -> Conversation:
 
 def validate_label(value: str) -> str:
     """Return *value* as a label: one line that can be the name of a tag."""
-    label = validate.text_of("label", value, most=MAX_LABEL).strip()
+    label = parse_text("label", value, most=MAX_LABEL).strip()
     if not label or validate.has_control(label) or any(char in "<>&\"'/" for char in label):
         raise InvalidInput(
             f"the label {value!r} is empty or has characters that the tags of a prompt cannot "

@@ -13,12 +13,11 @@ from itertools import chain, zip_longest
 
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.token_budget import BudgetShares
-from recollect.domain import limits
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import Viewer, visible_owners
-from recollect.service import read, validate
+from recollect.service import read
 from recollect.service.block_lookup import BlockPlace, visible_blocks
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
@@ -42,7 +41,7 @@ WHY = "A session began here: the newest of each kind, while the budget allows."
 
 def briefing(services: Services, request: BriefingRequest) -> Bundle:
     """Return what an agent should know when a session starts, within a token budget."""
-    model = validate.text_of("model", request.model, most=limits.MAX_NAME).strip()
+    model = request.model.strip()
     query = read.MemoryQuery(place=place_of(request))
     with services.store.read() as tables:
         viewer = find_viewer(tables, query.place)

@@ -31,6 +31,7 @@ from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.message_text import parts_text
 from recollect.text.token_counter import counter_for
+from recollect.wire.fields import parse_text
 from recollect.wire.requests.conversations import (
     MAX_MESSAGES,
     AddPinRequest,
@@ -190,7 +191,7 @@ def draft_message(services: Services, request: AppendMessageRequest) -> Message:
     else:
         parts = _json_list("content", text)
         text = parts_text(parts, tool=request.role is Role.TOOL)
-        text = validate.text_of("content", text, most=limits.MAX_CONTENT)
+        text = parse_text("content", text, most=limits.MAX_CONTENT)
     if not text.strip() and not tool_calls and not parts:
         raise InvalidInput("the message is empty: it has neither text nor a tool call")
     return Message(

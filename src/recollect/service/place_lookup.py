@@ -25,8 +25,9 @@ from recollect.domain.scope import Viewer
 from recollect.errors import NotFound
 from recollect.service.disk.git_checkout import find_checkout
 from recollect.service.services import Services
-from recollect.service.validate import looks_like_an_id, name_of, plain_name, text_of
+from recollect.service.validate import looks_like_an_id, name_of, plain_name
 from recollect.store.protocol import Store, Tables
+from recollect.wire.fields import parse_text
 from recollect.wire.requests.projects import ListProjectsRequest
 from recollect.wire.requests.shared import PlaceFields
 
@@ -256,7 +257,7 @@ def _new_repo(
 
 
 def _validate_reference(field: str, reference: str) -> str:
-    match parse_reference(text_of(field, reference, most=MAX_REFERENCE)):
+    match parse_reference(parse_text(field, reference, most=MAX_REFERENCE)):
         case ByRemote(remote):
             return f"https://{remote}"  # without the user and password it may contain
         case ByPath(path):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import (
     DEFAULT_STATUSES,
     Filters,
@@ -62,35 +62,36 @@ class MemoryQuery:
 
     def as_json(self) -> Mapping[str, Any]:
         """Return everything except the text, for the log and for saved views."""
-        filters = self.filters
-        all_types = filters.types == frozenset(MemoryType)
-        default_statuses = filters.statuses == frozenset(DEFAULT_STATUSES)
-        fields: dict[str, Any] = {
-            "project": self.place.project,
-            "repo": self.place.repo,
-            "agent": self.place.agent,
-            "session": self.place.session,
-            "scopes": sorted(self.scopes) if self.scopes is not None else None,
-            "types": None if all_types else sorted(filters.types),
-            "statuses": None if default_statuses else sorted(filters.statuses),
-            "tags": sorted(filters.tags) or None,
-            "any_tags": sorted(filters.any_tags) or None,
-            "since": filters.since.isoformat() if filters.since else None,
-            "until": filters.until.isoformat() if filters.until else None,
-            "everywhere": self.everywhere or None,
+        values = {
+            **vars(self.place),
+            **vars(self.filters),
+            "scopes": self.scopes,
+            "everywhere": self.everywhere,
             "limit": self.limit,
         }
-        return {name: value for name, value in fields.items() if value is not None}
+        return {
+            name: _json_value(value)
+            for name, value in values.items()
+            if value or (name == "scopes" and value is not None)
+            if value != _DEFAULTS.get(name)
+        }
+
+
+_DEFAULTS = vars(Filters())
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def memory_query_of(request: FilterFields, query: str) -> MemoryQuery:
     """Return the query of a request with its place and filters."""
-    statuses = frozenset(request.statuses or DEFAULT_STATUSES)
-    return replace(
-        inbox_query_of(request),
-        query=validate.query_of(query),
-        filters=replace(_filters_of(request), statuses=statuses),
-    )
+    inbox = inbox_query_of(request)
+    statuses = frozenset(DEFAULT_STATUSES if request.statuses is None else request.statuses)
+    filters = replace(inbox.filters, statuses=statuses)
+    return replace(inbox, query=validate.query_of(query), filters=filters)
 
 
 def inbox_query_of(request: InboxFilterFields) -> MemoryQuery:
@@ -106,13 +107,14 @@ def inbox_query_of(request: InboxFilterFields) -> MemoryQuery:
 
 
 def _filters_of(request: InboxFilterFields) -> Filters:
-    return Filters(
-        types=frozenset(MemoryType) if request.types is None else frozenset(request.types),
-        statuses=frozenset({Status.INBOX}),
-        tags=frozenset(redact(tag).text for tag in request.tags),
-        since=request.since,
-        until=request.until,
-    )
+    """Return the filters of a request: its fields that have the name of a filter."""
+    given = {
+        name: frozenset(value) if isinstance(value, tuple) else value
+        for name in _DEFAULTS
+        if (value := getattr(request, name, None)) is not None
+    }
+    tags = frozenset(redact(tag).text for tag in request.tags)
+    return Filters(**{"statuses": frozenset({Status.INBOX}), **given, "tags": tags})
 
 
 def search(services: Services, request: SearchRequest) -> list[Hit]:

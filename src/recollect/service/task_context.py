@@ -20,7 +20,6 @@ from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.earlier_messages import BundleLine
 from recollect.context.token_budget import BudgetShares
 from recollect.context.tool_call_groups import answered_call_ids
-from recollect.domain import limits
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.domain.context_bundle import Bundle
@@ -40,9 +39,9 @@ from recollect.retrieval.message_search import ResolvedMessageQuery, find_messag
 from recollect.retrieval.search_candidates import QueryVector
 from recollect.service import read, validate
 from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
+from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git_checkout import find_checkout
-from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.place_lookup import find_agent, find_viewer, place_of
 from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
@@ -81,7 +80,7 @@ class _Scene:
 
 def context_for(services: Services, request: ContextForRequest) -> Bundle:
     """Return what an agent should know for a task, within a token budget."""
-    model = validate.text_of("model", request.model, most=limits.MAX_NAME).strip()
+    model = request.model.strip()
     shares = _shares(request.shares)
     scene = _scene(services, request)
     meaning = read.query_vector(services, scene.query.query)

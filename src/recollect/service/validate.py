@@ -8,8 +8,7 @@ is accepted. The types and ranges of request fields are in `wire/fields.py`.
 import json
 import re
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from recollect.domain import limits
 from recollect.errors import InvalidInput, TooLarge
@@ -17,14 +16,7 @@ from recollect.text.clean_text import clean
 from recollect.text.redact import redact
 from recollect.wire.fields import parse_text
 
-E = TypeVar("E", bound=StrEnum)
-
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
-
-
-def text_of(field: str, value: object, *, most: int) -> str:
-    """Return *value* as text that can be stored, of at most *most* characters."""
-    return parse_text(field, value, most)
 
 
 def plain_text_of(field: str, value: object, most: int = limits.MAX_CONTENT) -> str:
@@ -109,20 +101,4 @@ def _redact_json(value: Any, depth: int = 0) -> Any:
         return {
             redact(clean(name)).text: _redact_json(item, depth + 1) for name, item in value.items()
         }
-    return value
-
-
-def one_of(field: str, kind: type[E], value: object) -> E:
-    """Return the member of *kind* that *value* names."""
-    try:
-        return kind(str(value))
-    except ValueError:
-        allowed = ", ".join(kind)
-        raise InvalidInput(f"{field} {value!r} is not known; use one of {allowed}") from None
-
-
-def count_of(field: str, value: object, *, most: int, least: int = 1) -> int:
-    """Return a whole number between *least* and *most*."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidInput(f"{field} must be a whole number from {least} to {most}, not {value!r}")
     return value

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, time
 from enum import StrEnum
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, ValidationInfo
 
@@ -35,6 +35,7 @@ from recollect.text.clean_text import clean
 from recollect.wire.to_json import to_json
 
 LEAST_WINDOW, MOST_WINDOW = 200, 10**8  # tokens of a context window
+Member = TypeVar("Member", bound=StrEnum)
 _WITH_ID = (Agent, Block, Conversation, Memory, Message, Pin, Project)
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
 _NUMBER = re.compile(r"[+-]?\d+")
@@ -201,31 +202,38 @@ def parse_moment(field: str, value: object, *, end_of_day: bool = False) -> date
         raise InvalidInput(f"{field} {value} is outside the calendar") from None
 
 
+def parse_member(field: str, kind: type[Member], value: object) -> Member:
+    """Return the member of *kind* that *value* names."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        allowed = ", ".join(kind)
+        raise InvalidInput(f"{field} {value!r} is not known; use one of {allowed}") from None
+
+
 def member(kind: type[StrEnum], field: str) -> BeforeValidator:
     """Return the validator of a member of *kind*, which messages call *field*."""
-
-    def validate(value: object) -> StrEnum:
-        try:
-            return kind(str(value))
-        except ValueError:
-            allowed = ", ".join(kind)
-            raise InvalidInput(f"{field} {value!r} is not known; use one of {allowed}") from None
-
-    return BeforeValidator(validate)
+    return BeforeValidator(lambda value: parse_member(field, kind, value))
 
 
 def members(kind: type[StrEnum], field: str) -> BeforeValidator:
     """Return the validator of one member of *kind*, or several."""
-    validate = member(kind, field).func
 
     def validate_all(value: object) -> tuple[StrEnum, ...]:
         if isinstance(value, str):
             value = (value,)
         if not isinstance(value, Iterable):
             raise InvalidInput(f"{field} must be a text or a list of texts")
-        return tuple(validate(item) for item in value)  # type: ignore[call-arg]
+        return tuple(parse_member(field, kind, item) for item in value)
 
     return BeforeValidator(validate_all)
+
+
+def parse_count(field: str, value: object, *, most: int, least: int = 1) -> int:
+    """Return a whole number between *least* and *most*."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(f"{field} must be a whole number from {least} to {most}, not {value!r}")
+    return value
 
 
 def whole_number(least: int, most: int) -> BeforeValidator:
@@ -233,11 +241,7 @@ def whole_number(least: int, most: int) -> BeforeValidator:
 
     def validate(value: object, info: ValidationInfo) -> int:
         number = _whole_number(value, info)
-        if not least <= number <= most:
-            raise InvalidInput(
-                f"{info.field_name} must be a whole number from {least} to {most}, not {number}"
-            )
-        return number
+        return parse_count(str(info.field_name), number, least=least, most=most)
 
     return BeforeValidator(validate)
 

@@ -1,1 +1,1 @@
-"""Moving an agent: files of our own and Letta's, copies, branches, merges."""
+"""Copy, merge, export and import agents: our own file format and Letta's."""

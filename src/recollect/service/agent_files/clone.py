@@ -33,6 +33,7 @@ from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.wire.fields import parse_count
 from recollect.wire.requests.agents import BranchAgentRequest, CloneAgentRequest
 
 
@@ -219,7 +220,7 @@ def _last_message(tables: Tables, agent: Agent, at: Any) -> Message:
     message = tables.messages.get(at) if isinstance(at, str) else None
     if isinstance(at, list) and len(at) == 2:
         conversation = require_conversation(tables, at[0])
-        position = validate.count_of("at", at[1], least=0, most=2**53)
+        position = parse_count("at", at[1], least=0, most=2**53)
         page = tables.messages.page(conversation.id, start=position, limit=1)
         message = page[0] if page and page[0].position == position else None
     elif message is None and isinstance(at, str):

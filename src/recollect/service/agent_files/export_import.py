@@ -21,12 +21,13 @@ from recollect.service.agents import require_agent
 from recollect.service.services import Services
 from recollect.service.transfer import write_file
 from recollect.store.protocol import Tables
+from recollect.wire.fields import parse_member
 from recollect.wire.requests.agents import ExportAgentRequest, ImportAgentRequest
 
 
 def export_agent(services: Services, request: ExportAgentRequest, path: Path) -> AgentExport:
     """Write one agent to *path*, complete or not at all."""
-    format = validate.one_of("format", AgentFormat, request.format)
+    format = parse_member("format", AgentFormat, request.format)
     with services.store.read() as tables:
         agent = require_agent(tables, request.agent)
         parts = gather(tables, agent)

@@ -29,7 +29,7 @@ from recollect.errors import ImportRefused, InvalidInput
 from recollect.service import validate
 from recollect.service.block_lookup import validate_label
 from recollect.text.redact import RedactionResult, redact
-from recollect.wire.fields import parse_moment
+from recollect.wire.fields import parse_member, parse_moment, parse_text
 
 MAX_ID = 200
 MAX_NUMBER = 2**53
@@ -114,8 +114,8 @@ class DataclassFormat:
         if get_origin(kind) is tuple:
             item = get_args(kind)[0]
             if is_dataclass(item):
-                nested = self._nested(item)
-                return Annotated[tuple[nested, ...], FailFast()]
+                nested: Any = self._nested(item)
+                return Annotated[tuple.__class_getitem__((nested, ...)), FailFast()]
             return Annotated[Any, json_list(nullable=nullable)]
         if is_dataclass(kind):
             return self._nested(kind)
@@ -159,7 +159,7 @@ def text(max_chars: int) -> Any:
 
 def verbatim(max_chars: int) -> Any:
     """Return the validator of a text that keeps its secrets, to be compared with another."""
-    return field_check(lambda name, value, _: validate.text_of(name, value, most=max_chars))
+    return field_check(lambda name, value, _: parse_text(name, value, most=max_chars))
 
 
 def texts(max_chars: int, *, max_items: int) -> Any:
@@ -177,7 +177,7 @@ def texts(max_chars: int, *, max_items: int) -> Any:
 
 def member(kind: type[StrEnum], *, nullable: bool = False) -> Any:
     """Return the validator of a member of an enumeration."""
-    return field_check(lambda name, value, _: validate.one_of(name, kind, value), nullable=nullable)
+    return field_check(lambda name, value, _: parse_member(name, kind, value), nullable=nullable)
 
 
 def record_id(*, nullable: bool = False) -> Any:
@@ -221,7 +221,7 @@ def _json_object(name: str, value: Any, _: int) -> dict[str, Any]:
 
 
 def _redact(name: str, value: Any, max_chars: int) -> RedactionResult:
-    return redact(validate.text_of(name, value, most=max_chars))
+    return redact(parse_text(name, value, most=max_chars))
 
 
 _LONG_TEXT = text(limits.MAX_CONTENT)

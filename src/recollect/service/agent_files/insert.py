@@ -1,21 +1,21 @@
 """
-Put the parts of an agent into a store, as a new agent.
+Insert the parts of an agent into a store, as a new agent.
 
-This writes inside somebody else's transaction, with new ids throughout, so that the same parts
-placed twice are two agents. What is here already and says the same is used (projects, sources,
-shared blocks, skills); what says something else stays as it is here, and the conflict is told.
+This writes in the caller's transaction, with new ids throughout, so that the same parts inserted
+twice are two agents. Projects, sources and shared blocks that are in the store already and are
+equal are used; if they differ, the store's stay as they are, and the conflict is returned.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from recollect.clock import Clock
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.domain.capture_event import Event, EventState, Trigger
-from recollect.domain.link import Link
 from recollect.domain.project import Repo
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
@@ -30,12 +30,14 @@ from recollect.service.agent_files.model import (
 from recollect.service.block_writing import EVERYBODY
 from recollect.store.protocol import Tables
 
+T = TypeVar("T")
+
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
 class InsertedAgent:
-    """A new agent, how many parts came with it, what could not come as it was, and the new ids."""
+    """A new agent, the number of its parts by kind, conflicts in sentences, and ids by old id."""
 
     agent: Agent
     counts: Mapping[str, int]
@@ -53,34 +55,35 @@ def refuse_taken_name(tables: Tables, name: str) -> None:
 
 
 def insert_agent(tables: Tables, clock: Clock, parts: AgentParts, *, reason: str) -> InsertedAgent:
-    """Make a new agent of *parts*; *reason* says how, in the audit row of its sources."""
+    """Create an agent from *parts*; *reason* is stored in the event of each source."""
     refuse_taken_name(tables, parts.agent.name)
-    placing = _Placing(tables, clock)
-    agent = replace(parts.agent, id=placing.new(parts.agent.id))
+    insertion = _Insertion(tables, clock)
+    agent = insertion.with_new_id(parts.agent)
     tables.agents.add(agent)
-    placing.places(parts)
-    for kept in parts.blocks:
-        placing.attach(agent, kept)
-    for said in parts.conversations:
-        placing.conversation(agent, said)
-    placing.archive(agent, parts, reason)
-    for used in parts.skills:
-        placing.skill(agent, used)
-    return placing.done(agent)
+    insertion.add_places(parts)
+    for block in parts.blocks:
+        insertion.attach_block(agent, block)
+    for conversation in parts.conversations:
+        insertion.add_conversation(agent, conversation)
+    insertion.add_archive(agent, parts, reason)
+    for skill in parts.skills:
+        insertion.add_skill(agent, skill)
+    return insertion.result(agent)
 
 
 def insert_archive(
     tables: Tables, clock: Clock, agent: Agent, parts: AgentParts, *, reason: str
 ) -> InsertedAgent:
-    """Add the memories of *parts* to the archive of an agent that is there already."""
-    placing = _Placing(tables, clock)
-    placing.places(parts)
-    placing.archive(agent, parts, reason)
-    return placing.done(agent)
+    """Add the memories of *parts* to the archive of an existing agent."""
+    insertion = _Insertion(tables, clock)
+    insertion.ids[parts.agent.id] = agent.id
+    insertion.add_places(parts)
+    insertion.add_archive(agent, parts, reason)
+    return insertion.result(agent)
 
 
-class _Placing:
-    """One agent on its way in: which id became which, what was counted, what did not fit."""
+class _Insertion:
+    """An agent that is being inserted: new ids by old id, counts and conflicts so far."""
 
     def __init__(self, tables: Tables, clock: Clock) -> None:
         self._tables = tables
@@ -89,118 +92,121 @@ class _Placing:
         self.counts: Counter[str] = Counter()
         self.conflicts: list[str] = []
 
-    def new(self, former: str) -> str:
-        """Return a new id, and remember whose place it takes."""
-        self.ids[former] = self._clock.new_id()
-        return self.ids[former]
+    def with_new_id(self, value: T, **changes: Any) -> T:
+        """Return a copy with a new id, and with the new ids of the records that it names."""
+        new_id = self._clock.new_id()
+        references: dict[str, Any] = {
+            field.name: self.ids[record_id]
+            for field in fields(value)  # type: ignore[arg-type]
+            if field.name.endswith("_id") and (record_id := getattr(value, field.name)) in self.ids
+        }
+        if old_id := getattr(value, "id", ""):
+            new_id = self.ids.setdefault(old_id, new_id)
+        return replace(value, **{**references, "id": new_id, **changes})  # type: ignore[type-var]
 
-    def places(self, parts: AgentParts) -> None:
-        """Find the projects and repos that are known here; make the others."""
-        known = self._tables.projects
+    def add_places(self, parts: AgentParts) -> None:
+        """Find the projects and repos of the store; create the missing ones."""
+        projects = self._tables.projects
         for project in parts.projects:
-            here = known.project_by_name(project.name)
-            if here is None:
-                here = replace(project, id=self._clock.new_id())
-                known.add_project(here)
+            stored = projects.project_by_name(project.name)
+            if stored is None:
+                projects.add_project(self.with_new_id(project))
                 self.counts["projects"] += 1
-            self.ids[project.id] = here.id
+            else:
+                self.ids[project.id] = stored.id
         for repo in parts.repos:
-            home = self.ids[repo.project_id]
-            found = known.repo_by_remote(repo.remote) if repo.remote else None
-            namesake = known.repo_by_name(repo.name, home)
-            if found is None and namesake is not None and _may_be_one(namesake, repo):
-                found = namesake
-            if found is None:
-                found = replace(repo, id=self._clock.new_id(), project_id=home)
-                if namesake is not None:
-                    found = replace(found, name=f"{repo.name} {found.id[-6:]}")
-                known.add_repo(found)
-                self.counts["repos"] += 1
-            self.ids[repo.id] = found.id
+            same_name = projects.repo_by_name(repo.name, self.ids[repo.project_id])
+            same = projects.repo_by_remote(repo.remote) if repo.remote else None
+            if same is None and same_name is not None and _may_be_same(same_name, repo):
+                same = same_name
+            if same is not None:
+                self.ids[repo.id] = same.id
+                continue
+            new_repo = self.with_new_id(repo)
+            if same_name is not None:
+                new_repo = replace(new_repo, name=f"{repo.name} {new_repo.id[-6:]}")
+            projects.add_repo(new_repo)
+            self.counts["repos"] += 1
 
-    def attach(self, agent: Agent, kept: BlockParts) -> None:
-        """Give the agent a block of its own, or the shared one that is here already."""
-        block = kept.block
-        if block.scope is Scope.AGENT:
-            self._tables.blocks.attach(agent.id, self._block(kept, Owner(Scope.AGENT, agent.id)))
-            return
-        shared = self._shared(block)
+    def attach_block(self, agent: Agent, part: BlockParts) -> None:
+        """Give the agent a block of its own, or the equal shared one of the store."""
+        block = part.block
+        shared = self._shared_block(block) if block.scope is not Scope.AGENT else None
         if shared is not None:
             self.ids[block.id] = shared.id
             self._tables.blocks.attach(agent.id, shared)
             self.counts["shared blocks"] += 1
             return
-        own = self._block(kept, Owner(Scope.AGENT, agent.id))
-        self._tables.blocks.attach(agent.id, own)
-        self.conflicts.append(
-            f"block {block.label!r} was shared; no shared block here says the same, so agent "
-            f"{agent.name!r} has a copy of its own"
-        )
-
-    def conversation(self, agent: Agent, said: ConversationParts) -> None:
-        """Keep a conversation with everything in it."""
-        former = said.conversation
-        kept = replace(
-            former,
-            id=self.new(former.id),
-            agent_id=agent.id,
-            project_id=self.ids[former.project_id] if former.project_id else None,
-            repo_id=self.ids[former.repo_id] if former.repo_id else None,
-        )
-        self._tables.conversations.add(kept)
-        for summary in said.summaries:
-            self._tables.conversations.add_summary(
-                replace(summary, id=self.new(summary.id), conversation_id=kept.id)
+        self._tables.blocks.attach(agent.id, self._add_block(part, Owner(Scope.AGENT, agent.id)))
+        if block.scope is not Scope.AGENT:
+            self.conflicts.append(
+                f"block {block.label!r} was shared; no shared block here says the same, so agent "
+                f"{agent.name!r} has a copy of its own"
             )
-        summed_up: dict[str, list[str]] = {}
-        for message in said.messages:
-            placed = replace(message, id=self.new(message.id), conversation_id=kept.id)
-            self._tables.messages.add(kept, placed)
-            if message.summary_id is not None:
-                summed_up.setdefault(self.ids[message.summary_id], []).append(placed.id)
-        for summary_id, message_ids in summed_up.items():
+
+    def add_conversation(self, agent: Agent, part: ConversationParts) -> None:
+        """Add a conversation with its messages, summaries, pins and blocks."""
+        conversation = self.with_new_id(part.conversation, agent_id=agent.id)
+        own = {"conversation_id": conversation.id}
+        self._tables.conversations.add(conversation)
+        for summary in part.summaries:
+            self._tables.conversations.add_summary(self.with_new_id(summary, **own))
+        summarized: dict[str, list[str]] = {}
+        for message in part.messages:
+            new_message = self.with_new_id(message, **own)
+            self._tables.messages.add(conversation, new_message)
+            if new_message.summary_id is not None:
+                summarized.setdefault(new_message.summary_id, []).append(new_message.id)
+        for summary_id, message_ids in summarized.items():
             self._tables.messages.mark_summarized(message_ids, summary_id)
-        for pin in said.pins:
-            self._tables.conversations.add_pin(
-                replace(pin, id=self.new(pin.id), conversation_id=kept.id)
-            )
-        for block in said.blocks:
-            self._block(block, Owner(Scope.SESSION, kept.id))
+        for pin in part.pins:
+            self._tables.conversations.add_pin(self.with_new_id(pin, **own))
+        for block in part.blocks:
+            self._add_block(block, Owner(Scope.SESSION, conversation.id))
         self.counts["conversations"] += 1
-        self.counts["messages"] += len(said.messages)
-        self.counts["summaries"] += len(said.summaries)
-        self.counts["pins"] += len(said.pins)
+        self.counts["messages"] += len(part.messages)
+        self.counts["summaries"] += len(part.summaries)
+        self.counts["pins"] += len(part.pins)
 
-    def archive(self, agent: Agent, parts: AgentParts, reason: str) -> None:
-        """Keep memories with what they rest on and the links among them."""
-        self._sources(agent, parts.sources, reason)
+    def add_archive(self, agent: Agent, parts: AgentParts, reason: str) -> None:
+        """Add memories with their sources and the links among them."""
+        self._add_sources(agent, parts.sources, reason)
         # All ids first: the history of a memory names other memories.
-        memory_ids = {kept.memory.id: self.new(kept.memory.id) for kept in parts.memories}
-        for kept in parts.memories:
-            self._memory(agent, kept, memory_ids)
+        memory_ids = {part.memory.id: self._clock.new_id() for part in parts.memories}
+        self.ids |= memory_ids
+        for part in parts.memories:
+            self._add_memory(part, memory_ids)
         for link in parts.links:
-            self._link(link)
+            self._tables.links.add(self.with_new_id(link, id=self._clock.new_id()))
+        self.counts["memories"] += len(parts.memories)
+        self.counts["links"] += len(parts.links)
 
-    def done(self, agent: Agent) -> InsertedAgent:
-        """Return what was made."""
-        return InsertedAgent(
-            agent, dict(sorted(self.counts.items())), tuple(self.conflicts), dict(self.ids)
-        )
+    def add_skill(self, agent: Agent, part: SkillParts) -> None:
+        """Load a skill with the text the agent has, even if another skill has its name here."""
+        skill = self.with_new_id(part.skill)
+        skill_id = self._tables.skills.save(skill, part.loaded_at)
+        self._tables.skills.load(agent.id, skill_id, part.loaded_at)
+        self.counts["skills"] += 1
 
-    def _sources(self, agent: Agent, sources: Iterable[Source], reason: str) -> None:
-        """Keep raw material once, with a row that says for whom it came."""
+    def result(self, agent: Agent) -> InsertedAgent:
+        """Return what was inserted."""
+        counts = {kind: count for kind, count in sorted(self.counts.items()) if count}
+        return InsertedAgent(agent, counts, tuple(self.conflicts), dict(self.ids))
+
+    def _add_sources(self, agent: Agent, sources: Iterable[Source], reason: str) -> None:
+        """Add each source once, with an event that names the agent."""
         for source in sources:
-            here = self._tables.sources.with_hash(source.sha256, source.kind)
-            if here is None:
-                here = replace(source, id=self._clock.new_id())
-                self._tables.sources.add(here)
+            stored = self._tables.sources.with_hash(source.sha256, source.kind)
+            if stored is None:
+                stored = self.with_new_id(source)
+                self._tables.sources.add(stored)
                 self.counts["sources"] += 1
-            self.ids[source.id] = here.id
+            self.ids[source.id] = stored.id
             now = self._clock.now()
             event = Event(
                 id=self._clock.new_id(),
                 trigger=Trigger.MANUAL,
-                source_id=here.id,
+                source_id=stored.id,
                 owner=Owner(Scope.AGENT, agent.id),
                 state=EventState.DONE,
                 outcome=reason,
@@ -209,30 +215,15 @@ class _Placing:
             )
             self._tables.sources.add_event(event)
 
-    def _memory(self, agent: Agent, kept: MemoryParts, memory_ids: Mapping[str, str]) -> None:
-        """Keep a memory with its evidence and its history."""
-        memory = kept.memory
-        memory_id = memory_ids[memory.id]
-        self._tables.memories.add(
-            replace(
-                memory,
-                id=memory_id,
-                agent_id=agent.id if memory.agent_id else None,
-                project_id=self.ids[memory.project_id] if memory.project_id else None,
-                repo_id=self.ids[memory.repo_id] if memory.repo_id else None,
-                session_id=self.ids.get(memory.session_id or "", memory.session_id),
-                evidence=tuple(
-                    replace(
-                        piece,
-                        id=self._clock.new_id(),
-                        memory_id=memory_id,
-                        source_id=self.ids[piece.source_id],
-                    )
-                    for piece in memory.evidence
-                ),
-            )
+    def _add_memory(self, part: MemoryParts, memory_ids: Mapping[str, str]) -> None:
+        """Add a memory with its evidence and its history."""
+        memory = self.with_new_id(part.memory)
+        evidence = tuple(
+            self.with_new_id(quote, id=self._clock.new_id(), memory_id=memory.id)
+            for quote in memory.evidence
         )
-        for change in kept.changes:
+        self._tables.memories.add(replace(memory, evidence=evidence))
+        for change in part.changes:
             # A reason may name another memory, for people; `effects` names those `undo` changes.
             reason = _ID.sub(lambda id: memory_ids.get(id[0], id[0]), change.reason)
             effects = replace(
@@ -242,56 +233,32 @@ class _Placing:
                 ),
                 duplicate_of=memory_ids.get(change.effects.duplicate_of, ""),
             )
-            self._tables.memories.add_change(
-                replace(
-                    change,
-                    id=self._clock.new_id(),
-                    memory_id=memory_id,
-                    reason=reason,
-                    effects=effects,
-                )
-            )
-        self.counts["memories"] += 1
-
-    def _link(self, link: Link) -> None:
-        """Keep a link between two memories of the agent."""
-        self._tables.links.add(
-            replace(
-                link,
+            new_change = replace(
+                change,
                 id=self._clock.new_id(),
-                from_id=self.ids[link.from_id],
-                to_id=self.ids[link.to_id],
+                memory_id=memory.id,
+                reason=reason,
+                effects=effects,
             )
-        )
-        self.counts["links"] += 1
+            self._tables.memories.add_change(new_change)
 
-    def skill(self, agent: Agent, used: SkillParts) -> None:
-        """Load a skill as the agent has it, whatever others of its name say here."""
-        skill = used.skill
-        project_id = self.ids[skill.project_id] if skill.project_id else None
-        new = replace(skill, id=self._clock.new_id(), project_id=project_id)
-        skill_id = self._tables.skills.save(new, used.loaded_at)
-        self._tables.skills.load(agent.id, skill_id, used.loaded_at)
-        self.counts["skills"] += 1
-
-    def _block(self, kept: BlockParts, owner: Owner) -> Block:
-        former = kept.block
-        block = replace(former, id=self.new(former.id), scope=owner.scope, owner_id=owner.id)
+    def _add_block(self, part: BlockParts, owner: Owner) -> Block:
+        block = self.with_new_id(part.block, scope=owner.scope, owner_id=owner.id)
         self._tables.blocks.add(block)
-        for version in kept.versions:
+        for version in part.versions:
             self._tables.blocks.add_version(replace(version, block_id=block.id))
         self.counts["blocks"] += 1
         return block
 
-    def _shared(self, block: Block) -> Block | None:
-        """Return the shared block that says the same, this very one first."""
-        same = [
-            one
-            for one in self._tables.blocks.of_owner(EVERYBODY)
-            if (one.label, one.value) == (block.label, block.value)
+    def _shared_block(self, block: Block) -> Block | None:
+        """Return the shared block with this label and value, the one with this id first."""
+        equal = [
+            other
+            for other in self._tables.blocks.of_owner(EVERYBODY)
+            if (other.label, other.value) == (block.label, block.value)
         ]
-        return min(same, key=lambda one: one.id != block.id) if same else None
+        return min(equal, key=lambda other: other.id != block.id) if equal else None
 
 
-def _may_be_one(one: Repo, other: Repo) -> bool:
-    return not (one.remote and other.remote and one.remote != other.remote)
+def _may_be_same(repo: Repo, other: Repo) -> bool:
+    return not (repo.remote and other.remote and repo.remote != other.remote)

@@ -1,10 +1,9 @@
 """
-What an .af record says beyond what we model, carried along so that an export says it again.
+Carry the fields of .af records that we do not model, so that an export writes them again.
 
-A record becomes a value of ours plus a *carry*: the fields we have no place for (`rest`), and for
-each field we do model the pair of what we made of it and what it was (`was`), where the two differ.
-`restore` writes a field as it was while our value is still the one we made, and as ours once
-somebody changed it. Pure functions on JSON; secrets' values never get this far.
+A record becomes a domain value plus a *carry*: the fields that we do not model (`rest`), and for
+each field that we do model, if they differ, our value and the original (`was`). `restore` writes
+the original if our value has not changed since the import, else our value. Secrets are blanked.
 """
 
 from collections.abc import Mapping
@@ -38,9 +37,8 @@ def carry_over(record: Record, ours: Record, *, elsewhere: tuple[str, ...] = ())
 
 def restore(carry: Any, ours: Record) -> dict[str, Any]:
     """Return the record *ours* came from, with whatever changed since."""
-    kept = carry if isinstance(carry, Mapping) else {}
-    rest = kept.get("rest")
-    was = kept.get("was")
+    carry = carry if isinstance(carry, Mapping) else {}
+    rest, was = carry.get("rest"), carry.get("was")
     record: dict[str, Any] = dict(rest) if isinstance(rest, Mapping) else {}
     for name, value in ours.items():
         former = was.get(name) if isinstance(was, Mapping) else None
@@ -53,26 +51,26 @@ def restore(carry: Any, ours: Record) -> dict[str, Any]:
 
 def carry_of(metadata: Record) -> dict[str, Any]:
     """Return what an import left in a value's metadata, if one did."""
-    found = metadata.get(LETTA)
-    return dict(found) if isinstance(found, Mapping) else {}
+    carry = metadata.get(LETTA)
+    return dict(carry) if isinstance(carry, Mapping) else {}
 
 
 def blank_variables(agent: Record) -> tuple[dict[str, Any], list[str]]:
     """Return an agent's record with the names of its variables only, and those that had a value."""
-    kept: dict[str, Any] = blank_keys(agent)
+    blanked: dict[str, Any] = blank_keys(agent)
     dropped: list[str] = []
     for field in _VARIABLES:
-        found = kept.get(field)
-        if isinstance(found, Mapping):
-            dropped += [name for name, value in found.items() if value]
-            kept[field] = dict.fromkeys(found, "")
-        elif isinstance(found, list):
-            named = [one for one in found if isinstance(one, Mapping)]
-            dropped += [str(one.get("key", "")) for one in named if one.get("value")]
-            kept[field] = [_blank(one, _SERVER_KEYS, frozenset()) for one in named]
-        elif found is not None:
-            kept[field] = {}
-    return kept, sorted(set(dropped))
+        variables = blanked.get(field)
+        if isinstance(variables, Mapping):
+            dropped += [name for name, value in variables.items() if value]
+            blanked[field] = dict.fromkeys(variables, "")
+        elif isinstance(variables, list):
+            records = [item for item in variables if isinstance(item, Mapping)]
+            dropped += [str(item.get("key", "")) for item in records if item.get("value")]
+            blanked[field] = [_blank(item, _SERVER_KEYS, frozenset()) for item in records]
+        elif variables is not None:
+            blanked[field] = {}
+    return blanked, sorted(set(dropped))
 
 
 def blank_keys(value: Any) -> Any:
@@ -88,15 +86,15 @@ def blank_server_secrets(server: Any) -> Any:
 def _blank(value: Any, keys: frozenset[str], groups: frozenset[str]) -> Any:
     """Return *value* with the texts called one of *keys* emptied, and all under *groups*."""
     if isinstance(value, list):
-        return [_blank(one, keys, groups) for one in value]
+        return [_blank(item, keys, groups) for item in value]
     if not isinstance(value, Mapping):
         return value
     blank: dict[str, Any] = {}
-    for name, one in value.items():
-        if name in keys and isinstance(one, str):
+    for name, item in value.items():
+        if name in keys and isinstance(item, str):
             blank[name] = ""
         elif name in groups:
-            blank[name] = dict.fromkeys(one, "") if isinstance(one, Mapping) else None
+            blank[name] = dict.fromkeys(item, "") if isinstance(item, Mapping) else None
         else:
-            blank[name] = _blank(one, keys, groups)
+            blank[name] = _blank(item, keys, groups)
     return blank

@@ -58,10 +58,10 @@ def write_agent(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
     whole = dict(whole) if isinstance(whole, Mapping) else dict(_FILE)
     spare = whole.pop("blocks", [])
     spare = list(spare) if isinstance(spare, list) else []
-    ids = _Ids(one.get("id") for one in spare if isinstance(one, dict))
-    blocks = [_block(kept.block, ids) for kept in parts.blocks]
+    ids = _LettaIds(block.get("id") for block in spare if isinstance(block, dict))
+    blocks = [_block(part.block, ids) for part in parts.blocks]
     agent = _agent(parts, carry, ids)
-    agent["block_ids"] = [one["id"] for one in blocks]
+    agent["block_ids"] = [block["id"] for block in blocks]
     messages = list(_messages(parts, agent["id"], ids))
     agent["messages"] = [record for record, _ in messages]
     agent["in_context_message_ids"] = [record["id"] for record, shown in messages if shown]
@@ -69,25 +69,28 @@ def write_agent(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
     return to_json_bytes({**file, "agents": [agent], "blocks": [*blocks, *spare]}), _notes(parts)
 
 
-class _Ids:
+Record = dict[str, Any]
+
+
+class _LettaIds:
     """Ids in Letta's style: the one a record came with, or the next free number of its kind."""
 
     def __init__(self, taken: Iterator[Any]) -> None:
-        self._taken = {one for one in taken if isinstance(one, str)}
+        self._taken = {record_id for record_id in taken if isinstance(record_id, str)}
         self._next: dict[str, int] = {}
 
     def of(self, kind: str, record: Mapping[str, Any]) -> str:
         """Return an id for a record that no other has."""
-        wanted = record.get("id")
-        while not isinstance(wanted, str) or wanted in self._taken:
+        record_id = record.get("id")
+        while not isinstance(record_id, str) or record_id in self._taken:
             number = self._next.get(kind, 0)
             self._next[kind] = number + 1
-            wanted = f"{kind}-{number}"
-        self._taken.add(wanted)
-        return wanted
+            record_id = f"{kind}-{number}"
+        self._taken.add(record_id)
+        return record_id
 
 
-def _agent(parts: AgentParts, carry: Mapping[str, Any], ids: _Ids) -> dict[str, Any]:
+def _agent(parts: AgentParts, carry: Mapping[str, Any], ids: _LettaIds) -> dict[str, Any]:
     agent = parts.agent
     ours = {
         "name": agent.name,
@@ -112,7 +115,7 @@ def _agent(parts: AgentParts, carry: Mapping[str, Any], ids: _Ids) -> dict[str, 
     return record
 
 
-def _block(block: Block, ids: _Ids) -> dict[str, Any]:
+def _block(block: Block, ids: _LettaIds) -> dict[str, Any]:
     ours = {
         "label": block.label,
         "value": block.value,
@@ -129,11 +132,13 @@ def _block(block: Block, ids: _Ids) -> dict[str, Any]:
     return record
 
 
-def _messages(parts: AgentParts, agent_id: str, ids: _Ids) -> Iterator[tuple[dict[str, Any], bool]]:
+def _messages(
+    parts: AgentParts, agent_id: str, ids: _LettaIds
+) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield every message, with whether it is in the context of the last conversation."""
-    for said in parts.conversations:
-        is_last = said is parts.conversations[-1]
-        for message in said.messages:
+    for part in parts.conversations:
+        is_last = part is parts.conversations[-1]
+        for message in part.messages:
             carry = carry_of(message.metadata)
             shown = is_last and message.summary_id is None and carry.get("in_context", True)
             record = _message(message, carry)
@@ -154,7 +159,7 @@ def _message(message: Message, carry: Mapping[str, Any]) -> dict[str, Any]:
         record = restore(carry, ours)
         form = carry.get("content")
     else:
-        calls = [_call(one) for one in message.tool_calls]
+        calls = [_call(call) for call in message.tool_calls]
         record = {
             **_MESSAGE,
             **ours,
@@ -190,15 +195,15 @@ def _call(call: Any) -> Any:
 
 
 def _notes(parts: AgentParts) -> tuple[str, ...]:
-    said = parts.conversations
-    changed = sum(len(kept.versions) > 1 for kept in parts.blocks)
+    conversations = parts.conversations
+    changed = sum(len(part.versions) > 1 for part in parts.blocks)
     left = (
         (len(parts.memories), "passages of the archive"),
         (len(parts.skills), "loaded skills"),
         (changed, "histories of blocks"),
-        (sum(len(one.summaries) for one in said), "summaries"),
-        (sum(len(one.pins) for one in said), "pins"),
-        (sum(len(one.blocks) for one in said), "blocks of conversations"),
+        (sum(len(part.summaries) for part in conversations), "summaries"),
+        (sum(len(part.pins) for part in conversations), "pins"),
+        (sum(len(part.blocks) for part in conversations), "blocks of conversations"),
     )
     notes = [
         f"the .af format has no place for {what}: {count} stayed behind; export in our own format "
@@ -206,17 +211,19 @@ def _notes(parts: AgentParts) -> tuple[str, ...]:
         for count, what in left
         if count
     ]
-    if len(said) > 1:
-        notes.append(f"{len(said)} conversations were joined into one, in the order they began")
-    if any(_has_more_than_text(one) for one in said):
+    if len(conversations) > 1:
+        notes.append(
+            f"{len(conversations)} conversations were joined into one, in the order they began"
+        )
+    if any(_has_more_than_text(part) for part in conversations):
         notes.append("images and other parts of messages were left out; their text is there")
     return tuple(notes)
 
 
-def _has_more_than_text(said: ConversationParts) -> bool:
+def _has_more_than_text(conversation: ConversationParts) -> bool:
     return any(
         isinstance(part, Mapping) and part.get("type") not in ("text", "input_text", "output_text")
-        for message in said.messages
+        for message in conversation.messages
         if not carry_of(message.metadata)
         for part in message.parts or ()
     )

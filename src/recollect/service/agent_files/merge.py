@@ -42,6 +42,7 @@ from recollect.service.block_writing import add_block, change_of, save_version
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
+from recollect.wire.fields import parse_text
 from recollect.wire.requests.agents import MergeAgentsRequest
 
 
@@ -128,7 +129,7 @@ def _choices(take: Any) -> dict[str, str]:
     if not isinstance(take, Mapping):
         raise InvalidInput("take must be an object of labels and 'ours', 'theirs' or a text")
     return {
-        validate.text_of("label", label, most=limits.MAX_NAME): validate.plain_text_of(
+        parse_text("label", label, most=limits.MAX_NAME): validate.plain_text_of(
             f"take[{label!r}]", choice
         )
         for label, choice in take.items()

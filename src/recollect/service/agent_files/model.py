@@ -1,8 +1,8 @@
 """
-Everything of one agent, as values: what a file holds, and what a copy is made of.
+The parts of one agent, as values: what a file holds, and what a copy is made of.
 
-`gather` takes them out of a store; placing.py puts them into one. A pin, open files and the
-paths of skills and checkouts belong to the machine and are no parts of an agent.
+`gather` reads them from a store; insert.py writes them to one. Pins of agents, open files and the
+paths of skills and checkouts belong to the machine and are not parts of an agent.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class BlockParts:
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationParts:
-    """A conversation with all that hangs on it."""
+    """A conversation with its summaries, messages, pins and blocks."""
 
     conversation: Conversation
     summaries: tuple[Summary, ...] = ()
@@ -45,7 +45,7 @@ class ConversationParts:
 
 @dataclass(frozen=True)
 class MemoryParts:
-    """A memory with its moves between states, oldest first."""
+    """A memory with its status changes, oldest first."""
 
     memory: Memory
     changes: tuple[Change, ...]
@@ -53,7 +53,7 @@ class MemoryParts:
 
 @dataclass(frozen=True)
 class SkillParts:
-    """A skill in use, and since when."""
+    """A loaded skill, and since when."""
 
     skill: StoredSkill
     loaded_at: datetime
@@ -76,22 +76,24 @@ class AgentParts:
 
 def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> AgentParts:
     """
-    Return everything of an agent, in an order that depends on nothing but the rows.
+    Return all parts of an agent, in an order that depends only on the rows.
 
-    Without conversations it is without what was remembered of single sessions, too.
+    Without conversations, memories of session scope are left out too.
     """
-    said = tables.conversations.latest(agent.id, limit=ALL)[::-1] if conversations else []
+    conversation_rows = (
+        tables.conversations.latest(agent.id, limit=ALL)[::-1] if conversations else []
+    )
     memories = tables.memories.get_many(sorted(tables.agents.own_memory_ids(agent.id)))
     if not conversations:
         memories = [memory for memory in memories if memory.scope is Scope.AGENT]
     skills = tuple(SkillParts(skill, at) for skill, at in tables.skills.loaded_by(agent.id))
     source_ids = {piece.source_id for memory in memories for piece in memory.evidence}
     sources = (tables.sources.get(source_id) for source_id in sorted(source_ids))
-    placed: list[Conversation | Memory] = [*said, *memories]
-    repo_ids = {one.repo_id for one in placed}
+    placed: list[Conversation | Memory] = [*rows, *memories]
+    repo_ids = {item.repo_id for item in placed}
     repos = [repo for id in sorted(filter(None, repo_ids)) if (repo := tables.projects.repo(id))]
-    project_ids = {one.project_id for one in placed}
-    project_ids |= {one.skill.project_id for one in skills} | {repo.project_id for repo in repos}
+    project_ids = {item.project_id for item in placed}
+    project_ids |= {part.skill.project_id for part in skills} | {repo.project_id for repo in repos}
     projects = (tables.projects.project(id) for id in sorted(filter(None, project_ids)))
     metadata = {name: value for name, value in agent.metadata.items() if name != PINNED_IN}
     return AgentParts(
@@ -99,10 +101,10 @@ def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> Agent
         projects=tuple(project for project in projects if project),
         repos=tuple(replace(repo, root="") for repo in repos),
         blocks=_blocks(tables, tables.blocks.attached_to(agent.id)),
-        conversations=tuple(_conversation(tables, one) for one in said),
+        conversations=tuple(_conversation(tables, row) for row in rows),
         sources=tuple(source for source in sources if source),
         memories=tuple(
-            MemoryParts(one, tuple(tables.memories.changes(one.id))) for one in memories
+            MemoryParts(memory, tuple(tables.memories.changes(memory.id))) for memory in memories
         ),
         links=_links_among(tables, [memory.id for memory in memories]),
         skills=skills,
@@ -114,13 +116,13 @@ def links_outside(tables: Tables, parts: AgentParts) -> int:
     among = {link.id for link in parts.links}
     return sum(
         link.id not in among
-        for kept in parts.memories
-        for link in tables.links.of_memory(kept.memory.id)
+        for part in parts.memories
+        for link in tables.links.of_memory(part.memory.id)
     )
 
 
 def _blocks(tables: Tables, blocks: Sequence[Block]) -> tuple[BlockParts, ...]:
-    return tuple(BlockParts(one, tuple(tables.blocks.versions(one.id))) for one in blocks)
+    return tuple(BlockParts(block, tuple(tables.blocks.versions(block.id))) for block in blocks)
 
 
 def _conversation(tables: Tables, conversation: Conversation) -> ConversationParts:
@@ -136,10 +138,10 @@ def _conversation(tables: Tables, conversation: Conversation) -> ConversationPar
 
 def _links_among(tables: Tables, memory_ids: Sequence[str]) -> tuple[Link, ...]:
     among = set(memory_ids)
-    found = {
+    links = {
         link.id: link
         for memory_id in memory_ids
         for link in tables.links.of_memory(memory_id)
         if link.to_kind is LinkEnd.MEMORY and {link.from_id, link.to_id} <= among
     }
-    return tuple(found[link_id] for link_id in sorted(found))
+    return tuple(links[link_id] for link_id in sorted(links))

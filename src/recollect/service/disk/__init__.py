@@ -1,1 +1,1 @@
-"""What is read from and written to the user's disk: files inside a wall, git, skill folders."""
+"""Read and write the user's files: files inside allowed folders, git, skill folders."""

@@ -1,10 +1,10 @@
 """
-The wall around the files an agent may read: a path passes only if it really lies in a root.
+Check that a path is inside the folders an agent may read (the roots).
 
-What is written is resolved first, links and `..` included, and then compared, so that it does not
-matter how a way out is written. Whether something exists outside is not told. Files that are there
-to hold secrets are refused by name even inside. A hard link has no other end that could be found:
-whoever may write into a root can link a file of the same disk into it.
+A path is resolved first, links and `..` included, and then compared, so that it does not matter how
+it is written. An error does not reveal whether a file outside exists. Files whose names say that
+they hold secrets are refused even inside. A hard link cannot be detected: whoever may write into a
+root can link a file of the same disk into it.
 """
 
 import os
@@ -18,8 +18,8 @@ from recollect.service.disk.safe_read import MAX_FILE_BYTES, FileText, UnreadFil
 from recollect.text.line_windows import line_window
 from recollect.text.secret_file_names import secret_path_reason
 
-# File systems that are made of the machine, not of files: reading them tells of processes, keys in
-# environments, and devices. They are no text of a project even where the root is `/`.
+# File systems of the kernel: they show processes, environment variables and devices. They are not
+# text of a project even if the root is `/`.
 SYSTEM_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
 
 
@@ -39,27 +39,27 @@ def allowed_path(path: str | Path, roots: Sequence[Path]) -> Path:
 
 def locate(path: str | Path, roots: Sequence[Path]) -> AllowedPath:
     """Return where *path* really is. A relative one starts at the first root."""
-    written = _path_text(path)
+    path_text = _path_text(path)
     real_roots = real_folders(roots)
-    real = _real_path(real_roots[0] / written)  # an absolute path replaces the root
+    real = _real_path(real_roots[0] / path_text)  # an absolute path replaces the root
     inside = [root for root in real_roots if real.is_relative_to(root)]
     if not inside:
         allowed = ", ".join(str(root) for root in roots)
         raise InvalidInput(
-            f"{written} is outside of what may be read ({allowed}); "
+            f"{path_text} is outside of what may be read ({allowed}); "
             "name a file in there, or add its folder to the roots"
         )
     if is_system(real):
-        raise InvalidInput(f"{written} belongs to the system, not to a project; it is not read")
+        raise InvalidInput(f"{path_text} belongs to the system, not to a project; it is not read")
     try:
         real.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"there is no {written} in {inside[0]}; check its name") from None
+        raise NotFound(f"there is no {path_text} in {inside[0]}; check its name") from None
     except OSError as error:
-        raise InvalidInput(f"cannot look at {written} ({error.strerror or error})") from error
-    root = max(inside, key=lambda one: len(one.parts))
+        raise InvalidInput(f"cannot look at {path_text} ({error.strerror or error})") from error
+    root = max(inside, key=lambda folder: len(folder.parts))
     # Both names count: a link called .env, and a link that leads to one.
-    secret = secret_path_reason(PurePath(written).parts[-1:]) or secret_path_reason(
+    secret = secret_path_reason(PurePath(path_text).parts[-1:]) or secret_path_reason(
         real.relative_to(root).parts or (real.name,)
     )
     return AllowedPath(real, root, secret)
@@ -67,7 +67,7 @@ def locate(path: str | Path, roots: Sequence[Path]) -> AllowedPath:
 
 def require_readable(folder: Path, reach: Sequence[Path] | None) -> Path:
     """Return *folder*, unless it lies outside of the folders that are read for callers."""
-    if reach is None or any(_real_path(folder).is_relative_to(_real_path(one)) for one in reach):
+    if reach is None or any(_real_path(folder).is_relative_to(_real_path(root)) for root in reach):
         return folder
     raise RequestRefused(
         f"{folder} is not among the folders this server reads for its callers; "
@@ -83,12 +83,13 @@ def read_text(
     most_bytes: int = MAX_FILE_BYTES,
 ) -> FileText:
     """Return what the file *path* in one of *roots* says, or raise why it is not read."""
-    found = locate(path, roots)
-    if found.secret_reason and not allow_secret:
+    allowed = locate(path, roots)
+    if allowed.secret_reason and not allow_secret:
         raise InvalidInput(
-            f"{path} is not read, since {found.secret_reason}; copy what is not secret to another file"
+            f"{path} is not read, since {allowed.secret_reason}; "
+            "copy what is not secret to another file"
         )
-    outcome = read_file(found.path, found.root, most_bytes=most_bytes)
+    outcome = read_file(allowed.path, allowed.root, most_bytes=most_bytes)
     if isinstance(outcome, UnreadFile):
         raise outcome.error()
     return outcome
@@ -141,4 +142,4 @@ def _real_path(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError) as error:  # too long, or a name no file system has
-        raise InvalidInput(f"{str(path)[:200]!a} is no path ({error})") from error
+        raise InvalidInput(f"{str(path)[:200]!a} is not a path ({error})") from error

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from recollect.domain.file import Commit
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.disk.git_checkout import find_checkout
 from recollect.service.disk.allowed_roots import allowed_path
-from recollect.service.validate import count_of
+from recollect.service.disk.git_checkout import find_checkout
 from recollect.text.redact import redact
+from recollect.wire.fields import parse_count
 
 MAX_COMMITS = 100
 TIME_LIMIT_S = 2.0
@@ -41,7 +41,7 @@ def file_history(path: Path, *, roots: Sequence[Path], limit: int = 5) -> tuple[
     None where there is no git, no repository, or no answer in time. Only a path outside of *roots*
     is an error.
     """
-    limit = count_of("limit", limit, most=MAX_COMMITS)
+    limit = parse_count("limit", limit, most=MAX_COMMITS)
     try:
         real = allowed_path(path, roots)
     except NotFound:

@@ -1,9 +1,8 @@
 """
-Which files a search meets: every file below the roots in one fixed order, and what is passed over.
+Walk the files below the roots in a fixed order, with the entries that are skipped.
 
-Names in a folder are taken in order, folders where their name stands, so two searches of the same
-files meet them alike. Links are not followed: what they lead to inside is met where it is. No file
-is opened here.
+Entries of a folder come in the order of their names, so that two searches of the same files have
+the same order. Links are not followed. No file is opened here.
 """
 
 import os
@@ -19,7 +18,7 @@ IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
 class SkipReason(StrEnum):
-    """What something is that is passed over."""
+    """Why an entry is skipped. The text is shown to the caller."""
 
     TOOLS = "folders of tools"
     SECRET = "what looks like a secret"
@@ -56,7 +55,7 @@ class FolderToWalk:
 
 
 def walk(roots: Sequence[Path]) -> Iterator[FileToSearch | SkippedEntry]:
-    """Return what is met below *roots*, each file once even where one root lies in another."""
+    """Return the entries below *roots*, each file once even if one root is inside another."""
     reals = sorted(set(real_folders(roots)))
     for root in reals:
         if not any(root != other and root.is_relative_to(other) for other in reals):
@@ -64,7 +63,7 @@ def walk(roots: Sequence[Path]) -> Iterator[FileToSearch | SkippedEntry]:
 
 
 def walk_folder(folder: Path, root: Path) -> Iterator[FileToSearch | SkippedEntry]:
-    """Return what is met below *folder*, a real path in the real *root*."""
+    """Return the entries below *folder*, a real path in the real *root*."""
     within = folder.relative_to(root).parts
     # A stack of open listings, not recursion: folders may be nested deeper than Python's stack.
     listings = [_list_folder(folder, "".join(f"{part}/" for part in within), root)]
@@ -78,7 +77,9 @@ def walk_folder(folder: Path, root: Path) -> Iterator[FileToSearch | SkippedEntr
             yield entry
 
 
-def _list_folder(folder: Path, prefix: str, root: Path) -> Iterator[FileToSearch | SkippedEntry | FolderToWalk]:
+def _list_folder(
+    folder: Path, prefix: str, root: Path
+) -> Iterator[FileToSearch | SkippedEntry | FolderToWalk]:
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
@@ -89,7 +90,9 @@ def _list_folder(folder: Path, prefix: str, root: Path) -> Iterator[FileToSearch
         yield _classify(entry, prefix + entry.name, root)
 
 
-def _classify(entry: os.DirEntry[str], name: str, root: Path) -> FileToSearch | SkippedEntry | FolderToWalk:
+def _classify(
+    entry: os.DirEntry[str], name: str, root: Path
+) -> FileToSearch | SkippedEntry | FolderToWalk:
     try:
         is_link = entry.is_symlink() or _is_junction(entry)
         is_folder = entry.is_dir(follow_symlinks=False)

@@ -1,9 +1,9 @@
 """
-Search files by a regular expression, within limits that hold whatever is asked.
+Search files by a regular expression, within limits.
 
-Every limit gives what was found until then and says which one it was. Files come in one fixed
-order, so a page continues the one before as long as the files stay as they are. Lines are shown
-without secrets, and a line that matches only inside a secret does not match.
+A search that reaches a limit returns the matches so far and says which limit it was. Files come in
+one fixed order, so a page continues the one before as long as the files stay as they are. Lines are
+shown without secrets, and a line that matches only inside a secret does not match.
 """
 
 import time
@@ -14,14 +14,26 @@ from pathlib import Path
 
 from recollect.domain.file import GrepMatch, GrepPage
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.disk.safe_regex import SafeRegex
-from recollect.service.disk.safe_read import MAX_FILE_BYTES, FileText, UnreadFile, UnreadReason, read_file
 from recollect.service.disk.allowed_roots import AllowedPath, locate
-from recollect.service.disk.file_walk import FileToSearch, SkippedEntry, SkipReason, walk, walk_folder
-from recollect.service.validate import count_of
+from recollect.service.disk.file_walk import (
+    FileToSearch,
+    SkippedEntry,
+    SkipReason,
+    walk,
+    walk_folder,
+)
+from recollect.service.disk.safe_read import (
+    MAX_FILE_BYTES,
+    FileText,
+    UnreadFile,
+    UnreadReason,
+    read_file,
+)
+from recollect.service.disk.safe_regex import SafeRegex
 from recollect.text.glob_matcher import glob_matcher
 from recollect.text.line_windows import split_lines, trim_line
 from recollect.text.redact import redact, remove_multiline_secrets
+from recollect.wire.fields import parse_count
 
 MAX_TOTAL_BYTES = 200 * 1024 * 1024
 MAX_SECONDS = 30.0
@@ -29,7 +41,7 @@ MAX_MATCHES = 1_000
 MATCHES_PER_PAGE = 20
 MAX_CONTEXT_LINES = 20
 SHOWN_CHARS = 500  # of a line
-SEARCHED_CHARS = 100_000  # of a line; longer ones are no text, and would hold up the clock
+SEARCHED_CHARS = 100_000  # of a line; longer ones are not text and would outlast the time limit
 NAMES_SHOWN = 3
 
 
@@ -44,7 +56,7 @@ class GrepLimits:
     per_page: int = MATCHES_PER_PAGE
 
 
-_WHY = {
+_SKIP_TEXT = {
     UnreadReason.MISSING: "files that went away meanwhile",
     UnreadReason.NO_FILE: SkipReason.SPECIAL.value,
     UnreadReason.BINARY: "binary files",
@@ -71,17 +83,17 @@ def grep(
     """
     limits = limits or GrepLimits()
     expression = SafeRegex(pattern)
-    is_meant = glob_matcher(include)
-    context_lines = count_of("context_lines", context_lines, least=0, most=MAX_CONTEXT_LINES)
-    offset = count_of("offset", offset, least=0, most=limits.matches)
+    is_included = glob_matcher(include)
+    context_lines = parse_count("context_lines", context_lines, least=0, most=MAX_CONTEXT_LINES)
+    offset = parse_count("offset", offset, least=0, most=limits.matches)
     search = _GrepRun(expression, context_lines, limits, timer)
-    for one in walk(roots) if paths is None else _files_at(paths, roots):
-        if search.is_over():
+    for entry in walk(roots) if paths is None else _files_at(paths, roots):
+        if search.has_ended():
             break
-        if isinstance(one, str):
-            search.refused.append(one)
-        elif (isinstance(one, SkippedEntry) and one.is_folder) or is_meant(one.name):
-            search.meet(one)
+        if isinstance(entry, str):
+            search.refused.append(entry)
+        elif (isinstance(entry, SkippedEntry) and entry.is_folder) or is_included(entry.name):
+            search.visit(entry)
     end = offset + limits.per_page
     return GrepPage(
         matches=tuple(search.matches[offset:end]),
@@ -95,8 +107,10 @@ def grep(
     )
 
 
-def _files_at(paths: Sequence[str | Path], roots: Sequence[Path]) -> Iterator[FileToSearch | SkippedEntry | str]:
-    """Return what *paths* lead to, in order, each file once; a sentence where one leads nowhere."""
+def _files_at(
+    paths: Sequence[str | Path], roots: Sequence[Path]
+) -> Iterator[FileToSearch | SkippedEntry | str]:
+    """Return the files at *paths*, in order, each once; an error message for a path without one."""
     places: dict[Path, AllowedPath] = {}
     for path in paths:
         try:
@@ -105,16 +119,16 @@ def _files_at(paths: Sequence[str | Path], roots: Sequence[Path]) -> Iterator[Fi
             yield str(error)
         else:
             places[place.path] = place
-    met: set[Path] = set()
+    visited: set[Path] = set()
     for _, place in sorted(places.items()):
-        for one in _at(place):
-            if isinstance(one, SkippedEntry) or one.path not in met:
-                yield one
-            if isinstance(one, FileToSearch):
-                met.add(one.path)
+        for entry in _entries_at(place):
+            if isinstance(entry, SkippedEntry) or entry.path not in visited:
+                yield entry
+            if isinstance(entry, FileToSearch):
+                visited.add(entry.path)
 
 
-def _at(place: AllowedPath) -> Iterator[FileToSearch | SkippedEntry]:
+def _entries_at(place: AllowedPath) -> Iterator[FileToSearch | SkippedEntry]:
     is_folder = place.path.is_dir()
     name = place.path.relative_to(place.root).as_posix()
     if place.secret_reason:
@@ -127,7 +141,7 @@ def _at(place: AllowedPath) -> Iterator[FileToSearch | SkippedEntry]:
 
 @dataclass
 class _GrepRun:
-    """One search while it runs: what it found, what it passed over, and whether it is over."""
+    """A running search: its matches, the entries it skipped, and whether it has ended."""
 
     expression: SafeRegex
     context_lines: int
@@ -135,7 +149,7 @@ class _GrepRun:
     timer: Callable[[], float]
     matches: list[GrepMatch] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    passed: Counter[str] = field(default_factory=Counter)
+    skip_counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
     cut_lines: int = 0
     files: int = 0
@@ -145,7 +159,7 @@ class _GrepRun:
     def __post_init__(self) -> None:
         self.deadline = self.timer() + self.limits.seconds
 
-    def is_over(self) -> bool:
+    def has_ended(self) -> bool:
         """Return whether a limit was met, looking at the clock."""
         if not self.stopped and self.timer() >= self.deadline:
             self.stopped = (
@@ -154,29 +168,29 @@ class _GrepRun:
             )
         return bool(self.stopped)
 
-    def meet(self, one: FileToSearch | SkippedEntry) -> None:
+    def visit(self, entry: FileToSearch | SkippedEntry) -> None:
         """Search a file, or note why it is not searched."""
-        if isinstance(one, SkippedEntry):
-            self._pass_over(one.reason, one.name)
+        if isinstance(entry, SkippedEntry):
+            self._skip(entry.reason, entry.name)
             return
-        read = read_file(one.path, one.root, most_bytes=self.limits.file_bytes)
-        if isinstance(read, UnreadFile):
+        text = read_file(entry.path, entry.root, most_bytes=self.limits.file_bytes)
+        if isinstance(text, UnreadFile):
             large = f"files of more than {_megabytes(self.limits.file_bytes)}"
-            self._pass_over(_WHY.get(read.reason, large), one.name)
-        elif self.bytes + read.size > self.limits.total_bytes:
+            self._skip(_SKIP_TEXT.get(text.reason, large), entry.name)
+        elif self.bytes + text.size > self.limits.total_bytes:
             self.stopped = (
                 f"the search was stopped before it had read {_megabytes(self.limits.total_bytes)}, "
                 "the most for one; choose fewer files with include, or name them"
             )
         else:
-            self._look_through(read)
+            self._search_file(text)
 
     def skipped(self) -> tuple[str, ...]:
         """Return what was not searched, in sentences."""
         sentences = [
             f"not searched, {reason}: {count:,} ({', '.join(self.examples[reason])}"
             f"{', …' if count > NAMES_SHOWN else ''})"
-            for reason, count in sorted(self.passed.items())
+            for reason, count in sorted(self.skip_counts.items())
         ]
         if self.cut_lines:
             sentences.append(
@@ -184,12 +198,12 @@ class _GrepRun:
             )
         return (*self.refused, *sentences)
 
-    def _pass_over(self, reason: str, name: str) -> None:
-        self.passed[reason] += 1
-        if self.passed[reason] <= NAMES_SHOWN:
+    def _skip(self, reason: str, name: str) -> None:
+        self.skip_counts[reason] += 1
+        if self.skip_counts[reason] <= NAMES_SHOWN:
             self.examples.setdefault(reason, []).append(name)
 
-    def _look_through(self, file: FileText) -> None:
+    def _search_file(self, file: FileText) -> None:
         self.files += 1
         self.bytes += file.size
         lines = split_lines(remove_multiline_secrets(file.text))
@@ -197,10 +211,10 @@ class _GrepRun:
             if len(line) > SEARCHED_CHARS:
                 lines[at] = line[:SEARCHED_CHARS]
                 self.cut_lines += 1
-        for found in self.expression.matching_lines(lines):
-            if self.is_over():
+        for line_index in self.expression.matching_lines(lines):
+            if self.has_ended():
                 return
-            match = None if found is None else self._match(file, lines, found)
+            match = None if line_index is None else self._match(file, lines, line_index)
             if match is None:
                 continue
             if len(self.matches) == self.limits.matches:

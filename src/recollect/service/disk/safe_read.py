@@ -98,7 +98,8 @@ def read_file(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> Fi
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             return _changed(path)
         return UnreadFile(
-            UnreadReason.UNREADABLE, f"{path} cannot be read ({error.strerror or error}); check its rights"
+            UnreadReason.UNREADABLE,
+            f"{path} cannot be read ({error.strerror or error}); check its rights",
         )
 
 
@@ -108,7 +109,9 @@ def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText 
         return _large(path, size, most_bytes)
     head = os.read(descriptor, BINARY_HEAD_BYTES)
     if b"\0" in head:
-        return UnreadFile(UnreadReason.BINARY, f"{path} is binary (or UTF-16); only UTF-8 text is read")
+        return UnreadFile(
+            UnreadReason.BINARY, f"{path} is binary (or UTF-16); only UTF-8 text is read"
+        )
     parts, length = [head], len(head)
     while part := os.read(descriptor, 1024 * 1024):
         parts.append(part)
@@ -170,7 +173,9 @@ def _not_a_file(found: os.stat_result, path: Path) -> UnreadFile | None:
         return _changed(path)
     if stat.S_ISDIR(mode):
         return UnreadFile(UnreadReason.NO_FILE, f"{path} is a folder; name a file in it")
-    return UnreadFile(UnreadReason.NO_FILE, f"{path} is a pipe, socket or device; only regular files are read")
+    return UnreadFile(
+        UnreadReason.NO_FILE, f"{path} is a pipe, socket or device; only regular files are read"
+    )
 
 
 def _changed(path: Path) -> UnreadFile:

@@ -147,14 +147,16 @@ def _find_in(search: _SkillScan, folder: Path, origin: SkillOrigin, *, within: P
             search.problems.append(f"{folder} is a link that leads out of {within}; it was skipped")
             return
         if not real.is_dir():
-            search.problems.append(f"{folder} is no folder, so no skills were read; move it away")
+            search.problems.append(f"{folder} is not a folder; no skills were read. Move it away")
             return
         if real in search.seen:
             return  # the home is the project, or one folder is a link to another
         search.seen.add(real)
         names = sorted(name for name in os.listdir(real) if not name.startswith("."))
     except (OSError, RuntimeError, ValueError) as error:
-        search.problems.append(f"cannot read {folder} ({_error_text(error)}); check its permissions")
+        search.problems.append(
+            f"cannot read {folder} ({_error_text(error)}); check its permissions"
+        )
         return
     if FILE in names:
         search.problems.append(
@@ -169,7 +171,9 @@ def _find_in(search: _SkillScan, folder: Path, origin: SkillOrigin, *, within: P
         try:
             _find_skill(search, folder / name, real, origin)
         except (OSError, RuntimeError, ValueError) as error:
-            search.problems.append(f"cannot read {folder / name} ({_error_text(error)}); it was skipped")
+            search.problems.append(
+                f"cannot read {folder / name} ({_error_text(error)}); it was skipped"
+            )
 
 
 def _find_skill(search: _SkillScan, folder: Path, root: Path, origin: SkillOrigin) -> None:
@@ -211,12 +215,12 @@ class _UnreadSkill:
 
 
 def _content(file: Path) -> bytes | _UnreadSkill:
-    told = file.stat()
-    if not stat.S_ISREG(told.st_mode):  # a pipe would keep us waiting
-        return _UnreadSkill("is no regular file; it was skipped")
-    if told.st_size > MOST_BYTES:
+    status = file.stat()
+    if not stat.S_ISREG(status.st_mode):  # reading a pipe would block
+        return _UnreadSkill("is not a regular file; it was skipped")
+    if status.st_size > MOST_BYTES:
         return _UnreadSkill(
-            f"has {told.st_size:,} bytes, the most is {MOST_BYTES:,}; it was skipped. Move parts "
+            f"has {status.st_size:,} bytes, the most is {MOST_BYTES:,}; it was skipped. Move parts "
             "of it into files beside it"
         )
     with file.open("rb") as opened:
@@ -257,7 +261,9 @@ def _walk(
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         below = folder.relative_to(root).as_posix()
-        problems.append(f"The folder {below} cannot be read ({_error_text(error)}); check permissions.")
+        problems.append(
+            f"The folder {below} cannot be read ({_error_text(error)}); check permissions."
+        )
         return
     for entry in entries:
         path = Path(entry.path)

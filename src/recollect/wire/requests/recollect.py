@@ -115,9 +115,11 @@ class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context")
     )
     file: PathText | None = Field(default=None, description="Add what is known about this file.")
     budget_tokens: BudgetTokens = 2_000
-    model: Text = Field(default="", description="The model whose tokens are counted: gpt-4o, …")
+    model: Name = Field(default="", description="The model whose tokens are counted: gpt-4o, …")
     shares: Json = None
-    form: FormName = Field(default=BundleFormat.TAGS, description="How it is written. Default: tags.")
+    form: FormName = Field(
+        default=BundleFormat.TAGS, description="How it is written. Default: tags."
+    )
     line_numbers: Flag = Field(default=False, description="Number the lines of blocks.")
     metadata: Flag = True
     history: Flag = True
@@ -131,7 +133,7 @@ class BriefingRequest(PlaceFields, VerbRequest[Bundle], route="POST /briefing"):
 
     budget_tokens: BudgetTokens = 1_500
     form: FormName = BundleFormat.TAGS
-    model: Text = ""
+    model: Name = ""
 
 
 class ConsolidateRequest(VerbRequest[Mapping[str, int]], route="POST /consolidate"):
