@@ -19,10 +19,8 @@ from recollect.errors import NotFound
 
 # A search ranks this many candidates anyway, so that all pages come from the same ranking.
 MAX_SEARCH_RESULTS = 100
-SHAREABLE_SCOPES = (
-    Scope.PROJECT,
-    Scope.REPO,
-)  # agents' and sessions' memories never leave their owner
+# Memories of agents and sessions never leave their owner.
+SHAREABLE_SCOPES = (Scope.PROJECT, Scope.REPO)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +54,10 @@ def owners_visible_to(rec: LocalRecollect, caller: Caller) -> tuple[Owner, ...]:
 
 def get_visible_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Memory:
     """Return a memory that *caller* may see, or raise `NotFound`."""
-    try:
-        candidate = rec.memories.get(memory_id)
-    except NotFound:
-        candidate = None
-    if candidate is None or candidate.owner not in owners_visible_to(rec, caller):
+    memory = _find_memory(rec, memory_id)
+    if memory is None or memory.owner not in owners_visible_to(rec, caller):
         raise NotFound(f"there is no memory {memory_id[:80]!r} here; `search` returns ids")
-    return candidate
+    return memory
 
 
 def get_explainable_memory(
@@ -74,23 +69,23 @@ def get_explainable_memory(
     A memory of another project is returned if it is linked to the caller's project, or if *query*
     finds it.
     """
+    memory = _find_memory(rec, memory_id)
+    if memory is not None:
+        if memory.owner in owners_visible_to(rec, caller):
+            return memory
+        if memory.scope in SHAREABLE_SCOPES and _is_reachable(rec, caller, memory, query):
+            return memory
+    raise NotFound(
+        f"{memory_id[:80]!r} is neither a memory nor a retrieval that is visible here; to "
+        "explain a memory of another project, pass the query that found it"
+    )
+
+
+def _find_memory(rec: LocalRecollect, memory_id: str) -> Memory | None:
     try:
-        return get_visible_memory(rec, caller, memory_id)
+        return rec.memories.get(memory_id)
     except NotFound:
-        try:
-            candidate = rec.memories.get(memory_id)
-        except NotFound:
-            candidate = None
-        if (
-            candidate is not None
-            and candidate.scope in SHAREABLE_SCOPES
-            and _is_reachable(rec, caller, candidate, query)
-        ):
-            return candidate
-        raise NotFound(
-            f"{memory_id[:80]!r} is neither a memory nor a retrieval that is visible here; to "
-            "explain a memory of another project, pass the query that found it"
-        ) from None
+        return None
 
 
 def _is_reachable(rec: LocalRecollect, caller: Caller, candidate: Memory, query: str) -> bool:
@@ -105,14 +100,9 @@ def _is_reachable(rec: LocalRecollect, caller: Caller, candidate: Memory, query:
         return False
     links = explanation.links if isinstance(explanation, MemoryExplanation) else ()
     ends = {end for link in links for end in (link.from_id, link.to_id)} - {candidate.id}
-    return any(end == project_id or _belongs_to_project(rec, project_id, end) for end in ends)
-
-
-def _belongs_to_project(rec: LocalRecollect, project_id: str, some_id: str) -> bool:
-    try:
-        return rec.memories.get(some_id).project_id == project_id
-    except NotFound:
-        return False  # a link may end at something other than a memory
+    linked = (_find_memory(rec, end) for end in ends)  # a link may also end at another thing
+    projects = {memory.project_id for memory in linked if memory is not None}
+    return project_id in ends or project_id in projects
 
 
 def is_retrieval_visible(rec: LocalRecollect, caller: Caller, candidate: Retrieval) -> bool:

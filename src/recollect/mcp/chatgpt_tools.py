@@ -1,20 +1,11 @@
 """The two tools that ChatGPT connectors expect: `search(query)` and `fetch(id)`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory
 from recollect.mcp.caller_scope import Caller, get_visible_memory
 from recollect.mcp.pagination import one_line, take_fitting, truncate
-from recollect.mcp.tool_definition import (
-    READ_ONLY,
-    TEXT,
-    Tool,
-    ToolResult,
-    list_schema,
-    object_schema,
-)
+from recollect.mcp.schema import TEXT, list_of, object_of
+from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
 
 MAX_HITS = 10
 MAX_TITLE_CHARS = 80
@@ -22,7 +13,7 @@ MAX_CONTENT_CHARS = 500
 MAX_FETCH_CHARS = 40_000  # a longer memory is a document and would fill the context window
 
 
-def search(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the hits of a query as links."""
     hits = rec.search(arguments["query"], **caller.read_scope, limit=MAX_HITS)
     # Without hits of other projects, which could not be fetched.
@@ -34,7 +25,7 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) ->
     return ToolResult({"results": take_fitting(rows, rec.models.count_tokens)})
 
 
-def fetch(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def fetch(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return one memory, truncated if it is a long document."""
     record = get_visible_memory(rec, caller, arguments["id"])
     metadata = {
@@ -52,23 +43,18 @@ def fetch(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> 
 
 
 def _link(memory: Memory) -> dict[str, str]:
-    title = memory.title or memory.content
-    return {
-        "id": memory.id,
-        "title": one_line(title, MAX_TITLE_CHARS),
-        "url": f"recollect://memories/{memory.id}",
-    }
+    title = one_line(memory.title or memory.content, MAX_TITLE_CHARS)
+    return {"id": memory.id, "title": title, "url": f"recollect://memories/{memory.id}"}
 
 
-_LINK = {"id": TEXT, "title": TEXT, "url": TEXT, "text": TEXT}
+_LINK = dict.fromkeys(("id", "title", "url", "text"), TEXT)
 CHATGPT_TOOLS = (
     Tool(
         name="search",
         description="Search the user's memory. Returns links; fetch returns the full text.",
         parameters={"query": TEXT},
         required=("query",),
-        output={"results": list_schema(object_schema(_LINK))},
-        required_output=("results",),
+        output={"results": list_of(object_of(_LINK))},
         hints=READ_ONLY,
         run=search,
     ),
@@ -78,7 +64,6 @@ CHATGPT_TOOLS = (
         parameters={"id": TEXT},
         required=("id",),
         output={**_LINK, "metadata": {"type": "object"}},
-        required_output=("id", "title", "url", "text", "metadata"),
         hints=READ_ONLY,
         run=fetch,
     ),

@@ -46,12 +46,12 @@ async def request_confirmation(
     if not is_version_at_least(ctx.protocol_version, STATELESS_SINCE):
         return await _elicit(ctx, question)
     answer = (params.input_responses or {}).get(CONFIRM_FIELD)
-    if isinstance(answer, types.ElicitResult) and params.request_state == _request_state(question):
+    state = sha256_hex(question)
+    if isinstance(answer, types.ElicitResult) and params.request_state == state:
         return _parse_result(answer)
     form = types.ElicitRequestFormParams(message=question, requested_schema=FORM)
     return types.InputRequiredResult(
-        input_requests={CONFIRM_FIELD: types.ElicitRequest(params=form)},
-        request_state=_request_state(question),
+        input_requests={CONFIRM_FIELD: types.ElicitRequest(params=form)}, request_state=state
     )
 
 
@@ -73,13 +73,5 @@ def _supports_forms(ctx: RequestContext) -> bool:
 def _parse_result(answer: types.ElicitResult) -> Confirmation:
     if answer.action == "cancel":
         return Confirmation.DISMISSED
-    confirmed = (answer.content or {}).get(CONFIRM_FIELD)
-    return (
-        Confirmation.CONFIRMED
-        if answer.action == "accept" and confirmed is True
-        else Confirmation.DECLINED
-    )
-
-
-def _request_state(question: str) -> str:
-    return sha256_hex(question)
+    confirmed = answer.action == "accept" and (answer.content or {}).get(CONFIRM_FIELD) is True
+    return Confirmation.CONFIRMED if confirmed else Confirmation.DECLINED

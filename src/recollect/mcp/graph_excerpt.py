@@ -9,7 +9,7 @@ functions are pure: the caller passes the order of preference and the token coun
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from recollect.mcp.knowledge_graph import GraphEntity, GraphRelation, KnowledgeGraph
@@ -21,12 +21,6 @@ _FOR_ENTITIES = 0.75  # of the rest, if the relations do not fit as well
 _NAME = 80  # characters of an entity's name in the note
 
 Count = Callable[[str], int]
-
-
-@dataclass(frozen=True)
-class _SelectedEntities:
-    entities: dict[str, GraphEntity]
-    tokens: int
 
 
 def format_json(value: object) -> str:
@@ -48,13 +42,12 @@ def graph_excerpt(
     *names* are its entities in the order of preference. Of an entity's observations, the
     *preferred* ones are added first, then the newest.
     """
-    budget = max_tokens - _NOTE
-    ordered_names = list(names)
+    budget, order = max_tokens - _NOTE, list(names)
     for share in (1.0, _FOR_ENTITIES):
-        selected = _select_entities(graph, ordered_names, preferred, count, int(budget * share))
-        relations = _select_relations(graph, selected, count, budget - selected.tokens)
+        entities, tokens = _select_entities(graph, order, preferred, count, int(budget * share))
+        relations = _select_relations(graph, entities, count, budget - tokens)
         excerpt = KnowledgeGraph(
-            {name: selected.entities[name] for name in graph.entities if name in selected.entities},
+            {name: entities[name] for name in graph.entities if name in entities},
             {key: memories for key, memories in graph.relations.items() if key in relations},
         )
         if excerpt == graph:
@@ -68,13 +61,13 @@ def _select_entities(
     preferred: Callable[[str], bool],
     count: Count,
     budget: int,
-) -> _SelectedEntities:
+) -> tuple[dict[str, GraphEntity], int]:
+    """Return the entities that fit, and how many tokens they take."""
     selected: dict[str, GraphEntity] = {}
     left = budget
     for name in names:
         whole = graph.entities[name]
-        head = replace(whole, observations={})
-        left -= count(format_json([[head.as_json()]]))
+        left -= count(format_json([[replace(whole, observations={}).as_json()]]))
         if left < 0:
             break
         fitting: set[str] = set()
@@ -84,20 +77,20 @@ def _select_entities(
             if tokens <= left:
                 fitting.add(observation)
                 left -= tokens
-        observations = {text: parts for text, parts in whole.observations.items() if text in fitting}
-        selected[name] = replace(whole, observations=observations)
+        selection = {text: parts for text, parts in whole.observations.items() if text in fitting}
+        selected[name] = replace(whole, observations=selection)
         if len(fitting) < len(whole.observations):
             break
-    return _SelectedEntities(selected, budget - max(left, 0))
+    return selected, budget - max(left, 0)
 
 
 def _select_relations(
-    graph: KnowledgeGraph, selected: _SelectedEntities, count: Count, budget: int
+    graph: KnowledgeGraph, entities: dict[str, GraphEntity], count: Count, budget: int
 ) -> set[GraphRelation]:
     fitting: set[GraphRelation] = set()
-    has_all = len(selected.entities) == len(graph.entities)
+    has_all = len(entities) == len(graph.entities)
     for relation in reversed(graph.relations):
-        if has_all or relation.start in selected.entities or relation.end in selected.entities:
+        if has_all or relation.start in entities or relation.end in entities:
             budget -= count(format_json([[relation.as_json()]]))
             if budget < 0:
                 break

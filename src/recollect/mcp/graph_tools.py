@@ -7,7 +7,6 @@ also searches by meaning; a result that is too long is truncated, with a note (`
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, Status
@@ -16,34 +15,30 @@ from recollect.mcp import knowledge_graph
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.graph_excerpt import format_json, graph_excerpt
 from recollect.mcp.knowledge_graph import GraphEntity, GraphRelation, KnowledgeGraph
+from recollect.mcp.schema import BOOLEAN, TEXT, Schema, describe, list_of, object_of
 from recollect.mcp.tool_definition import (
     ADDITIVE,
-    BOOLEAN,
     DESTRUCTIVE_IDEMPOTENT,
     READ_ONLY,
-    TEXT,
+    Arguments,
     ConfirmationRequest,
-    Schema,
     Tool,
+    ToolFunction,
     ToolOutcome,
     ToolResult,
-    list_schema,
-    object_schema,
-    with_description,
 )
 
 MAX_SEMANTIC_HITS = 20  # of the search by meaning
 MAX_QUERY_CHARS = 2_048
-Arguments = Mapping[str, Any]
 
 
 def _object(**properties: Schema) -> Schema:
-    return object_schema(properties, tuple(properties))
+    return object_of(properties, tuple(properties))
 
 
-_ENTITIES = list_schema(_object(name=TEXT, entityType=TEXT, observations=list_schema(TEXT)))
-_RELATIONS = list_schema(object_schema({"from": TEXT, "to": TEXT, "relationType": TEXT},
-                               ("from", "to", "relationType")))  # fmt: skip
+_ENTITIES = list_of(_object(name=TEXT, entityType=TEXT, observations=list_of(TEXT)))
+_RELATION_FIELDS = ("from", "to", "relationType")
+_RELATIONS = list_of(object_of(dict.fromkeys(_RELATION_FIELDS, TEXT), _RELATION_FIELDS))
 _GRAPH = {"entities": _ENTITIES, "relations": _RELATIONS, "note": TEXT}
 _DONE = {"success": BOOLEAN, "message": TEXT}
 
@@ -81,11 +76,8 @@ def add_observations(rec: LocalRecollect, caller: Caller, arguments: Arguments) 
     """Store the new observations about existing entities."""
     graph = knowledge_graph.read(rec, caller)
     drafts, results = [], []
-    existing = {
-        (entity.name, content)
-        for entity in graph.entities.values()
-        for content in entity.observations
-    }
+    items = graph.entities.items()
+    existing = {(name, content) for name, entity in items for content in entity.observations}
     for addition in arguments["observations"]:
         name = addition["entityName"]
         _require_entity(graph, name)
@@ -152,10 +144,9 @@ def delete_relations(rec: LocalRecollect, caller: Caller, arguments: Arguments) 
 
 def read_graph(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the whole graph, or its newest part."""
-    excerpt = knowledge_graph.read(rec, caller)
-    return _graph_result(
-        graph_excerpt(excerpt, names=excerpt.names_newest_first(), count=rec.models.count_tokens)
-    )
+    graph = knowledge_graph.read(rec, caller)
+    names, count = graph.names_newest_first(), rec.models.count_tokens
+    return _graph_result(graph_excerpt(graph, names=names, count=count))
 
 
 def search_nodes(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
@@ -180,22 +171,19 @@ def search_nodes(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> T
             statuses=knowledge_graph.STATUSES,
             limit=MAX_SEMANTIC_HITS,
         )
-        excerpt, names = _entities_named(graph, [hit.memory.title for hit in hits])
+        excerpt, names = _find_entities(graph, [hit.memory.title for hit in hits])
         preferred = {hit.memory.content for hit in hits}.__contains__
-    return _graph_result(
-        graph_excerpt(excerpt, names=names, count=rec.models.count_tokens, preferred=preferred)
-    )
+    count = rec.models.count_tokens
+    return _graph_result(graph_excerpt(excerpt, names=names, count=count, preferred=preferred))
 
 
 def open_nodes(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the entities with the given names."""
-    excerpt, names = _entities_named(knowledge_graph.read(rec, caller), arguments["names"])
+    excerpt, names = _find_entities(knowledge_graph.read(rec, caller), arguments["names"])
     return _graph_result(graph_excerpt(excerpt, names=names, count=rec.models.count_tokens))
 
 
-def _entities_named(
-    graph: KnowledgeGraph, names: Sequence[str]
-) -> tuple[KnowledgeGraph, list[str]]:
+def _find_entities(graph: KnowledgeGraph, names: Sequence[str]) -> tuple[KnowledgeGraph, list[str]]:
     """Return the existing entities of *names*, and their names in the same order."""
     order = [name for name in dict.fromkeys(names) if name in graph.entities]
     selected = set(order)
@@ -208,10 +196,8 @@ def _require_entity(graph: KnowledgeGraph, name: str) -> None:
 
 
 def _parse_relations(arguments: Arguments) -> list[GraphRelation]:
-    return [
-        GraphRelation(item["from"], item["to"], item["relationType"])
-        for item in arguments["relations"]
-    ]
+    rows = arguments["relations"]
+    return [GraphRelation(row["from"], row["to"], row["relationType"]) for row in rows]
 
 
 def _list_result(name: str, rows: Sequence[Arguments]) -> ToolResult:
@@ -242,25 +228,25 @@ def _archive_or_confirm(
 
 
 def _tool(
-    run: Callable[[LocalRecollect, Caller, Arguments], ToolOutcome],
+    run: ToolFunction,
     description: str,
     hints: Mapping[str, bool],
-    gives: Mapping[str, Schema],
-    **takes: Schema,
+    output: Mapping[str, Schema],
+    **parameters: Schema,
 ) -> Tool:
     return Tool(
         name=run.__name__,
         description=description,
-        parameters=takes,
-        required=tuple(takes),
-        output=gives,
-        required_output=tuple(name for name in gives if name != "note"),
+        parameters=parameters,
+        required=tuple(parameters),
+        output=output,
+        optional_output=("note",),
         hints=hints,
         run=run,
     )
 
 
-_NAMED = with_description(TEXT, "The name of the entity")
+_NAMED = describe(TEXT, "The name of the entity")
 GRAPH_TOOLS = (
     _tool(
         create_entities,
@@ -281,22 +267,22 @@ GRAPH_TOOLS = (
         add_observations,
         "Add new observations to existing entities in the knowledge graph",
         ADDITIVE,
-        {"results": list_schema(_object(entityName=TEXT, addedObservations=list_schema(TEXT)))},
-        observations=list_schema(_object(entityName=_NAMED, contents=list_schema(TEXT))),
+        {"results": list_of(_object(entityName=TEXT, addedObservations=list_of(TEXT)))},
+        observations=list_of(_object(entityName=_NAMED, contents=list_of(TEXT))),
     ),
     _tool(
         delete_entities,
         "Delete multiple entities and their associated relations from the knowledge graph",
         DESTRUCTIVE_IDEMPOTENT,
         _DONE,
-        entityNames=with_description(list_schema(TEXT), "An array of entity names to delete"),
+        entityNames=describe(list_of(TEXT), "An array of entity names to delete"),
     ),
     _tool(
         delete_observations,
         "Delete specific observations from entities in the knowledge graph",
         DESTRUCTIVE_IDEMPOTENT,
         _DONE,
-        deletions=list_schema(_object(entityName=_NAMED, observations=list_schema(TEXT))),
+        deletions=list_of(_object(entityName=_NAMED, observations=list_of(TEXT))),
     ),
     _tool(
         delete_relations,
@@ -316,7 +302,7 @@ GRAPH_TOOLS = (
         "Search for nodes in the knowledge graph based on a query",
         READ_ONLY,
         _GRAPH,
-        query=with_description(
+        query=describe(
             {**TEXT, "maxLength": MAX_QUERY_CHARS},
             "Matched against entity names, types, and observation content",
         ),
@@ -326,6 +312,6 @@ GRAPH_TOOLS = (
         "Open specific nodes in the knowledge graph by their names",
         READ_ONLY,
         _GRAPH,
-        names=with_description(list_schema(TEXT), "An array of entity names to retrieve"),
+        names=describe(list_of(TEXT), "An array of entity names to retrieve"),
     ),
 )

@@ -25,12 +25,8 @@ from recollect.errors import TooLarge
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.tools.remember import initial_status
 
-GRAPH_TAG, ENTITY_TAG, OBSERVATION_TAG, RELATION_TAG = (
-    "graph",
-    "graph-entity",
-    "graph-observation",
-    "graph-relation",
-)
+GRAPH_TAG = "graph"
+ENTITY_TAG, OBSERVATION_TAG, RELATION_TAG = "graph-entity", "graph-observation", "graph-relation"
 STATUSES = (Status.INBOX, Status.ACTIVE, Status.CONTRADICTED)
 PAGE_SIZE = 1_000  # the maximum of one list operation
 
@@ -90,9 +86,8 @@ class KnowledgeGraph:
 
     def names_newest_first(self) -> list[str]:
         """Return the names of the entities, the most recently changed first."""
-        return sorted(
-            self.entities, key=lambda name: self.entities[name].last_written, reverse=True
-        )
+        entities = self.entities
+        return sorted(entities, key=lambda name: entities[name].last_written, reverse=True)
 
     def as_json(self) -> dict[str, Any]:
         """Return the graph in the format of the graph tools."""
@@ -108,9 +103,8 @@ def read(rec: LocalRecollect, caller: Caller) -> KnowledgeGraph:
     observations: list[Memory] = []
     for part in _all_memories(rec, caller):
         if ENTITY_TAG in part.tags:
-            graph.entities.setdefault(
-                part.title, GraphEntity(part.title, part.summary)
-            ).memories.append(part)
+            entity = GraphEntity(part.title, part.summary)
+            graph.entities.setdefault(part.title, entity).memories.append(part)
         elif OBSERVATION_TAG in part.tags:
             observations.append(part)
         elif RELATION_TAG in part.tags:
@@ -123,12 +117,8 @@ def read(rec: LocalRecollect, caller: Caller) -> KnowledgeGraph:
 
 def write(rec: LocalRecollect, caller: Caller, drafts: Iterable[MemoryDraft]) -> None:
     """Store drafts of the three kinds, all or none."""
-    common = {
-        **caller.write_scope,
-        "type": "artifact",
-        "status": initial_status(caller),
-        "by": "agent",
-    }
+    status = initial_status(caller)
+    common = {**caller.write_scope, "type": "artifact", "status": status, "by": "agent"}
     items = [{**common, **draft} for draft in drafts]
     if items:
         rec.memories.ingest_many(items)
@@ -157,10 +147,9 @@ def relation_draft(relation: GraphRelation) -> MemoryDraft:
 
 def archive(rec: LocalRecollect, memories: Sequence[Memory]) -> None:
     """Archive memories, which removes them from the graph."""
+    reason = "deleted with a graph tool"
     for part in memories:
-        rec.memories.set_status(
-            part.id, Status.ARCHIVED, reason="deleted with a graph tool", by="agent"
-        )
+        rec.memories.set_status(part.id, Status.ARCHIVED, reason=reason, by="agent")
 
 
 def _parse_relation(part: Memory) -> GraphRelation:

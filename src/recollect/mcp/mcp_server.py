@@ -18,12 +18,12 @@ from mcp.shared.exceptions import MCPError
 
 from recollect import __version__
 from recollect.app.local_recollect import LocalRecollect
-from recollect.errors import BlockConflict, NotFound, RecollectError
+from recollect.errors import BlockConflict, RecollectError
 from recollect.mcp import resources
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.elicitation import Confirmation, RequestContext, request_confirmation
 from recollect.mcp.pagination import as_json, truncate
-from recollect.mcp.prompts import PROMPTS
+from recollect.mcp.prompts import PROMPTS, MenuPrompt
 from recollect.mcp.tool_definition import ConfirmationRequest, Tool, ToolResult
 from recollect.mcp.tool_profiles import profile_tools
 
@@ -46,6 +46,7 @@ CHANGED_MEANWHILE = (
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 CallerResolver = Callable[[RequestContext], Awaitable[Caller]]
+Page = types.PaginatedRequestParams | None
 
 
 def create_mcp_server(rec: LocalRecollect, resolve_caller: CallerResolver) -> Server[Any]:
@@ -72,29 +73,24 @@ def create_mcp_server(rec: LocalRecollect, resolve_caller: CallerResolver) -> Se
         on_get_prompt=handlers.get_prompt,
     )
     # No telemetry. The request state of a question is sealed.
-    server.middleware[:] = [
-        RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME)
-    ]
+    sealed = RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME)
+    server.middleware[:] = [sealed]
     return server
 
 
 class _McpHandlers:
-    """The request handlers of one server."""
-
     def __init__(self, rec: LocalRecollect, callers: CallerResolver) -> None:
         self._memory = rec
         self._resolve_caller = callers
 
-    async def list_tools(
-        self, ctx: RequestContext, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        _, tools = await self._with_protocol_errors(self._caller_and_tools(ctx))
+    async def list_tools(self, ctx: RequestContext, params: Page) -> types.ListToolsResult:
+        _, tools = await _with_protocol_errors(self._caller_and_tools(ctx))
         return types.ListToolsResult(tools=[_protocol_tool(tool) for tool in tools])
 
     async def call_tool(
         self, ctx: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        caller, tools = await self._with_protocol_errors(self._caller_and_tools(ctx))
+        caller, tools = await _with_protocol_errors(self._caller_and_tools(ctx))
         tool = next((tool for tool in tools if tool.name == params.name), None)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}")
@@ -137,11 +133,9 @@ class _McpHandlers:
                 return _error_result(CHANGED_MEANWHILE)
         return _success_result(await _in_thread(outcome.on_confirm))
 
-    async def list_resources(
-        self, ctx: RequestContext, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        caller = await self._with_protocol_errors(self._resolve_caller(ctx))
-        listed = await self._with_protocol_errors(
+    async def list_resources(self, ctx: RequestContext, params: Page) -> types.ListResourcesResult:
+        caller = await _with_protocol_errors(self._resolve_caller(ctx))
+        listed = await _with_protocol_errors(
             _in_thread(lambda: resources.list_resources(self._memory, caller))
         )
         return types.ListResourcesResult(
@@ -157,86 +151,65 @@ class _McpHandlers:
         )
 
     async def list_templates(
-        self, ctx: RequestContext, params: types.PaginatedRequestParams | None
+        self, ctx: RequestContext, params: Page
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=resources.SCHEME + path, name=name, description=description
-                )
-                for path, (name, description) in resources.TEMPLATES.items()
-            ]
-        )
+        templates = [
+            types.ResourceTemplate(
+                uri_template=resources.SCHEME + path, name=name, description=description
+            )
+            for path, (name, description) in resources.TEMPLATES.items()
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(
         self, ctx: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        caller = await self._with_protocol_errors(self._resolve_caller(ctx))
+        caller = await _with_protocol_errors(self._resolve_caller(ctx))
         uri = str(params.uri)
-        content = await self._with_protocol_errors(
+        content = await _with_protocol_errors(
             _in_thread(lambda: resources.read_resource(self._memory, caller, uri))
         )
-        return types.ReadResourceResult(
-            contents=[
-                types.TextResourceContents(uri=uri, text=content.text, mime_type=content.mime_type)
-            ]
-        )
+        text = types.TextResourceContents(uri=uri, text=content.text, mime_type=content.mime_type)
+        return types.ReadResourceResult(contents=[text])
 
-    async def list_prompts(
-        self, ctx: RequestContext, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(
-                    name=prompt.name,
-                    description=prompt.description,
-                    arguments=[
-                        types.PromptArgument(name=name, description=description, required=True)
-                        for name, description in prompt.parameters.items()
-                    ],
-                )
-                for prompt in PROMPTS
-            ]
-        )
+    async def list_prompts(self, ctx: RequestContext, params: Page) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[_protocol_prompt(prompt) for prompt in PROMPTS])
 
     async def get_prompt(
         self, ctx: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        caller = await self._with_protocol_errors(self._resolve_caller(ctx))
+        caller = await _with_protocol_errors(self._resolve_caller(ctx))
         prompt = next((item for item in PROMPTS if item.name == params.name), None)
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}")
         arguments = params.arguments or {}
-        text = await self._with_protocol_errors(
+        text = await _with_protocol_errors(
             _in_thread(lambda: prompt.render(self._memory, caller, arguments))
         )
         prompt_message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[prompt_message])
 
     async def _caller_and_tools(self, ctx: RequestContext) -> tuple[Caller, tuple[Tool, ...]]:
-        """Return the caller of a request and the tools of its profile."""
         caller = await self._resolve_caller(ctx)
         return caller, profile_tools(caller.profile)
 
-    async def _with_protocol_errors(self, operation: Awaitable[T]) -> T:
-        """Return the result of *operation*; turn its errors into protocol errors."""
-        try:
-            return await operation
-        except NotFound as error:
-            raise MCPError(types.INVALID_PARAMS, str(error)) from error
-        except RecollectError as error:
-            code = types.INVALID_PARAMS if error.status < 500 else types.INTERNAL_ERROR
-            raise MCPError(code, str(error)) from error
-        except MCPError:
-            raise
-        except Exception as error:  # request boundary, as above
-            log.exception("a request failed")
-            message = f"unexpected {type(error).__name__}; see the server's log"
-            raise MCPError(types.INTERNAL_ERROR, message) from error
+
+async def _with_protocol_errors(operation: Awaitable[T]) -> T:
+    """Return the result of *operation*; turn its errors into protocol errors."""
+    try:
+        return await operation
+    except RecollectError as error:
+        code = types.INVALID_PARAMS if error.status < 500 else types.INTERNAL_ERROR
+        raise MCPError(code, str(error)) from error
+    except MCPError:
+        raise
+    except Exception as error:  # request boundary, as above
+        log.exception("a request failed")
+        message = f"unexpected {type(error).__name__}; see the server's log"
+        raise MCPError(types.INTERNAL_ERROR, message) from error
 
 
 async def _in_thread(do: Callable[[], T]) -> T:
-    """Run a blocking function in a thread."""
     return await anyio.to_thread.run_sync(do)
 
 
@@ -250,11 +223,17 @@ def _protocol_tool(tool: Tool) -> types.Tool:
     )
 
 
+def _protocol_prompt(prompt: MenuPrompt) -> types.Prompt:
+    arguments = [
+        types.PromptArgument(name=name, description=description, required=True)
+        for name, description in prompt.parameters.items()
+    ]
+    return types.Prompt(name=prompt.name, description=prompt.description, arguments=arguments)
+
+
 def _success_result(outcome: ToolResult) -> types.CallToolResult:
-    text = outcome.text or as_json(outcome.values)
-    return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=dict(outcome.values)
-    )
+    content = types.TextContent(text=outcome.text or as_json(outcome.values))
+    return types.CallToolResult(content=[content], structured_content=dict(outcome.values))
 
 
 def _error_result(message: str) -> types.CallToolResult:
@@ -264,13 +243,7 @@ def _error_result(message: str) -> types.CallToolResult:
 def _refusal_message(answer: Confirmation, request: ConfirmationRequest) -> str:
     if answer is Confirmation.DECLINED:
         return "The user said no. Nothing was changed."
-    if answer is Confirmation.DISMISSED:
-        # Claude Code also does this if it runs without a user.
-        return (
-            "Only the user can decide this, and they closed the question without an answer. "
-            f"Nothing was changed; {request.alternative}."
-        )
-    return (
-        "Only the user can decide this, and this client cannot ask them. Nothing was changed; "
-        f"{request.alternative}."
-    )
+    # Claude Code also closes the question if it runs without a user.
+    closed = answer is Confirmation.DISMISSED
+    why = "they closed the question without an answer" if closed else "this client cannot ask them"
+    return f"Only the user can decide this, and {why}. Nothing was changed; {request.alternative}."

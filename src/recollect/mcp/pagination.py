@@ -72,9 +72,8 @@ def cursor_position(cursor: str, *request: object) -> int:
     except (ValueError, TypeError, binascii.Error, RecursionError):
         position, mark = -1, ""
     if type(position) is not int or position < 0 or mark != _request_digest(request):
-        raise InvalidInput(
-            "the cursor does not belong to this request; leave it out to get the first page"
-        )
+        message = "the cursor does not belong to this request; leave it out to get the first page"
+        raise InvalidInput(message)
     return position
 
 

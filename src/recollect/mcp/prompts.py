@@ -46,12 +46,8 @@ def _review(rec: LocalRecollect, caller: Caller, arguments: PromptArguments) -> 
     )
 
 
+_TASK = {"task": "What you are about to do"}
 PROMPTS = (
-    MenuPrompt(
-        "recall",
-        "Start a task with the memories about it",
-        {"task": "What you are about to do"},
-        _recall,
-    ),
+    MenuPrompt("recall", "Start a task with the memories about it", _TASK, _recall),
     MenuPrompt("review", "Review the candidates in the inbox", {}, _review),
 )

@@ -39,15 +39,11 @@ class ResourceContent:
 def list_resources(rec: LocalRecollect, caller: Caller) -> list[ListedResource]:
     """Return every block and skill that *caller* sees. Memories are not listed."""
     blocks = [
-        ListedResource(
-            _uri("blocks", block.label), block.label, one_line(block.description, 200), "text/plain"
-        )
+        _listed("blocks", block.label, block.description, "text/plain")
         for block in visible_blocks(rec, caller)
     ]
     skills = [
-        ListedResource(
-            _uri("skills", skill.name), skill.name, one_line(skill.description, 200), "text/markdown"
-        )
+        _listed("skills", skill.name, skill.description, "text/markdown")
         for skill in rec.skills.list(project=caller.project).skills
     ]
     return [*blocks, *sorted(skills, key=lambda resource: resource.name)]
@@ -83,8 +79,8 @@ def _read_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Resourc
         "rationale": record.rationale,
         "alternatives": record.alternatives,
         "evidence": [
-            {"quote": evidence.quote, "voice": evidence.voice, "source": evidence.source_id}
-            for evidence in record.evidence
+            {"quote": item.quote, "voice": item.voice, "source": item.source_id}
+            for item in record.evidence
         ],
     }
     return ResourceContent(json.dumps(fields, ensure_ascii=False, indent=2), "application/json")
@@ -97,8 +93,9 @@ def _read_skill(rec: LocalRecollect, caller: Caller, name: str) -> ResourceConte
     raise NotFound(f"there is no skill {name[:80]!r} here")
 
 
-def _uri(kind: str, name: str) -> str:
-    return f"{SCHEME}{kind}/{quote(name, safe='')}"
+def _listed(kind: str, name: str, description: str, mime_type: str) -> ListedResource:
+    uri = f"{SCHEME}{kind}/{quote(name, safe='')}"
+    return ListedResource(uri, name, one_line(description, 200), mime_type)
 
 
 _READERS: Mapping[str, Callable[[LocalRecollect, Caller, str], ResourceContent]] = {

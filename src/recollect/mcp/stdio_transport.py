@@ -56,14 +56,11 @@ class _StdioClient:
         """Return the caller of a request."""
         if self._here is None:
             return self._caller
-        place = choose_workspace(
-            workspaces_in_metadata(ctx.meta) or await self._cached_roots(ctx), self._here
-        )
-        return replace(self._caller, project=None if place is None else str(place))
+        roots = workspaces_in_metadata(ctx.meta) or await self._cached_roots(ctx)
+        folder = choose_workspace(roots, self._here)
+        return replace(self._caller, project=None if folder is None else str(folder))
 
-    async def forget_roots(
-        self, ctx: RequestContext, params: types.NotificationParams | None
-    ) -> None:
+    async def forget_roots(self, ctx: RequestContext, _: types.NotificationParams | None) -> None:
         """Request the roots again with the next call."""
         self._roots = None
 

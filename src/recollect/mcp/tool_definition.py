@@ -15,13 +15,10 @@ from jsonschema.exceptions import best_match
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.mcp.caller_scope import Caller
+from recollect.mcp.pagination import truncate
+from recollect.mcp.schema import Schema, object_of
 
-Schema = Mapping[str, Any]
-
-TEXT: Schema = {"type": "string"}
-INTEGER: Schema = {"type": "integer"}
-BOOLEAN: Schema = {"type": "boolean"}
-
+Arguments = Mapping[str, Any]
 READ_ONLY: Mapping[str, bool] = {"readOnlyHint": True, "openWorldHint": False}
 ADDITIVE: Mapping[str, bool] = {
     "readOnlyHint": False,
@@ -53,7 +50,7 @@ class ConfirmationRequest:
 
 
 ToolOutcome = ToolResult | ConfirmationRequest
-ToolFunction = Callable[[LocalRecollect, Caller, Mapping[str, Any]], ToolOutcome]
+ToolFunction = Callable[[LocalRecollect, Caller, Arguments], ToolOutcome]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +64,7 @@ class Tool:
     hints: Mapping[str, bool]
     run: ToolFunction
     required: tuple[str, ...] = ()
-    required_output: tuple[str, ...] = ()  # output fields that are always present
+    optional_output: tuple[str, ...] = ()  # output fields that are not always present
     validator: Draft202012Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,53 +73,27 @@ class Tool:
     @property
     def input_schema(self) -> dict[str, Any]:
         """The schema of its arguments."""
-        return object_schema(self.parameters, self.required) | {"additionalProperties": False}
+        return object_of(self.parameters, self.required) | {"additionalProperties": False}
 
     @property
     def output_schema(self) -> dict[str, Any]:
         """The schema of its output."""
-        return object_schema(self.output, self.required_output)
+        always = tuple(name for name in self.output if name not in self.optional_output)
+        return object_of(self.output, always)
 
-    def validate(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def validate(self, arguments: Arguments) -> Arguments:
         """Return *arguments*, or raise `InvalidInput` with the first error."""
         error = best_match(self.validator.iter_errors(arguments))
         if error is None:
             return {name: _integral_as_int(value) for name, value in arguments.items()}
         location = ".".join(str(step) for step in error.absolute_path)
-        message = str(error.message)
-        message = (
-            message if len(message) <= MAX_ERROR_CHARS else message[: MAX_ERROR_CHARS - 1] + "…"
-        )
-        parameters = ", ".join(self.parameters) or "nothing"
-        raise InvalidInput(
-            f"{location}: {message}" if location else f"{message}; {self.name} takes {parameters}"
-        )
+        message = truncate(str(error.message), MAX_ERROR_CHARS)
+        if location:
+            raise InvalidInput(f"{location}: {message}")
+        takes = ", ".join(self.parameters) or "nothing"
+        raise InvalidInput(f"{message}; {self.name} takes {takes}")
 
 
 def _integral_as_int(value: Any) -> Any:
     # JSON has one number type: a schema accepts 8.0 as an integer, but Python functions do not.
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def object_schema(
-    properties: Mapping[str, Schema], required: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    """Return the schema of an object."""
-    schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
-    return schema | ({"required": list(required)} if required else {})
-
-
-def list_schema(items: Schema) -> Schema:
-    """Return the schema of a list."""
-    return {"type": "array", "items": dict(items)}
-
-
-def enum_schema(*names: str) -> Schema:
-    """Return the schema of a string that is one of *names*."""
-    # Plain strings, because validation errors quote them.
-    return {"type": "string", "enum": [str(name) for name in names]}
-
-
-def with_description(schema: Schema, description: str) -> Schema:
-    """Return *schema* with a description for the model."""
-    return {**schema, "description": description}

@@ -1,26 +1,18 @@
 """The tool `context`: the memory context for a task, within a token budget."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller, caller_agent
-from recollect.mcp.tool_definition import (
-    INTEGER,
-    READ_ONLY,
-    TEXT,
-    Tool,
-    ToolResult,
-    list_schema,
-    object_schema,
-    with_description,
-)
+from recollect.mcp.schema import INTEGER, TEXT, describe, list_of, object_of
+from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
 
 DEFAULT_BUDGET = 1_500
 MIN_BUDGET, MAX_BUDGET = 200, 16_000
+_BUDGET = {**INTEGER, "minimum": MIN_BUDGET, "maximum": MAX_BUDGET, "default": DEFAULT_BUDGET}
 
 
-def context(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def context(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the context for a task."""
     bundle = rec.context_for(
         arguments["task"],
@@ -42,22 +34,17 @@ CONTEXT = Tool(
         "Call it once before a task; use search for single questions."
     ),
     parameters={
-        "task": with_description(TEXT, "What you are about to do"),
-        "budget_tokens": {
-            **INTEGER,
-            "minimum": MIN_BUDGET,
-            "maximum": MAX_BUDGET,
-            "default": DEFAULT_BUDGET,
-        },
+        "task": describe(TEXT, "What you are about to do"),
+        "budget_tokens": _BUDGET,
     },
     required=("task",),
     output={
         "text": TEXT,
-        "citations": list_schema(object_schema({"mark": TEXT, "id": TEXT})),
+        "citations": list_of(object_of({"mark": TEXT, "id": TEXT})),
         "tokens": INTEGER,
         "retrieval_id": TEXT,
     },
-    required_output=("text", "citations", "tokens"),
+    optional_output=("retrieval_id",),
     hints=READ_ONLY,
     run=context,
 )

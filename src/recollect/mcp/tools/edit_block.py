@@ -5,7 +5,6 @@ A caller may edit the blocks of its own agent and project. A global block is sho
 every project, so an edit by an untrusted caller needs the user's confirmation.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
@@ -16,16 +15,14 @@ from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound
 from recollect.mcp.caller_scope import Caller, caller_agent, visible_blocks
 from recollect.mcp.pagination import excerpt_for_person
+from recollect.mcp.schema import INTEGER, TEXT, describe, enum_of
 from recollect.mcp.tool_definition import (
     DESTRUCTIVE,
-    INTEGER,
-    TEXT,
+    Arguments,
     ConfirmationRequest,
     Tool,
     ToolOutcome,
     ToolResult,
-    enum_schema,
-    with_description,
 )
 
 _NO_BLOCKS = (
@@ -34,7 +31,7 @@ _NO_BLOCKS = (
 )
 
 
-def edit_block(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
+def edit_block(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
     """Apply one edit, or ask the user to confirm it."""
     agent = caller_agent(rec, caller)
     if agent is None and caller.agent is not None:
@@ -53,20 +50,21 @@ def edit_block(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
             version = block.version
 
     def apply_edit() -> ToolResult:
-        return ToolResult(_row(_apply_edit(rec, caller, agent, block or label, arguments, version)))
+        edited = _apply_edit(rec, caller, agent, block or label, arguments, version)
+        row = {"label": edited.label, "version": edited.version, "chars": len(edited.value)}
+        return ToolResult(row)
 
     if not is_shared or (block is not None and version != block.version):
         return apply_edit()  # with another version this raises the conflict with the current text
     name = block.label if block else label
+    command = f"recollect memory update --agent {caller.agent}"
     return ConfirmationRequest(
         question=(
             f"Change the block {name!r}, which every agent sees in every project? The new text:"
             f"\n\n{excerpt_for_person(value)}"
         ),
         on_confirm=apply_edit,
-        alternative=(
-            f"ask the user to edit it with `recollect memory update --agent {caller.agent}`"
-        ),
+        alternative=f"ask the user to edit it with `{command}`",
     )
 
 
@@ -89,7 +87,7 @@ def _find_block(
     return block
 
 
-def _parse_edit(arguments: Mapping[str, Any]) -> Edit:
+def _parse_edit(arguments: Arguments) -> Edit:
     how, text = arguments["how"], arguments["text"]
     if how == "append":
         return edits.append(text)
@@ -107,7 +105,7 @@ def _apply_edit(
     caller: Caller,
     agent: Agent | None,
     block: Block | str,
-    arguments: Mapping[str, Any],
+    arguments: Arguments,
     version: int | None,
 ) -> Block:
     how, text = arguments["how"], arguments["text"]
@@ -125,10 +123,6 @@ def _apply_edit(
     return rec.blocks.replace(agent, block, arguments["old"], text, **edit)
 
 
-def _row(block: Block) -> dict[str, Any]:
-    return {"label": block.label, "version": block.version, "chars": len(block.value)}
-
-
 EDIT_BLOCK = Tool(
     name="edit_block",
     description=(
@@ -138,15 +132,14 @@ EDIT_BLOCK = Tool(
     ),
     parameters={
         "label": TEXT,
-        "how": enum_schema("append", "replace", "insert", "set"),
+        "how": enum_of("append", "replace", "insert", "set"),
         "text": TEXT,
-        "old": with_description(TEXT, "For replace: text that occurs exactly once"),
-        "line": with_description(INTEGER, "For insert: after this line; 0: start, -1: end"),
+        "old": describe(TEXT, "For replace: text that occurs exactly once"),
+        "line": describe(INTEGER, "For insert: after this line; 0: start, -1: end"),
         "version": INTEGER,
     },
     required=("label", "how", "text"),
     output={"label": TEXT, "version": INTEGER, "chars": INTEGER},
-    required_output=("label", "version", "chars"),
     hints=DESTRUCTIVE,
     run=edit_block,
 )

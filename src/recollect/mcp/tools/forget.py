@@ -1,38 +1,31 @@
 """The tool `forget`: delete a memory permanently after the user has confirmed."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller, get_visible_memory
 from recollect.mcp.pagination import excerpt_for_person
+from recollect.mcp.schema import INTEGER, TEXT, list_of
 from recollect.mcp.tool_definition import (
     DESTRUCTIVE_IDEMPOTENT,
-    INTEGER,
-    TEXT,
+    Arguments,
     ConfirmationRequest,
     Tool,
     ToolResult,
-    list_schema,
 )
 
 
-def forget(
-    rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]
-) -> ConfirmationRequest:
+def forget(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ConfirmationRequest:
     """Ask the user whether to delete a memory."""
     target = get_visible_memory(rec, caller, arguments["id"])
 
     def forget_memory() -> ToolResult:
         receipt = rec.forget(target.id)
-        return ToolResult(
-            {
-                "id": receipt.memory_id,
-                "forgotten_at": receipt.forgotten_at.isoformat(),
-                "removed": dict(receipt.removed),
-                "kept": list(receipt.kept),
-            }
-        )
+        values = {
+            "id": receipt.memory_id,
+            "forgotten_at": receipt.forgotten_at.isoformat(),
+            "removed": dict(receipt.removed),
+            "kept": list(receipt.kept),
+        }
+        return ToolResult(values)
 
     return ConfirmationRequest(
         question=(
@@ -56,9 +49,8 @@ FORGET = Tool(
         "id": TEXT,
         "forgotten_at": TEXT,
         "removed": {"type": "object", "additionalProperties": INTEGER},
-        "kept": list_schema(TEXT),
+        "kept": list_of(TEXT),
     },
-    required_output=("id", "forgotten_at", "removed", "kept"),
     hints=DESTRUCTIVE_IDEMPOTENT,
     run=forget,
 )

@@ -4,21 +4,11 @@ The tool `remember`: store a memory in the inbox, or as active if the caller is 
 The evidence names an agent as the author, and no policy promotes such a memory automatically.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.mcp.caller_scope import Caller
-from recollect.mcp.tool_definition import (
-    ADDITIVE,
-    TEXT,
-    Tool,
-    ToolResult,
-    enum_schema,
-    list_schema,
-    with_description,
-)
+from recollect.mcp.schema import TEXT, describe, enum_of, list_of
+from recollect.mcp.tool_definition import ADDITIVE, Arguments, Tool, ToolResult
 
 
 def initial_status(caller: Caller) -> str:
@@ -26,7 +16,7 @@ def initial_status(caller: Caller) -> str:
     return Status.ACTIVE if caller.trusted else Status.INBOX
 
 
-def remember(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def remember(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Store one memory."""
     # Facts about the user apply to every project.
     is_about_user = arguments.get("type") == MemoryType.PROFILE
@@ -58,16 +48,15 @@ REMEMBER = Tool(
     ),
     parameters={
         "content": TEXT,
-        "type": with_description(
-            enum_schema(*MemoryType), "profile: about the user, for every project. Default: project"
+        "type": describe(
+            enum_of(*MemoryType), "profile: about the user, for every project. Default: project"
         ),
-        "tags": list_schema(TEXT),
-        "rationale": with_description(TEXT, "For a decision: the reason"),
-        "alternatives": with_description(list_schema(TEXT), "For a decision: rejected options"),
+        "tags": list_of(TEXT),
+        "rationale": describe(TEXT, "For a decision: the reason"),
+        "alternatives": describe(list_of(TEXT), "For a decision: rejected options"),
     },
     required=("content",),
     output={"id": TEXT, "status": TEXT, "note": TEXT},
-    required_output=("id", "status", "note"),
     hints=ADDITIVE,
     run=remember,
 )

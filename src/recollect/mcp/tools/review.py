@@ -4,37 +4,25 @@ The tool `review`: list the candidates in the inbox, and keep, replace or reject
 The user decides: if the caller is not trusted, the user is asked before anything changes.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.link import Relation
-from recollect.domain.maintenance import ReviewVerdict, InboxItem
+from recollect.domain.maintenance import InboxItem, ReviewVerdict
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import MemoryExplanation
 from recollect.errors import IllegalTransition, InvalidInput
+from recollect.mcp import pagination
 from recollect.mcp.caller_scope import Caller, get_visible_memory, owners_visible_to
-from recollect.mcp.pagination import (
-    cursor_position,
-    excerpt_for_person,
-    make_cursor,
-    one_line,
-    take_fitting,
-    truncate,
-)
+from recollect.mcp.pagination import excerpt_for_person, one_line
+from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 from recollect.mcp.tool_definition import (
-    BOOLEAN,
     DESTRUCTIVE,
-    INTEGER,
-    TEXT,
+    Arguments,
     ConfirmationRequest,
     Tool,
     ToolOutcome,
     ToolResult,
-    enum_schema,
-    list_schema,
-    object_schema,
-    with_description,
 )
 
 DEFAULT_LIMIT = 10
@@ -48,9 +36,10 @@ _QUESTIONS = {
     "replace": "Keep this memory and replace those it contradicts?",
     "reject": "Reject this memory?",
 }
+_OTHER_PROJECT = "a memory of another project"
 
 
-def review(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolOutcome:
+def review(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
     """List the inbox, or decide about one candidate."""
     action = arguments.get("action", "list")
     if action == "list":
@@ -59,9 +48,8 @@ def review(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) ->
         raise InvalidInput(f"{action} needs the id of a candidate; action list shows them")
     candidate = get_visible_memory(rec, caller, arguments["id"])
     if candidate.status is not Status.INBOX:
-        raise IllegalTransition(
-            f"memory {candidate.id} is {candidate.status}; only the inbox can be reviewed"
-        )
+        message = f"memory {candidate.id} is {candidate.status}; only the inbox can be reviewed"
+        raise IllegalTransition(message)
     decided_by = "an agent decided, trusted to" if caller.trusted else "the user said so over MCP"
     reason = "; ".join(part for part in (arguments.get("reason", ""), decided_by) if part)
 
@@ -82,14 +70,11 @@ def _question(rec: LocalRecollect, caller: Caller, candidate: Memory, verdict: s
     """Return the question for the user, with the memories that would be replaced."""
     lines = [_QUESTIONS[verdict], "", excerpt_for_person(candidate.content)]
     duplicates = rec.engine.duplicates_of(candidate.id)
-    wordings = list(dict.fromkeys(duplicate.content for duplicate in duplicates))
-    for wording in wordings[:MAX_DUPLICATES_SHOWN]:
+    wordings = list(dict.fromkeys(item.content for item in duplicates))[:MAX_DUPLICATES_SHOWN]
+    for wording in wordings:
         lines += ["", f"Same decision for: {excerpt_for_person(wording, 500)}"]
-    if len(duplicates) > len(wordings[:MAX_DUPLICATES_SHOWN]):
-        lines += [
-            "",
-            f"In total, the decision also applies to {len(duplicates)} memories that say the same.",
-        ]
+    if (total := len(duplicates)) > len(wordings):
+        lines += ["", f"In total, the decision also applies to {total} memories that say the same."]
     if verdict == "replace":
         explained = rec.explain(candidate.id)
         links = explained.links if isinstance(explained, MemoryExplanation) else ()
@@ -98,36 +83,31 @@ def _question(rec: LocalRecollect, caller: Caller, candidate: Memory, verdict: s
         owners = owners_visible_to(rec, caller)
         for rival in (rec.memories.get(rival_id) for rival_id in sorted(rival_ids)):
             is_visible = rival.owner in owners
-            text = (
-                excerpt_for_person(rival.content, 500)
-                if is_visible
-                else "a memory of another project"
-            )
+            text = excerpt_for_person(rival.content, 500) if is_visible else _OTHER_PROJECT
             lines += ["", f"Replaces: {text}"]
     return "\n".join(lines)
 
 
-def list_inbox(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def list_inbox(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> dict[str, Any]:
     """Return a page of the candidates that *caller* may see."""
-    start = cursor_position(arguments.get("cursor", ""), "inbox")
+    start = pagination.cursor_position(arguments.get("cursor", ""), "inbox")
     stop = start + arguments.get("limit", DEFAULT_LIMIT)
     limit = min(stop + 1, MAX_INBOX)
     candidates = rec.inbox.list(limit=limit, everywhere=False, **caller.read_scope)
-    rows = take_fitting(
-        [_row(candidate) for candidate in candidates[start:stop]], rec.models.count_tokens
-    )
-    end = start + len(rows)
-    text: dict[str, Any] = {"waiting": rows, "more": end < len(candidates)}
-    if text["more"]:
-        text["cursor"] = make_cursor(end, "inbox")
-    return text
+    rows = [_row(candidate) for candidate in candidates[start:stop]]
+    page = pagination.take_fitting(rows, rec.models.count_tokens)
+    end = start + len(page)
+    values: dict[str, Any] = {"waiting": page, "more": end < len(candidates)}
+    if values["more"]:
+        values["cursor"] = pagination.make_cursor(end, "inbox")
+    return values
 
 
 def _row(waiting: InboxItem) -> dict[str, Any]:
     memory = waiting.memory
     row: dict[str, Any] = {
         "id": memory.id,
-        "content": truncate(memory.content, MAX_CONTENT_CHARS),
+        "content": pagination.truncate(memory.content, MAX_CONTENT_CHARS),
         "type": memory.type.value,
         "why": one_line(waiting.why, 200),
         "source": one_line(waiting.source, 100),
@@ -142,6 +122,11 @@ def _row(waiting: InboxItem) -> dict[str, Any]:
     return row
 
 
+_ROW = dict.fromkeys(("id", "content", "type", "why", "source", "group"), TEXT) | {
+    "also": describe(INTEGER, "Number of others that say the same; decided with it"),
+    "known": describe(TEXT, "Id of an active memory that says the same"),
+    "conflicts": list_of(TEXT),
+}
 REVIEW = Tool(
     name="review",
     description=(
@@ -150,35 +135,19 @@ REVIEW = Tool(
         "conflicts with) and reject decide one; the user is asked to confirm."
     ),
     parameters={
-        "action": {**enum_schema("list", *ReviewVerdict), "default": "list"},
-        "id": with_description(TEXT, "Id of the candidate"),
+        "action": {**enum_of("list", *ReviewVerdict), "default": "list"},
+        "id": describe(TEXT, "Id of the candidate"),
         "reason": {**TEXT, "maxLength": MAX_REASON_CHARS},
         "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
         "cursor": TEXT,
     },
     output={
-        "waiting": list_schema(
-            object_schema(
-                {
-                    "id": TEXT,
-                    "content": TEXT,
-                    "type": TEXT,
-                    "why": TEXT,
-                    "source": TEXT,
-                    "group": TEXT,
-                    "also": with_description(
-                        INTEGER, "Number of others that say the same; decided with it"
-                    ),
-                    "known": with_description(TEXT, "Id of an active memory that says the same"),
-                    "conflicts": list_schema(TEXT),
-                }
-            )
-        ),
-        "changed": list_schema(object_schema({"id": TEXT, "status": TEXT})),
+        "waiting": list_of(object_of(_ROW)),
+        "changed": list_of(object_of({"id": TEXT, "status": TEXT})),
         "more": BOOLEAN,
         "cursor": TEXT,
     },
-    required_output=("more",),
+    optional_output=("waiting", "changed", "cursor"),
     hints=DESTRUCTIVE,
     run=review,
 )

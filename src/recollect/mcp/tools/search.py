@@ -1,6 +1,6 @@
 """The tool `search`: find memories, or messages of past conversations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
@@ -9,18 +9,8 @@ from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit
 from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, owners_visible_to
 from recollect.mcp.pagination import cursor_position, make_cursor, one_line, take_fitting, truncate
-from recollect.mcp.tool_definition import (
-    BOOLEAN,
-    INTEGER,
-    READ_ONLY,
-    TEXT,
-    Tool,
-    ToolResult,
-    enum_schema,
-    list_schema,
-    object_schema,
-    with_description,
-)
+from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
+from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
 
 DEFAULT_LIMIT = 8
 MAX_LIMIT = 50
@@ -29,7 +19,7 @@ MAX_WHY_CHARS = 160
 MAX_NOTE_CHARS = 500
 
 
-def search(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return one page of the hits of a query."""
     query, kind = arguments["query"], arguments.get("kind", "memories")
     types = sorted(set(arguments.get("types", ()))) or None
@@ -38,9 +28,9 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) ->
     stop = start + arguments.get("limit", DEFAULT_LIMIT)
     hits: Sequence[Hit | MessageHit]
     if kind == "messages":
-        hits, note = _search_messages(rec, caller, query)
+        hits, note = _find_messages(rec, caller, query)
     else:
-        hits, note = _search_memories(rec, caller, query, types, min(stop + 1, MAX_SEARCH_RESULTS))
+        hits, note = _find_memories(rec, caller, query, types, min(stop + 1, MAX_SEARCH_RESULTS))
     rows = take_fitting([_row(hit) for hit in hits[start:stop]], rec.models.count_tokens)
     end = start + len(rows)
     more = end < len(hits)
@@ -56,7 +46,7 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) ->
     return ToolResult(values)
 
 
-def _search_memories(
+def _find_memories(
     rec: LocalRecollect, caller: Caller, query: str, types: list[str] | None, limit: int
 ) -> tuple[list[Hit], str]:
     """Return the hits, or else a note about the closest memory and why it is not a hit."""
@@ -64,18 +54,15 @@ def _search_memories(
     if hits:
         return hits, ""
     closest = rec.why_nothing(query, **caller.read_scope, types=types)
-    if closest.memory_id and rec.memories.get(closest.memory_id).owner not in owners_visible_to(
-        rec, caller
-    ):
+    owners = owners_visible_to(rec, caller)
+    if closest.memory_id and rec.memories.get(closest.memory_id).owner not in owners:
         return [], "No memory is relevant enough."  # the closest is of another project
     return [], one_line(closest.text, MAX_NOTE_CHARS)
 
 
 def _row(hit: Hit | MessageHit) -> dict[str, Any]:
-    return _memory_row(hit) if isinstance(hit, Hit) else _message_row(hit)
-
-
-def _memory_row(hit: Hit) -> dict[str, Any]:
+    if isinstance(hit, MessageHit):
+        return _message_row(hit)
     memory = hit.memory
     row: dict[str, Any] = {
         "id": memory.id,
@@ -90,9 +77,7 @@ def _memory_row(hit: Hit) -> dict[str, Any]:
     return row
 
 
-def _search_messages(
-    rec: LocalRecollect, caller: Caller, query: str
-) -> tuple[list[MessageHit], str]:
+def _find_messages(rec: LocalRecollect, caller: Caller, query: str) -> tuple[list[MessageHit], str]:
     """Return messages to the caller's agent, of this project or without a project."""
     agent = caller_agent(rec, caller)
     if agent is None:
@@ -121,6 +106,7 @@ def _message_row(hit: MessageHit) -> dict[str, Any]:
     }
 
 
+_ROW = dict.fromkeys(("id", "content", "type", "status", "date", "why"), TEXT)
 SEARCH = Tool(
     name="search",
     description=(
@@ -129,35 +115,23 @@ SEARCH = Tool(
         "`note`: why there are no hits."
     ),
     parameters={
-        "query": with_description(TEXT, "A question or keywords"),
-        "kind": with_description(
-            enum_schema("memories", "messages"), "messages: search past conversations instead"
+        "query": describe(TEXT, "A question or keywords"),
+        "kind": describe(
+            enum_of("memories", "messages"), "messages: search past conversations instead"
         ),
-        "types": list_schema(enum_schema(*MemoryType)),
+        "types": list_of(enum_of(*MemoryType)),
         "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
-        "cursor": with_description(TEXT, "From the previous page"),
+        "cursor": describe(TEXT, "From the previous page"),
     },
     required=("query",),
     output={
-        "hits": list_schema(
-            object_schema(
-                {
-                    "id": TEXT,
-                    "content": TEXT,
-                    "type": TEXT,
-                    "status": TEXT,
-                    "date": TEXT,
-                    "why": TEXT,
-                    "conflicts": list_schema(TEXT),
-                }
-            )
-        ),
+        "hits": list_of(object_of(_ROW | {"conflicts": list_of(TEXT)})),
         "more": BOOLEAN,
         "cursor": TEXT,
         "note": TEXT,
         "retrieval_id": TEXT,
     },
-    required_output=("hits", "more"),
+    optional_output=("cursor", "note", "retrieval_id"),
     hints=READ_ONLY,
     run=search,
 )

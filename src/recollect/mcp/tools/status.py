@@ -1,25 +1,14 @@
 """The tool `status`: project, agent, blocks, and the number of memories and candidates."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller, project_name, visible_blocks
-from recollect.mcp.tool_definition import (
-    BOOLEAN,
-    INTEGER,
-    READ_ONLY,
-    TEXT,
-    Tool,
-    ToolResult,
-    list_schema,
-    object_schema,
-)
+from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, list_of, object_of
+from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
 
 MAX_INBOX_COUNT = 100  # counted up to this many
 
 
-def status(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+def status(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Return the status of the store for *caller*."""
     store = rec.maintenance.status()
     candidates = rec.memories.list(
@@ -34,20 +23,20 @@ def status(rec: LocalRecollect, caller: Caller, arguments: Mapping[str, Any]) ->
         }
         for block in visible_blocks(rec, caller)
     ]
-    return ToolResult(
-        {
-            "project": project_name(rec, caller),
-            "agent": caller.agent or "",
-            "trusted": caller.trusted,
-            "memories": dict(store.memories_by_status),
-            "inbox": len(candidates),
-            "embedder": store.embedder,
-            "not_embedded": store.waiting,
-            "blocks": blocks,
-        }
-    )
+    values = {
+        "project": project_name(rec, caller),
+        "agent": caller.agent or "",
+        "trusted": caller.trusted,
+        "memories": dict(store.memories_by_status),
+        "inbox": len(candidates),
+        "embedder": store.embedder,
+        "not_embedded": store.waiting,
+        "blocks": blocks,
+    }
+    return ToolResult(values)
 
 
+_BLOCK = {"label": TEXT, "version": INTEGER, "chars": INTEGER, "read_only": BOOLEAN}
 STATUS = Tool(
     name="status",
     description=(
@@ -63,13 +52,9 @@ STATUS = Tool(
         "inbox": INTEGER,
         "embedder": TEXT,
         "not_embedded": INTEGER,
-        "blocks": list_schema(
-            object_schema(
-                {"label": TEXT, "version": INTEGER, "chars": INTEGER, "read_only": BOOLEAN}
-            )
-        ),
+        "blocks": list_of(object_of(_BLOCK)),
     },
-    required_output=("project", "agent", "trusted", "memories", "inbox", "embedder", "blocks"),
+    optional_output=("not_embedded",),
     hints=READ_ONLY,
     run=status,
 )
