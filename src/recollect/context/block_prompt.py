@@ -41,17 +41,13 @@ def compile_blocks(
 ) -> CompiledBlocks:
     """Return *blocks* in their order as prompt text of at most *budget* tokens."""
     visible = [block for block in blocks if _is_visible(block)]
-    if not visible:
-        return CompiledBlocks("")
     parts = {block.id: _render_block(block, block.value, line_numbers) for block in visible}
     omitted: list[tuple[Block, str]] = []
     if budget is not None:
         parts, omitted = _fit_blocks(visible, parts, line_numbers, budget, count)
     included = tuple(block for block in visible if block.id in parts)
-    if not included:
-        return CompiledBlocks("", (), tuple(omitted))
     body = "\n".join(parts[block.id] for block in included)
-    text = f"<memory_blocks>\n{OPENING}\n\n{body}\n</memory_blocks>"
+    text = f"<memory_blocks>\n{OPENING}\n\n{body}\n</memory_blocks>" if included else ""
     return CompiledBlocks(text, included, tuple(omitted))
 
 
@@ -150,9 +146,7 @@ def _render_block(block: Block, value: str, line_numbers: bool) -> str:
 
 def _escape_tags(text: str) -> str:
     """Return *text* with our own tags escaped, so that it cannot close them."""
-    return _OWN_TAGS.sub(
-        lambda tag: tag.group().replace("<", "‹").replace(">", "›"), escape_fence_tags(text)
-    )
+    return _OWN_TAGS.sub(lambda tag: f"‹{tag.group()[1:-1]}›", escape_fence_tags(text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,21 +162,14 @@ class PromptMetadata:
 
 def render_metadata(metadata: PromptMetadata) -> str:
     """Return the metadata as prompt text."""
-    lines = [
-        f"- The current time is {metadata.now:%Y-%m-%d %H:%M} {metadata.now.tzname() or 'UTC'}."
-    ]
-    if metadata.blocks_changed_at is not None:
-        lines.append(
-            f"- Memory blocks were last changed {metadata.blocks_changed_at:%Y-%m-%d %H:%M}."
-        )
-    if metadata.recalled:
-        lines.append(
-            f"- {metadata.recalled} earlier messages are in recall memory; search them with tools."
-        )
-    if metadata.archived:
-        lines.append(
-            f"- {metadata.archived} passages are in archival memory; search them with tools."
-        )
+    now = metadata.now
+    lines = [f"- The current time is {now:%Y-%m-%d %H:%M} {now.tzname() or 'UTC'}."]
+    if changed_at := metadata.blocks_changed_at:
+        lines.append(f"- Memory blocks were last changed {changed_at:%Y-%m-%d %H:%M}.")
+    if recalled := metadata.recalled:
+        lines.append(f"- {recalled} earlier messages are in recall memory; search them with tools.")
+    if archived := metadata.archived:
+        lines.append(f"- {archived} passages are in archival memory; search them with tools.")
     if metadata.tags:
         lines.append(f"- Archival tags: {', '.join(_escape_tags(tag) for tag in metadata.tags)}.")
     return "\n".join(["<memory_metadata>", *lines, "</memory_metadata>"])

@@ -138,11 +138,8 @@ def _required_indexes(messages: Sequence[Message], keep_last: int) -> set[int]:
     required.update(index for index, message in enumerate(messages) if message.pinned)
     opening = takewhile(lambda message: message.role in (Role.SYSTEM, Role.DEVELOPER), messages)
     required.update(index for index, _ in enumerate(opening))
-    for index in range(len(messages) - 1, -1, -1):
-        if is_user_speech(messages[index]):
-            required.add(index)
-            break
-    return required
+    speech = [index for index, message in enumerate(messages) if is_user_speech(message)]
+    return required.union(speech[-1:])
 
 
 def _oldest_groups(

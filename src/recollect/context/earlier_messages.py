@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.context.excerpt import excerpt
 from recollect.context.token_budget import TokenCounter
-from recollect.domain.context_bundle import DroppedItem, BundleFormat
+from recollect.domain.context_bundle import BundleFormat, DroppedItem
 from recollect.domain.conversation import Message, MessageHit
 from recollect.text.fence import escape_fence_tags
 
@@ -55,9 +55,7 @@ def select_messages(
     for hit, need, share in reversed(list(zip(hits, needs, shares, strict=True))):
         message = hit.message
         content = escape_fence_tags(message.content)
-        text = _fit_excerpt(
-            message, content, hit.matched_words, min(share + left, most), form, count
-        )
+        text = _fit_excerpt(hit, min(share + left, most), form, count)
         if not share or not text:
             reason = f"budget: {need} tokens did not fit"
             dropped.append(DroppedItem(kind="message", item_id=message.id, reason=reason))
@@ -73,20 +71,13 @@ def select_messages(
     return EarlierMessages(tuple(selected), tuple(reversed(dropped)))
 
 
-def _fit_excerpt(
-    message: Message,
-    content: str,
-    words: Sequence[str],
-    budget: int,
-    form: BundleFormat,
-    count: TokenCounter,
-) -> str:
+def _fit_excerpt(hit: MessageHit, budget: int, form: BundleFormat, count: TokenCounter) -> str:
     def fits(text: str) -> bool:
         if len(text) > MAX_CHARS_PER_TOKEN * budget:
             return False
-        return count(_render_line(message, text, form) + "\n") <= budget
+        return count(_render_line(hit.message, text, form) + "\n") <= budget
 
-    return excerpt(content, words, fits)
+    return excerpt(escape_fence_tags(hit.message.content), hit.matched_words, fits)
 
 
 def _divide_room(room: int, needs: Sequence[int]) -> list[int]:

@@ -66,9 +66,8 @@ def _query_weight(piece: str, words: Sequence[str]) -> int:
         return 0
     piece_words = {_root(word) for word in _WORD.findall(searchable_text(piece).casefold())}
     query_words = [_root(word.casefold()) for word in words]
-    return sum(
-        len(query_words) - rank for rank, word in enumerate(query_words) if word in piece_words
-    )
+    weights = enumerate(reversed(query_words), start=1)
+    return sum(weight for weight, word in weights if word in piece_words)
 
 
 def _root(word: str) -> str:

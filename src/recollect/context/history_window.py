@@ -29,9 +29,8 @@ def last_messages_within(
     """Return the last messages, in order, that fit in *budget* tokens, and their cost."""
     included: set[int] = set()
     left = budget
-    for group in sorted(
-        group_tool_calls(messages), key=lambda group: group.indexes[-1], reverse=True
-    ):
+    groups = sorted(group_tool_calls(messages), key=lambda group: group.indexes[-1])
+    for group in reversed(groups):
         cost = sum(message_size(messages[index], count) for index in group.indexes)
         if cost > left:
             break  # a gap in the conversation would be misleading

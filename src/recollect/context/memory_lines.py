@@ -84,18 +84,17 @@ def select_memories(
         share = int(MAX_SHARE[name] * whole)
         if line in lines_seen:
             reason = "twin: the same line is there already"
-            dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
         elif cost > left:
             reason = f"budget: {cost} tokens did not fit"
-            dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
         elif spent.get(name, 0) + cost > share:
             reason = f"section {name}: over {share} tokens"
-            dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
         else:
             left -= cost
             spent[name] = spent.get(name, 0) + cost
             selected.setdefault(name, []).append(hit)
             lines_seen.add(line)
+            continue
+        dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
     return SelectedMemories(selected, spent, tuple(dropped))
 
 

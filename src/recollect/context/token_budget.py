@@ -14,17 +14,13 @@ TokenCounter = Callable[[str], int]
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetShares:
-    """
-    How a bundle divides its budget.
-
-    The margin is never used, because a model may count more tokens than we do.
-    """
+    """How a bundle divides its budget."""
 
     system: float = 0.05
     blocks: float = 0.20
     history: float = 0.50
     relevant: float = 0.20
-    margin: float = 0.05
+    margin: float = 0.05  # never used, because a model may count more tokens than we do
 
     def __post_init__(self) -> None:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -46,9 +42,7 @@ class TokenRequest:
 
 def allocate_tokens(total: int, requests: Sequence[TokenRequest]) -> dict[str, int]:
     """Return the tokens of each request: first its share, then unused tokens, in order."""
-    allocated = {
-        request.name: min(request.need, int(request.share * total)) for request in requests
-    }
+    allocated = {item.name: min(item.need, int(item.share * total)) for item in requests}
     left = total - sum(allocated.values())
     for request in requests:
         extra = min(request.need - allocated[request.name], left)

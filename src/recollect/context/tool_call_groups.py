@@ -119,9 +119,8 @@ class _GroupBuilder:
             members.setdefault(self._find(index), []).append(index)
         pending = {self._find(index) for index in self._open_ids.values()}
         pending |= {self._find(index) for index, left in self._open_unnamed.items() if left > 0}
-        return [
-            MessageGroup(tuple(indexes), leader in pending) for leader, indexes in members.items()
-        ]
+        groups = members.items()
+        return [MessageGroup(tuple(indexes), leader in pending) for leader, indexes in groups]
 
     def _find(self, index: int) -> int:
         leader = self._leader
@@ -132,22 +131,15 @@ class _GroupBuilder:
 
 
 def _is_result(part: Mapping[str, Any]) -> bool:
-    part_type = str(part.get("type", ""))
-    return (
-        part_type.endswith(("tool_result", "function_call_output", "tool-result"))
-        or "functionResponse" in part
-    )
+    names = ("tool_result", "function_call_output", "tool-result")
+    return str(part.get("type", "")).endswith(names) or "functionResponse" in part
 
 
 def _call_parts(parts: Sequence[Any] | None) -> Iterator[Any]:
-    for part in parts or ():
-        if isinstance(part, Mapping):
-            part_type = str(part.get("type", ""))
-            if (
-                part_type.endswith(("tool_use", "function_call", "tool-call"))
-                or "functionCall" in part
-            ):
-                yield part
+    names = ("tool_use", "function_call", "tool-call")
+    for part in (part for part in parts or () if isinstance(part, Mapping)):
+        if str(part.get("type", "")).endswith(names) or "functionCall" in part:
+            yield part
 
 
 def _call(part: Any) -> ToolCall:

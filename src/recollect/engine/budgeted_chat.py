@@ -29,10 +29,7 @@ def complete_within_budget(
     """Return the reply of the model to *prompt*, or why there is none."""
     try:
         model = engine.chat()
-    except (
-        ModelUnavailable,
-        InvalidInput,
-    ) as error:  # unavailable, or its settings are incomplete
+    except (ModelUnavailable, InvalidInput) as error:  # InvalidInput: incomplete settings
         return ModelReply(failure=str(error))
     if model is None:
         return ModelReply(failure="no language model is configured")
@@ -50,10 +47,8 @@ def complete_within_budget(
     except ModelUnavailable as error:
         record_call(engine, replace(call, error=str(error)[:MAX_ERROR_CHARS]))
         return ModelReply(failure=str(error))
-    record_call(
-        engine,
-        replace(call, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens),
-    )
+    billed_call = replace(call, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+    record_call(engine, billed_call)
     return ModelReply(text=reply.text, model=model.name)
 
 

@@ -45,15 +45,11 @@ _CURRENT = frozenset({Status.ACTIVE, Status.INBOX})
 
 @dataclass(frozen=True)
 class NearMemory:
-    """
-    A memory of the same owner and its similarity (None without an embedder).
-
-    *is_same_utterance*: it quotes the same words of the same session, captured before.
-    """
+    """A memory of the same owner and its similarity (None without an embedder)."""
 
     memory: Memory
     similarity: float | None
-    is_same_utterance: bool = False
+    is_same_utterance: bool = False  # it quotes the same words of the same session
     is_same_source: bool = False  # both come from the same source
 
 
@@ -214,7 +210,8 @@ def _is_attribute_of_another(first: Statement | None, other: Statement | None) -
 
 
 def _is_negation(first: str, other: str) -> bool:
-    mine, theirs = frozenset(words_without_negation(first)), frozenset(words_without_negation(other))
+    mine = frozenset(words_without_negation(first))
+    theirs = frozenset(words_without_negation(other))
     if is_negated(first) == is_negated(other) or not mine or not theirs:
         return False
     if mine == theirs:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from recollect.clock import Clock, derived_id
 from recollect.domain.link import Relation
@@ -20,26 +19,15 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind
 from recollect.domain.source import Evidence, SourceKind
 from recollect.domain.transcript import Voice
+from recollect.engine import consolidate as decisions
 from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
-from recollect.engine.consolidate import (
-    Contradicts,
-    Duplicate,
-    MergeInto,
-    NearMemory,
-    New,
-    consolidate,
-    parse_ahead,
-)
+from recollect.engine.consolidate import Contradicts, NearMemory
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-CANDIDATES_PER_BATCH = 10  # so that the write lock is never leased_job for long
+CANDIDATES_PER_BATCH = 10  # so that the write lock is never held for long
 MAX_NEIGHBOURS = 12  # of each index
 MAX_NEIGHBOURS_WIDE = 100  # of each index, if too few of the nearest are consolidated
 COPIED_EVIDENCE_START = 1_000  # the first number of evidence copied from another memory
@@ -57,7 +45,7 @@ def consolidate_event(engine: EngineContext, leased_job: LeasedJob) -> None:
         model_id = embed_memories(engine, pending_ids)
         with engine.store.read() as tables:
             for memory in tables.memories.get_many(pending_ids):
-                parse_ahead(memory.content)  # before the write lock is taken
+                decisions.parse_ahead(memory.content)  # before the write lock is taken
         leased_job.write(partial(_consolidate_pending, engine.clock, pending_ids, model_id))
     leased_job.finish()
 
@@ -95,12 +83,12 @@ def _consolidate_candidate(writer: AuditedWriter, candidate: Memory, model_id: i
     near = neighbours(writer.tables, candidate, model_id)
     if candidate.type is MemoryType.EPISODE:
         return _consolidate_episode(writer, candidate, near)
-    match consolidate(candidate, near):
-        case New():
+    match decisions.consolidate(candidate, near):
+        case decisions.New():
             return _apply_policy(writer, candidate, PromotionFacts(sessions=1))
-        case Duplicate(of):
+        case decisions.Duplicate(of):
             return _apply_duplicate(writer, candidate, of)
-        case MergeInto(into, says_more):
+        case decisions.MergeInto(into, says_more):
             return _apply_merge(writer, candidate, into, says_more=says_more)
         case Contradicts() as contradiction:
             return _apply_contradiction(writer, candidate, contradiction)
@@ -134,15 +122,16 @@ def _nearest_ids(
     partitions = tables.word_index.partitions(ItemKind.MEMORY, [candidate.owner])
     matches = tables.word_index.match(candidate.content, partitions, limit=limit)
     item_ids = {match.item_id for match in matches.matches}
-    item_ids.update(
-        tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner)
-    )
-    vector = _vector(tables, candidate, model_id)
+    words = fingerprint(candidate.content)
+    item_ids.update(tables.memories.with_fingerprint(words, candidate.owner))
     similar: dict[int, float] = {}
-    if model_id is not None and vector is not None:
-        near = dict(tables.embeddings.nearest(model_id, vector, partitions, limit=limit))
-        near |= dict(tables.embeddings.similarities(model_id, vector, sorted(item_ids)))
-        similar = {item_id: match.similarity for item_id, match in near.items()}
+    item_id = tables.memories.item_id_of(candidate.id)
+    if model_id is not None and item_id is not None:
+        vector = tables.embeddings.first_vectors(model_id, [item_id]).get(item_id)
+        if vector is not None:
+            near = dict(tables.embeddings.nearest(model_id, vector, partitions, limit=limit))
+            near |= dict(tables.embeddings.similarities(model_id, vector, sorted(item_ids)))
+            similar = {item_id: match.similarity for item_id, match in near.items()}
     candidate_rows = tables.memories.candidate_rows({*item_ids, *similar}, _EVERY_STATUS)
     return {row.id: similar.get(row.item_id) for row in candidate_rows if row.id != candidate.id}
 
@@ -154,12 +143,8 @@ def _comparable_memories(
     pending = tables.jobs.unconsolidated_among(ids)
     is_episode = candidate.type is MemoryType.EPISODE
     memories = tables.memories.get_many([id for id in ids if id not in pending])
-    return [
-        memory
-        for memory in memories
-        if (memory.type is MemoryType.EPISODE) is is_episode
-        and not _is_archived_duplicate(tables, memory)
-    ]
+    same_kind = [memory for memory in memories if (memory.type is MemoryType.EPISODE) is is_episode]
+    return [memory for memory in same_kind if not _is_archived_duplicate(tables, memory)]
 
 
 def _is_archived_duplicate(tables: Tables, memory: Memory) -> bool:
@@ -187,23 +172,11 @@ def _is_same_utterance(tables: Tables, candidate: Memory, memory: Memory) -> boo
         if evidence.source_id not in sources and fingerprint(evidence.quote) in quotes
     ]
     utterances = _utterances(tables, candidate) if earlier_quotes else set()
-    return not utterances.isdisjoint(
-        _utterances(tables, replace(memory, evidence=tuple(earlier_quotes)))
-    )
+    earlier = replace(memory, evidence=tuple(earlier_quotes))
+    return not utterances.isdisjoint(_utterances(tables, earlier))
 
 
-def _vector(
-    tables: Tables, candidate: Memory, model_id: int | None
-) -> "NDArray[np.float32] | None":
-    item_id = tables.memories.item_id_of(candidate.id)
-    if model_id is None or item_id is None:
-        return None
-    return tables.embeddings.first_vectors(model_id, [item_id]).get(item_id)
-
-
-def _consolidate_episode(
-    writer: AuditedWriter, candidate: Memory, near: Sequence[NearMemory]
-) -> str:
+def _consolidate_episode(writer: AuditedWriter, candidate: Memory, near: list[NearMemory]) -> str:
     """Replace the earlier episodes of the same session, which was captured again."""
     session = candidate.metadata.get("session")
     earlier_episodes = [
@@ -214,7 +187,7 @@ def _consolidate_episode(
         and other.memory.status in (Status.ACTIVE, Status.INBOX)
         and other.memory.metadata.get("session") == session
     ]
-    active = next((episode for episode in earlier_episodes if episode.status is Status.ACTIVE), None)
+    active = next((other for other in earlier_episodes if other.status is Status.ACTIVE), None)
     if active is not None and _is_imported(candidate):
         # An import does not replace what a captured session said.
         writer.link(candidate.id, Relation.SUPPORTS, active.id)
@@ -230,9 +203,8 @@ def _apply_duplicate(writer: AuditedWriter, candidate: Memory, of: Memory) -> st
     updated = copy_evidence(writer, of, candidate)
     if candidate.source_kind is SourceKind.MANUAL:
         writer.link(candidate.id, Relation.SUPPORTS, of.id)
-        writer.change_status(
-            candidate, Status.ARCHIVED, f"merged into {of.id}, which says the same"
-        )
+        reason = f"merged into {of.id}, which says the same"
+        writer.change_status(candidate, Status.ARCHIVED, reason)
     else:
         # *of* has all its evidence now; a second record is not needed.
         writer.tables.memories.delete(candidate.id)
@@ -256,9 +228,8 @@ def _apply_merge(writer: AuditedWriter, candidate: Memory, into: Memory, *, says
     writer.change_status(into, Status.SUPERSEDED, f"merged into {candidate.id}, which says more")
     facts = _promotion_facts(writer.tables, updated)
     if _is_imported(candidate):
-        facts = replace(
-            facts, is_said_in_session=False
-        )  # the confirmation is older than the import
+        # The confirmation is older than the import.
+        facts = replace(facts, is_said_in_session=False)
     _apply_policy(writer, updated, facts)
     return "merged"
 
@@ -292,19 +263,12 @@ def _apply_policy_again(writer: AuditedWriter, memory: Memory, by: Memory) -> No
 
 def _promotion_facts(tables: Tables, memory: Memory) -> PromotionFacts:
     """Return the facts the policy needs about a candidate that has earlier evidence."""
+    by_user = [evidence for evidence in memory.evidence if evidence.voice == Voice.USER]
+    source_kinds = {tables.sources.kind_of(evidence.source_id) for evidence in by_user}
     return PromotionFacts(
-        sessions=_session_count(tables, memory),
+        sessions=len({tables.sources.session_of(evidence.source_id) for evidence in by_user}),
         has_conflict=bool(tables.links.conflicts([memory.id])),
-        is_said_in_session=_is_said_in_captured_session(tables, memory),
-    )
-
-
-def _is_said_in_captured_session(tables: Tables, memory: Memory) -> bool:
-    """Return whether the user said it in a captured session, not only in an imported one."""
-    return any(
-        evidence.voice == Voice.USER
-        and tables.sources.kind_of(evidence.source_id) is not SourceKind.IMPORT
-        for evidence in memory.evidence
+        is_said_in_session=bool(source_kinds - {SourceKind.IMPORT}),  # not only in an import
     )
 
 
@@ -343,19 +307,15 @@ def copy_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> Memor
     for number, evidence in enumerate(other.evidence):
         if not utterances.isdisjoint(_utterance_keys(tables, evidence)):
             continue
-        copy = replace(
-            evidence,
-            id=_copied_evidence_id(memory, other, number),
-            memory_id=memory.id,
-        )
+        copy_id = _copied_evidence_id(memory, other, number)
+        copy = replace(evidence, id=copy_id, memory_id=memory.id)
         tables.memories.add_evidence(copy)
         added.append(copy)
-    confirmed_at = max(memory.confirmed_at, other.observed_at)
     updated = replace(
         memory,
         evidence=(*memory.evidence, *added),
         confidence=max(memory.confidence, other.confidence),
-        confirmed_at=confirmed_at,
+        confirmed_at=max(memory.confirmed_at, other.observed_at),
         updated_at=writer.clock.now(),
     )
     tables.memories.update_status(updated)
@@ -364,8 +324,7 @@ def copy_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> Memor
 
 def remove_copied_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> None:
     """Remove the evidence that `copy_evidence` copied from *other* to *memory*."""
-    count = len(other.evidence)
-    ids = [_copied_evidence_id(memory, other, number) for number in range(count)]
+    ids = [_copied_evidence_id(memory, other, number) for number in range(len(other.evidence))]
     writer.tables.memories.drop_evidence(ids)
 
 
@@ -387,16 +346,7 @@ def _utterance_keys(tables: Tables, evidence: Evidence) -> Iterator[tuple[str, s
     them once, so they must not count as said in two sessions.
     """
     words = fingerprint(evidence.quote)
-    yield _session(tables, evidence), words
+    yield tables.sources.session_of(evidence.source_id), words
     at = tables.sources.said_at(evidence.source_id, evidence.start)
     if at is not None:
         yield f"at {at}", words
-
-
-def _session_count(tables: Tables, memory: Memory) -> int:
-    """Return in how many separate sessions the user said it."""
-    return len({_session(tables, quote) for quote in memory.evidence if quote.voice == Voice.USER})
-
-
-def _session(tables: Tables, evidence: Evidence) -> str:
-    return tables.sources.session_of(evidence.source_id)

@@ -124,9 +124,8 @@ def _serve_if_complete(tables: Tables, model_id: int, may_serve: MayServeCheck) 
     if _serves(tables, model_id):
         return True
     # Checked again inside the write: another model may have been chosen meanwhile.
-    if not may_serve(
-        tables.embeddings.models_in_use(), model_id
-    ) or tables.embeddings.count_pending(model_id):
+    in_use = tables.embeddings.models_in_use()
+    if not may_serve(in_use, model_id) or tables.embeddings.count_pending(model_id):
         return False
     tables.embeddings.set_serving_model(model_id)
     return True
@@ -147,9 +146,8 @@ def _chunk_embeddings(
     new = {digest: text for digest, text in texts.items() if digest not in vectors_by_hash}
     if new:
         rows = call_embedder(embedder.embed, list(new.values())).astype("<f2")
-        vectors_by_hash |= {
-            digest: row.tobytes() for digest, row in zip(new, np.asarray(rows), strict=True)
-        }
+        pairs = zip(new, np.asarray(rows), strict=True)
+        vectors_by_hash |= {digest: row.tobytes() for digest, row in pairs}
     return [
         ChunkEmbedding(item_id, number, len(chunks), digest, vectors_by_hash[digest])
         for item_id, chunks in chunks_of_items

@@ -13,14 +13,7 @@ import threading
 from collections.abc import Sequence
 
 from recollect.domain.maintenance import EmbedderState
-from recollect.engine.embed_pending import (
-    BATCH_ITEMS,
-    call_embedder,
-    drop_unused_vectors,
-    embed_items,
-    embed_pending,
-    serve_if_complete,
-)
+from recollect.engine import embed_pending
 from recollect.engine.embedding_migration import ModelRoleChooser, ModelRoles
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable, StoreError
@@ -88,20 +81,19 @@ class Indexer:
         """Load the embedder now instead of at the first query."""
         serving = self._choose_roles().serving
         with serving.pausing_on_failure():
-            call_embedder(serving.embedder.embed_query, "warm")
+            embed_pending.call_embedder(serving.embedder.embed_query, "warm")
         serving.record_success()
 
     def embed_batch(self) -> int:
         """Embed one batch of pending items; return how many."""
         roles = self._choose_roles()
-        count = self._embed_pending(roles, BATCH_ITEMS)
-        next_embedder = roles.next or (
-            roles.serving if roles.pending is PendingFilter.ALL else None
-        )
+        count = self._embed_pending(roles, embed_pending.BATCH_ITEMS)
+        is_target = roles.pending is PendingFilter.ALL
+        next_embedder = roles.next or (roles.serving if is_target else None)
         if not count and next_embedder is not None:
             count = self._migrate_batch(next_embedder)
-        if count < BATCH_ITEMS:
-            drop_unused_vectors(self._store)
+        if count < embed_pending.BATCH_ITEMS:
+            embed_pending.drop_unused_vectors(self._store)
         return count
 
     def embed_items(self, item_ids: Sequence[str]) -> int | None:
@@ -112,9 +104,9 @@ class Indexer:
                 return None
             # Memories written by hand just now are compared with these too.
             self._embed_pending(roles, MAX_ITEMS_PER_QUERY)
+            store, embedder, pending = self._store, roles.serving.embedder, roles.pending
             with roles.serving.pausing_on_failure():
-                embedder = roles.serving.embedder
-                return embed_items(self._store, embedder, item_ids, pending_filter=roles.pending)
+                return embed_pending.embed_items(store, embedder, item_ids, pending_filter=pending)
         except EmbedderUnavailable:
             return None
 
@@ -228,7 +220,7 @@ class Indexer:
         try:
             while not self._stop.is_set():
                 roles = self._choose_roles()
-                if self._embed_pending(roles, BATCH_ITEMS):
+                if self._embed_pending(roles, embed_pending.BATCH_ITEMS):
                     continue
                 if roles.next is None or self._stop.wait(MIGRATION_DELAY_S):
                     return
@@ -248,10 +240,11 @@ class Indexer:
     def _embed_pending_unlocked(self, roles: ModelRoles, limit: int) -> int:
         # A model that is being replaced must not start to serve again.
         may_serve = self._roles.may_serve if roles.next is None else None
+        embedder = roles.serving.embedder
         with roles.serving.pausing_on_failure():
-            count = embed_pending(
+            count = embed_pending.embed_pending(
                 self._store,
-                roles.serving.embedder,
+                embedder,
                 limit=limit,
                 pending_filter=roles.pending,
                 may_serve=may_serve,
@@ -262,16 +255,13 @@ class Indexer:
 
     def _migrate_batch(self, next_embedder: ResilientEmbedder) -> int:
         """Embed a batch with the next model; let it serve when no item is left."""
-        may_serve = self._roles.may_serve
+        may_serve, embedder = self._roles.may_serve, next_embedder.embedder
         with self._migration_lock, next_embedder.pausing_on_failure():
-            count = embed_pending(
-                self._store,
-                next_embedder.embedder,
-                pending_filter=PendingFilter.REEMBED,
-                may_serve=may_serve,
+            count = embed_pending.embed_pending(
+                self._store, embedder, pending_filter=PendingFilter.REEMBED, may_serve=may_serve
             )
             if not count:
-                serve_if_complete(self._store, next_embedder.embedder, may_serve)
+                embed_pending.serve_if_complete(self._store, embedder, may_serve)
         if count:
             next_embedder.record_success()
         return count

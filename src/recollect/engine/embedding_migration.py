@@ -46,9 +46,8 @@ class ModelRoleChooser:
                 raise error
             # Another program may be migrating to the model the store has chosen: leave that to it.
             is_replaced = serving is not None and in_use.chosen not in (None, serving)
-            return ModelRoles(
-                target, pending=PendingFilter.NEW if is_replaced else PendingFilter.ALL
-            )
+            pending = PendingFilter.NEW if is_replaced else PendingFilter.ALL
+            return ModelRoles(target, pending=pending)
         current = self._embedder_of(serving)
         if current is not None and not current.is_paused:
             return ModelRoles(current, next=target, pending=PendingFilter.NEW)
@@ -72,11 +71,8 @@ class ModelRoleChooser:
 
     def may_serve(self, in_use: ModelsInUse, model_id: int) -> bool:
         """Return whether *model_id* may serve queries once it has embedded every item."""
-        return (
-            self._registry.has_explicit_embedder
-            or in_use.chosen is None
-            or in_use.chosen.id == model_id
-        )
+        chosen = in_use.chosen
+        return self._registry.has_explicit_embedder or chosen is None or chosen.id == model_id
 
     def _target_or_error(
         self, in_use: ModelsInUse

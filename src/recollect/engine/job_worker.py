@@ -62,9 +62,7 @@ class Worker:
             raise
         except Postponed as error:
             self._postpone(job, error.until, str(error))
-        except (
-            Exception
-        ) as error:  # the job boundary: a stage may fail in any way, other jobs go on
+        except Exception as error:  # a stage may fail in any way; other jobs go on
             self._record_failure(job, error)
         return job
 
@@ -84,13 +82,12 @@ class Worker:
         return self._engine.store.write(claim)
 
     def _record_failure(self, job: Job, error: Exception) -> None:
-        message = f"{error}" if _is_expected(error) else f"{type(error).__name__}: {error}"
+        is_expected = isinstance(error, RecollectError)
+        message = str(error) if is_expected else f"{type(error).__name__}: {error}"
         message = message[:MAX_ERROR_CHARS]
         wait_s = getattr(error, "retry_after_s", None) or 0.0
         again_at = next_attempt_at(job, self._engine.clock.now(), at_least_s=wait_s)
-        log.warning(
-            "job %s (%s) failed: %s", job.id, job.kind, message, exc_info=not _is_expected(error)
-        )
+        log.warning("job %s (%s) failed: %s", job.id, job.kind, message, exc_info=not is_expected)
         state = JobState.PARKED if again_at is None else JobState.TODO
         self._release(job, state, again_at or job.run_at, attempts=job.attempts, error=message)
 
@@ -98,18 +95,12 @@ class Worker:
         # This was not an attempt, so it does not count as one.
         self._release(job, JobState.TODO, until, attempts=job.attempts - 1, error=why)
 
-    def _release(
-        self, job: Job, to: JobState, run_at: datetime, *, attempts: int, error: str
-    ) -> None:
+    def _release(self, job: Job, to: JobState, due: datetime, *, attempts: int, error: str) -> None:
         now = self._engine.clock.now()
 
         def release(tables: Tables) -> None:
-            if tables.jobs.release(job, to, now=now, run_at=run_at, attempts=attempts, error=error):
+            if tables.jobs.release(job, to, now=now, run_at=due, attempts=attempts, error=error):
                 failed = attempts == job.attempts
                 update_event(tables, job.event_id, self._engine.clock, failed=failed)
 
         self._engine.store.write(release)
-
-
-def _is_expected(error: Exception) -> bool:
-    return isinstance(error, RecollectError)

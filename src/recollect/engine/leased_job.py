@@ -58,7 +58,9 @@ class LeasedJob:
         """Run *work* and renew the lease in one transaction; add what it counted to the payload."""
 
         def work_and_renew(tables: Tables) -> dict[str, Any]:
-            payload = self._add_to_payload(work(tables))
+            payload = dict(self._payload)
+            for name, count in work(tables).items():
+                payload[name] = payload.get(name, 0) + count
             lease_until = self._engine.clock.now() + timedelta(seconds=LEASE_S)
             if not tables.jobs.renew_lease(self.job, lease_until=lease_until, payload=payload):
                 raise LeaseLost(self.job.id)  # this rolls back what *work* wrote
@@ -84,12 +86,6 @@ class LeasedJob:
             update_event(tables, self.job.event_id, self._engine.clock)
 
         self._engine.store.write(end)
-
-    def _add_to_payload(self, tally: Tally) -> dict[str, Any]:
-        payload = dict(self._payload)
-        for name, count in tally.items():
-            payload[name] = payload.get(name, 0) + count
-        return payload
 
 
 def new_job(event_id: str, step: NextStep, clock: Clock) -> Job:

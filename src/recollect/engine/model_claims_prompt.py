@@ -97,11 +97,8 @@ def _claim_rows(text: str) -> list[Any]:
     rows = _loose_objects(_without_thoughts(text))
     if rows or (empty and not other):
         return rows
-    raise UnreadableReply(
-        "the reply lists objects that are not memories"
-        if other
-        else "the reply has no JSON list of memories"
-    )
+    problem = "lists objects that are not memories" if other else "has no JSON list of memories"
+    raise UnreadableReply(f"the reply {problem}")
 
 
 def json_values(text: str) -> Iterator[Any]:
@@ -155,15 +152,14 @@ def _claim(row: Any) -> ModelClaim | None:
     if not content.strip() or not quote.strip():
         return None
     alternatives = row.get("alternatives")
+    texts = alternatives[:8] if isinstance(alternatives, list) else []
     return ModelClaim(
         type=kind,
         content=content.strip()[:2_000],
         quote=quote.strip()[:2_000],
         confidence=_confidence(row.get("confidence")),
         rationale=_text(row.get("rationale")),
-        alternatives=tuple(filter(None, map(_text, alternatives[:8])))
-        if isinstance(alternatives, list)
-        else (),
+        alternatives=tuple(filter(None, map(_text, texts))),
     )
 
 

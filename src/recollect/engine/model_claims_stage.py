@@ -10,32 +10,19 @@ its candidates are written in one transaction, so that no window is paid for twi
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from recollect.domain.candidate import ExtractedStatement, VoicedSpan
 from recollect.domain.capture_event import Event
 from recollect.domain.job import JobKind
-from recollect.domain.memory import Memory
 from recollect.domain.model_usage import ModelCall, start_of_next_day
 from recollect.domain.source import Source
 from recollect.domain.transcript import Voice
+from recollect.engine import model_claims_prompt as claims_prompt
 from recollect.engine.budgeted_chat import MAX_ERROR_CHARS, budget_refusal, record_call
 from recollect.engine.engine_context import EngineContext
-from recollect.engine.extract.extract_stage import (
-    add_candidates,
-    build_candidates,
-    load_event_and_source,
-)
+from recollect.engine.extract import extract_stage
 from recollect.engine.extract.find_statements import content_flags
 from recollect.engine.leased_job import LeasedJob, LeaseLost, NextStep, Postponed, Tally
-from recollect.engine.model_claims_prompt import (
-    MAX_REPLY_TOKENS,
-    PROMPT,
-    SYSTEM,
-    ModelClaim,
-    UnreadableReply,
-    parse_claims,
-)
 from recollect.engine.source_text import SourceTurn, turns_in_source
 from recollect.errors import ModelUnavailable, RecollectError
 from recollect.models.chat_model import ChatModel
@@ -58,7 +45,7 @@ def propose_claims(engine: EngineContext, leased_job: LeasedJob) -> None:
     if model is None:
         leased_job.finish()  # the model was switched off meanwhile
         return
-    event, source = load_event_and_source(engine, leased_job)
+    event, source = extract_stage.load_event_and_source(engine, leased_job)
     windows = list(_windows(turns_in_source(source)))
     for number in range(int(leased_job.payload.get(WINDOWS_READ, 0)), len(windows)):
         _read_window(engine, leased_job, model, event, source, windows[number], number)
@@ -74,52 +61,55 @@ def _read_window(
     turns: Sequence[SourceTurn],
     number: int,
 ) -> None:
-    now = engine.clock.now()
     if refusal := budget_refusal(engine):
-        raise Postponed(f"{refusal}; it goes on tomorrow", start_of_next_day(now))
-    asked_at = engine.clock.now()
-    prompt = PROMPT.format(transcript=_render_transcript(source.content, turns))
+        until = start_of_next_day(engine.clock.now())
+        raise Postponed(f"{refusal}; it goes on tomorrow", until)
+    transcript = _render_transcript(source.content, turns)
+    prompt = claims_prompt.PROMPT.format(transcript=transcript)
     call = ModelCall(
         id=engine.clock.new_id(),
         event_id=event.id,
         model=model.name,
         purpose=PURPOSE,
-        asked_at=asked_at,
+        asked_at=engine.clock.now(),
     )
     try:
-        reply = model.complete(SYSTEM, prompt, max_tokens=MAX_REPLY_TOKENS)
+        max_tokens = claims_prompt.MAX_REPLY_TOKENS
+        reply = model.complete(claims_prompt.SYSTEM, prompt, max_tokens=max_tokens)
     except ModelUnavailable as error:
         record_call(engine, replace(call, error=str(error)[:MAX_ERROR_CHARS]))
         raise
     billed_call = replace(call, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
     try:
-        claims = parse_claims(reply.text)
-    except UnreadableReply as error:
+        claims = claims_prompt.parse_claims(reply.text)
+    except claims_prompt.UnreadableReply as error:
         record_call(engine, replace(billed_call, error=str(error)))
         raise ModelUnavailable(
             f"the model {model.name} answered, but {error}; it will be asked again, and the "
             "candidates found by rules are in place"
         ) from error
-    statements = [
-        statement
-        for claim in claims
-        if (statement := verify_claim(claim, source, turns)) is not None
-    ]
-    candidates = list(
-        build_candidates(statements, event, source, leased_job, engine.clock, f"model {number}")
-    )
+    verified = (verify_claim(claim, source, turns) for claim in claims)
+    statements = [statement for statement in verified if statement is not None]
     rejected = len(claims) - len(statements)
+    candidates = extract_stage.build_candidates(
+        statements, event, source, leased_job, engine.clock, f"model {number}"
+    )
+    batch = list(candidates)
+
+    def store(tables: Tables) -> Tally:
+        tables.jobs.add_call(billed_call)
+        tally = extract_stage.add_candidates(engine, event.id, batch, tables)
+        return {**tally, "rejected without a quote": rejected, WINDOWS_READ: 1}
+
     try:
-        leased_job.write(
-            partial(_store_claims, engine, event.id, candidates, billed_call, rejected)
-        )
+        leased_job.write(store)
     except (LeaseLost, RecollectError) as error:  # the call was billed, so it is recorded
         record_call(engine, replace(billed_call, error=f"its answer could not be kept: {error}"))
         raise
 
 
 def verify_claim(
-    claim: ModelClaim, source: Source, turns: Sequence[SourceTurn]
+    claim: claims_prompt.ModelClaim, source: Source, turns: Sequence[SourceTurn]
 ) -> ExtractedStatement | None:
     """Return the statement of *claim* if one message of the source has its quote, else None."""
     if len(claim.quote) < MIN_QUOTE_CHARS or len(claim.quote.split()) < MIN_QUOTE_WORDS:
@@ -150,19 +140,6 @@ def _is_injected(content: str, turn: SourceTurn, quote: re.Match[str]) -> bool:
     first, last = quote.start() - turn.start, quote.end() - turn.start
     spans = fenced_spans(content[turn.start : turn.end])
     return any(start < last and first < end for start, end in spans)
-
-
-def _store_claims(
-    engine: EngineContext,
-    event_id: str,
-    candidates: list[Memory],
-    billed_call: ModelCall,
-    rejected: int,
-    tables: Tables,
-) -> Tally:
-    tables.jobs.add_call(billed_call)
-    tally = dict(add_candidates(engine, event_id, candidates, tables))
-    return {**tally, "rejected without a quote": rejected, WINDOWS_READ: 1}
 
 
 def _windows(turns: Sequence[SourceTurn]) -> Iterator[list[SourceTurn]]:

@@ -52,17 +52,17 @@ def render_transcript(transcript: Transcript) -> TranscriptText:
     for message, text in zip(transcript.messages, texts, strict=True):
         redacted = redact(text, kinds=kinds)
         if not redacted.text.strip():
-            redactions += [Redaction(redaction.kind, length, length) for redaction in redacted.redactions]
+            redactions += [Redaction(item.kind, length, length) for item in redacted.redactions]
             continue
         head = _speaker_prefix(message, alone=len(transcript.messages) == 1)
         start = length + len(head)
         end = start + len(redacted.text)
         pieces += [head, redacted.text, GAP]
-        turns.append(
-            (start, end, message.voice.value, message.speaker, to_micros(message.at) if message.at else None)
-        )
+        at = to_micros(message.at) if message.at else None
+        turns.append((start, end, message.voice.value, message.speaker, at))
         redactions += [
-            Redaction(redaction.kind, redaction.start + start, redaction.end + start) for redaction in redacted.redactions
+            Redaction(item.kind, item.start + start, item.end + start)
+            for item in redacted.redactions
         ]
         length = end + len(GAP)
     return TranscriptText("".join(pieces).removesuffix(GAP), tuple(turns), tuple(redactions))
@@ -71,14 +71,9 @@ def render_transcript(transcript: Transcript) -> TranscriptText:
 def turns_in_source(source: Source) -> list[SourceTurn]:
     """Return the turns of a captured source."""
     metadata: Mapping[str, Any] = source.metadata
+    default = source.observed_at
     return [
-        SourceTurn(
-            start=start,
-            end=end,
-            voice=Voice(voice),
-            speaker=speaker,
-            at=source.observed_at if at is None else from_micros(at),
-        )
+        SourceTurn(start, end, Voice(voice), speaker, default if at is None else from_micros(at))
         for start, end, voice, speaker, at in metadata.get("turns", ())
     ]
 

@@ -16,18 +16,10 @@ from typing import Any
 
 import recollect
 from recollect.errors import InvalidInput, RecollectError
-from recollect.hooks import event_names, state_files
+from recollect.hooks import event_names, pending_captures, state_files
 from recollect.hooks.file_lock import hold_lock
 from recollect.hooks.injected_memories import session_file
-from recollect.hooks.pending_captures import (
-    MAX_ATTEMPTS,
-    PendingCapture,
-    begin_attempt,
-    discard,
-    due_captures,
-    mark_done,
-    save,
-)
+from recollect.hooks.pending_captures import MAX_ATTEMPTS, PendingCapture, due_captures
 from recollect.hooks.target_store import TargetStore, find_target_store, local_server_address
 
 MAX_TRANSCRIPT_BYTES = 64_000_000
@@ -88,27 +80,26 @@ def _open_memory(target: TargetStore) -> Iterator[Any]:
 def _try_capture(folder: str, files: str, memory: Any, capture: PendingCapture) -> bool:
     """Capture one transcript and return whether it succeeded; requeue it if a retry may help."""
     label = f"{capture.client} capture of {os.path.basename(capture.path)[:8]}"
-    if not begin_attempt(capture):
+    if not pending_captures.begin_attempt(capture):
         state_files.append_log(folder, f"{label} removed after {MAX_ATTEMPTS} attempts")
         return False
     try:
-        size = _validate_transcript(capture.transcript_path)
+        path, project = capture.transcript_path, capture.project or None
+        size = _validate_transcript(path)
         is_cursor = capture.client == event_names.CURSOR
         session = {"session": capture.session} if is_cursor and capture.session else {}
-        memory.captures.add_file(
-            capture.transcript_path, project=capture.project or None, **session
-        )
+        memory.captures.add_file(path, project=project, **session)
     except InvalidInput as error:
-        discard(capture)
+        pending_captures.discard(capture)
         reason = str(error) if isinstance(error, TranscriptRejected) else type(error).__name__
         state_files.append_log(folder, f"{label} rejected: {reason}")
         return False
     except (RecollectError, OSError) as error:
         state_files.append_log(folder, f"{label} postponed: {type(error).__name__}")
         # Saved without the attempt just counted: the transcript did not cause the failure.
-        save(capture._replace(due_at=time.time() + RETRY_DELAY_S))
+        pending_captures.save(capture._replace(due_at=time.time() + RETRY_DELAY_S))
         return False
-    mark_done(files, capture, size)
+    pending_captures.mark_done(files, capture, size)
     return True
 
 

@@ -15,6 +15,8 @@ MAX_NAME_CHARS = 200
 MAX_PATH_CHARS = 4_096
 SOURCES = ("startup", "resume", "clear", "compact")
 
+Payload = Mapping[str, object]
+
 
 class HookEvent(NamedTuple):
     """An event of a client. Fields that the client did not send are ''."""
@@ -34,9 +36,7 @@ class HookEvent(NamedTuple):
         return self.project or self.cwd
 
 
-def parse_event(
-    payload: Mapping[str, object], *, client: str, kind: str, project: str = ""
-) -> HookEvent:
+def parse_event(payload: Payload, *, client: str, kind: str, project: str = "") -> HookEvent:
     """Return the event that *payload*, the JSON of a client, describes."""
     source = _text(payload, "source")
     return HookEvent(
@@ -51,27 +51,25 @@ def parse_event(
     )
 
 
-def _client(payload: Mapping[str, object], client: str) -> str:
+def _client(payload: Payload, client: str) -> str:
     # Cursor also runs the hooks of Claude Code plugins; only its payload shows that it is Cursor.
-    if "cursor_version" in payload or (
-        "workspace_roots" in payload and "conversation_id" in payload
-    ):
+    if "cursor_version" in payload or {"workspace_roots", "conversation_id"} <= payload.keys():
         return event_names.CURSOR
     return client if client in event_names.CLIENTS else event_names.CLAUDE_CODE
 
 
-def _first_root(payload: Mapping[str, object]) -> str:
+def _first_root(payload: Payload) -> str:
     roots = payload.get("workspace_roots")
     first = roots[0] if isinstance(roots, list) and roots else ""
     return _valid_path(first) if isinstance(first, str) else ""
 
 
-def _text(payload: Mapping[str, object], field: str) -> str:
+def _text(payload: Payload, field: str) -> str:
     value = payload.get(field)
     return value if isinstance(value, str) else ""
 
 
-def _name(payload: Mapping[str, object], field: str) -> str:
+def _name(payload: Payload, field: str) -> str:
     value = _text(payload, field).strip()
     return value if len(value) <= MAX_NAME_CHARS and value.isprintable() else ""
 

@@ -6,12 +6,11 @@ Both the server and a hook without a server use this; the hook process itself de
 
 import os
 import time
-from collections.abc import Mapping
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.hooks import event_names, state_files
-from recollect.hooks.client_events import HookEvent, parse_event
+from recollect.hooks.client_events import HookEvent, Payload, parse_event
 from recollect.hooks.client_response import render_response
 from recollect.hooks.injected_memories import InjectedMemories
 from recollect.hooks.recall import recall_text
@@ -19,7 +18,7 @@ from recollect.hooks.recall import recall_text
 
 def handle_event(
     rec: LocalRecollect,
-    payload: Mapping[str, object],
+    payload: Payload,
     *,
     client: str,
     kind: str,
@@ -34,21 +33,17 @@ def handle_event(
     event = parse_event(payload, client=client, kind=kind, project=project)
     folder = state_files.session_folder(state_files.state_folder(dict(os.environ)))
     injected = InjectedMemories(folder, event, db=str(rec.path), deadline=deadline)
-    text = _recall_text_or_anonymous(rec, event, injected)
+    text = _recall_or_retry(rec, event, injected)
     if event.kind == event_names.SESSION_START:
         state_files.remove_old(folder, time.time())
     return render_response(event, text)
 
 
-def _recall_text_or_anonymous(
-    rec: LocalRecollect, event: HookEvent, injected: InjectedMemories
-) -> str:
+def _recall_or_retry(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
     """Return the text to inject, without the session or project if its name is not valid."""
-    try:
-        return recall_text(rec, event, injected)
-    except InvalidInput:
-        anonymous = event._replace(session="")
-    try:
-        return recall_text(rec, anonymous, injected)
-    except InvalidInput:
-        return recall_text(rec, anonymous._replace(cwd="", project=""), injected)
+    for attempt in (event, event._replace(session="")):
+        try:
+            return recall_text(rec, attempt, injected)
+        except InvalidInput:
+            continue
+    return recall_text(rec, event._replace(session="", cwd="", project=""), injected)

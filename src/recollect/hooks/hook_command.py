@@ -13,19 +13,8 @@ import select
 import sys
 import time
 
-from recollect.hooks import event_names, state_files
-from recollect.hooks.server_request import (
-    InvalidServerResponse,
-    ServerTimeout,
-    ServerUnreachable,
-    post_json,
-)
-from recollect.hooks.target_store import (
-    TargetStore,
-    find_target_store,
-    local_server_address,
-    parse_server_url,
-)
+from recollect.hooks import event_names, server_request, state_files, target_store
+from recollect.hooks.target_store import TargetStore
 
 SERVER_TIMEOUT_MS = 100.0  # for the response of a server
 WITHOUT_SERVER_TIMEOUT_MS = 1_000.0  # for the whole process, if no server runs
@@ -57,7 +46,7 @@ class _HookCall:
         self.environ = environ
         self.state_folder = state_files.state_folder(environ)
         self.payload = payload
-        self.target = find_target_store(environ, options.get("--db", ""))
+        self.target = target_store.find_target_store(environ, options.get("--db", ""))
         self.project = _project(options.get("--project", ""), environ)
 
 
@@ -147,14 +136,14 @@ def _ask_server(address: tuple[str, int, bool], call: _HookCall) -> tuple[int, b
         "until": time.time() + timeout_s,
     }
     body = json.dumps(request).encode("ascii")
-    path = f"/api/hooks/{call.client}/{call.kind}"
+    path, token = f"/api/hooks/{call.client}/{call.kind}", call.target.token
     try:
-        return post_json(address, path, body, token=call.target.token, deadline=deadline)
-    except ServerUnreachable:
+        return server_request.post_json(address, path, body, token=token, deadline=deadline)
+    except server_request.ServerUnreachable:
         return WRONG_SERVER_STATUSES[0], b""
-    except ServerTimeout:
+    except server_request.ServerTimeout:
         return 0, b"server timed out"
-    except InvalidServerResponse:
+    except server_request.InvalidServerResponse:
         return 0, b"invalid server response"
 
 
@@ -225,8 +214,8 @@ def _schedule_capture(call: _HookCall) -> str:
 
 def _server_address(target: TargetStore, folder: str) -> "tuple[str, int, bool] | None":
     if target.server_url:
-        return parse_server_url(target.server_url)
-    address = local_server_address(folder, target.db)
+        return target_store.parse_server_url(target.server_url)
+    address = target_store.local_server_address(folder, target.db)
     return None if address is None else (*address, False)
 
 

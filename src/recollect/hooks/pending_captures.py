@@ -19,16 +19,15 @@ from recollect.hooks.injected_memories import session_file
 FIRST_CAPTURE_BYTES = 16_000  # for a session that was never captured
 MIN_GROWTH_BYTES = 64_000
 MIN_GROWTH_RATIO = 0.5  # of the captured bytes: all captures together read three times the last one
-DEFER_S = (
-    1_800.0  # a session that is idle for so long has ended, even if its client does not say so
-)
+# A session that is idle for so long has ended, even if its client does not say so.
+DEFER_S = 1_800.0
 MAX_ATTEMPTS = 3
 
 NOW = "now"
 LATER = "later"
 NOT_NEEDED = "not needed"
 # Two files per transcript, so that a deferred capture does not replace one that is due.
-NOW_SUFFIX, LATER_SUFFIX = "wanted", "later"
+NOW_SUFFIX, LATER_SUFFIX = QUEUE_SUFFIXES = ("wanted", "later")
 
 
 class PendingCapture(NamedTuple):
@@ -74,9 +73,7 @@ def due_captures(folder: str, db: str, now: float) -> Iterator[PendingCapture]:
     """Yield the captures for the store *db* that are due, oldest first."""
     try:
         with os.scandir(folder) as entries:
-            paths = [
-                entry.path for entry in entries if entry.name.endswith((NOW_SUFFIX, LATER_SUFFIX))
-            ]
+            paths = [entry.path for entry in entries if entry.name.endswith(QUEUE_SUFFIXES)]
     except OSError:
         return
     captures = [capture for path in paths if (capture := _load(path)) is not None]
@@ -97,9 +94,8 @@ def begin_attempt(capture: PendingCapture) -> bool:
 def mark_done(folder: str, capture: PendingCapture, size: int) -> None:
     """Record that *size* bytes were captured, and dequeue what that covers."""
     db, transcript_path = capture.db, capture.transcript_path
-    state_files.write_json(
-        session_file(folder, db, transcript_path, suffix="captured"), {"bytes": size}
-    )
+    path = session_file(folder, db, transcript_path, suffix="captured")
+    state_files.write_json(path, {"bytes": size})
     if not _has_grown(transcript_path, size):
         state_files.remove(session_file(folder, db, transcript_path, suffix=LATER_SUFFIX))
     discard(capture)
@@ -156,7 +152,5 @@ def _load(path: str) -> PendingCapture | None:
     due_at, attempts = content.get("ripe_at"), content.get("tries", 0)
     if not isinstance(due_at, int | float) or not isinstance(attempts, int):
         return None
-    db, client, session, project, transcript_path = (str(value or "") for value in values)
-    return PendingCapture(
-        path, db, client, session, project, transcript_path, float(due_at), attempts
-    )
+    db, client, session, project, transcript = (str(value or "") for value in values)
+    return PendingCapture(path, db, client, session, project, transcript, float(due_at), attempts)

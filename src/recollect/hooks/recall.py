@@ -37,13 +37,11 @@ def recall_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemorie
 
 def _session_start_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
     inbox_notice = _inbox_notice(rec, event)
+    project, session = event.project_or_cwd or None, event.session or None
     budget = START_TOKENS
     while True:
         bundle = rec.briefing(
-            project=event.project_or_cwd or None,
-            session=event.session or None,
-            budget_tokens=budget,
-            form="markdown",
+            project=project, session=session, budget_tokens=budget, form="markdown"
         )
         text = _fence(bundle.prefix, "\n\n".join(filter(None, (bundle.text, inbox_notice))))
         if len(text) <= MAX_CHARS or budget < 100:
@@ -79,11 +77,9 @@ def _block_markers(prefix: str) -> list[str]:
 
 
 def _inbox_notice(rec: LocalRecollect, event: HookEvent) -> str:
+    project, limit = event.project_or_cwd or None, MAX_INBOX_COUNT + 1
     candidates = rec.memories.list(
-        statuses=["inbox"],
-        limit=MAX_INBOX_COUNT + 1,
-        everywhere=False,
-        project=event.project_or_cwd or None,
+        statuses=["inbox"], limit=limit, everywhere=False, project=project
     )
     if not candidates:
         return ""
@@ -97,12 +93,9 @@ def _inbox_notice(rec: LocalRecollect, event: HookEvent) -> str:
 def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
     if not is_searchable(event.prompt):
         return ""
-    hits = rec.search(
-        _shorten_prompt(event.prompt),
-        project=event.project_or_cwd or None,
-        session=event.session or None,
-        limit=SEARCH_LIMIT,
-    )
+    query = _shorten_prompt(event.prompt)
+    project, session = event.project_or_cwd or None, event.session or None
+    hits = rec.search(query, project=project, session=session, limit=SEARCH_LIMIT)
     others = [hit for hit in hits if not hit.memory.is_record_of(event.session)]
     relevant = relevant_hits(others, event.prompt, already_injected=injected.ids())[:MAX_HITS]
     rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS)

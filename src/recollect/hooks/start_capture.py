@@ -10,13 +10,9 @@ import subprocess
 import sys
 from typing import Any
 
+CAPTURE_CODE = "from recollect.hooks.capture_process import main; main()"
 # -P: a file in the current folder must not shadow a module.
-CAPTURE_COMMAND = (
-    sys.executable,
-    "-P",
-    "-c",
-    "from recollect.hooks.capture_process import main; main()",
-)
+CAPTURE_COMMAND = (sys.executable, "-P", "-c", CAPTURE_CODE)
 
 
 def start_capture(*, db: str, server_url: str, folder: str) -> None:

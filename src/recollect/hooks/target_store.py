@@ -39,8 +39,7 @@ def find_target_store(environ: "dict[str, str]", db: str = "") -> TargetStore:
     """Return the configured store: argument first, then environment, then config file."""
     settings = _read_config_file(environ)
     for name, variables in _VARIABLES.items():
-        value = next((environ[key] for key in variables if environ.get(key)), "")
-        if value:
+        if value := next((environ[key] for key in variables if environ.get(key)), ""):
             settings[name] = value
     if db:
         settings["db"] = db
@@ -60,12 +59,9 @@ def local_server_address(state: str, db: str) -> "tuple[str, int] | None":
     except OSError:
         return None
     real_db = os.path.realpath(db)
-    for name in sorted(names):
-        if name.endswith(".pid"):
-            address = _server_in_pid_file(os.path.join(state, name), real_db)
-            if address is not None:
-                return address
-    return None
+    paths = [os.path.join(state, name) for name in sorted(names) if name.endswith(".pid")]
+    addresses = (_server_in_pid_file(path, real_db) for path in paths)
+    return next((address for address in addresses if address is not None), None)
 
 
 def parse_server_url(url: str) -> "tuple[str, int, bool]":
@@ -102,9 +98,7 @@ def _is_running(pid: int) -> bool:
         return pid > 1
     try:
         os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
+    except (ProcessLookupError, OverflowError, PermissionError):
         return False  # another user's process cannot be the server that wrote this file
     return True
 

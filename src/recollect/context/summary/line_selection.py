@@ -70,10 +70,7 @@ class LinePool:
 
 
 def marginal_gain(
-    line: SummaryLine,
-    words: dict[str, float],
-    rarity: WordRarity,
-    covered: Set[str] = frozenset(),
+    line: SummaryLine, words: dict[str, float], rarity: WordRarity, covered: Set[str] = frozenset()
 ) -> float:
     """Return the score *line* adds to the words already *covered*, relative to its length."""
     score = sum(

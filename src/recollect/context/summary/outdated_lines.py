@@ -26,14 +26,10 @@ def without_outdated(
     before: Sequence[SummaryLine], new: Sequence[SummaryLine], *, speakers: frozenset[Role]
 ) -> tuple[list[SummaryLine], list[SummaryLine]]:
     """Return both lists without outdated lines. *speakers*: the roles that spoke since *before*."""
-    completed = [
-        (line.position, _words(line.text))
-        for line in new
-        if line.section in (Heading.DONE, Heading.DECIDED)
-    ]
-    previous = [
-        line for line in before if not (_is_answered(line, speakers) or _is_done(line, completed))
-    ]
+    finished = [line for line in new if line.section in (Heading.DONE, Heading.DECIDED)]
+    completed = [(line.position, _words(line.text)) for line in finished]
+    unanswered = [line for line in before if not _is_answered(line, speakers)]
+    previous = [line for line in unanswered if not _is_done(line, completed)]
     current = [line for line in new if not _is_done(line, completed)]
     revised = _revised_decisions([*previous, *current])
     return (
@@ -60,11 +56,9 @@ def _is_done(line: SummaryLine, completed: Sequence[tuple[int, Words]]) -> bool:
     if line.section is not Heading.OPEN:
         return False
     words = _words(line.text)
-    return bool(words) and any(
-        position > line.position
-        and len(words & done_words) >= max(RESOLVED_SHARE * len(words), MIN_SHARED_WORDS)
-        for position, done_words in completed
-    )
+    enough = max(RESOLVED_SHARE * len(words), MIN_SHARED_WORDS)
+    later = (done_words for position, done_words in completed if position > line.position)
+    return any(len(words & done_words) >= enough for done_words in later)
 
 
 def _is_answered(line: SummaryLine, speakers: frozenset[Role]) -> bool:

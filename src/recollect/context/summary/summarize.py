@@ -11,16 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from recollect.context.summary import summary_lines
 from recollect.context.summary.line_selection import LinePool, select_lines
 from recollect.context.summary.outdated_lines import without_outdated
-from recollect.context.summary.summary_lines import (
-    Heading,
-    SummaryLine,
-    has_substance,
-    lines_of_message,
-    shorten,
-    spoken_sentences,
-)
+from recollect.context.summary.summary_lines import Heading, SummaryLine
 from recollect.context.summary.tool_activity import ToolActivity
 from recollect.context.summary.word_rarity import WordRarity
 from recollect.context.token_budget import TokenCounter
@@ -30,11 +24,8 @@ from recollect.text.sentence_classifier import is_prompt_injection, normalize_se
 
 MIN_POOL, TOKENS_PER_LINE = 50, 4  # how many lines are held for choosing
 MAX_SHARE_BEFORE = 0.7  # of the budget, for lines of the summary so far
-FIRST_REQUEST_WEIGHT, LAST_REQUEST_WEIGHT = (
-    3.0,
-    1.6,
-)  # what the first and the last request are worth,
-MIN_REQUEST_WEIGHT = 0.7  # if they are no more small talk than this
+FIRST_REQUEST_WEIGHT, LAST_REQUEST_WEIGHT = 3.0, 1.6
+MIN_REQUEST_WEIGHT = 0.7  # a request below this is small talk and keeps its weight
 # What a line of the summary so far is worth again: it was chosen once.
 PREVIOUS_WEIGHT: dict[Heading, float] = {
     Heading.ASKED: 1.4,
@@ -64,13 +55,9 @@ def summarize(
             pool.add(line)
     speakers = frozenset(message.role for message in talk)
     before, new = without_outdated(lines_of_summary(previous), pool.lines(), speakers=speakers)
+    share = _share_before(messages) if new else 1.0
     selected = select_lines(
-        before,
-        new,
-        rarity=rarity,
-        budget_tokens=budget_tokens,
-        count=count,
-        share_before=_share_before(messages) if new else 1.0,
+        before, new, rarity=rarity, budget_tokens=budget_tokens, count=count, share_before=share
     )
     while selected and count(_render_summary(selected)) > budget_tokens:
         selected.pop()  # the joined text may cost more than its lines
@@ -88,10 +75,11 @@ def lines_of_summary(summary: str) -> list[SummaryLine]:
             continue
         match = _MARKED.match(row)
         text, mark = (match["text"], match["mark"] or "") if match else (row, "")
-        for piece in [text] if mark else spoken_sentences(text):
-            if has_substance(piece):
+        for piece in [text] if mark else summary_lines.spoken_sentences(text):
+            if summary_lines.has_substance(piece):
                 position = int(re.split(r"\D", mark)[0]) if mark else -1
-                line = piece if mark else shorten(piece)  # a line with a mark is short already
+                # A line with a mark is short already.
+                line = piece if mark else summary_lines.shorten(piece)
                 weight = PREVIOUS_WEIGHT[section]
                 lines.append(SummaryLine(section, line, position, weight, reference=mark))
     return lines
@@ -114,16 +102,17 @@ def _all_lines(messages: Sequence[Message]) -> Iterator[SummaryLine]:
     last = max((index for index, message in enumerate(messages) if _is_talk(message)), default=-1)
     for index, message in enumerate(messages):
         activity.add_message(message)
-        yield from lines_of_message(message, last=index == last)
+        yield from summary_lines.lines_of_message(message, last=index == last)
     yield from activity.lines()
 
 
 def _message_openings(messages: Sequence[Message]) -> Iterator[SummaryLine]:
     """Yield the beginning of each message, for messages that gave no other line."""
     for message in messages:
-        first = next(filter(has_substance, spoken_sentences(message.content)), "")
+        sentences = summary_lines.spoken_sentences(message.content)
+        first = next(filter(summary_lines.has_substance, sentences), "")
         if first and not is_prompt_injection(normalize_sentence(first)):
-            text = f"{message.role}: {shorten(first)}"
+            text = f"{message.role}: {summary_lines.shorten(first)}"
             yield SummaryLine(Heading.FOUND, text, message.position, 0.5)
 
 
@@ -170,9 +159,7 @@ def _render_summary(selected: Sequence[SummaryLine]) -> str:
         lines = sorted((line for line in selected if line.section is section), key=_line_order)
         if lines:
             rows[f"{section}:"] = None
-            rows.update(
-                {f"- {line.text}" + (f" {line.mark}" if line.mark else ""): None for line in lines}
-            )
+            rows |= dict.fromkeys(f"- {line.text} {line.mark}".rstrip() for line in lines)
     return "\n".join(rows)
 
 

@@ -17,14 +17,10 @@ from itertools import islice
 from recollect.context.decision_detection import is_decision
 from recollect.domain.conversation import Message, Role
 from recollect.domain.memory import MemoryType
+from recollect.text import sentence_classifier
 from recollect.text.extraction_rules import matching_rule
 from recollect.text.lazy_pattern import LazyPattern
-from recollect.text.sentence_classifier import (
-    is_prompt_injection,
-    is_question,
-    lead_in_length,
-    normalize_sentence,
-)
+from recollect.text.sentence_classifier import is_question, lead_in_length
 from recollect.text.sentence_splitter import sentence_spans
 from recollect.text.spoken_parts import spoken_spans
 
@@ -235,9 +231,9 @@ def _assistant_lines(message: Message, *, last: bool) -> Iterator[SummaryLine]:
 def _sentences(message: Message) -> Iterator[tuple[str, str]]:
     """Yield the sentences with substance, as written and as normalized for the rules."""
     for sentence in filter(has_substance, spoken_sentences(message.content)):
-        plain_text = normalize_sentence(sentence)
+        plain_text = sentence_classifier.normalize_sentence(sentence)
         # A model reads the summary, so possible prompt injections are left out.
-        if not is_prompt_injection(plain_text):
+        if not sentence_classifier.is_prompt_injection(plain_text):
             yield sentence, plain_text[lead_in_length(plain_text) :]
 
 

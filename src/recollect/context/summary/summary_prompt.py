@@ -90,12 +90,9 @@ def summary_request(
     lines, omitted = _newest_lines(messages, max(window_tokens - estimate_tokens(previous), 0))
     left_out = f"; {omitted:,} older ones are left out" if omitted else ""
     before = PREVIOUS.format(previous=_escape_tags(previous)) if previous.strip() else ""
-    prompt = PROMPT.format(
-        previous=before,
-        left_out=left_out,
-        transcript="\n".join(lines),
-        words=max(budget_tokens * 2 // 3, 10),
-    )
+    words = max(budget_tokens * 2 // 3, 10)
+    transcript = "\n".join(lines)
+    prompt = PROMPT.format(previous=before, left_out=left_out, transcript=transcript, words=words)
     # Token counts differ between models; the extra tokens keep the last line complete.
     return SummaryRequest(SYSTEM, prompt, int(budget_tokens * OVERRUN), omitted)
 
@@ -141,7 +138,9 @@ def _newest_lines(messages: Sequence[Message], window_tokens: int) -> tuple[list
 
 def _render_message(message: Message) -> str:
     speaker = f"{message.role} {message.name}".strip()
-    text = _without_injected_memory(message.content[: 4 * MAX_MESSAGE_CHARS])
+    text = message.content[: 4 * MAX_MESSAGE_CHARS]
+    for start, end in reversed(fenced_spans(text)):  # without injected memory
+        text = text[:start] + text[end:]
     max_chars = MAX_TOOL_CHARS if message.role is Role.TOOL else MAX_MESSAGE_CHARS
     if len(text) > max_chars:
         text = f"{text[: max_chars * 2 // 3]} […] {text[-max_chars // 3 :]}"
@@ -151,12 +150,6 @@ def _render_message(message: Message) -> str:
         text = f"{text} [calls {', '.join(calls)}]".strip()
     when = f"{message.created_at:%Y-%m-%d %H:%M}"
     return f"[{message.position}] {_escape_tags(speaker)} ({when}): {_escape_tags(text)}"
-
-
-def _without_injected_memory(text: str) -> str:
-    for start, end in reversed(fenced_spans(text)):
-        text = text[:start] + text[end:]
-    return text
 
 
 def _escape_tags(text: str) -> str:

@@ -96,14 +96,12 @@ class ToolActivity:
             weight = 1.8 if run.failed else (1.0 if run.result else 0.5)
             yield _line(section, f"Ran `{run.command}`{result}", run.positions, weight)
 
-    def _add_call(
-        self, call_id: str, name: str, arguments: Mapping[str, Any], position: int
-    ) -> None:
+    def _add_call(self, call_id: str, name: str, fields: Mapping[str, Any], position: int) -> None:
         self._last = ""
-        command = next((str(arguments[key]) for key in _COMMANDS if arguments.get(key)), "")
-        targets = [str(arguments[key]) for key in _TARGETS if isinstance(arguments.get(key), str)]
+        command = next((str(fields[key]) for key in _COMMANDS if fields.get(key)), "")
+        targets = [str(fields[key]) for key in _TARGETS if isinstance(fields.get(key), str)]
         if _CHANGES.search(name) and not _LOOKS.match(name):
-            targets = targets[:1] or _PATCHED.findall(json.dumps(dict(arguments)))
+            targets = targets[:1] or _PATCHED.findall(json.dumps(dict(fields)))
             for target in targets[:MAX_NAMED]:
                 self._files.setdefault(target, []).append(position)
                 self._files[target] = self._files.pop(target)[-3:]
@@ -116,8 +114,7 @@ class ToolActivity:
             run.positions = [*run.positions[-2:], position]
             _drop_oldest(self._runs, MAX_RUNS)
         elif name and not _LOOKS.match(name):
-            positions = self._used.setdefault(name, [])
-            positions.append(position)
+            self._used.setdefault(name, []).append(position)
             _drop_oldest(self._used, MAX_NAMED)
         if call_id and self._last:
             self._open[call_id] = self._last
@@ -134,11 +131,8 @@ class ToolActivity:
         outcomes = [line for line in lines if _OUTCOME_LINE.search(line) or _FAILURE.search(line)]
         result = outcomes[-1].strip(" =-") if outcomes else (lines[0] if len(lines) == 1 else "")
         is_injection = is_prompt_injection(normalize_sentence(result[:600]))
-        run.result = (
-            ""
-            if _PLAIN_SUCCESS.match(result) or is_injection
-            else _truncate(result, MAX_RESULT_CHARS)
-        )
+        is_shown = not (is_injection or _PLAIN_SUCCESS.match(result))
+        run.result = _truncate(result, MAX_RESULT_CHARS) if is_shown else ""
         run.failed = failed or any(_FAILURE.search(line) for line in lines[:3] + lines[-3:])
 
     def _add_call_from_text(self, message: Message) -> bool:
@@ -159,15 +153,12 @@ def _line(section: Heading, text: str, positions: Sequence[int], weight: float) 
 
 
 def _parse_arguments(arguments: Any) -> Mapping[str, Any]:
-    if isinstance(arguments, Mapping):
-        return arguments
     if isinstance(arguments, str):
         try:
-            parsed = json.loads(arguments)
+            arguments = json.loads(arguments)
         except (ValueError, RecursionError):
             return {}
-        return parsed if isinstance(parsed, dict) else {}
-    return {}
+    return arguments if isinstance(arguments, Mapping) else {}
 
 
 def _result_text(content: Any) -> str:

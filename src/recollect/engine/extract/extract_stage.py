@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from heapq import nlargest
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 from recollect.clock import Clock, derived_id
@@ -51,7 +51,7 @@ def extract(context: EngineContext, leased_job: LeasedJob) -> None:
     candidates = build_candidates(statements, event, source, leased_job, context.clock, "rules")
     # The database checks each quote against its source: a long source needs smaller batches.
     size = BATCH if len(source.content) < LONG_SOURCE_CHARS else LONG_SOURCE_BATCH
-    for batch in _batches(candidates, size):
+    while batch := list(islice(candidates, size)):
         leased_job.write(partial(add_candidates, context, event.id, batch))
     if left_out and LEFT_OUT not in leased_job.payload:
         leased_job.write(lambda tables: {LEFT_OUT: left_out})
@@ -68,13 +68,12 @@ def owner_fields(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def load_event_and_source(context: EngineContext, leased_job: LeasedJob) -> tuple[Event, Source]:
     """Return the event and the source that a job is about."""
+    event_id = leased_job.job.event_id
     with context.store.read() as tables:
-        event = tables.sources.event(leased_job.job.event_id)
+        event = tables.sources.event(event_id)
         source = tables.sources.get(event.source_id or "") if event else None
     if event is None or source is None:
-        raise NotFound(
-            f"the source of event {leased_job.job.event_id} was deleted; nothing can be extracted"
-        )
+        raise NotFound(f"the source of event {event_id} was deleted; nothing can be extracted")
     return event, source
 
 
@@ -129,17 +128,6 @@ def build_candidates(
         yield _memory(statement, memory_id, event, source, leased_job, clock)
 
 
-def _batches(candidates: Iterable[Memory], size: int) -> Iterator[list[Memory]]:
-    batch: list[Memory] = []
-    for candidate in candidates:
-        batch.append(candidate)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
 def add_candidates(
     context: EngineContext, event_id: str, batch: list[Memory], tables: Tables
 ) -> Tally:
@@ -147,10 +135,9 @@ def add_candidates(
     stored = {memory.id for memory in tables.memories.get_many([memory.id for memory in batch])}
     records = AuditedWriter(tables, context.clock, ENGINE)
     for memory in batch:
-        if memory.id in stored:
-            continue
-        records.create(memory, f"extracted: {memory.metadata['rule']}")
-        tables.jobs.add_unconsolidated(event_id, memory.id)
+        if memory.id not in stored:
+            records.create(memory, f"extracted: {memory.metadata['rule']}")
+            tables.jobs.add_unconsolidated(event_id, memory.id)
     return {"extracted": len(batch) - len(stored)}
 
 
@@ -164,12 +151,11 @@ def _memory(
 ) -> Memory:
     now = clock.now()
     payload = leased_job.payload
-    scope = _candidate_scope(statement, event, explicit=bool(payload.get("scope")))
-    metadata: dict[str, Any] = {
-        "rule": statement.rule,
-        "voice": statement.voice.value,
-        "event": event.id,
-    }
+    # Facts about the user are global, unless the caller set a scope.
+    is_global = statement.type is MemoryType.PROFILE and not payload.get("scope")
+    scope = Scope.GLOBAL if is_global else event.owner.scope
+    metadata: dict[str, Any] = {"rule": statement.rule, "voice": statement.voice.value}
+    metadata["event"] = event.id
     if statement.flags:
         metadata["flags"] = list(statement.flags)
     if statement.type is MemoryType.EPISODE:
@@ -198,13 +184,6 @@ def _memory(
         metadata=metadata,
         evidence=tuple(_evidence(statement, memory_id, source, clock)),
     )
-
-
-def _candidate_scope(statement: ExtractedStatement, event: Event, *, explicit: bool) -> Scope:
-    """Return the scope: global for facts about the user, unless the caller set a scope."""
-    if statement.type is MemoryType.PROFILE and not explicit:
-        return Scope.GLOBAL
-    return event.owner.scope
 
 
 def _evidence(

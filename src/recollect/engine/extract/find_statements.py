@@ -200,13 +200,11 @@ def _without_objection(text: str) -> str:
     return text[objection.start("rest") :] if len(text.lower()) == len(text) else text
 
 
-def _with_reason(
-    statement: ExtractedStatement, following: Sequence[Utterance]
-) -> ExtractedStatement:
+def _with_reason(statement: ExtractedStatement, rest: Sequence[Utterance]) -> ExtractedStatement:
     """Add the reason of a decision from the next sentence, if it is given there."""
-    if statement.type is not MemoryType.DECISION or statement.rationale or not following:
+    if statement.type is not MemoryType.DECISION or statement.rationale or not rest:
         return statement
-    next_sentence = following[0]
+    next_sentence = rest[0]
     reason = rationale_in(next_sentence.text, alone=True)
     if not reason:
         return statement

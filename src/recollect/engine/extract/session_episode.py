@@ -63,9 +63,7 @@ def _requests(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
     first_of_each = [sentence for sentence in sentences if sentence is not None]
     if not first_of_each:
         return []
-    longest = sorted(
-        first_of_each[1:], key=lambda sentence: (-_word_count(sentence), sentence.start)
-    )
+    longest = sorted(first_of_each[1:], key=lambda item: (-_word_count(item), item.start))
     rest = sorted(longest[: MAX_REQUESTS - 1], key=lambda sentence: sentence.start)
     return [first_of_each[0], *rest]
 

@@ -48,12 +48,10 @@ def is_same_task(left: str, right: str) -> bool:
     first, second = _main_words(left), _main_words(right)
     if first and first == second:
         return True
-    left_arguments, right_arguments = _arguments(left), _arguments(right)
-    if not left_arguments or not right_arguments:
+    left_words, right_words = _arguments(left), _arguments(right)
+    if not left_words or not right_words:
         return False
-    return len(left_arguments & right_arguments) * 2 >= min(
-        len(left_arguments), len(right_arguments)
-    )
+    return len(left_words & right_words) * 2 >= min(len(left_words), len(right_words))
 
 
 def command_words(command: str) -> frozenset[str]:

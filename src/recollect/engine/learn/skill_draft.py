@@ -10,47 +10,27 @@ from collections.abc import Iterable, Sequence
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.skill import DraftLine, SkillDraft
-from recollect.engine.learn.shell_commands import (
-    MAX_COMMAND_CHARS,
-    is_inspection,
-    program_name,
-    shell_commands_in,
-)
-from recollect.engine.learn.skill_instructions import (
-    changes_goal,
-    clip,
-    find_correction,
-    find_request,
-)
+from recollect.engine.learn import shell_commands, skill_placeholders, tool_actions
+from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.skill_pitfalls import failed_proposals, review_actions
-from recollect.engine.learn.skill_placeholders import (
-    generalize,
-    generalize_command,
-    placeholder_legend,
-    project_root,
-)
 from recollect.engine.learn.skill_steps import extract_steps
-from recollect.engine.learn.tool_actions import (
-    UNSUCCESSFUL,
-    Action,
-    ActionKind,
-    extract_actions,
-    without_tool_output,
-)
+from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind
 from recollect.errors import InvalidInput
 from recollect.text.skill_file import MAX_DESCRIPTION_CHARS, name_problem
 
 MAX_COMMANDS = 30
 _MIN_STEPS = 3  # of a draft without commands and pitfalls; fewer only repeat the request
 
+Lines = Sequence[DraftLine]
+
 
 def draft_skill(messages: Sequence[Message], *, name: str, title: str = "") -> SkillDraft:
     """Return the skill that *messages* show; raise `InvalidInput` if they show no work."""
     if problem := name_problem(name):
         raise InvalidInput(problem)
-    messages = [without_tool_output(message) for message in messages]
-    actions = extract_actions(messages)
-    root = project_root(messages, actions)
+    messages = [tool_actions.without_tool_output(message) for message in messages]
+    actions = tool_actions.extract_actions(messages)
+    root = skill_placeholders.project_root(messages, actions)
     goal = _goal(messages, root)
     review = review_actions(messages, actions, root)
     goal_position = goal.positions[0] if goal.positions else -1
@@ -78,15 +58,15 @@ def compose(
     name: str,
     title: str,
     goal: DraftLine,
-    steps: Sequence[DraftLine],
-    commands: Sequence[DraftLine],
-    pitfalls: Sequence[DraftLine],
+    steps: Lines,
+    commands: Lines,
+    pitfalls: Lines,
     description: str = "",
 ) -> SkillDraft:
     """Return the skill draft made of these lines."""
     used = {p for line in (goal, *steps, *commands, *pitfalls) for p in line.positions}
     heading = " ".join(title.split()) or name.replace("-", " ").capitalize()
-    description = description or _description(goal, heading, steps, commands, pitfalls)
+    description = description or _describe(goal, heading, steps, commands, pitfalls)
     return SkillDraft(
         name=name,
         description=description[:MAX_DESCRIPTION_CHARS],
@@ -106,10 +86,12 @@ def _goal(messages: Sequence[Message], root: str) -> DraftLine:
         if message.role is not Role.USER:
             continue
         if not text:
-            text = generalize(find_request(message.content), root)
+            text = skill_placeholders.generalize(instructions.find_request(message.content), root)
             positions = [message.position] if text else []
-        elif (change := find_correction(message.content)) and changes_goal(change):
-            text += f" (later: “{generalize(change, root)}”)"
+            continue
+        change = instructions.find_correction(message.content)
+        if change and instructions.changes_goal(change):
+            text += f" (later: “{skill_placeholders.generalize(change, root)}”)"
             positions.append(message.position)
     return DraftLine(text, tuple(positions))
 
@@ -123,61 +105,45 @@ def _commands(messages: Sequence[Message], actions: Iterable[Action], root: str)
         (command, message.position)
         for message in messages
         if message.role in (Role.USER, Role.ASSISTANT)
-        for command in shell_commands_in(message.content)
+        for command in shell_commands.shell_commands_in(message.content)
         if (message.position, command) not in failed
     ]
     commands: dict[str, DraftLine] = {}
     for command, position in sorted(candidates, key=lambda candidate: candidate[1]):
-        general_form = generalize_command(command, root)
-        if is_inspection(command) or not general_form or len(general_form) > MAX_COMMAND_CHARS:
-            continue
-        commands.setdefault(" ".join(general_form.split()), DraftLine(general_form, (position,)))
+        general = skill_placeholders.generalize_command(command, root)
+        is_usable = general and len(general) <= shell_commands.MAX_COMMAND_CHARS
+        if is_usable and not shell_commands.is_inspection(command):
+            commands.setdefault(" ".join(general.split()), DraftLine(general, (position,)))
     return list(commands.values())[:MAX_COMMANDS]
 
 
-def _description(
-    goal: DraftLine,
-    heading: str,
-    steps: Sequence[DraftLine],
-    commands: Sequence[DraftLine],
-    pitfalls: Sequence[DraftLine],
-) -> str:
+def _describe(goal: DraftLine, heading: str, steps: Lines, commands: Lines, pitfalls: Lines) -> str:
     counts = ((len(steps), "step"), (len(commands), "command"), (len(pitfalls), "pitfall"))
     contents = [f"{count} {what}{'s' * (count != 1)}" for count, what in counts if count]
-    programs = sorted({program_name(line.text) for line in commands} - {""})
+    programs = sorted({shell_commands.program_name(line.text) for line in commands} - {""})
     uses = f"; uses {', '.join(programs[:8])}" if programs else ""
-    summary = clip(goal.text or heading).rstrip(".")
+    summary = instructions.clip(goal.text or heading).rstrip(".")
     return f"{summary}. Use it when asked for this or the like. Holds {', '.join(contents)}{uses}."
 
 
-def _body(
-    heading: str,
-    goal: DraftLine,
-    steps: Sequence[DraftLine],
-    commands: Sequence[DraftLine],
-    pitfalls: Sequence[DraftLine],
-) -> str:
+def _body(heading: str, goal: DraftLine, steps: Lines, commands: Lines, pitfalls: Lines) -> str:
     parts = [f"# {heading}"]
     if goal.text:
         parts.append(f"Goal: {goal.text} {message_reference(goal)}")
     if steps:
-        rows = (
-            f"{n}. {line.text} {message_reference(line)}" for n, line in enumerate(steps, start=1)
-        )
+        rows = [f"{n}. {line.text} {message_reference(line)}" for n, line in enumerate(steps, 1)]
         parts.append("## Steps\n\n" + "\n".join(rows))
     if commands:
         parts.append(f"## Commands\n\n```sh\n{_block(commands)}\n```")
     if pitfalls:
-        parts.append(
-            "## Pitfalls\n\n"
-            + "\n".join(f"- {line.text} {message_reference(line)}" for line in pitfalls)
-        )
-    if legend := placeholder_legend("\n".join(parts)):
+        rows = [f"- {line.text} {message_reference(line)}" for line in pitfalls]
+        parts.append("## Pitfalls\n\n" + "\n".join(rows))
+    if legend := skill_placeholders.placeholder_legend("\n".join(parts)):
         parts.insert(2 if goal.text else 1, legend)
     return "\n\n".join(parts)
 
 
-def _block(commands: Sequence[DraftLine]) -> str:
+def _block(commands: Lines) -> str:
     """Return the commands as shell lines, grouped under a comment with their message number."""
     rows: list[str] = []
     last: DraftLine | None = None

@@ -217,9 +217,8 @@ def listed_instructions(text: str) -> list[str]:
     """Return the instructions in a numbered list, or [] if most items are not instructions."""
     text = _CODE.sub("\n", text[:_MAX_TEXT_CHARS])
     items = [re.sub(r"\*\*|__", "", item).strip() for item in _ITEM.findall(text)]
-    steps = [
-        instruction.text for item in items if (instruction := parse_instruction(item)) is not None
-    ]
+    parsed = map(parse_instruction, items)
+    steps = [instruction.text for instruction in parsed if instruction is not None]
     return steps if len(steps) >= 2 and len(steps) * 2 > len(items) else []
 
 
@@ -267,14 +266,8 @@ def reports_fault(text: str) -> bool:
 
 def find_cause(text: str) -> str:
     """Return the sentence in which an agent names the cause of a problem, or ''."""
-    return next(
-        (
-            clip(sentence)
-            for sentence in spoken_sentences(text)
-            if _CAUSE.search(sentence) and "?" not in sentence
-        ),
-        "",
-    )
+    causes = (sentence for sentence in spoken_sentences(text) if _CAUSE.search(sentence))
+    return next((clip(cause) for cause in causes if "?" not in cause), "")
 
 
 def key_words(text: str) -> frozenset[str]:

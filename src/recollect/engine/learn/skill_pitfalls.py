@@ -12,29 +12,11 @@ from itertools import pairwise
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.skill import DraftLine
-from recollect.engine.learn.shell_commands import (
-    command_words,
-    is_inspection,
-    is_same_task,
-    program_name,
-    shell_commands_in,
-)
-from recollect.engine.learn.skill_instructions import (
-    changes_goal,
-    clip,
-    find_cause,
-    find_correction,
-    prohibits,
-    reports_fault,
-)
+from recollect.engine.learn import shell_commands, tool_actions
+from recollect.engine.learn import skill_instructions as instructions
+from recollect.engine.learn.shell_commands import command_words, is_inspection, is_same_task
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
-from recollect.engine.learn.tool_actions import (
-    UNSUCCESSFUL,
-    Action,
-    ActionKind,
-    Outcome,
-    find_error_line,
-)
+from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind, Outcome
 
 MAX_PITFALLS = 15
 _RETRY_WINDOW = 15  # number of actions after a failure that are searched for a retry
@@ -76,8 +58,9 @@ def failed_proposals(messages: Sequence[Message]) -> frozenset[tuple[int, str]]:
             # did not replace the command.
             if number + 1 < len(proposals):
                 fix, reply = proposals[number + 1]
-                is_replaced = any(is_same_task(command, c) for c in shell_commands_in(fix.content))
-                if not is_replaced and not reports_fault(reply.content):
+                fixes = shell_commands.shell_commands_in(fix.content)
+                is_replaced = any(is_same_task(command, other) for other in fixes)
+                if not is_replaced and not instructions.reports_fault(reply.content):
                     continue
             failed.add((message.position, command))
     return frozenset(failed)
@@ -85,11 +68,12 @@ def failed_proposals(messages: Sequence[Message]) -> frozenset[tuple[int, str]]:
 
 def _failed_commands(message: Message, answer: Message) -> list[str]:
     """Return the commands proposed in *message* that did not work according to *answer*."""
-    proposed = shell_commands_in(message.content)
-    if not proposed or not reports_fault(answer.content):
+    proposed = shell_commands.shell_commands_in(message.content)
+    if not proposed or not instructions.reports_fault(answer.content):
         return []
     words = command_words(answer.content)
-    return [command for command in proposed if program_name(command) in words] or proposed
+    named = [command for command in proposed if shell_commands.program_name(command) in words]
+    return named or proposed
 
 
 def _has_failed(actions: Sequence[Action], number: int) -> bool:
@@ -128,7 +112,8 @@ def _describe_failure(
     until = actions[later].position if later is not None else _turn_end(messages, action.position)
     explanation = _cause_message(messages, action.position, until)
     if explanation is not None:
-        text += f" {_end_sentence(generalize(find_cause(explanation.content), root))}"
+        cause = generalize(instructions.find_cause(explanation.content), root)
+        text += f" {_end_sentence(cause)}"
         positions.append(explanation.position)
     changed = _changed_between(actions, number, later, until)
     if later is not None:
@@ -164,7 +149,7 @@ def _turn_end(messages: Sequence[Message], position: int) -> int:
 
 def _cause_message(messages: Sequence[Message], after: int, until: int) -> Message | None:
     between = (m for m in messages if after < m.position <= until and m.role is Role.ASSISTANT)
-    return next((message for message in between if find_cause(message.content)), None)
+    return next((m for m in between if instructions.find_cause(m.content)), None)
 
 
 def _corrections(
@@ -175,12 +160,11 @@ def _corrections(
     has_agent_spoken = False
     previous_turn = 0  # position of the user's previous message
     for message in messages:
-        if message.role is Role.ASSISTANT:
-            has_agent_spoken = True
+        has_agent_spoken = has_agent_spoken or message.role is Role.ASSISTANT
         if message.role is not Role.USER or not message.content.strip():
             continue
-        correction = find_correction(message.content) if has_agent_spoken else ""
-        if correction and not changes_goal(correction):
+        correction = instructions.find_correction(message.content) if has_agent_spoken else ""
+        if correction and not instructions.changes_goal(correction):
             lines.append(_correction(correction, message.position, previous_turn, actions, root))
         previous_turn = message.position
     return lines
@@ -203,7 +187,7 @@ def _correction(
             replacement = actions[instead]
             text += f"{context}; {_render_command(replacement.subject, root)} took its place."
             return number, DraftLine(text, (action.position, position, replacement.position))
-        if prohibits(correction) and command_words(command) & _key_terms(correction):
+        if instructions.prohibits(correction) and command_words(command) & _key_terms(correction):
             return number, DraftLine(f"{text}{context}.", (action.position, position))
     return -1, DraftLine(text, (position,))
 
@@ -249,12 +233,13 @@ def _proposal_pitfalls(messages: Sequence[Message], root: str) -> list[DraftLine
         commands = _failed_commands(message, answer)
         if not commands:
             continue
-        error = _quote(find_error_line(answer.content), root)
+        error = _quote(tool_actions.find_error_line(answer.content), root)
         text = f"{_render_commands(commands, root)} did not work: “{error}”."
         positions = [message.position, answer.position]
         after = [m for m in messages if m.position > answer.position and m.role is Role.ASSISTANT]
         reply = after[0].content if after else ""
-        cause, alternatives = find_cause(reply), shell_commands_in(reply)
+        cause = instructions.find_cause(reply)
+        alternatives = shell_commands.shell_commands_in(reply)
         if cause:
             text += f" {_end_sentence(generalize(cause, root))}"
         is_last = number + 1 == len(proposals)
@@ -290,7 +275,8 @@ def _render_command(command: str, root: str) -> str:
 
 
 def _quote(text: str, root: str) -> str:
-    return clip(generalize(text, root)).replace("“", "'").replace("”", "'")
+    text = instructions.clip(generalize(text, root))
+    return text.replace("“", "'").replace("”", "'")
 
 
 def _end_sentence(text: str) -> str:

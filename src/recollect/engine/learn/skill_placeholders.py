@@ -59,10 +59,8 @@ def project_root(messages: Sequence[Message], actions: Iterable[Action]) -> str:
     }
     if not files:
         return ""
-    folders = [
-        path if "." not in posixpath.basename(path) else posixpath.dirname(path) for path in files
-    ]
-    common = posixpath.commonpath(sorted(folders))
+    dirs = [posixpath.dirname(path) if "." in posixpath.basename(path) else path for path in files]
+    common = posixpath.commonpath(sorted(dirs))
     # A home directory or a top-level directory is not a project.
     is_deep = common.count("/") >= (3 if common.startswith(("/home/", "/Users/")) else 1)
     is_shared = common in ("/", "/tmp", "/home", "/Users", "/etc", "/usr", "/var", "/root", "/opt")
@@ -95,9 +93,5 @@ def relative_path(path: str, root: str = "") -> str:
 
 def placeholder_legend(text: str) -> str:
     """Return a sentence that explains the placeholders in *text*, or '' if it has none."""
-    entries = [
-        f"`{placeholder}` is {meaning}"
-        for placeholder, meaning in _PLACEHOLDERS.items()
-        if placeholder in text
-    ]
+    entries = [f"`{mark}` is {meaning}" for mark, meaning in _PLACEHOLDERS.items() if mark in text]
     return ("; ".join(entries) + ".") if entries else ""

@@ -29,9 +29,8 @@ MAX_TRANSCRIPT_CHARS = 48_000
 MAX_ANSWER_TOKENS = 3_000
 _MAX_MESSAGE_CHARS = 4_000
 _MAX_TOOL_CHARS = 800
-_HEAD_SHARE = (
-    0.4  # of the transcript, for its beginning; the rest for its end, where the work succeeded
-)
+# Share of the transcript for its beginning; the rest is for its end, where the work succeeded.
+_HEAD_SHARE = 0.4
 
 SYSTEM = """\
 You read a conversation in which work was done, and write down how to do such work again.

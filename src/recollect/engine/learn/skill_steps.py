@@ -11,19 +11,8 @@ from dataclasses import dataclass, field
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.skill import DraftLine
+from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.shell_commands import is_inspection
-from recollect.engine.learn.skill_instructions import (
-    Tense,
-    are_similar,
-    clip,
-    find_correction,
-    find_request,
-    is_sequenced,
-    listed_instructions,
-    parse_instruction,
-    spoken_sentences,
-    to_imperative,
-)
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
 from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind
 
@@ -85,11 +74,7 @@ def extract_steps(
     *,
     goal: int,
 ) -> list[DraftLine]:
-    """
-    Return the steps in order.
-
-    Only the actions in *valid* become steps. *goal* is the position of the initial request.
-    """
+    """Return the steps of the *valid* actions; *goal* is the position of the initial request."""
     steps = _steps_from_actions(messages, actions, valid, root, goal)
     plans = [action for action in actions if action.kind is ActionKind.PLAN and action.plan]
     lines = [step.line() for step in _without_repeats(steps)]
@@ -112,22 +97,23 @@ def _steps_from_actions(
     for action in actions:
         by_position.setdefault(action.position, []).append(action)
     steps: list[_StepDraft] = []
-    failed_names: dict[str, str] = {}  # name of each failed command; a retry gets the same name
+    failed_names: dict[str, str] = {}
     announced = requested = ""
     turn = -1  # position of the last user message
     for message in messages:
         if message.role is Role.USER and message.content.strip():
             turn = message.position
-            request = find_request(message.content) if message.position != goal else ""
-            requested = "" if find_correction(message.content) else request
+            is_request = turn != goal and not instructions.find_correction(message.content)
+            requested = instructions.find_request(message.content) if is_request else ""
             announced = ""
         if message.role is Role.ASSISTANT:
             announced = _read_announcements(message.content, steps, root) or announced
         for action in by_position.get(message.position, ()):
-            name = to_imperative(action.note) or announced
+            name = instructions.to_imperative(action.note) or announced
             if action not in valid or not is_step(action):
                 if action.kind is ActionKind.RUN and not is_inspection(action.subject):
-                    failed_names[action.subject] = _retry_name(name)
+                    # A retry takes the name of the failed command.
+                    failed_names[action.subject] = "" if name.startswith("Reproduce") else name
                     announced = ""
                 continue
             is_named = bool(action.note or announced)
@@ -146,21 +132,18 @@ def _steps_from_actions(
 def _read_announcements(text: str, steps: list[_StepDraft], root: str) -> str:
     """Return what the agent announces; use what it reports as done to name the last step."""
     announced = ""
-    for sentence in spoken_sentences(text):
-        instruction = parse_instruction(sentence)
+    for sentence in instructions.spoken_sentences(text):
+        instruction = instructions.parse_instruction(sentence)
         if instruction is None or instruction.is_inspection:
             continue
-        if instruction.tense is not Tense.PAST:
-            announced = instruction.text if instruction.tense is Tense.FUTURE else announced
+        if instruction.tense is instructions.Tense.FUTURE:
+            announced = instruction.text
+        elif instruction.tense is instructions.Tense.IMPERATIVE:
+            continue
         elif steps and not announced and steps[-1].needs_name():
             steps[-1].name = generalize(instruction.text, root)
             steps[-1].is_named_by_user = False
     return announced
-
-
-def _retry_name(name: str) -> str:
-    """Return the name a later retry takes from a failed command."""
-    return "" if name.startswith("Reproduce") else name
 
 
 def _step(action: Action, name: str, root: str) -> _StepDraft:
@@ -186,8 +169,7 @@ def _add_file(step: _StepDraft, action: Action, root: str) -> None:
 def _without_repeats(steps: Iterable[_StepDraft]) -> list[_StepDraft]:
     distinct: dict[str, _StepDraft] = {}
     for step in steps:
-        key = step.command or step.line().text
-        distinct.setdefault(key, step)
+        distinct.setdefault(step.command or step.line().text, step)
     return list(distinct.values())
 
 
@@ -197,11 +179,12 @@ def _insert_plan_items(lines: list[DraftLine], plan: Action, root: str) -> list[
     later = (n for n, line in enumerate(lines) if line.positions[0] > plan.position)
     index = next(later, len(lines))
     for item in plan.plan:
-        covering = (n for n, line in enumerate(lines) if are_similar(item, line.text))
+        covering = (n for n, line in enumerate(lines) if instructions.are_similar(item, line.text))
         if (covered := next(covering, None)) is not None:
             index = covered + 1
             continue
-        lines.insert(index, DraftLine(generalize(clip(item), root), (plan.position,)))
+        text = generalize(instructions.clip(item), root)
+        lines.insert(index, DraftLine(text, (plan.position,)))
         index += 1
     return lines
 
@@ -213,13 +196,15 @@ def _steps_from_text(messages: Sequence[Message], root: str) -> list[DraftLine]:
     is_corrected = False
     for message in messages:
         if message.role is Role.USER:
-            is_corrected = bool(find_correction(message.content))
+            is_corrected = bool(instructions.find_correction(message.content))
         if message.role is not Role.ASSISTANT:
             continue
-        items = listed_instructions(message.content)
+        items = instructions.listed_instructions(message.content)
         if not items:
-            sequence = filter(is_sequenced, spoken_sentences(message.content))
-            items = [order.text for order in map(parse_instruction, sequence) if order]
+            sentences = instructions.spoken_sentences(message.content)
+            sequence = filter(instructions.is_sequenced, sentences)
+            orders = map(instructions.parse_instruction, sequence)
+            items = [order.text for order in orders if order]
             items = items if len(items) > 1 or steps else []
         lines = [DraftLine(generalize(item, root), (message.position,)) for item in items]
         if lines and is_corrected:
@@ -232,7 +217,7 @@ def _steps_from_text(messages: Sequence[Message], root: str) -> list[DraftLine]:
 def _distinct_lines(lines: Iterable[DraftLine]) -> list[DraftLine]:
     distinct: list[DraftLine] = []
     for line in lines:
-        if not any(are_similar(line.text, other.text, 0.8) for other in distinct):
+        if not any(instructions.are_similar(line.text, other.text, 0.8) for other in distinct):
             distinct.append(line)
     return distinct
 

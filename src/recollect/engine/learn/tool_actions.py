@@ -16,20 +16,8 @@ from itertools import islice
 
 from recollect.domain.conversation import Message, Role
 from recollect.text.lazy_pattern import LazyPattern
-from recollect.text.transcripts.json_fields import (
-    JsonRecord,
-    is_record,
-    list_at,
-    record_at,
-    records_at,
-    text_at,
-)
-from recollect.text.transcripts.message_parts import (
-    is_tool_call,
-    is_tool_result,
-    part_text,
-    tool_output_text,
-)
+from recollect.text.transcripts import json_fields, message_parts
+from recollect.text.transcripts.json_fields import JsonRecord, is_record, records_at, text_at
 
 MAX_ERROR_CHARS = 160
 _MAX_RESULT_CHARS = 20_000  # looked at, from both ends
@@ -60,18 +48,14 @@ UNSUCCESSFUL = (Outcome.FAILED, Outcome.DECLINED)
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """
-    One tool call. `subject` is the command or the file; `note` is the call's own description.
-
-    `plan` holds the items of a task list, if the tool writes one.
-    """
+    """One tool call. `subject` is the command or the file; `note` is the call's own description."""
 
     kind: ActionKind
     tool: str
     subject: str
     note: str
     position: int
-    plan: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()  # the items of a task list, if the tool writes one
     outcome: Outcome = Outcome.UNKNOWN
     error: str = ""
 
@@ -142,9 +126,10 @@ def extract_actions(messages: Sequence[Message]) -> list[Action]:
 def without_tool_output(message: Message) -> Message:
     """Return *message* without tool results that were sent in the user's name."""
     parts = [part for part in message.parts or () if is_record(part)]
-    if message.role is not Role.USER or not any(is_tool_result(text_at(p, "type")) for p in parts):
+    types = [text_at(part, "type") for part in parts]
+    if message.role is not Role.USER or not any(map(message_parts.is_tool_result, types)):
         return message
-    return replace(message, content="\n".join(filter(None, map(part_text, parts))))
+    return replace(message, content="\n".join(filter(None, map(message_parts.part_text, parts))))
 
 
 def _calls(message: Message) -> Iterator[tuple[str, Action]]:
@@ -155,9 +140,10 @@ def _calls(message: Message) -> Iterator[tuple[str, Action]]:
     parts = [part for part in message.parts or () if is_record(part)]
     calls = [part for part in message.tool_calls if is_record(part)]
     known_ids = {_call_id(call) for call in calls} - {""}
-    calls += [p for p in parts if is_tool_call(text_at(p, "type")) and _call_id(p) not in known_ids]
+    parts = [part for part in parts if message_parts.is_tool_call(text_at(part, "type"))]
+    calls += [part for part in parts if _call_id(part) not in known_ids]
     for call in calls:
-        function = record_at(call, "function") or call
+        function = json_fields.record_at(call, "function") or call
         name = text_at(function, "name") or text_at(call, "type").removesuffix("_call")
         keys = ("arguments", "input", "args", "action")
         arguments = next((function[key] for key in keys if function.get(key) is not None), None)
@@ -221,10 +207,9 @@ def _parse_arguments(arguments: object) -> JsonRecord:
 
 def _unescape(value: str) -> str:
     try:
-        text: str = json.loads(f'"{value}"')
+        return str(json.loads(f'"{value}"'))
     except ValueError:
         return value
-    return text
 
 
 def _action_kind(name: str, fields: JsonRecord) -> ActionKind:
@@ -244,7 +229,7 @@ def _command(fields: JsonRecord) -> str:
     for key in _COMMAND_KEYS:
         if text := text_at(fields, key).strip():
             return text
-        words = [word for word in list_at(fields, key) if isinstance(word, str)]
+        words = [word for word in json_fields.list_at(fields, key) if isinstance(word, str)]
         if words:
             is_script = len(words) == 3 and words[1] in ("-c", "-lc", "-Command", "/c")
             return words[2].strip() if is_script else shlex.join(words)
@@ -264,11 +249,11 @@ def _plan_items(fields: JsonRecord) -> tuple[str, ...]:
 def _results(message: Message) -> Iterator[tuple[str, str, bool | None]]:
     """Yield the call id, the output, and whether the result is marked as failed."""
     parts = [part for part in message.parts or () if is_record(part)]
-    answers = [part for part in parts if is_tool_result(text_at(part, "type"))]
+    answers = [part for part in parts if message_parts.is_tool_result(text_at(part, "type"))]
     for part in answers:
         call_id = text_at(part, "tool_use_id", "call_id", "tool_call_id")
         output = next((part[key] for key in ("content", "output") if part.get(key) is not None), "")
-        yield call_id, tool_output_text(output), _failure_flag(part)
+        yield call_id, message_parts.tool_output_text(output), _failure_flag(part)
     if message.role is Role.TOOL and not answers and not _call_from_text(message):
         yield message.tool_call_id, message.content, _failure_flag(message.metadata)
 
@@ -276,7 +261,7 @@ def _results(message: Message) -> Iterator[tuple[str, str, bool | None]]:
 def _failure_flag(record: JsonRecord) -> bool | None:
     if isinstance(failed := record.get("is_error"), bool):
         return failed
-    code = record.get("exit_code", record_at(record, "metadata").get("exit_code"))
+    code = record.get("exit_code", json_fields.record_at(record, "metadata").get("exit_code"))
     return code != 0 if isinstance(code, int) else None
 
 
