@@ -121,7 +121,7 @@ def test_a_root_may_itself_be_a_link(root: Path) -> None:
         ("a\0.txt", "NUL"),
         ("~/a.txt", "home folder"),
         ("~root/a.txt", "home folder"),
-        ("\ud800", "is no path"),
+        ("\ud800", "is not a path"),
         (3, "must be text"),
         (None, "must be text"),
     ],

@@ -123,8 +123,8 @@ def test_what_is_no_skill_is_reported_with_what_to_do(home: Path, project: Path)
     assert report.problems == (
         f"{skills / 'SKILL.md'} lies beside the skills; put it into a folder of its own name",
         f"{skills / 'empty'} has no SKILL.md; add one, or move the folder elsewhere",
-        f"{skills / 'odd' / 'SKILL.md'} is no regular file; it was skipped",
-        f"{project / '.agents' / 'skills'} is no folder, so no skills were read; move it away",
+        f"{skills / 'odd' / 'SKILL.md'} is not a regular file; it was skipped",
+        f"{project / '.agents' / 'skills'} is not a folder; no skills were read. Move it away",
     )
 
 
@@ -200,7 +200,7 @@ def test_a_pipe_in_the_place_of_a_skill_does_not_keep_anybody_waiting(
     (project / ".skills" / "pipe").mkdir(parents=True)
     os.mkfifo(project / ".skills" / "pipe" / "SKILL.md")
 
-    assert "no regular file" in discover(project, home=home).problems[0]
+    assert "not a regular file" in discover(project, home=home).problems[0]
 
 
 def test_files_that_are_no_text_or_too_large(home: Path, project: Path) -> None:

@@ -312,7 +312,7 @@ def _open_path(path: str, open_paths: Mapping[str, str]) -> str:
     """Return the open path that *path* names, whole or by its end."""
     if path in open_paths:
         return path
-    ending = [known for known in open_paths if known.endswith(f"/{path.removeprefix('./')}")]
+    ending = [indexed for indexed in open_paths if indexed.endswith(f"/{path.removeprefix('./')}")]
     if len(ending) == 1:
         return ending[0]
     if ending:

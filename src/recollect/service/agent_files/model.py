@@ -80,9 +80,7 @@ def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> Agent
 
     Without conversations, memories of session scope are left out too.
     """
-    conversation_rows = (
-        tables.conversations.latest(agent.id, limit=ALL)[::-1] if conversations else []
-    )
+    rows = tables.conversations.latest(agent.id, limit=ALL)[::-1] if conversations else []
     memories = tables.memories.get_many(sorted(tables.agents.own_memory_ids(agent.id)))
     if not conversations:
         memories = [memory for memory in memories if memory.scope is Scope.AGENT]
