@@ -10,6 +10,7 @@ Times, ids and rules come from the callers: a store writes and finds rows, and d
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -36,12 +37,7 @@ from recollect.domain.retrieval import Filters, Retrieval, View
 from recollect.domain.scope import Owner
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.indexes import EmbeddingIndex, WordIndex
-from recollect.store.values import (
-    CandidateRow,
-    OpenFileWindow,
-    StoredFile,
-    StoredSkill,
-)
+from recollect.store.values import CandidateRow, OpenFileWindow, StoredFile, StoredSkill
 
 T = TypeVar("T")
 
@@ -602,68 +598,25 @@ class IdempotencyKeyTable(Protocol):
         """Delete the keys that are older than *before*."""
 
 
-class Tables(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Tables:
     """The tables and indexes, inside one read or one write."""
 
-    @property
-    def projects(self) -> ProjectTable:
-        """Projects and repos."""
-
-    @property
-    def agents(self) -> AgentTable:
-        """Agents."""
-
-    @property
-    def blocks(self) -> BlockTable:
-        """Blocks and their history."""
-
-    @property
-    def conversations(self) -> ConversationTable:
-        """Conversations, summaries and pins."""
-
-    @property
-    def messages(self) -> MessageTable:
-        """Messages."""
-
-    @property
-    def skills(self) -> SkillTable:
-        """Loaded skills."""
-
-    @property
-    def files(self) -> FileTable:
-        """Files and open windows."""
-
-    @property
-    def sources(self) -> SourceTable:
-        """Sources and ingestion events."""
-
-    @property
-    def memories(self) -> MemoryTable:
-        """Memories and their evidence."""
-
-    @property
-    def jobs(self) -> JobTable:
-        """Jobs and model calls."""
-
-    @property
-    def links(self) -> LinkTable:
-        """Links between memories."""
-
-    @property
-    def retrievals(self) -> RetrievalTable:
-        """The retrieval log and saved searches."""
-
-    @property
-    def idempotency_keys(self) -> IdempotencyKeyTable:
-        """Idempotency keys."""
-
-    @property
-    def word_index(self) -> WordIndex:
-        """The index of words."""
-
-    @property
-    def embeddings(self) -> EmbeddingIndex:
-        """The embeddings and their models."""
+    projects: ProjectTable
+    agents: AgentTable
+    blocks: BlockTable
+    conversations: ConversationTable
+    messages: MessageTable
+    skills: SkillTable
+    files: FileTable
+    sources: SourceTable
+    memories: MemoryTable
+    jobs: JobTable
+    links: LinkTable
+    retrievals: RetrievalTable
+    idempotency_keys: IdempotencyKeyTable
+    word_index: WordIndex
+    embeddings: EmbeddingIndex
 
 
 class Store(Protocol):

@@ -35,6 +35,7 @@ from recollect.store.sqlite.vector_cache import (
 from recollect.store.values import SimilarityStats, VectorMatch
 
 _SQL = query_loader.load("embeddings")
+Vector = NDArray[np.float32]
 
 READ_BATCH = 4_000  # rows
 PRIOR = SimilarityStats(0.15, 0.1)  # assumed for a model before any vector is seen
@@ -75,7 +76,7 @@ class BitCodeIndex:
     def nearest(
         self,
         db: apsw.Connection,
-        query: NDArray[np.float32],
+        query: Vector,
         partition_ids: Sequence[int],
         limit: int,
         *,
@@ -187,9 +188,8 @@ class BitCodeIndex:
     ) -> None:
         # Each partition has its own last id: a reader on an older snapshot than the previous one
         # must neither skip rows for the readers after it nor add rows twice.
-        behind = {
-            id_: self._codes[id_] for id_ in partition_ids if self._codes[id_].last_id < newest
-        }
+        loaded = {id_: self._codes[id_] for id_ in partition_ids}
+        behind = {id_: codes for id_, codes in loaded.items() if codes.last_id < newest}
         if not behind:
             return
         oldest = min(codes.last_id for codes in behind.values())
@@ -205,9 +205,7 @@ class BitCodeIndex:
             self._cache.append(partition_id, added)
 
 
-def rescore(
-    rows: EmbeddingRows, query: NDArray[np.float32], limit: int | None = None
-) -> dict[int, VectorMatch]:
+def rescore(rows: EmbeddingRows, query: Vector, limit: int | None = None) -> dict[int, VectorMatch]:
     """Return the exact similarity of each item's nearest chunk, the most similar item first."""
     if not len(rows.item_ids):
         return {}
@@ -215,12 +213,8 @@ def rescore(
     similarities = np.vecdot(to_float32(rows.vectors), query)
     order = np.lexsort((-rows.item_ids, -similarities))
     best: dict[int, VectorMatch] = {}
-    for item_id, similarity, chunk_count in zip(
-        rows.item_ids[order].tolist(),
-        similarities[order].tolist(),
-        rows.chunk_counts[order].tolist(),
-        strict=True,
-    ):
+    columns = (rows.item_ids[order], similarities[order], rows.chunk_counts[order])
+    for item_id, similarity, chunk_count in zip(*(c.tolist() for c in columns), strict=True):
         if item_id not in best:
             best[item_id] = VectorMatch(similarity, chunk_count)
             if len(best) == limit:
@@ -228,7 +222,7 @@ def rescore(
     return best
 
 
-def similarity_stats(blobs: Sequence[bytes], query: NDArray[np.float32]) -> SimilarityStats:
+def similarity_stats(blobs: Sequence[bytes], query: Vector) -> SimilarityStats:
     """Return mean and standard deviation of the similarity of some stored vectors to *query*."""
     cosines: list[float] = []
     if len(blobs) < PRIOR_UNTIL:
@@ -257,7 +251,7 @@ def pairwise_similarities(rows: list[tuple[int, bytes]]) -> dict[tuple[int, int]
     }
 
 
-def decode_vector(blob: bytes) -> NDArray[np.float32]:
+def decode_vector(blob: bytes) -> Vector:
     """Return a stored vector as an array."""
     return to_float32(np.frombuffer(blob, dtype="<f2"))
 

@@ -28,6 +28,11 @@ WRITER_CACHE_KIB = 8_192
 READER_CACHE_KIB = 2_048  # the system caches the file as well; a larger one made queries slower
 CHECKPOINT_PAGES = 4_000  # 16 MB: fewer checkpoints, and each is still short
 
+_FULL = (
+    "no space left to write {path}; nothing of this write was kept. "
+    "Free some space and try again; what was stored before is intact"
+)
+
 
 def connect(path: Path, *, create: bool = False, read_only: bool = False) -> apsw.Connection:
     """Open the database *path*; a new file can be read by its owner only."""
@@ -60,9 +65,8 @@ def _translate(error: apsw.Error, path: Path) -> RecollectError:
     text = str(error)
     match error:
         case apsw.ConstraintError() if "evidence:" in text:
-            return EvidenceMissing(
-                f"the store refused the write: {text.partition('evidence: ')[2]}"
-            )
+            reason = text.partition("evidence: ")[2]
+            return EvidenceMissing(f"the store refused the write: {reason}")
         case apsw.ConstraintError():
             return InvalidInput(f"the store refused the write: {text}")
         case apsw.BusyError() | apsw.LockedError():
@@ -71,10 +75,7 @@ def _translate(error: apsw.Error, path: Path) -> RecollectError:
                 "nothing was changed, try again"
             )
         case apsw.FullError():
-            return StoreFull(
-                f"no space left to write {path}; nothing of this write was kept. "
-                "Free some space and try again; what was stored before is intact"
-            )
+            return StoreFull(_FULL.format(path=path))
         case apsw.NotADBError() | apsw.CorruptError():
             return StoreDamaged(
                 f"{path} is not a Recollect database, or is damaged ({text}). Restore a backup or "
@@ -83,10 +84,7 @@ def _translate(error: apsw.Error, path: Path) -> RecollectError:
         case apsw.TooBigError():
             return InvalidInput(f"a value is too large for the store ({text})")
         case apsw.IOError() if "EFBIG" in text or _disk_is_full(error, path):
-            return StoreFull(
-                f"no space left to write {path}; nothing of this write was kept. "
-                "Free some space and try again; what was stored before is intact"
-            )
+            return StoreFull(_FULL.format(path=path))
         case _:
             return StoreUnavailable(
                 f"{path} cannot be used ({text}). Check that the folder exists, that it and the "

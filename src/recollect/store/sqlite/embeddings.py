@@ -12,7 +12,8 @@ import apsw
 from recollect.domain.scope import ItemKind
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.indexed_items import IndexedItemReader
-from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
+from recollect.store.sqlite.row_conversion import Row
+from recollect.store.sqlite.table import SqliteTable
 from recollect.store.values import (
     ChunkEmbedding,
     ModelsInUse,
@@ -25,12 +26,8 @@ from recollect.store.values import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from recollect.store.sqlite.bit_code_index import BitCodeIndex, Vector
 
-    from recollect.store.sqlite.bit_code_index import BitCodeIndex
-
-_SQL = query_loader.load("embeddings")
 SAMPLE_SIZE = 64  # vectors from which the usual similarity to a query is estimated
 MAX_SAMPLED_PARTITIONS = 8
 NO_MODEL = -1  # an id that no model has
@@ -44,62 +41,55 @@ _PENDING_QUERIES: Mapping[PendingFilter, tuple[str, ...]] = {
 }
 
 
-class SqliteEmbeddingIndex:
+class SqliteEmbeddingIndex(SqliteTable):
     """See `recollect.store.indexes.EmbeddingIndex`."""
+
+    _sql = query_loader.load("embeddings")
 
     def __init__(
         self, db: apsw.Connection, items: IndexedItemReader, code_indexes: "dict[int, BitCodeIndex]"
     ) -> None:
-        self._db = db
+        super().__init__(db)
         self._items = items
         self._code_indexes = code_indexes
 
     def model_id(self, name: str, dimension: int) -> int | None:
-        values = {"name": name, "dimension": dimension}
-        row = self._db.execute(_SQL["model"], values).fetchone()
-        return row[0] if row else None
+        return self._one(lambda row: int(row[0]), "model", name=name, dimension=dimension)
 
     def latest_model(self, name: str) -> tuple[int, int] | None:
-        row = self._db.execute(_SQL["latest_model"], {"name": name}).fetchone()
-        return (row[0], row[1]) if row else None
+        return self._one(lambda row: (row[0], row[1]), "latest_model", name=name)
 
     def add_model(self, name: str, dimension: int) -> int:
-        return int(self._db.execute(_SQL["add_model"], {"name": name, "dimension": dimension}).get)
+        return int(self._run("add_model", name=name, dimension=dimension).get)
 
     def models_in_use(self) -> ModelsInUse:
-        [row] = self._db.execute(_SQL["models_in_use"])
+        [row] = self._run("models_in_use")
         chosen = None if row[0] is None else RegisteredModel(*row[:3])
         return ModelsInUse(chosen, None if row[3] is None else RegisteredModel(*row[3:]))
 
     def choose_model(self, model_id: int) -> None:
-        self._db.execute(_SQL["choose_model"], {"model_id": model_id})
+        self._run("choose_model", model_id=model_id)
 
     def set_serving_model(self, model_id: int) -> None:
-        self._db.execute(_SQL["set_serving_model"], {"model_id": model_id})
-        self._db.execute(_SQL["mark_embedded_items"], {"model_id": model_id})
+        self._run("set_serving_model", model_id=model_id)
+        self._run("mark_embedded_items", model_id=model_id)
 
     def pending(
         self, model_id: int | None, limit: int, which: PendingFilter
     ) -> list[UnembeddedItem]:
-        values = {"model_id": NO_MODEL if model_id is None else model_id, "limit": limit}
         rows: list[Row] = []
         for name in _PENDING_QUERIES[which]:
-            values["limit"] = limit - len(rows)
-            rows += fetch_all(self._db.execute(_SQL[name], values))
+            rows += self._rows(name, model_id=_id_or_no_model(model_id), limit=limit - len(rows))
         return self._with_texts(rows)
 
     def pending_among(
         self, model_id: int | None, record_ids: Sequence[str]
     ) -> list[UnembeddedItem]:
-        values = {
-            "model_id": NO_MODEL if model_id is None else model_id,
-            "ids": to_json(list(record_ids)),
-        }
-        return self._with_texts(fetch_all(self._db.execute(_SQL["pending_among"], values)))
+        values = {"model_id": _id_or_no_model(model_id), "ids": list(record_ids)}
+        return self._with_texts(self._rows("pending_among", **values))
 
     def never_embedded_among(self, record_ids: Sequence[str]) -> list[UnembeddedItem]:
-        values = {"ids": to_json(list(record_ids))}
-        return self._with_texts(fetch_all(self._db.execute(_SQL["never_embedded_among"], values)))
+        return self._with_texts(self._rows("never_embedded_among", ids=list(record_ids)))
 
     def _with_texts(self, rows: list[Row]) -> list[UnembeddedItem]:
         by_kind: dict[str, list[str]] = {}
@@ -115,21 +105,19 @@ class SqliteEmbeddingIndex:
         ]
 
     def count_pending(self, model_id: int | None) -> int:
-        values = {"model_id": NO_MODEL if model_id is None else model_id}
-        return int(self._db.execute(_SQL["count_pending"], values).get)
+        return int(self._run("count_pending", model_id=_id_or_no_model(model_id)).get)
 
     def count_by_model(self) -> Mapping[str, int]:
-        return dict(fetch_all(self._db.execute(_SQL["count_by_model"])))
+        return dict(self._rows("count_by_model"))
 
     def count_vectors(self) -> Mapping[tuple[str, int], int]:
-        rows = fetch_all(self._db.execute(_SQL["count_vectors"]))
+        rows = self._rows("count_vectors")
         return {(name, dimension): count for name, dimension, count in rows}
 
     def vectors_by_hash(self, model_id: int, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
         vectors = {}
         for text_hash in hashes:
-            values = {"model_id": model_id, "hash": text_hash}
-            if row := self._db.execute(_SQL["by_hash"], values).fetchone():
+            if row := self._run("by_hash", model_id=model_id, hash=text_hash).fetchone():
                 vectors[row[0]] = row[1]
         return vectors
 
@@ -137,28 +125,21 @@ class SqliteEmbeddingIndex:
         self, model_id: int, item_ids: Sequence[int], chunks: Sequence[ChunkEmbedding]
     ) -> None:
         for chunk in chunks:
-            values = {
-                "item_id": chunk.item_id,
-                "model_id": model_id,
-                "chunk": chunk.chunk,
-                "chunks": chunk.chunk_count,
-                "hash": chunk.text_hash,
-                "vector": chunk.data,
-            }
-            self._db.execute(_SQL["add_embedding"], values)
-        marked = {"model_id": model_id, "item_ids": to_json(list(item_ids))}
-        self._db.execute(_SQL["mark_embedded"], marked)
+            values = {"chunks": chunk.chunk_count, "hash": chunk.text_hash, "vector": chunk.data}
+            position = {"item_id": chunk.item_id, "chunk": chunk.chunk}
+            self._run("add_embedding", model_id=model_id, **position, **values)
+        self._run("mark_embedded", model_id=model_id, item_ids=list(item_ids))
 
     def has_unused_vectors(self) -> bool:
-        return bool(self._db.execute(_SQL["has_unused_vectors"]).get)
+        return bool(self._run("has_unused_vectors").get)
 
     def drop_unused_vectors(self) -> None:
-        self._db.execute(_SQL["drop_unused_vectors"], {"limit": DROP_BATCH})
+        self._run("drop_unused_vectors", limit=DROP_BATCH)
 
     def nearest(
         self,
         model_id: int,
-        query: "NDArray[np.float32]",
+        query: "Vector",
         partitions: Sequence[Partition],
         *,
         limit: int,
@@ -189,11 +170,10 @@ class SqliteEmbeddingIndex:
         return index
 
     def _embedding_ids(self, model_id: int, item_ids: Sequence[int]) -> list[int]:
-        values = {"model_id": model_id, "item_ids": to_json(list(item_ids))}
-        return [row_id for (row_id,) in fetch_all(self._db.execute(_SQL["ids_of_items"], values))]
+        return self._column("ids_of_items", model_id=model_id, item_ids=list(item_ids))
 
     def similarity_stats(
-        self, model_id: int, query: "NDArray[np.float32]", partitions: Sequence[Partition]
+        self, model_id: int, query: "Vector", partitions: Sequence[Partition]
     ) -> SimilarityStats:
         from recollect.store.sqlite.bit_code_index import similarity_stats  # loads NumPy
 
@@ -204,7 +184,7 @@ class SqliteEmbeddingIndex:
         sample: list[bytes] = []
         for partition in largest:
             values = {"model_id": model_id, "partition_id": partition.id, "limit": limit}
-            sample += [blob for (blob,) in self._db.execute(_SQL["oldest"], values)]
+            sample += self._column("oldest", **values)
         return similarity_stats(sample, query)
 
     def pairwise_similarities(
@@ -214,22 +194,19 @@ class SqliteEmbeddingIndex:
 
         return pairwise_similarities(self._first_chunks(model_id, item_ids))
 
-    def first_vectors(
-        self, model_id: int, item_ids: Sequence[int]
-    ) -> "Mapping[int, NDArray[np.float32]]":
+    def first_vectors(self, model_id: int, item_ids: Sequence[int]) -> "Mapping[int, Vector]":
         from recollect.store.sqlite.bit_code_index import decode_vector  # loads NumPy
 
         rows = self._first_chunks(model_id, item_ids)
         return {item_id: decode_vector(blob) for item_id, blob in rows}
 
     def _first_chunks(self, model_id: int, item_ids: Sequence[int]) -> list[tuple[int, bytes]]:
-        values = {"model_id": model_id, "item_ids": to_json(list(item_ids))}
-        return fetch_all(self._db.execute(_SQL["first_chunks"], values))
+        return self._rows("first_chunks", model_id=model_id, item_ids=list(item_ids))
 
     def similarities(
         self,
         model_id: int,
-        query: "NDArray[np.float32]",
+        query: "Vector",
         item_ids: Iterable[int],
         partitions: Sequence[Partition] = (),
     ) -> Mapping[int, VectorMatch]:
@@ -244,3 +221,7 @@ class SqliteEmbeddingIndex:
         if not remaining:
             return best
         return best | rescore(fetch_items(self._db, model_id, remaining), query)
+
+
+def _id_or_no_model(model_id: int | None) -> int:
+    return NO_MODEL if model_id is None else model_id

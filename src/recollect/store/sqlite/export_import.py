@@ -24,36 +24,12 @@ from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
 # In the order of importing. Constants only: these names are put into SQL.
-TABLES = (
-    "projects",
-    "repos",
-    "agents",
-    "blocks",
-    "agent_blocks",
-    "block_history",
-    "conversations",
-    "summaries",
-    "messages",
-    "pins",
-    "sources",
-    "ingestion_events",
-    "jobs",
-    "model_calls",
-    "evidence",
-    "memories",
-    "unsettled",
-    "memory_tags",
-    "memory_changes",
-    "memory_links",
-    "retrievals",
-    "retrieval_hits",
-    "retrieval_context",
-    "views",
-    "skills",
-    "agent_skills",
-    "files",
-    "agent_files",
-)
+_TABLES_TEXT = """
+projects repos agents blocks agent_blocks block_history conversations summaries messages pins
+sources ingestion_events jobs model_calls evidence memories unsettled memory_tags memory_changes
+memory_links retrievals retrieval_hits retrieval_context views skills agent_skills files agent_files
+"""
+TABLES = tuple(_TABLES_TEXT.split())
 
 # A row with the same natural key is the same record under another id: the imported id is mapped to
 # ours. A key whose last column is empty does not count: many repos may have no remote.
@@ -69,27 +45,18 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "memory_links": (("from_id", "relation", "to_kind", "to_id"),),
 }
 
-# The type of the JSON columns that readers rely on.
-_JSON_TYPES: Mapping[tuple[str, str], type] = {
-    ("agents", "metadata"): dict,
-    ("blocks", "metadata"): dict,
-    ("conversations", "metadata"): dict,
-    ("messages", "metadata"): dict,
-    ("messages", "parts"): list,
-    ("messages", "tool_calls"): list,
-    ("skills", "metadata"): dict,
-    ("sources", "redactions"): list,
-    ("sources", "metadata"): dict,
-    ("memories", "alternatives"): list,
-    ("memories", "redactions"): list,
-    ("memories", "metadata"): dict,
-    ("memory_changes", "effects"): dict,
-    ("retrievals", "asking"): dict,
-    ("retrievals", "notes"): list,
-    ("retrieval_hits", "parts"): dict,
-    ("views", "asking"): dict,
-    ("jobs", "payload"): dict,
-}
+# The JSON columns that readers rely on: objects, and lists.
+_JSON_OBJECTS = """
+agents.metadata blocks.metadata conversations.metadata messages.metadata skills.metadata
+sources.metadata memories.metadata memory_changes.effects retrievals.asking retrieval_hits.parts
+views.asking jobs.payload
+"""
+_JSON_LISTS = """
+messages.parts messages.tool_calls sources.redactions memories.alternatives memories.redactions
+retrievals.notes
+"""
+_JSON_TYPES: dict[str, type] = dict.fromkeys(_JSON_OBJECTS.split(), dict)
+_JSON_TYPES |= dict.fromkeys(_JSON_LISTS.split(), list)
 _ITEM_KINDS: Mapping[str, ItemKind] = {
     "memories": ItemKind.MEMORY,
     "messages": ItemKind.MESSAGE,
@@ -141,9 +108,8 @@ def import_rows(
         except apsw.ConstraintError as error:
             raise ImportRefused(f"row {number} of the import breaks a rule: {error}") from error
         except (apsw.Error, TypeError, ValueError, KeyError, OverflowError) as error:
-            raise ImportRefused(
-                f"row {number} of the import cannot be stored: {error!r}"
-            ) from error
+            message = f"row {number} of the import cannot be stored: {error!r}"
+            raise ImportRefused(message) from error
     try:
         # Deferred foreign keys are checked at commit; check now, while the row can be named.
         broken = db.execute("PRAGMA foreign_key_check").fetchone()
@@ -164,11 +130,8 @@ def import_rows(
     for kind, ids in importer.new_items.items():
         for item in items.with_ids(kind, ids):
             word_index.add(kind, item.owner, item.id, item.text)
-    return Imported(
-        added=importer.added,
-        unchanged=importer.unchanged,
-        conflicts=tuple(importer.conflicts),
-    )
+    conflicts = tuple(importer.conflicts)
+    return Imported(added=importer.added, unchanged=importer.unchanged, conflicts=conflicts)
 
 
 class _RowImporter:
@@ -240,15 +203,13 @@ class _RowImporter:
             return True
         for natural in _NATURAL_KEYS.get(table, ()):
             existing = self._find(table, natural, row) if row.get(natural[-1]) else None
-            if (
-                existing is not None
-                and table == "repos"
-                and _differ(existing["remote"], row.get("remote"))
-            ):
+            if existing is None:
+                continue
+            if table == "repos" and _differ(existing["remote"], row.get("remote")):
                 row["name"] = f"{row['name']} {row['id'][-6:]}"  # two repos of one name
-            elif existing is not None:
-                self._map_to_existing(table, existing, row)
-                return True
+                continue
+            self._map_to_existing(table, existing, row)
+            return True
         return False
 
     def _map_to_existing(self, table: str, existing: RowMap, row: RowMap) -> None:
@@ -312,7 +273,7 @@ def check_row(table: str, row: RowMap) -> None:
     for column, value in row.items():
         if column.endswith("_at") and isinstance(value, int):
             from_micros(value)  # raises outside the calendar
-        expected = _JSON_TYPES.get((table, column))
+        expected = _JSON_TYPES.get(f"{table}.{column}")
         if expected and value is not None and not isinstance(json.loads(value), expected):
             raise ValueError(f"{column} of {table} has the wrong shape")
     if table == "sources" and sha256_hex(row["content"]) != row["sha256"]:

@@ -2,27 +2,21 @@
 
 from datetime import datetime
 
-import apsw
-
-from recollect.clock import to_micros
 from recollect.store.sqlite import query_loader
+from recollect.store.sqlite.table import SqliteTable
 
-_SQL = query_loader.load("idempotency_keys")
 
-
-class SqliteIdempotencyKeyTable:
+class SqliteIdempotencyKeyTable(SqliteTable):
     """See `recollect.store.protocol.IdempotencyKeyTable`."""
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+    _sql = query_loader.load("idempotency_keys")
 
     def claim(self, key: str, fingerprint: str, *, at: datetime) -> bool:
-        values = {"key": key, "fingerprint": fingerprint, "created_at": to_micros(at)}
-        return self._db.execute(_SQL["claim"], values).fetchone() is not None
+        values = {"key": key, "fingerprint": fingerprint, "created_at": at}
+        return self._run("claim", **values).fetchone() is not None
 
     def fingerprint(self, key: str) -> str | None:
-        row = self._db.execute(_SQL["fingerprint"], {"key": key}).fetchone()
-        return None if row is None else str(row[0])
+        return self._one(lambda row: str(row[0]), "fingerprint", key=key)
 
     def prune(self, *, before: datetime) -> None:
-        self._db.execute(_SQL["prune"], {"before": to_micros(before)})
+        self._run("prune", before=before)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import apsw
 
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.sqlite import blocks, files, messages
-from recollect.store.sqlite import query_loader
+from recollect.store.sqlite import blocks, files, messages, query_loader
 from recollect.store.sqlite.memories import SqliteMemoryTable, indexed_text
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
@@ -62,11 +61,8 @@ class IndexedItemReader:
                 for message_id, agent_id, conversation_id, *texts in self._texts(kind, ids):
                     if not messages.is_searchable(*texts):
                         continue
-                    owner = (
-                        Owner(Scope.AGENT, agent_id)
-                        if agent_id
-                        else Owner(Scope.SESSION, conversation_id)
-                    )
+                    scope = Scope.AGENT if agent_id else Scope.SESSION
+                    owner = Owner(scope, agent_id or conversation_id)
                     yield IndexedItem(kind, owner, message_id, messages.indexed_text(*texts))
             case ItemKind.FILE:
                 for file_id, project_id, path, content in self._texts(kind, ids):

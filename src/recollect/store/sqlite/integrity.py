@@ -58,10 +58,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
         f"SELECT id FROM ({_SEARCHABLE}) WHERE id NOT IN (SELECT id FROM items)",
         REBUILD,
     ),
-    "every item has its record": (
-        f"SELECT id FROM items WHERE id NOT IN ({_SEARCHABLE})",
-        REBUILD,
-    ),
+    "every item has its record": (f"SELECT id FROM items WHERE id NOT IN ({_SEARCHABLE})", REBUILD),
     "every message belongs to its conversation's agent": (
         """SELECT m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id
             WHERE m.agent_id IS NOT c.agent_id""",
@@ -91,7 +88,9 @@ _RULES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def check(db: apsw.Connection, word_index: SqliteWordIndex) -> tuple[list[str], list[VerificationProblem]]:
+def check(
+    db: apsw.Connection, word_index: SqliteWordIndex
+) -> tuple[list[str], list[VerificationProblem]]:
     """Run every check; return their names, and the problems found."""
     names = ["the file is intact"]
     problems = [VerificationProblem(names[0], line, RESTORE) for line in _integrity_errors(db)]
@@ -130,13 +129,11 @@ def rebuild(db: apsw.Connection, word_index: SqliteWordIndex) -> Mapping[str, in
         row = db.execute("SELECT seq FROM items WHERE id = ?", (item.id,)).fetchone()
         if row is None:
             word_index.add(item.kind, item.owner, item.id, item.text)
-            continue
-        word_index.reindex(item.kind, item.owner, row[0], item.text)
+        else:
+            word_index.reindex(item.kind, item.owner, row[0], item.text)
     db.execute("DELETE FROM shelves WHERE id NOT IN (SELECT shelf_id FROM items)")
-    return {
-        name: db.execute(f"SELECT count(*) FROM {name}").get
-        for name in ("items", "terms", "postings", "embeddings")
-    }
+    names = ("items", "terms", "postings", "embeddings")
+    return {name: db.execute(f"SELECT count(*) FROM {name}").get for name in names}
 
 
 def _integrity_errors(db: apsw.Connection) -> list[str]:

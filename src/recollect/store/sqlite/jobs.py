@@ -1,177 +1,96 @@
 """The job queue, candidates waiting for consolidation, and the ledger of model calls, in SQLite."""
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-import apsw
-
-from recollect.clock import from_micros, to_micros
-from recollect.domain.job import Job, JobKind, JobState
+from recollect.clock import from_micros
+from recollect.domain.job import Job, JobState
 from recollect.domain.model_usage import ModelCall, ModelUsage
 from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
+from recollect.store.sqlite.table import SqliteTable, field_values, row_parser
 
-_SQL = query_loader.load("jobs")
+_JOB = """
+id event_id kind payload state attempts run_at lease_until worker error created_at updated_at
+"""
+_CALL = "id event_id model purpose input_tokens output_tokens error asked_at"
+_job = row_parser(Job, _JOB)
+_call = row_parser(ModelCall, _CALL)
 
 
-class SqliteJobTable:
+class SqliteJobTable(SqliteTable):
     """See `recollect.store.protocol.JobTable`."""
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+    _sql = query_loader.load("jobs")
 
     def add(self, job: Job) -> None:
-        self._db.execute(_SQL["add_job"], _values(job))
+        self._run("add_job", **field_values(job))
+
+    # A statement that claims or changes a job is run to its end, hence `_rows`.
 
     def claim(self, worker: str, *, now: datetime, lease_until: datetime) -> Job | None:
-        values = {
-            "worker": worker,
-            "now": to_micros(now),
-            "lease_until": to_micros(lease_until),
-        }
-        rows = self._db.execute(_SQL["claim"], values).fetchall()
+        rows = self._rows("claim", worker=worker, now=now, lease_until=lease_until)
         return _job(rows[0]) if rows else None
 
     def renew_lease(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool:
-        values = _lease_values(job) | {
-            "lease_until": to_micros(lease_until),
-            "payload": to_json(dict(payload)),
-        }
-        return bool(self._db.execute(_SQL["renew_lease"], values).fetchall())
+        values = _lease_values(job) | {"lease_until": lease_until, "payload": payload}
+        return bool(self._rows("renew_lease", **values))
 
     def release(
         self, job: Job, to: JobState, *, now: datetime, run_at: datetime, attempts: int, error: str
     ) -> bool:
-        values = _lease_values(job) | {
-            "state": to.value,
-            "run_at": to_micros(run_at),
-            "left": attempts,
-            "error": error,
-            "now": to_micros(now),
-        }
-        return bool(self._db.execute(_SQL["release"], values).fetchall())
+        values = {"state": to, "run_at": run_at, "left": attempts, "error": error, "now": now}
+        return bool(self._rows("release", **_lease_values(job), **values))
 
     def requeue(self, job_id: str, *, now: datetime) -> bool:
-        values = {"id": job_id, "now": to_micros(now)}
-        return bool(self._db.execute(_SQL["requeue"], values).fetchall())
+        return bool(self._rows("requeue", id=job_id, now=now))
 
     def get(self, job_id: str) -> Job | None:
-        row = self._db.execute(_SQL["job"], {"id": job_id}).fetchone()
-        return _job(row) if row else None
+        return self._one(_job, "job", id=job_id)
 
     def in_states(self, states: Iterable[JobState], limit: int) -> list[Job]:
-        values = {"states": to_json([state.value for state in states]), "limit": limit}
-        return [_job(row) for row in self._db.execute(_SQL["jobs"], values)]
+        return self._all(_job, "jobs", states=list(states), limit=limit)
 
     def of_event(self, event_id: str) -> list[Job]:
-        return [_job(row) for row in self._db.execute(_SQL["jobs_of"], {"event_id": event_id})]
+        return self._all(_job, "jobs_of", event_id=event_id)
 
     def count_by_state(self) -> Mapping[str, int]:
-        return dict(fetch_all(self._db.execute(_SQL["count_jobs"])))
+        return dict(self._rows("count_jobs"))
 
     def count_open(self) -> Mapping[str, int]:
-        return dict(fetch_all(self._db.execute(_SQL["count_open"])))
+        return dict(self._rows("count_open"))
 
     def count_due(self, now: datetime) -> int:
-        return int(self._db.execute(_SQL["count_due"], {"now": to_micros(now)}).get)
+        return int(self._run("count_due", now=now).get)
 
     def count_expired_leases(self, now: datetime) -> int:
-        return int(self._db.execute(_SQL["count_expired_leases"], {"now": to_micros(now)}).get)
+        return int(self._run("count_expired_leases", now=now).get)
 
     def next_run_at(self) -> datetime | None:
-        micros = self._db.execute(_SQL["next_run_at"]).get
+        micros = self._run("next_run_at").get
         return None if micros is None else from_micros(micros)
 
     def add_unconsolidated(self, event_id: str, memory_id: str) -> None:
-        self._db.execute(_SQL["add_unconsolidated"], {"event_id": event_id, "memory_id": memory_id})
+        self._run("add_unconsolidated", event_id=event_id, memory_id=memory_id)
 
     def unconsolidated(self, event_id: str, limit: int) -> list[str]:
-        rows = self._db.execute(_SQL["unconsolidated"], {"event_id": event_id, "limit": limit})
-        return [memory_id for (memory_id,) in rows]
+        return self._column("unconsolidated", event_id=event_id, limit=limit)
 
     def unconsolidated_among(self, memory_ids: Iterable[str]) -> set[str]:
-        values = {"ids": to_json(list(memory_ids))}
-        return {
-            memory_id for (memory_id,) in self._db.execute(_SQL["unconsolidated_among"], values)
-        }
+        return set(self._column("unconsolidated_among", ids=list(memory_ids)))
 
     def mark_consolidated(self, memory_id: str) -> None:
-        self._db.execute(_SQL["mark_consolidated"], {"memory_id": memory_id})
+        self._run("mark_consolidated", memory_id=memory_id)
 
     def add_call(self, call: ModelCall) -> None:
-        values = {
-            "id": call.id,
-            "event_id": call.event_id,
-            "model": call.model,
-            "purpose": call.purpose,
-            "input_tokens": call.input_tokens,
-            "output_tokens": call.output_tokens,
-            "error": call.error,
-            "asked_at": to_micros(call.asked_at),
-        }
-        self._db.execute(_SQL["add_call"], values)
+        self._run("add_call", **field_values(call))
 
     def calls(self, limit: int) -> list[ModelCall]:
-        return [_call(row) for row in self._db.execute(_SQL["calls"], {"limit": limit})]
+        return self._all(_call, "calls", limit=limit)
 
     def spent_since(self, since: datetime) -> ModelUsage:
-        rows = fetch_all(self._db.execute(_SQL["spent"], {"since": to_micros(since)}))
-        return ModelUsage(*rows[0])
+        return ModelUsage(*self._rows("spent", since=since)[0])
 
 
 def _lease_values(job: Job) -> dict[str, Any]:
     return {"id": job.id, "worker": job.worker, "attempts": job.attempts}
-
-
-def _values(job: Job) -> Mapping[str, Any]:
-    return {
-        "id": job.id,
-        "event_id": job.event_id,
-        "kind": job.kind.value,
-        "payload": to_json(dict(job.payload)),
-        "state": job.state.value,
-        "attempts": job.attempts,
-        "run_at": to_micros(job.run_at),
-        "lease_until": to_micros(job.lease_until) if job.lease_until else None,
-        "worker": job.worker,
-        "error": job.error,
-        "created_at": to_micros(job.created_at),
-        "updated_at": to_micros(job.updated_at),
-    }
-
-
-def _job(row: Row) -> Job:
-    (job_id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error) = row[
-        :10
-    ]
-    created_at, updated_at = row[10:]
-    return Job(
-        id=job_id,
-        event_id=event_id,
-        kind=JobKind(kind),
-        payload=json.loads(payload),
-        state=JobState(state),
-        attempts=attempts,
-        run_at=from_micros(run_at),
-        lease_until=None if lease_until is None else from_micros(lease_until),
-        worker=worker,
-        error=error,
-        created_at=from_micros(created_at),
-        updated_at=from_micros(updated_at),
-    )
-
-
-def _call(row: Row) -> ModelCall:
-    call_id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at = row
-    return ModelCall(
-        id=call_id,
-        event_id=event_id,
-        model=model,
-        purpose=purpose,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        error=error,
-        asked_at=from_micros(asked_at),
-    )

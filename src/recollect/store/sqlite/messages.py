@@ -4,9 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import apsw
-
-from recollect.clock import from_micros, to_micros
+from recollect.clock import from_micros
 from recollect.domain.conversation import (
     Conversation,
     Message,
@@ -16,18 +14,15 @@ from recollect.domain.conversation import (
 )
 from recollect.domain.scope import ItemKind
 from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import (
-    FOREVER_AGO,
-    FOREVER_AHEAD,
-    Row,
-    fetch_all,
-    micros_or,
-    to_json,
-)
-from recollect.store.sqlite.word_index import SqliteWordIndex
+from recollect.store.sqlite.row_conversion import FOREVER_AGO, FOREVER_AHEAD, micros_or, to_json
+from recollect.store.sqlite.table import SqliteIndexedTable, field_values, row_parser
 from recollect.text.message_text import SEND_MESSAGE, send_message_text
 
-_SQL = query_loader.load("messages")
+_MESSAGE = """
+id conversation_id position role content parts tool_calls tool_call_id name tokens pinned summary_id
+metadata created_at
+"""
+_message = row_parser(Message, _MESSAGE)
 _SENDS = f'"{SEND_MESSAGE}"'
 _ROLES = {role.value: role for role in Role}
 
@@ -35,20 +30,17 @@ _ROLES = {role.value: role for role in Role}
 INDEXED_CHARS = 100_000
 
 
-class SqliteMessageTable:
+class SqliteMessageTable(SqliteIndexedTable):
     """See `recollect.store.protocol.MessageTable`."""
 
-    def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
-        self._db = db
-        self._word_index = word_index
+    _sql = query_loader.load("messages")
 
     def next_position(self, conversation_id: str) -> int:
-        values = {"conversation_id": conversation_id}
-        return int(self._db.execute(_SQL["next_position"], values).get)
+        return int(self._run("next_position", conversation_id=conversation_id).get)
 
     def add(self, conversation: Conversation, message: Message) -> None:
         values = _values(conversation, message)
-        self._db.execute(_SQL["add_message"], values)
+        self._run("add_message", **values)
         if is_searchable(message.content, values["tool_calls"], values["parts"]):
             text = indexed_text(message.content, values["tool_calls"], values["parts"])
             self._word_index.add(ItemKind.MESSAGE, conversation.owner, message.id, text)
@@ -58,50 +50,45 @@ class SqliteMessageTable:
         return messages[0] if messages else None
 
     def get_many(self, message_ids: Sequence[str]) -> list[Message]:
-        return self._messages("messages", ids=to_json(list(message_ids)))
+        return self._all(_message, "messages", ids=list(message_ids))
 
     def page(self, conversation_id: str, *, start: int, limit: int) -> list[Message]:
-        return self._messages("page", conversation_id=conversation_id, start=start, limit=limit)
+        values = {"conversation_id": conversation_id, "start": start, "limit": limit}
+        return self._all(_message, "page", **values)
 
     def page_back(self, conversation_id: str, *, before: int, limit: int) -> list[Message]:
-        return self._messages(
-            "page_back", conversation_id=conversation_id, before=before, limit=limit
-        )
+        values = {"conversation_id": conversation_id, "before": before, "limit": limit}
+        return self._all(_message, "page_back", **values)
 
     def in_context(self, conversation_id: str, *, last: int | None = None) -> list[Message]:
         if last is None:
-            return self._messages("in_context", conversation_id=conversation_id)
-        return self._messages("in_context_back", conversation_id=conversation_id, limit=last)[::-1]
+            return self._all(_message, "in_context", conversation_id=conversation_id)
+        values = {"conversation_id": conversation_id, "limit": last}
+        return self._all(_message, "in_context_back", **values)[::-1]
 
     def latest(
         self, agent_id: str | None, filters: MessageFilters, *, limit: int, offset: int = 0
     ) -> list[Message]:
-        values = _filter_values(filters) | {"agent_id": agent_id, "limit": limit, "offset": offset}
+        values = {"agent_id": agent_id, "limit": limit, "offset": offset}
         name = "of_agent" if filters.conversation_id is None else "of_conversation"
-        return [_message(row) for row in self._db.execute(_SQL[name], values)]
+        return self._all(_message, name, **_filter_values(filters), **values)
 
     def candidate_rows(
         self, item_ids: Iterable[int], filters: MessageFilters
     ) -> list[MessageCandidateRow]:
-        values = _filter_values(filters) | {"item_ids": to_json(list(item_ids))}
+        rows = self._run("candidate_rows", **_filter_values(filters), item_ids=list(item_ids))
         return [
             MessageCandidateRow(item_id, message_id, conversation_id, from_micros(at), _ROLES[role])
-            for item_id, message_id, conversation_id, at, role in self._db.execute(
-                _SQL["candidate_rows"], values
-            )
+            for item_id, message_id, conversation_id, at, role in rows
         ]
 
     def preceding(self, item_ids: Iterable[int]) -> Mapping[int, int]:
-        return dict(
-            fetch_all(self._db.execute(_SQL["preceding"], {"item_ids": to_json(list(item_ids))}))
-        )
+        return dict(self._rows("preceding", item_ids=list(item_ids)))
 
     def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
-        values = _filter_values(filters) | {"agent_id": agent_id}
         name = "speakers" if filters.conversation_id is None else "speakers_in"
-        return [
-            (message_id, _ROLES[role]) for message_id, role in self._db.execute(_SQL[name], values)
-        ]
+        rows = self._run(name, **_filter_values(filters), agent_id=agent_id)
+        return [(message_id, _ROLES[role]) for message_id, role in rows]
 
     def item_ids_if_few(
         self, agent_id: str | None, filters: MessageFilters, *, limit: int
@@ -113,36 +100,31 @@ class SqliteMessageTable:
         else:
             return None
         values = _filter_values(filters) | {"agent_id": agent_id, "limit": limit + 1}
-        rows = fetch_all(self._db.execute(_SQL[name], values))
-        return None if len(rows) > limit else [item_id for (item_id,) in rows]
+        item_ids = self._column(name, **values)
+        return None if len(item_ids) > limit else item_ids
 
     def set_pinned(self, message_id: str, pinned: bool) -> None:
-        self._db.execute(_SQL["set_pinned"], {"id": message_id, "pinned": int(pinned)})
+        self._run("set_pinned", id=message_id, pinned=pinned)
 
     def restore_to_context(self, message_id: str) -> None:
-        self._db.execute(_SQL["restore_to_context"], {"id": message_id})
+        self._run("restore_to_context", id=message_id)
 
     def mark_summarized(self, message_ids: Sequence[str], summary_id: str) -> None:
-        values = {"ids": to_json(list(message_ids)), "summary_id": summary_id}
-        self._db.execute(_SQL["mark_summarized"], values)
+        self._run("mark_summarized", ids=list(message_ids), summary_id=summary_id)
 
     def count(self, conversation_id: str) -> tuple[int, int]:
-        values = {"conversation_id": conversation_id}
-        total, in_context = fetch_all(self._db.execute(_SQL["count"], values))[0]
+        total, in_context = self._rows("count", conversation_id=conversation_id)[0]
         return total, in_context
 
     def count_of_agent(self, agent_id: str) -> int:
-        return int(self._db.execute(_SQL["count_of_agent"], {"agent_id": agent_id}).get)
+        return int(self._run("count_of_agent", agent_id=agent_id).get)
 
     def remove_from_index(self, conversation_id: str) -> int:
-        stored = self._db.execute(_SQL["texts"], {"conversation_id": conversation_id})
-        rows = [row for row in fetch_all(stored) if is_searchable(*row[1:])]
+        stored = self._rows("texts", conversation_id=conversation_id)
+        rows = [row for row in stored if is_searchable(*row[1:])]
         for message_id, *texts in rows:
             self._word_index.remove(message_id, indexed_text(*texts))
         return len(rows)
-
-    def _messages(self, query: str, **values: Any) -> list[Message]:
-        return [_message(row) for row in self._db.execute(_SQL[query], values)]
 
 
 def is_searchable(content: str, tool_calls: str | None, parts: str | None) -> bool:
@@ -171,40 +153,10 @@ def _filter_values(filters: MessageFilters) -> dict[str, Any]:
 
 
 def _values(conversation: Conversation, message: Message) -> dict[str, Any]:
-    return {
-        "id": message.id,
-        "conversation_id": conversation.id,
+    stored = {
         "agent_id": conversation.agent_id,
-        "position": message.position,
-        "role": message.role.value,
-        "content": message.content,
-        "parts": None if message.parts is None else to_json(list(message.parts)),
-        "tool_calls": to_json(list(message.tool_calls)) if message.tool_calls else None,
-        "tool_call_id": message.tool_call_id,
-        "name": message.name,
-        "tokens": message.tokens,
-        "pinned": int(message.pinned),
-        "metadata": to_json(dict(message.metadata)),
-        "created_at": to_micros(message.created_at),
+        "conversation_id": conversation.id,
+        "parts": None if message.parts is None else to_json(message.parts),
+        "tool_calls": to_json(message.tool_calls) if message.tool_calls else None,
     }
-
-
-def _message(row: Row) -> Message:
-    message_id, conversation_id, position, role, content, parts, tool_calls = row[:7]
-    tool_call_id, name, tokens, pinned, summary_id, metadata, created_at = row[7:]
-    return Message(
-        id=message_id,
-        conversation_id=conversation_id,
-        position=position,
-        role=_ROLES[role],
-        content=content,
-        parts=None if parts is None else tuple(json.loads(parts)),
-        tool_calls=tuple(json.loads(tool_calls)) if tool_calls else (),
-        tool_call_id=tool_call_id,
-        name=name,
-        tokens=tokens,
-        pinned=bool(pinned),
-        summary_id=summary_id,
-        metadata=json.loads(metadata),
-        created_at=from_micros(created_at),
-    )
+    return field_values(message) | stored

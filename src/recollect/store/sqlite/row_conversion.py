@@ -34,11 +34,11 @@ def micros_or(moment: datetime | None, default: int) -> int:
 
 def filter_values(filters: Filters) -> dict[str, Any]:
     """Return *filters* as query parameters."""
-    return {
-        "statuses": to_json(sorted(filters.statuses)),
-        "types": to_json(sorted(filters.types)),
-        "tags": to_json(sorted(filters.tags)),
-        "any_tags": to_json(sorted(filters.any_tags)),
+    values = {
+        name: to_json(sorted(value)) if isinstance(value, frozenset) else value
+        for name, value in vars(filters).items()
+    }
+    return values | {
         "since": micros_or(filters.since, FOREVER_AGO),
         "until": micros_or(filters.until, FOREVER_AHEAD),
     }
@@ -56,9 +56,8 @@ def parse_redactions(text: str) -> tuple[Redaction, ...]:
 
 def effects_json(effects: ChangeEffects) -> str:
     """Return *effects* as stored: an object with those fields that are set."""
-    return to_json(
-        {name: value for name, value in vars(effects).items() if value != vars(NO_EFFECTS)[name]}
-    )
+    unset = vars(NO_EFFECTS)
+    return to_json({name: value for name, value in vars(effects).items() if value != unset[name]})
 
 
 def parse_effects(text: str) -> ChangeEffects:

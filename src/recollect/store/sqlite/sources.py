@@ -1,181 +1,80 @@
 """Sources (captured raw material) and ingestion events, in SQLite."""
 
-import json
-
-import apsw
-
-from recollect.clock import from_micros, to_micros
-from recollect.domain.capture_event import Event, EventState, Trigger
+from recollect.domain.capture_event import Event, Trigger
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import (
-    Row,
-    fetch_all,
-    parse_redactions,
-    redactions_json,
-    to_json,
-)
+from recollect.store.sqlite.row_conversion import Row
+from recollect.store.sqlite.table import SqliteTable, field_values, row_parser
 
-_SQL = query_loader.load("sources")
+_SOURCE = "id kind content sha256 uri title session redactions metadata captured_at observed_at"
+_EVENT = "id trigger source_id owner state outcome retries error title uri created_at updated_at"
+_EVIDENCE = "id memory_id source_id start end quote voice created_at"
+_source = row_parser(Source, _SOURCE)
+_event_with_owner = row_parser(Event, _EVENT)
+parse_evidence = row_parser(Evidence, _EVIDENCE)
 
 
-class SqliteSourceTable:
+class SqliteSourceTable(SqliteTable):
     """See `recollect.store.protocol.SourceTable`."""
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+    _sql = query_loader.load("sources")
 
     def add(self, source: Source) -> None:
-        values = {
-            "id": source.id,
-            "kind": source.kind.value,
-            "content": source.content,
-            "sha256": source.sha256,
-            "uri": source.uri,
-            "title": source.title,
-            "session": source.session,
-            "redactions": redactions_json(source.redactions),
-            "metadata": to_json(dict(source.metadata)),
-            "captured_at": to_micros(source.captured_at),
-            "observed_at": to_micros(source.observed_at),
-        }
-        self._db.execute(_SQL["add_source"], values)
+        self._run("add_source", **field_values(source))
 
     def get(self, source_id: str) -> Source | None:
-        row = self._db.execute(_SQL["source"], {"id": source_id}).fetchone()
-        return _source(row) if row else None
+        return self._one(_source, "source", id=source_id)
 
     def with_hash(self, sha256: str, kind: SourceKind) -> Source | None:
-        values = {"sha256": sha256, "kind": kind.value}
-        row = self._db.execute(_SQL["source_with_hash"], values).fetchone()
-        return _source(row) if row else None
+        return self._one(_source, "source_with_hash", sha256=sha256, kind=kind)
 
     def of_memory(self, memory_id: str) -> list[Source]:
-        rows = self._db.execute(_SQL["sources_of_memory"], {"memory_id": memory_id})
-        return [_source(row) for row in rows]
+        return self._all(_source, "sources_of_memory", memory_id=memory_id)
 
     def session_of(self, source_id: str) -> str:
-        row = self._db.execute(_SQL["session_of"], {"id": source_id}).fetchone()
+        row = self._run("session_of", id=source_id).fetchone()
         return str(row[0]) if row else source_id
 
     def said_at(self, source_id: str, position: int) -> int | None:
-        values = {"id": source_id, "position": position}
-        row = self._db.execute(_SQL["said_at"], values).fetchone()
+        row = self._run("said_at", id=source_id, position=position).fetchone()
         return None if row is None or row[0] is None else int(row[0])
 
     def kind_of(self, source_id: str) -> SourceKind | None:
-        row = self._db.execute(_SQL["kind_of"], {"id": source_id}).fetchone()
-        return SourceKind(row[0]) if row else None
+        return self._one(lambda row: SourceKind(row[0]), "kind_of", id=source_id)
 
     def with_session_prefix(self, prefix: str) -> list[tuple[str, str]]:
-        return fetch_all(
-            self._db.execute(_SQL["with_session_prefix"], {"from": prefix, "to": f"{prefix}\uffff"})
-        )
+        return self._rows("with_session_prefix", **{"from": prefix, "to": f"{prefix}\uffff"})
 
     def overwrite(self, source_id: str, content: str, sha256: str) -> None:
-        values = {"id": source_id, "content": content, "sha256": sha256}
-        self._db.execute(_SQL["overwrite_source"], values)
+        self._run("overwrite_source", id=source_id, content=content, sha256=sha256)
 
     def delete(self, source_id: str) -> None:
-        self._db.execute(_SQL["delete_source"], {"id": source_id})
+        self._run("delete_source", id=source_id)
 
     def evidence_in(self, source_id: str) -> list[Evidence]:
-        rows = self._db.execute(_SQL["evidence_in_source"], {"source_id": source_id})
-        return [parse_evidence(row) for row in rows]
+        return self._all(parse_evidence, "evidence_in_source", source_id=source_id)
 
     def add_event(self, event: Event) -> None:
-        values = {
-            "id": event.id,
-            "trigger": event.trigger.value,
-            "source_id": event.source_id,
-            "scope": event.owner.scope.value,
-            "owner_id": event.owner.id,
-            "state": event.state.value,
-            "outcome": event.outcome,
-            "retries": event.retries,
-            "error": event.error,
-            "title": event.title,
-            "uri": event.uri,
-            "created_at": to_micros(event.created_at),
-            "updated_at": to_micros(event.updated_at),
-        }
-        self._db.execute(_SQL["add_event"], values)
+        owner = {"scope": event.owner.scope, "owner_id": event.owner.id}
+        self._run("add_event", **field_values(event, without=("owner",)), **owner)
 
     def set_event(self, event: Event) -> None:
-        values = {
-            "id": event.id,
-            "state": event.state.value,
-            "outcome": event.outcome,
-            "retries": event.retries,
-            "error": event.error,
-            "updated_at": to_micros(event.updated_at),
-        }
-        self._db.execute(_SQL["set_event"], values)
+        self._run("set_event", **field_values(event, without=("owner",)))
 
     def event(self, event_id: str) -> Event | None:
-        row = self._db.execute(_SQL["event"], {"id": event_id}).fetchone()
-        return _event(row) if row else None
+        return self._one(_event, "event", id=event_id)
 
     def events_of(self, source_id: str) -> list[Event]:
-        rows = self._db.execute(_SQL["events_of_source"], {"source_id": source_id})
-        return [_event(row) for row in rows]
+        return self._all(_event, "events_of_source", source_id=source_id)
 
     def events(self) -> list[Event]:
-        return [_event(row) for row in self._db.execute(_SQL["events"])]
+        return self._all(_event, "events")
 
     def uris_without_source(self, trigger: Trigger) -> set[str]:
-        rows = self._db.execute(_SQL["uris_without_source"], {"trigger": trigger.value})
-        return {uri for (uri,) in rows}
-
-
-def _source(row: Row) -> Source:
-    source_id, kind, content, sha256, uri, title, session = row[:7]
-    redactions, metadata, captured, observed = row[7:]
-    return Source(
-        id=source_id,
-        kind=SourceKind(kind),
-        content=content,
-        sha256=sha256,
-        uri=uri,
-        title=title,
-        session=session,
-        redactions=parse_redactions(redactions),
-        metadata=json.loads(metadata),
-        captured_at=from_micros(captured),
-        observed_at=from_micros(observed),
-    )
-
-
-def parse_evidence(row: Row) -> Evidence:
-    """Return the evidence of a row."""
-    evidence_id, memory_id, source_id, start, end, quote, voice, created_at = row
-    return Evidence(
-        id=evidence_id,
-        memory_id=memory_id,
-        source_id=source_id,
-        start=start,
-        end=end,
-        quote=quote,
-        voice=voice,
-        created_at=from_micros(created_at),
-    )
+        return set(self._column("uris_without_source", trigger=trigger))
 
 
 def _event(row: Row) -> Event:
-    event_id, trigger, source_id, scope, owner_id, state, outcome, retries, error = row[:9]
-    title, uri, created, updated = row[9:]
-    return Event(
-        id=event_id,
-        trigger=Trigger(trigger),
-        source_id=source_id,
-        owner=Owner(Scope(scope), owner_id),
-        state=EventState(state),
-        outcome=outcome,
-        retries=retries,
-        error=error,
-        title=title,
-        uri=uri,
-        created_at=from_micros(created),
-        updated_at=from_micros(updated),
-    )
+    owner = Owner(Scope(row[3]), row[4])
+    return _event_with_owner((*row[:3], owner, *row[5:]))

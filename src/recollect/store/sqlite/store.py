@@ -18,6 +18,7 @@ import apsw
 from recollect.clock import Clock
 from recollect.domain.maintenance import Imported, VerificationProblem
 from recollect.errors import StoreBusy, StoreClosed
+from recollect.store.protocol import Tables
 from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.agents import SqliteAgentTable
 from recollect.store.sqlite.blocks import SqliteBlockTable
@@ -46,26 +47,12 @@ T = TypeVar("T")
 MAX_IDLE_READERS = 8  # kept open in the pool; further readers are closed after use
 
 
-@dataclass(frozen=True)
-class SqliteTables:
-    """See `recollect.store.protocol.Tables`."""
+@dataclass(frozen=True, kw_only=True)
+class SqliteTables(Tables):
+    """The tables of one connection."""
 
     db: apsw.Connection
-    projects: SqliteProjectTable
-    agents: SqliteAgentTable
-    blocks: SqliteBlockTable
-    conversations: SqliteConversationTable
-    messages: SqliteMessageTable
-    skills: SqliteSkillTable
-    files: SqliteFileTable
-    sources: SqliteSourceTable
-    memories: SqliteMemoryTable
-    jobs: SqliteJobTable
-    links: SqliteLinkTable
-    retrievals: SqliteRetrievalTable
-    idempotency_keys: SqliteIdempotencyKeyTable
     word_index: SqliteWordIndex
-    embeddings: SqliteEmbeddingIndex
 
 
 class SqliteStore:
@@ -164,9 +151,7 @@ class SqliteStore:
             yield from export_import.export_rows(tables.db)
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
-        return self.write(
-            lambda tables: export_import.import_rows(tables.db, tables.word_index, rows)
-        )
+        return self.write(lambda t: export_import.import_rows(t.db, t.word_index, rows))
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
         with self.read() as tables:
@@ -183,10 +168,9 @@ class SqliteStore:
             idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
             tables.db.close()  # an idle reader may still pin an old snapshot
-        busy = self._writer.run_exclusive(
-            lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        )
-        return busy[0][0] == 0
+        checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+        rows = self._writer.run_exclusive(lambda db: db.execute(checkpoint).fetchall())
+        return rows[0][0] == 0
 
     def snapshot(self, reason: str) -> Path:
         self._check_usable()
@@ -212,6 +196,7 @@ class SqliteStore:
 
     def _open_tables(self, db: apsw.Connection) -> SqliteTables:
         word_index = SqliteWordIndex(db)
+        items = IndexedItemReader(db, word_index)
         return SqliteTables(
             db=db,
             projects=SqliteProjectTable(db),
@@ -228,9 +213,7 @@ class SqliteStore:
             retrievals=SqliteRetrievalTable(db),
             idempotency_keys=SqliteIdempotencyKeyTable(db),
             word_index=word_index,
-            embeddings=SqliteEmbeddingIndex(
-                db, IndexedItemReader(db, word_index), self._code_indexes
-            ),
+            embeddings=SqliteEmbeddingIndex(db, items, self._code_indexes),
         )
 
     def _open_log_tables(self) -> SqliteTables:

@@ -73,13 +73,11 @@ def take_from(parts: Sequence[EmbeddingRows], positions: NDArray[np.int64]) -> E
     starts = [0, *np.cumsum([len(part.item_ids) for part in parts]).tolist()]
     order = np.argsort(positions, kind="stable")
     cuts = np.searchsorted(positions[order], starts).tolist()
-    copies = concatenate(
-        [
-            part.take(positions[order[first:last]] - start)
-            for part, start, first, last in zip(parts, starts, cuts, cuts[1:], strict=False)
-        ]
-    )
-    return copies.take(np.argsort(order, kind="stable"))
+    copies = [
+        part.take(positions[order[first:last]] - start)
+        for part, start, first, last in zip(parts, starts, cuts, cuts[1:], strict=False)
+    ]
+    return concatenate(copies).take(np.argsort(order, kind="stable"))
 
 
 def to_float32(halves: NDArray[np.float16]) -> NDArray[np.float32]:
@@ -117,9 +115,8 @@ class VectorCache:
 
     def free_bytes(self) -> int:
         """Return how many bytes a partition that is queried now may take."""
-        return self._budget_bytes - sum(
-            rows.nbytes for id_, rows in self._rows.items() if not self._is_idle(id_)
-        )
+        in_use = (rows.nbytes for id_, rows in self._rows.items() if not self._is_idle(id_))
+        return self._budget_bytes - sum(in_use)
 
     def put(self, partition_id: int, rows: EmbeddingRows) -> None:
         """Cache the rows of a partition if there is room; evict idle partitions if needed."""

@@ -45,6 +45,7 @@ POSTINGS_BUDGET = 20_000
 FEW_PARTITIONS = 8
 
 _SQL = query_loader.load("word_index")
+_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
 _SCOPES = {scope.value: scope for scope in Scope}  # looked up: cheaper than calling the enum
 
 
@@ -81,10 +82,8 @@ class SqliteWordIndex:
         """Return the words of *text* as they are indexed."""
         user_text, assistant_text = split_sides(text)
         by_assistant = self.terms(assistant_text) if assistant_text else []
-        return WordCounts(
-            Counter(self.terms(user_text)),
-            Counter(ASSISTANT_PREFIX + term for term in by_assistant),
-        )
+        prefixed = Counter(ASSISTANT_PREFIX + term for term in by_assistant)
+        return WordCounts(Counter(self.terms(user_text)), prefixed)
 
     def _add_postings(self, partition_id: int, item_id: int, words: "WordCounts") -> None:
         grown = {"partition_id": partition_id, "words": words.length}
@@ -108,8 +107,7 @@ class SqliteWordIndex:
         removed = self._db.changes()
         self._db.execute(_SQL["drop_unused_terms"], values)
         self._db.execute(_SQL["remove_item"], values)
-        shrunk = {"partition_id": partition_id, "words": length}
-        self._db.execute(_SQL["shrink_partition"], shrunk)
+        self._db.execute(_SQL["shrink_partition"], {"partition_id": partition_id, "words": length})
         return removed
 
     def drop_partition(self, kind: ItemKind, owner: Owner) -> int:
@@ -183,9 +181,8 @@ class SqliteWordIndex:
             idf = log(1 + (total - items + 0.5) / (items + 0.5))
             words.append(_QueryWord(text, idf, items, mean, tuple(ids[term])))
             if ids[prefixed]:
-                weight = ASSISTANT_WEIGHT * idf
-                term_ids = tuple(ids[prefixed])
-                words.append(_QueryWord(text, weight, counts[prefixed], mean, term_ids))
+                weight, items = ASSISTANT_WEIGHT * idf, counts[prefixed]
+                words.append(_QueryWord(text, weight, items, mean, tuple(ids[prefixed])))
         # The rarest first; words that occur nowhere have the most weight and cost nothing.
         return sorted(words, key=lambda word: (word.item_count, word.text))[:MAX_QUERY_WORDS]
 
@@ -198,9 +195,7 @@ class SqliteWordIndex:
             return fetch_all(self._db.execute(_SQL["find_terms"], values))
         visible = set(ids)
         rows = self._db.execute(_SQL["find_terms_anywhere"], {"words": to_json(terms)})
-        return [
-            (term, id_, items) for term, id_, items, partition_id in rows if partition_id in visible
-        ]
+        return [(term, id_, count) for term, id_, count, part_id in rows if part_id in visible]
 
     def _partition_id(self, kind: ItemKind, owner: Owner) -> int:
         values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
@@ -211,7 +206,7 @@ class SqliteWordIndex:
         """Return, for each stem, how the query first spells it."""
         utf8 = searchable_text(query).encode()
         tokens: Any = self._tokenizer(
-            utf8, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=True, include_colocated=False
+            utf8, _DOCUMENT, None, include_offsets=True, include_colocated=False
         )
         spellings: dict[str, str] = {}
         for start, end, stem in tokens:
@@ -220,11 +215,7 @@ class SqliteWordIndex:
 
     def _tokens(self, text: str) -> list[str]:
         return self._tokenizer(  # type: ignore[return-value]  # a flat list, without offsets
-            text.encode(),
-            apsw.FTS5_TOKENIZE_DOCUMENT,
-            None,
-            include_offsets=False,
-            include_colocated=False,
+            text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False
         )
 
 
