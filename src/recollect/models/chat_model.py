@@ -26,11 +26,9 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """The kind of server and the model, such as "openai:gpt-x"."""
-        ...
 
     def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
         """Return the model's answer, of at most about *max_tokens* tokens."""
-        ...
 
 
 def make_completion(

@@ -79,10 +79,8 @@ def _text(content: Any, stop_reason: Any) -> str:
     if text.strip():
         return text
     if stop_reason in ("length", "max_tokens"):
-        raise CallFailed(
-            "answered without text: it used all its tokens before writing any",
-            next_step="use a model that reasons less",
-        )
+        problem = "answered without text: it used all its tokens before writing any"
+        raise CallFailed(problem, next_step="use a model that reasons less")
     raise CallFailed("answered without text", next_step=TRY_AGAIN)
 
 

@@ -21,6 +21,7 @@ from recollect.models.http_post import (
     CallFailed,
     Deadline,
     HttpResponse,
+    default_next_step,
     post,
     read_json,
     safe_excerpt,
@@ -87,13 +88,8 @@ class HttpChatModel:
             parsed = self._parse(response)
         except CallFailed as error:
             raise self._unavailable(str(error), error.next_step) from error
-        return make_completion(
-            parsed.text,
-            system=system,
-            prompt=prompt,
-            input_tokens=parsed.input_tokens,
-            output_tokens=parsed.output_tokens,
-        )
+        counts = {"input_tokens": parsed.input_tokens, "output_tokens": parsed.output_tokens}
+        return make_completion(parsed.text, system=system, prompt=prompt, **counts)
 
     def _send(self, body: dict[str, Any], deadline: Deadline) -> HttpResponse:
         rejected = self._rejected
@@ -111,17 +107,14 @@ class HttpChatModel:
         """Return the optional parameters that the server rejected."""
         if response.status != 400:
             return frozenset()
-        optional = (
-            ("temperature",) if self._dialect == "anthropic" else ("temperature", "max_tokens")
-        )
+        optional = ["temperature", *(["max_tokens"] if self._dialect == "openai" else [])]
         return frozenset(name for name in optional if re.search(rf"\b{name}\b", response.text))
 
     def _post(self, body: Mapping[str, Any], deadline: Deadline) -> HttpResponse:
         path = _PATHS[self._kind]
         url = self._url.removesuffix("/v1") if path.startswith("/v1/") else self._url
-        return post(
-            url + path, body, headers=self._headers(), deadline=deadline, max_bytes=MAX_BYTES
-        )
+        headers = self._headers()
+        return post(url + path, body, headers=headers, deadline=deadline, max_bytes=MAX_BYTES)
 
     def _headers(self) -> dict[str, str]:
         if self._dialect == "anthropic":
@@ -139,8 +132,7 @@ class HttpChatModel:
         return {**body, "messages": [{"role": "system", "content": system}, *messages]}
 
     def _parse(self, response: HttpResponse) -> ParsedCompletion:
-        streamed = "text/event-stream" in response.headers.get("content-type", "").lower()
-        if streamed:
+        if "text/event-stream" in response.headers.get("content-type", "").lower():
             return parse_completion(self._dialect, join_stream(self._dialect, response.body))
         return parse_completion(self._dialect, read_json(response.body, finite=True))
 
@@ -152,14 +144,9 @@ class HttpChatModel:
     def _unavailable(
         self, problem: str, next_step: str = "", wait_s: float | None = None
     ) -> ModelUnavailable:
-        default_step = (
-            f"is Ollama running, and was `ollama pull {self._model}` done?"
-            if self._kind == "ollama"
-            else "check the address, the key and the model's name"
-        )
         url, excerpt = url_without_credentials(self._url), safe_excerpt(problem, key=self._key)
-        message = f"the chat model at {url} {excerpt}; {next_step or default_step}"
-        return ModelUnavailable(message, retry_after_s=wait_s)
+        step = next_step or default_next_step(self._kind, self._model)
+        return ModelUnavailable(f"the chat model at {url} {excerpt}; {step}", retry_after_s=wait_s)
 
 
 def retry_after_s(response: HttpResponse, *, now: datetime) -> float | None:
@@ -182,6 +169,6 @@ def _seconds_until(date: str, now: datetime) -> float:
 def _without(body: dict[str, Any], rejected: frozenset[str]) -> dict[str, Any]:
     """Return *body* without the rejected parameters; `max_tokens` has a newer name."""
     rest = {name: value for name, value in body.items() if name not in rejected}
-    return (
-        {**rest, "max_completion_tokens": body["max_tokens"]} if "max_tokens" in rejected else rest
-    )
+    if "max_tokens" in rejected:
+        rest["max_completion_tokens"] = body["max_tokens"]
+    return rest

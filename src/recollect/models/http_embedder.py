@@ -16,6 +16,7 @@ from recollect.models.embedder import Vectors, unit
 from recollect.models.http_post import (
     CallFailed,
     Deadline,
+    default_next_step,
     post,
     read_json,
     safe_excerpt,
@@ -71,20 +72,17 @@ class HttpEmbedder:
             with np.errstate(over="ignore"):
                 vectors = np.asarray(rows, dtype=np.float32)
         except (ValueError, TypeError, OverflowError) as error:
-            raise self._unavailable(
-                f"answered with something that is not a vector: {error}"
-            ) from error
+            problem = f"answered with something that is not a vector: {error}"
+            raise self._unavailable(problem) from error
         if len(rows) != len(texts):
             raise self._unavailable(f"answered {len(rows)} vectors for {len(texts)} texts")
         if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
-            raise self._unavailable(
-                "answered with something that is not a vector of finite numbers"
-            )
-        if self._dimension and vectors.shape[1] != self._dimension:
-            raise self._unavailable(
-                f"changed its dimension from {self._dimension} to {vectors.shape[1]}"
-            )
-        self._dimension = vectors.shape[1]
+            problem = "answered with something that is not a vector of finite numbers"
+            raise self._unavailable(problem)
+        dimension = vectors.shape[1]
+        if self._dimension and dimension != self._dimension:
+            raise self._unavailable(f"changed its dimension from {self._dimension} to {dimension}")
+        self._dimension = dimension
         return unit(vectors)
 
     def _request_vectors(self, texts: list[str], timeout_s: float) -> list[Any]:
@@ -120,11 +118,6 @@ class HttpEmbedder:
         raise self._unavailable(f"answered {response.status}: {excerpt}")
 
     def _unavailable(self, what: str) -> EmbedderUnavailable:
-        hint = (
-            f"is Ollama running, and was `ollama pull {self._model}` done?"
-            if self._kind == "ollama"
-            else "check the address, the key and the model's name"
-        )
-        return EmbedderUnavailable(
-            f"the embedder at {url_without_credentials(self._url)} {what}; {hint}"
-        )
+        step = default_next_step(self._kind, self._model)
+        url = url_without_credentials(self._url)
+        return EmbedderUnavailable(f"the embedder at {url} {what}; {step}")

@@ -151,6 +151,13 @@ def validate_key(key: str) -> None:
         raise CallFailed("cannot be called: the key contains invalid characters")
 
 
+def default_next_step(server: str, model: str) -> str:
+    """Return what to check if *model* on a kind of server failed for an unknown reason."""
+    if server == "ollama":
+        return f"is Ollama running, and was `ollama pull {model}` done?"
+    return "check the address, the key and the model's name"
+
+
 def url_without_credentials(url: str) -> str:
     """Return *url* without its user and password."""
     return _USER.sub(r"\1", url)
@@ -159,9 +166,8 @@ def url_without_credentials(url: str) -> str:
 def safe_excerpt(text: str, *, key: str) -> str:
     """Return the beginning of *text*: printable, on one line, without *key*."""
     hidden = text.replace(key, "[key]") if key else text
-    printable = "".join(
-        char if char.isprintable() else " " for char in hidden[: 4 * MAX_SHOWN_CHARS]
-    )
+    start = hidden[: 4 * MAX_SHOWN_CHARS]
+    printable = "".join(char if char.isprintable() else " " for char in start)
     return " ".join(printable.split())[:MAX_SHOWN_CHARS]
 
 

@@ -77,9 +77,8 @@ class LocalEmbedder:
             ids[row, : len(token_ids)] = token_ids
             mask[row, : len(token_ids)] = 1
         arrays = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        states: Vectors = session.run(
-            None, {name: value for name, value in arrays.items() if name in inputs}
-        )[0]
+        used = {name: value for name, value in arrays.items() if name in inputs}
+        states: Vectors = session.run(None, used)[0]
         if states.ndim == 2:
             return states  # the model pools by itself
         if self._manifest.pooling == "cls":
@@ -154,9 +153,8 @@ def _create_session(path: Path) -> Any:
         errors.NotImplemented,
         errors.RuntimeException,
     ) as error:
-        raise EmbedderUnavailable(
-            f"the embedding model {path} cannot be loaded: {error}"
-        ) from error
+        message = f"the embedding model {path} cannot be loaded: {error}"
+        raise EmbedderUnavailable(message) from error
 
 
 def _release_memory() -> None:

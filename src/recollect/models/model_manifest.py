@@ -46,13 +46,8 @@ class Manifest:
     @property
     def identity(self) -> str:
         """One name for everything that makes vectors comparable."""
-        shape = [
-            self.pooling,
-            self.query_prefix,
-            self.document_prefix,
-            self.max_tokens,
-            self.sha256,
-        ]
+        prefixes = (self.query_prefix, self.document_prefix)
+        shape = [self.pooling, *prefixes, self.max_tokens, self.sha256]
         digest = hashlib.sha256(json.dumps(shape).encode()).hexdigest()[:8]
         return f"{self.name}/{self.dimension}/{digest}"
 
@@ -103,10 +98,9 @@ def _validate_manifest(values: Any, folder: Path, path: Path) -> Manifest:
         raise InvalidInput(f"{path} is incomplete: {error}") from error
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
-    files = {
-        name: str((folder / getattr(manifest, name)).resolve()) for name in ("model", "tokenizer")
-    }
-    for name, file in files.items():
-        if not Path(file).is_file():
+    for name in ("model", "tokenizer"):
+        file = (folder / getattr(manifest, name)).resolve()
+        if not file.is_file():
             raise InvalidInput(f"{path} names a {name} that does not exist: {file}")
-    return Manifest(**{**values, **files})
+        values[name] = str(file)
+    return Manifest(**values)

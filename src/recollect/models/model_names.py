@@ -44,9 +44,8 @@ def manifest_by_name(settings: Settings, name: str) -> Manifest:
 
 def manifest_by_identity(settings: Settings, identity: str) -> Manifest | None:
     """Return the manifest of the model with that identity, or None if it is not here."""
-    return next(
-        (manifest for manifest in _manifests(settings) if manifest.identity == identity), None
-    )
+    manifests = _manifests(settings)
+    return next((manifest for manifest in manifests if manifest.identity == identity), None)
 
 
 def missing_model_error(identity: str) -> EmbedderUnavailable:

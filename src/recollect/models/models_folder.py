@@ -29,9 +29,8 @@ _STALE_S = 24 * 3600.0  # staging folders of a killed `add` are removed after a 
 def list_models(models_folder: Path) -> list[str]:
     """Return the names of the models in *models_folder*, sorted."""
     try:
-        names = [
-            path.name for path in models_folder.iterdir() if (path / "manifest.json").is_file()
-        ]
+        folders = models_folder.iterdir()
+        names = [path.name for path in folders if (path / "manifest.json").is_file()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(name for name in names if _NAME.fullmatch(name))
@@ -54,7 +53,7 @@ def add_model(
     if target.exists() and not replace:
         raise _name_taken_error(chosen)
     with _translate_errors(target), _staging_folder(models_folder) as staging:
-        shutil.copytree(folder, staging, ignore=_hidden_names, dirs_exist_ok=True)
+        shutil.copytree(folder, staging, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
         _record_hash(staging)
         _test_embedding(staging)
         _move_into_place(staging, target, chosen, replace=replace)
@@ -69,9 +68,8 @@ def remove_model(models_folder: Path, name: str) -> None:
         with _staging_folder(models_folder) as staging:
             (models_folder / name).rename(staging / name)
     except OSError as error:
-        raise InvalidInput(
-            f"the model {name!r} cannot be removed from {models_folder}: {error}"
-        ) from error
+        message = f"the model {name!r} cannot be removed from {models_folder}: {error}"
+        raise InvalidInput(message) from error
 
 
 def _require_model(models_folder: Path, name: str) -> None:
@@ -113,10 +111,6 @@ def _reject_files_outside(folder: Path, manifest: Manifest) -> None:
                 f"the {file} of {folder} is outside of the folder ({getattr(manifest, file)}); "
                 "move it into the folder and use a relative path in manifest.json"
             )
-
-
-def _hidden_names(_: str, names: list[str]) -> list[str]:
-    return [name for name in names if name.startswith(".")]
 
 
 def _record_hash(folder: Path) -> None:

@@ -16,9 +16,15 @@ Agent and session memories are never returned to another owner.
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import ResolvedQuery
 from recollect.domain.scope import ItemKind, Scope
-from recollect.retrieval.search_candidates import Candidate, QueryVector, coverage, vector_matches_of
+from recollect.retrieval.rank import MemoryCandidate
+from recollect.retrieval.search_candidates import (
+    Candidate,
+    QueryVector,
+    coverage,
+    vector_matches_of,
+)
 from recollect.store.protocol import Tables
-from recollect.store.values import CandidateRow, Partition
+from recollect.store.values import Partition
 
 CROSS_PROJECT_SCOPES = frozenset({Scope.PROJECT, Scope.REPO})
 CROSS_PROJECT_TYPES = frozenset({MemoryType.DECISION, MemoryType.ARTIFACT})
@@ -39,7 +45,7 @@ def linked_items(tables: Tables, query: ResolvedQuery) -> frozenset[int]:
 
 def linked_candidates(
     tables: Tables, query: ResolvedQuery, partitions: list[Partition], vector: QueryVector | None
-) -> list[Candidate[CandidateRow]]:
+) -> list[MemoryCandidate]:
     """Return linked memories of other projects, each with its match in both indexes."""
     item_ids = linked_items(tables, query)
     if not item_ids:
@@ -50,10 +56,8 @@ def linked_candidates(
     for row in tables.memories.candidate_rows(sorted(item_ids), query.filters):
         if row.owner in visible or row.owner.scope not in query.scopes:
             continue
-        other_partitions = tables.word_index.partitions(ItemKind.MEMORY, [row.owner])
-        result = tables.word_index.match_item(
-            query.text, [*partitions, *other_partitions], row.item_id
-        )
+        searched = partitions + tables.word_index.partitions(ItemKind.MEMORY, [row.owner])
+        result = tables.word_index.match_item(query.text, searched, row.item_id)
         match = result.matches[0] if result.matches else None
         share = coverage(match, result.query_weight)
         candidates.append(Candidate(row, match, vector_matches.get(row.item_id), share, "linked"))
@@ -62,7 +66,7 @@ def linked_candidates(
 
 def relevant_candidates(
     tables: Tables, query: ResolvedQuery, vector: QueryVector | None
-) -> list[Candidate[CandidateRow]]:
+) -> list[MemoryCandidate]:
     """Return memories of other projects that clearly answer the query."""
     if not query.cross_project or query.viewer.project_id is None or query.owners is None:
         return []
@@ -75,9 +79,8 @@ def relevant_candidates(
     ]
     if not partitions:
         return []
-    result = tables.word_index.match(
-        query.text, partitions, limit=MAX_MATCHES, budget=POSTINGS_BUDGET
-    )
+    index = tables.word_index
+    result = index.match(query.text, partitions, limit=MAX_MATCHES, budget=POSTINGS_BUDGET)
     shares = {match.item_id: coverage(match, result.query_weight) for match in result.matches}
     strong = {
         match.item_id: match
@@ -87,15 +90,14 @@ def relevant_candidates(
     if not strong:
         return []
     vectors = vector_matches_of(tables, vector, strong)
-    candidates = (
-        Candidate(
-            row, strong[row.item_id], vectors.get(row.item_id), shares[row.item_id], "relevant"
-        )
-        for row in tables.memories.candidate_rows(strong, query.filters)
-        if row.type in CROSS_PROJECT_TYPES
-    )
-    return [candidate for candidate in candidates if _is_similar_enough(candidate)]
+    candidates = []
+    for row in tables.memories.candidate_rows(strong, query.filters):
+        id_ = row.item_id
+        candidate = Candidate(row, strong[id_], vectors.get(id_), shares[id_], "relevant")
+        if row.type in CROSS_PROJECT_TYPES and _is_similar_enough(candidate):
+            candidates.append(candidate)
+    return candidates
 
 
-def _is_similar_enough(candidate: Candidate[CandidateRow]) -> bool:
+def _is_similar_enough(candidate: MemoryCandidate) -> bool:
     return candidate.vector_match is None or candidate.vector_match.similarity >= MIN_SIMILARITY

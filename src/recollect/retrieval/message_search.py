@@ -18,9 +18,9 @@ from recollect.domain.conversation import (
     Role,
 )
 from recollect.domain.scope import ItemKind, Owner
-from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
-from recollect.retrieval.score_fusion import Relevance, fuse_scores
 from recollect.retrieval.relevance_threshold import Threshold
+from recollect.retrieval.score_fusion import Relevance, fuse_scores
+from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.retrieval.time_query import TimeRange, sample_evenly
 from recollect.store.protocol import Tables
 from recollect.text.speaker_intent import intended_speaker
@@ -28,6 +28,8 @@ from recollect.text.speaker_intent import intended_speaker
 RRF_K = 60
 SPEAKER_BONUS = 0.12  # for messages of the speaker the query asks about
 RESTRICT_BELOW = 5_000  # if a filter leaves fewer messages, only those are searched
+
+MessageCandidate = Candidate[MessageCandidateRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +137,7 @@ def _rank_messages(
     ]
 
 
-def _sort_key(ranked: tuple[Candidate[MessageCandidateRow], Relevance]) -> tuple[float, float, int]:
+def _sort_key(ranked: tuple[MessageCandidate, Relevance]) -> tuple[float, float, int]:
     candidate, relevance = ranked
     row = candidate.item
     return (-round(relevance.fused, 6), -row.created_at.timestamp(), -row.item_id)
@@ -149,17 +151,16 @@ class _IndexRanks:
     vectors: dict[int, int]
 
     @classmethod
-    def from_candidates(cls, candidates: Sequence[Candidate[MessageCandidateRow]]) -> "_IndexRanks":
+    def from_candidates(cls, candidates: Sequence[MessageCandidate]) -> "_IndexRanks":
         newest_first = sorted(candidates, key=_recency_key, reverse=True)
         by_words = [(-c.word_match.score, c.item.item_id) for c in newest_first if c.word_match]
-        by_vectors = [
-            (-c.vector_match.similarity, c.item.item_id) for c in newest_first if c.vector_match
-        ]
+        compared = ((c.vector_match, c.item.item_id) for c in newest_first)
+        by_vectors = [(-match.similarity, item_id) for match, item_id in compared if match]
         return cls(_ranks(by_words), _ranks(by_vectors))
 
     def parts(
         self,
-        candidate: Candidate[MessageCandidateRow],
+        candidate: MessageCandidate,
         relevance: Relevance,
         mode: str,
         in_time: bool,
@@ -185,11 +186,11 @@ def _ranks(scores: list[tuple[float, int]]) -> dict[int, int]:
     return {item_id: rank for rank, (_, item_id) in enumerate(ordered, start=1)}
 
 
-def _recency_key(candidate: Candidate[MessageCandidateRow]) -> tuple[float, int]:
+def _recency_key(candidate: MessageCandidate) -> tuple[float, int]:
     return (candidate.item.created_at.timestamp(), candidate.item.item_id)
 
 
-def _explain(candidate: Candidate[MessageCandidateRow], message: Message, in_time: bool) -> str:
+def _explain(candidate: MessageCandidate, message: Message, in_time: bool) -> str:
     reasons = []
     if candidate.word_match is not None:
         words = ", ".join(f"“{word}”" for word in candidate.word_match.words[:6])

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from itertools import combinations
 
-from recollect.retrieval.search_candidates import QueryVector
 from recollect.retrieval.rank import RankedMemory
+from recollect.retrieval.search_candidates import QueryVector
 from recollect.store.protocol import Tables
 from recollect.text.statement_similarity import are_competing, statement_similarity
 

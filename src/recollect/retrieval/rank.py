@@ -12,19 +12,21 @@ from datetime import datetime
 from recollect.domain.memory import HALF_LIFE
 from recollect.domain.retrieval import Parts
 from recollect.domain.scope import Scope
-from recollect.retrieval.search_candidates import Candidate
 from recollect.retrieval.score_fusion import Relevance
+from recollect.retrieval.search_candidates import Candidate
 from recollect.store.values import CandidateRow
 
 TIEBREAK_WEIGHT = 0.02  # of scope, of recency and of confidence, each
 OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
+
+MemoryCandidate = Candidate[CandidateRow]
 
 
 @dataclass(frozen=True)
 class RankedMemory:
     """A candidate with its score and the parts of the score."""
 
-    candidate: Candidate[CandidateRow]
+    candidate: MemoryCandidate
     score: float
     relevance: Relevance
     recency: float
@@ -44,11 +46,11 @@ class RankedMemory:
 
 
 def rank(
-    candidates: Sequence[Candidate[CandidateRow]],
+    candidates: Sequence[MemoryCandidate],
     relevances: Sequence[Relevance],
     asked_at: datetime,
     *,
-    admits: Callable[[Candidate[CandidateRow]], bool],
+    admits: Callable[[MemoryCandidate], bool],
 ) -> list[RankedMemory]:
     """Return the *candidates* that *admits* accepts, best first, always in the same order."""
     ranked = [
@@ -59,9 +61,7 @@ def rank(
     return sorted(ranked, key=_sort_key)
 
 
-def _score(
-    candidate: Candidate[CandidateRow], relevance: Relevance, asked_at: datetime
-) -> RankedMemory:
+def _score(candidate: MemoryCandidate, relevance: Relevance, asked_at: datetime) -> RankedMemory:
     row = candidate.item
     age_s = max((asked_at - row.observed_at).total_seconds(), 0.0)
     recency = 0.5 ** (age_s / HALF_LIFE[row.type].total_seconds())
@@ -70,11 +70,11 @@ def _score(
     return RankedMemory(candidate, _round(score), relevance, recency)
 
 
-def _project_factor(candidate: Candidate[CandidateRow]) -> float:
+def _project_factor(candidate: MemoryCandidate) -> float:
     return 1.0 if candidate.reached == "visible" else OTHER_PROJECT_FACTOR
 
 
-def _scope_score(candidate: Candidate[CandidateRow]) -> float:
+def _scope_score(candidate: MemoryCandidate) -> float:
     if candidate.reached != "visible":
         return 0.0
     return 0.5 if candidate.item.owner.scope is Scope.GLOBAL else 1.0

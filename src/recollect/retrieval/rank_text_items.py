@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from recollect.retrieval.search_candidates import Admit, Candidate, QueryVector, S, find_candidates
-from recollect.retrieval.score_fusion import fuse_scores
 from recollect.retrieval.relevance_threshold import Threshold
+from recollect.retrieval.score_fusion import fuse_scores
+from recollect.retrieval.search_candidates import Admit, Candidate, QueryVector, S, find_candidates
 from recollect.store.protocol import Tables
 from recollect.store.values import Partition
 

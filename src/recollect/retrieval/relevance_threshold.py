@@ -77,9 +77,7 @@ class Threshold:
         """Return the candidate with the highest score, of those that do not pass."""
         if not candidates:
             return None
-        best = max(
-            candidates, key=lambda candidate: (self.score(candidate), candidate.item.item_id)
-        )
+        best = max(candidates, key=lambda c: (self.score(c), c.item.item_id))
         return ClosestMatch(best.item.id, round(self.score(best), 6), self.minimum, self.reason)
 
     @property

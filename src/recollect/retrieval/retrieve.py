@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 from recollect.domain.retrieval import Hit, ResolvedQuery
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.retrieval.cross_project import linked_candidates, relevant_candidates
 from recollect.retrieval.explain import explain
 from recollect.retrieval.prefer_newer import prefer_newer
-from recollect.retrieval.rank import RankedMemory, rank
-from recollect.retrieval.score_fusion import fuse_scores
+from recollect.retrieval.rank import MemoryCandidate, RankedMemory, rank
 from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
+from recollect.retrieval.score_fusion import fuse_scores
+from recollect.retrieval.search_candidates import QueryVector, find_candidates
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
-from recollect.store.values import CandidateRow, Partition
+from recollect.store.values import Partition
 from recollect.text.speaker_intent import intended_speaker
 
 MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in passing
@@ -111,10 +111,8 @@ def rank_candidates(
     candidates = pool.candidates
     if query.owners is not None:
         item_ids = {candidate.item.item_id for candidate in candidates}
-        for candidate in (
-            *linked_candidates(tables, query, partitions, vector),
-            *relevant_candidates(tables, query, vector),
-        ):
+        others = linked_candidates(tables, query, partitions, vector)
+        for candidate in others + relevant_candidates(tables, query, vector):
             if candidate.item.item_id not in item_ids:
                 item_ids.add(candidate.item.item_id)
                 candidates.append(candidate)
@@ -122,7 +120,7 @@ def rank_candidates(
     relevances = fuse_scores(candidates, pool.similarity_stats)
     threshold = Threshold.for_candidates(pool, query.text, has_documents=True)
 
-    def admits(candidate: Candidate[CandidateRow]) -> bool:
+    def admits(candidate: MemoryCandidate) -> bool:
         return threshold.admits(candidate) or time_ranking.admits(candidate)
 
     memories = rank(candidates, relevances, query.asked_at, admits=admits)

@@ -29,7 +29,6 @@ class HasItemId(Protocol):
     @property
     def item_id(self) -> int:
         """The integer id by which the indexes know it."""
-        ...
 
 
 S = TypeVar("S", bound=HasItemId)
@@ -196,8 +195,7 @@ def _search_vectors(
     total = sum(part.item_count for part in partitions) if among is None else len(among)
 
     def search(limit: int) -> Mapping[int, VectorMatch]:
-        return tables.embeddings.nearest(
-            vector.model_id, vector.values, partitions, limit=limit, among=among
-        )
+        model_id, values = vector.model_id, vector.values
+        return tables.embeddings.nearest(model_id, values, partitions, limit=limit, among=among)
 
     return fetcher.fetch(search, lambda: total)

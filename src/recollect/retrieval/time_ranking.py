@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.retrieval import Filters, ResolvedQuery
-from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
-from recollect.retrieval.rank import RankedMemory
+from recollect.retrieval.rank import MemoryCandidate, RankedMemory
 from recollect.retrieval.score_fusion import Relevance
+from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.retrieval.time_query import (
     SessionSpan,
     TimeQuery,
@@ -42,8 +42,8 @@ class TimeRanking:
     time_range: TimeRange | None
 
     def extra_candidates(
-        self, vector: QueryVector | None, candidates: Sequence[Candidate[CandidateRow]]
-    ) -> list[Candidate[CandidateRow]]:
+        self, vector: QueryVector | None, candidates: Sequence[MemoryCandidate]
+    ) -> list[MemoryCandidate]:
         """Return candidates of that time beyond the *known* ones, however weak they are."""
         if self.time_query is None or self.time_range is None or not self.time_query.topic:
             return []
@@ -61,7 +61,7 @@ class TimeRanking:
         known_ids = {candidate.item.item_id for candidate in candidates}
         return [new for new in pool.candidates if new.item.item_id not in known_ids]
 
-    def admits(self, candidate: Candidate[CandidateRow]) -> bool:
+    def admits(self, candidate: MemoryCandidate) -> bool:
         """Return whether *candidate* is of that time and shares a word: that is enough."""
         if self.time_range is None or candidate.word_match is None:
             return False
@@ -104,7 +104,7 @@ class TimeRanking:
         new = rows.keys() - ranked_ids
         first += [_unscored_memory(rows[item_id]) for item_id in sample if item_id in new]
         ranked_ids |= rows.keys()
-        return first + [memory for memory in ranked if memory.candidate.item.item_id not in ranked_ids]
+        return first + [m for m in ranked if m.candidate.item.item_id not in ranked_ids]
 
     def _neighbour_range(self, ranked: list[RankedMemory], step: int) -> TimeRange | None:
         if not ranked:

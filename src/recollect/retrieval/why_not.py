@@ -9,16 +9,10 @@ from collections.abc import Callable
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import ResolvedQuery, WhyNot
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.search_candidates import QueryVector, coverage, vector_matches_of
-from recollect.retrieval.cross_project import (
-    CROSS_PROJECT_SCOPES,
-    CROSS_PROJECT_TYPES,
-    MIN_COVERAGE,
-    MIN_WORDS,
-    linked_items,
-)
-from recollect.retrieval.retrieve import rank_candidates
+from recollect.retrieval import cross_project
 from recollect.retrieval.relevance_threshold import Threshold
+from recollect.retrieval.retrieve import rank_candidates
+from recollect.retrieval.search_candidates import QueryVector, coverage, vector_matches_of
 from recollect.store.protocol import Tables
 
 SHOWN_CHARS = 80  # of the closest match
@@ -33,7 +27,7 @@ def why_not(
     def verdict(rule: str, text: str, **detail: object) -> WhyNot:
         return WhyNot(memory_id=memory.id, query=query.text, rule=rule, text=text, detail=detail)
 
-    excluded = _excluded_by_filter(memory, query)
+    excluded = query.filters.violation(memory)
     if excluded is not None:
         return verdict(*excluded)
     ranked = rank_candidates(tables, query, vector)
@@ -55,49 +49,26 @@ def why_not(
     return _explain_low_relevance(tables, query, vector, memory, ranked.threshold, verdict)
 
 
-def _excluded_by_filter(memory: Memory, query: ResolvedQuery) -> tuple[str, str] | None:
-    filters = query.filters
-    if memory.status not in filters.statuses:
-        statuses = ", ".join(sorted(filters.statuses))
-        return "status", f"Its status is {memory.status}; this search returns only {statuses}."
-    if memory.type not in filters.types:
-        types = ", ".join(sorted(filters.types))
-        return "type", f"Its type is {memory.type}; this search returns only {types}."
-    missing = filters.tags - set(memory.tags)
-    if missing:
-        return "tags", f"It lacks the tag {', '.join(sorted(missing))}."
-    if filters.any_tags and not filters.any_tags & set(memory.tags):
-        return "tags", f"It has none of the tags {', '.join(sorted(filters.any_tags))}."
-    observed = f"It was observed on {memory.observed_at:%Y-%m-%d}"
-    if filters.since is not None and memory.observed_at < filters.since:
-        return "time", f"{observed}, before the requested time range."
-    if filters.until is not None and memory.observed_at > filters.until:
-        return "time", f"{observed}, after the requested time range."
-    return None
-
-
 def _excluded_by_scope(
     tables: Tables, query: ResolvedQuery, memory: Memory
 ) -> tuple[str, str] | None:
     if memory.scope in query.scopes and (query.owners is None or memory.owner in query.owners):
         return None
     item_id = tables.memories.item_id_of(memory.id)
-    if item_id in linked_items(tables, query):
+    if item_id in cross_project.linked_items(tables, query):
         return None
     if memory.scope not in query.scopes:
         scopes = ", ".join(sorted(query.scopes))
         return "scope", f"It is {memory.scope} memory; this search returns only {scopes} memory."
     text = f"It is {memory.scope} memory of another owner, which this search cannot see."
-    if memory.scope in CROSS_PROJECT_SCOPES and query.viewer.project_id is not None:
+    if memory.scope in cross_project.CROSS_PROJECT_SCOPES and query.viewer.project_id is not None:
         if not query.cross_project:
-            text += (
-                " Memories of other projects are returned only if linked (cross_project is off)."
-            )
-        elif memory.type in CROSS_PROJECT_TYPES:
-            text += (
-                f" It is not linked to this project, and does not cover {MIN_COVERAGE:.0%} of the "
-                f"query with at least {MIN_WORDS} words."
-            )
+            text += " Memories of other projects are returned only if linked"
+            text += " (cross_project is off)."
+        elif memory.type in cross_project.CROSS_PROJECT_TYPES:
+            share = f"{cross_project.MIN_COVERAGE:.0%}"
+            text += f" It is not linked to this project, and does not cover {share} of the query"
+            text += f" with at least {cross_project.MIN_WORDS} words."
         else:
             text += f" A {memory.type} memory of another project is returned only if linked."
     return "scope", text
