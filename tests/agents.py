@@ -39,9 +39,7 @@ def rich_agent(rec: LocalRecollect, clock: FakeClock, path: Path, name: str = "a
         hidden=True,
         metadata={"k": [1]},
     )
-    said = rec.conversations.start(
-        agent=agent, project="engines", title="First", metadata={"m": 2}
-    )
+    said = rec.conversations.start(agent=agent, project="engines", title="First", metadata={"m": 2})
     rec.blocks.set(agent, "ticket", "ENG-1", conversation=said)
     rec.conversations.append(said, "user", "Where is the difference engine?", pinned=True)
     rec.conversations.append(said, "assistant", "", tool_calls=[{"id": "c1", "name": "look"}])

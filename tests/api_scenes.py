@@ -16,11 +16,7 @@ from typing import Any
 from recollect import Recollect, RecollectError
 
 NOUNS = frozenset(
-    {
-        name
-        for name, value in vars(Recollect).items()
-        if isinstance(value, cached_property)
-    }
+    {name for name, value in vars(Recollect).items() if isinstance(value, cached_property)}
 )
 
 
@@ -71,7 +67,9 @@ def memories(door: RecordedCalls) -> None:
         alternatives=["MySQL"],
     )
     other = door.ingest("Answers should be short.", scope="global", agent=None)
-    door.memories.ingest_many([{"content": "The build uses pnpm.", "project": "site"}, {"content": "x y z"}])
+    door.memories.ingest_many(
+        [{"content": "The build uses pnpm.", "project": "site"}, {"content": "x y z"}]
+    )
     door.ingest("")
     door.ingest("secret sk-ant-REDACTED here")
     door.ingest("umlauts äöü, 漢字, emoji 🦀 and a lone \ud800 surrogate")
@@ -253,7 +251,9 @@ def conversations(door: RecordedCalls) -> None:
     door.conversations.append_many(
         said, [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
     )
-    door.conversations.append_many(said, [{"role": "user", "content": "ok"}, {"role": "user", "content": ""}])
+    door.conversations.append_many(
+        said, [{"role": "user", "content": "ok"}, {"role": "user", "content": ""}]
+    )
     door.conversations.messages(said)
     door.conversations.messages(said, start=2, limit=2)
     door.conversations.messages(said, newest_first=True, limit=1)
@@ -358,7 +358,10 @@ def keeping(door: RecordedCalls) -> None:
     door.import_(exported)
     door.export(door.folder / "missing" / "all.jsonl")
     status = door.maintenance.status()
-    door.lines[-1] = ("maintenance.status", {**vars(status), "bytes": 0})  # the log of writes may differ
+    door.lines[-1] = (
+        "maintenance.status",
+        {**vars(status), "bytes": 0},
+    )  # the log of writes may differ
 
 
 SCENES = (memories, captures, agents, blocks, conversations, tools, skills_and_files, keeping)

@@ -8,9 +8,7 @@ from recollect import Conversation, LocalRecollect, Message
 DECISION = "We decided to use PostgreSQL for billing."
 
 
-def append_messages(
-    rec: LocalRecollect, conversation: Conversation, count: int
-) -> list[Message]:
+def append_messages(rec: LocalRecollect, conversation: Conversation, count: int) -> list[Message]:
     """Append *count* messages, user and assistant in turn, each with a unique word."""
     start = len(rec.conversations.messages(conversation, limit=10_000))
     roles = ("user", "assistant")

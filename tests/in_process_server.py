@@ -16,9 +16,7 @@ LOCAL = "http://127.0.0.1:8283"  # an address the host check accepts, for client
 
 
 @contextmanager
-def serve_in_thread(
-    rec: LocalRecollect, *, worker: bool = False, **settings: Any
-) -> Iterator[str]:
+def serve_in_thread(rec: LocalRecollect, *, worker: bool = False, **settings: Any) -> Iterator[str]:
     """Serve *memory* inside the block and yield its URL; *worker*: also run the worker."""
     app = web_app(rec, Settings(requests_per_second=0, **settings))
     # The protocol must be given, or asyncio does not disable Nagle's algorithm (40 ms per answer).

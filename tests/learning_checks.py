@@ -29,9 +29,7 @@ def stored_messages(rec: LocalRecollect, agent: str) -> list[Message]:
     """Return all messages of an agent, oldest first."""
     conversations = reversed(rec.conversations.list(agent=agent))
     return [
-        message
-        for one in conversations
-        for message in rec.conversations.messages(one, limit=1_000)
+        message for one in conversations for message in rec.conversations.messages(one, limit=1_000)
     ]
 
 

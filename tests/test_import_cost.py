@@ -93,7 +93,9 @@ def test_nothing_loads_the_mcp_package_but_what_speaks_mcp() -> None:
 
 
 def test_turning_a_problem_into_an_error_loads_no_framework() -> None:
-    modules = loaded("from recollect.wire.problem import error_from_problem\nerror_from_problem({}, 500)")
+    modules = loaded(
+        "from recollect.wire.problem import error_from_problem\nerror_from_problem({}, 500)"
+    )
 
     assert not modules & {*HEAVY, "apsw"}
 

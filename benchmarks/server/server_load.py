@@ -55,13 +55,13 @@ def measure_load(
             [{**plan, "kind": "recollect", "url": server.url} for plan in plans]
         )
         computed = (server.cpu_s() - used) / max(result["seconds"] for result in client_results)
-        waiting = rec.health()["embedder"]["waiting"]
+        pending = rec.health()["embedder"]["waiting"]
         systems = {
             "recollect": _load_result(
                 client_results,
                 server_cores=computed,
                 resident_mb=server.resident_mb(),
-                waiting=waiting,
+                pending=pending,
             )
         }
     with module_server("benchmarks.server.stub_servers", "plain") as server:

@@ -3,9 +3,9 @@ Recollect: local-first, evidence-backed memory for AI agents, in one SQLite file
 
     import recollect
 
-    with recollect.open("memory.db") as memory:
-        memory.ingest("Answers should be short.", type="profile", scope="global")
-        for hit in memory.search("how long should answers be?"):
+    with recollect.open("memory.db") as rec:
+        rec.ingest("Answers should be short.", type="profile", scope="global")
+        for hit in rec.search("how long should answers be?"):
             print(hit.memory.content, hit.explanation)
 """
 
@@ -17,282 +17,147 @@ TYPE_CHECKING = False  # not from typing: a hook waits for this file, and that t
 if TYPE_CHECKING:
     from typing import Any
 
-    from recollect.api.recollect import Recollect
-    from recollect.app.local_recollect import LocalRecollect
-    from recollect.client.learning import Learning
-    from recollect.client.remote import RemoteRecollect
-    from recollect.domain.agent import Agent, AgentReceipt
-    from recollect.domain.block import Block, BlockChange, BlockHit, BlockVersion
-    from recollect.domain.context_bundle import Bundle, Citation, Section, WindowOverview
-    from recollect.domain.conversation import (
-        Compacted,
-        Conversation,
-        Message,
-        MessageHit,
-        MessageParts,
-        Pin,
-        Summary,
-    )
-    from recollect.domain.capture_event import Event, EventState
-    from recollect.domain.file import FileHit, FileWindow, GrepMatch, GrepPage
-    from recollect.domain.import_progress import FileOutcome, ImportStep
-    from recollect.domain.job import Job, JobState
-    from recollect.domain.model_usage import ModelCall
-    from recollect.domain.link import Link, Relation
-    from recollect.domain.memory import Change, ChangeEffects, Memory, MemoryType, Status
-    from recollect.domain.agent_transfer import (
-        AgentExport,
-        AgentFormat,
-        AgentImport,
-        AgentMerge,
-        BlockMergeConflict,
-    )
-    from recollect.domain.project import Project, Repo
-    from recollect.domain.retrieval import Hit, MemoryExplanation, Parts, Retrieval, View, WhyNot
-    from recollect.domain.scope import Scope
-    from recollect.domain.skill import LearntSkill, LoadedSkill, Skill, SkillHit, SkillReport
-    from recollect.domain.source import Evidence, Redaction, Source, SourceKind
-    from recollect.domain.maintenance import (
-        DuplicatePair,
-        Imported,
-        InboxItem,
-        MaintenanceReport,
-        Receipt,
-        StoreStatus,
-        Verification,
-        VerificationProblem,
-    )
-    from recollect.errors import (
-        AlreadyAccepted,
-        AlreadyExists,
-        BlockConflict,
-        BlockReadOnly,
-        EmbedderUnavailable,
-        EvidenceMissing,
-        IllegalTransition,
-        ImportRefused,
-        InvalidInput,
-        ModelUnavailable,
-        NotFound,
-        RecollectError,
-        RequestRefused,
-        ServerUnavailable,
-        StoreBusy,
-        StoreClosed,
-        StoreDamaged,
-        StoreError,
-        StoreFull,
-        StoreNewer,
-        StoreUnavailable,
-        TokenRefused,
-        TooLarge,
-        TooManyRequests,
-    )
-    from recollect.models.chat_model import ChatModel
-    from recollect.models.embedder import Embedder
+    from recollect.api.recollect import Recollect as Recollect
+    from recollect.app.local_recollect import LocalRecollect as LocalRecollect
+    from recollect.client.learning import Learning as Learning
+    from recollect.client.remote import RemoteRecollect as RemoteRecollect
+    from recollect.domain.agent import Agent as Agent
+    from recollect.domain.agent import AgentReceipt as AgentReceipt
+    from recollect.domain.agent_transfer import AgentExport as AgentExport
+    from recollect.domain.agent_transfer import AgentFormat as AgentFormat
+    from recollect.domain.agent_transfer import AgentImport as AgentImport
+    from recollect.domain.agent_transfer import AgentMerge as AgentMerge
+    from recollect.domain.agent_transfer import BlockMergeConflict as BlockMergeConflict
+    from recollect.domain.block import Block as Block
+    from recollect.domain.block import BlockChange as BlockChange
+    from recollect.domain.block import BlockHit as BlockHit
+    from recollect.domain.block import BlockVersion as BlockVersion
+    from recollect.domain.capture_event import Event as Event
+    from recollect.domain.capture_event import EventState as EventState
+    from recollect.domain.context_bundle import Bundle as Bundle
+    from recollect.domain.context_bundle import Citation as Citation
+    from recollect.domain.context_bundle import Section as Section
+    from recollect.domain.context_bundle import WindowOverview as WindowOverview
+    from recollect.domain.conversation import Compacted as Compacted
+    from recollect.domain.conversation import Conversation as Conversation
+    from recollect.domain.conversation import Message as Message
+    from recollect.domain.conversation import MessageHit as MessageHit
+    from recollect.domain.conversation import MessageParts as MessageParts
+    from recollect.domain.conversation import Pin as Pin
+    from recollect.domain.conversation import Summary as Summary
+    from recollect.domain.file import FileHit as FileHit
+    from recollect.domain.file import FileWindow as FileWindow
+    from recollect.domain.file import GrepMatch as GrepMatch
+    from recollect.domain.file import GrepPage as GrepPage
+    from recollect.domain.import_progress import FileOutcome as FileOutcome
+    from recollect.domain.import_progress import ImportStep as ImportStep
+    from recollect.domain.job import Job as Job
+    from recollect.domain.job import JobState as JobState
+    from recollect.domain.link import Link as Link
+    from recollect.domain.link import Relation as Relation
+    from recollect.domain.maintenance import DuplicatePair as DuplicatePair
+    from recollect.domain.maintenance import Imported as Imported
+    from recollect.domain.maintenance import InboxItem as InboxItem
+    from recollect.domain.maintenance import MaintenanceReport as MaintenanceReport
+    from recollect.domain.maintenance import Receipt as Receipt
+    from recollect.domain.maintenance import StoreStatus as StoreStatus
+    from recollect.domain.maintenance import Verification as Verification
+    from recollect.domain.maintenance import VerificationProblem as VerificationProblem
+    from recollect.domain.memory import Change as Change
+    from recollect.domain.memory import ChangeEffects as ChangeEffects
+    from recollect.domain.memory import Memory as Memory
+    from recollect.domain.memory import MemoryType as MemoryType
+    from recollect.domain.memory import Status as Status
+    from recollect.domain.model_usage import ModelCall as ModelCall
+    from recollect.domain.project import Project as Project
+    from recollect.domain.project import Repo as Repo
+    from recollect.domain.retrieval import Hit as Hit
+    from recollect.domain.retrieval import MemoryExplanation as MemoryExplanation
+    from recollect.domain.retrieval import Parts as Parts
+    from recollect.domain.retrieval import Retrieval as Retrieval
+    from recollect.domain.retrieval import View as View
+    from recollect.domain.retrieval import WhyNot as WhyNot
+    from recollect.domain.scope import Scope as Scope
+    from recollect.domain.skill import LearntSkill as LearntSkill
+    from recollect.domain.skill import LoadedSkill as LoadedSkill
+    from recollect.domain.skill import Skill as Skill
+    from recollect.domain.skill import SkillHit as SkillHit
+    from recollect.domain.skill import SkillReport as SkillReport
+    from recollect.domain.source import Evidence as Evidence
+    from recollect.domain.source import Redaction as Redaction
+    from recollect.domain.source import Source as Source
+    from recollect.domain.source import SourceKind as SourceKind
+    from recollect.errors import AlreadyAccepted as AlreadyAccepted
+    from recollect.errors import AlreadyExists as AlreadyExists
+    from recollect.errors import BlockConflict as BlockConflict
+    from recollect.errors import BlockReadOnly as BlockReadOnly
+    from recollect.errors import EmbedderUnavailable as EmbedderUnavailable
+    from recollect.errors import EvidenceMissing as EvidenceMissing
+    from recollect.errors import IllegalTransition as IllegalTransition
+    from recollect.errors import ImportRefused as ImportRefused
+    from recollect.errors import InvalidInput as InvalidInput
+    from recollect.errors import ModelUnavailable as ModelUnavailable
+    from recollect.errors import NotFound as NotFound
+    from recollect.errors import RecollectError as RecollectError
+    from recollect.errors import RequestRefused as RequestRefused
+    from recollect.errors import ServerUnavailable as ServerUnavailable
+    from recollect.errors import StoreBusy as StoreBusy
+    from recollect.errors import StoreClosed as StoreClosed
+    from recollect.errors import StoreDamaged as StoreDamaged
+    from recollect.errors import StoreError as StoreError
+    from recollect.errors import StoreFull as StoreFull
+    from recollect.errors import StoreNewer as StoreNewer
+    from recollect.errors import StoreUnavailable as StoreUnavailable
+    from recollect.errors import TokenRefused as TokenRefused
+    from recollect.errors import TooLarge as TooLarge
+    from recollect.errors import TooManyRequests as TooManyRequests
+    from recollect.models.chat_model import ChatModel as ChatModel
+    from recollect.models.embedder import Embedder as Embedder
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Agent",
-    "AgentExport",
-    "AgentFormat",
-    "AgentImport",
-    "AgentMerge",
-    "AgentReceipt",
-    "AlreadyAccepted",
-    "AlreadyExists",
-    "Block",
-    "BlockChange",
-    "BlockConflict",
-    "BlockHit",
-    "BlockMergeConflict",
-    "BlockReadOnly",
-    "BlockVersion",
-    "Bundle",
-    "Change",
-    "ChangeEffects",
-    "Citation",
-    "Compacted",
-    "Conversation",
-    "DuplicatePair",
-    "EmbedderUnavailable",
-    "Event",
-    "EventState",
-    "Evidence",
-    "EvidenceMissing",
-    "FileHit",
-    "FileOutcome",
-    "FileWindow",
-    "GrepMatch",
-    "GrepPage",
-    "Hit",
-    "IllegalTransition",
-    "ImportRefused",
-    "ImportStep",
-    "Imported",
-    "InboxItem",
-    "InvalidInput",
-    "Job",
-    "JobState",
-    "Learning",
-    "LearntSkill",
-    "Link",
-    "LoadedSkill",
-    "LocalRecollect",
-    "MaintenanceReport",
-    "Memory",
-    "MemoryExplanation",
-    "MemoryType",
-    "Message",
-    "MessageHit",
-    "MessageParts",
-    "ModelCall",
-    "ModelUnavailable",
-    "NotFound",
-    "Parts",
-    "Pin",
-    "Project",
-    "Receipt",
-    "Recollect",
-    "RecollectError",
-    "Redaction",
-    "Relation",
-    "RemoteRecollect",
-    "Repo",
-    "RequestRefused",
-    "Retrieval",
-    "Scope",
-    "Section",
-    "ServerUnavailable",
-    "Skill",
-    "SkillHit",
-    "SkillReport",
-    "Source",
-    "SourceKind",
-    "Status",
-    "StoreBusy",
-    "StoreClosed",
-    "StoreDamaged",
-    "StoreError",
-    "StoreFull",
-    "StoreNewer",
-    "StoreStatus",
-    "StoreUnavailable",
-    "Summary",
-    "TokenRefused",
-    "TooLarge",
-    "TooManyRequests",
-    "Verification",
-    "VerificationProblem",
-    "View",
-    "WhyNot",
-    "WindowOverview",
-    "__version__",
-    "connect",
-    "learning",
-    "open",
-]
 
 
 # Where each exported value lives. They load when first used: a program that only imports Recollect,
 # to open a memory later or never, should not wait for it.
-_HOMES = {
-    "recollect.api.recollect": ("Recollect",),
-    "recollect.app.local_recollect": ("LocalRecollect",),
-    "recollect.client.learning": ("Learning",),
-    "recollect.client.remote": ("RemoteRecollect",),
-    "recollect.domain.agent": ("Agent", "AgentReceipt"),
-    "recollect.domain.block": ("Block", "BlockChange", "BlockHit", "BlockVersion"),
+_EXPORTS = {
+    "recollect.api.recollect": "Recollect",
+    "recollect.app.local_recollect": "LocalRecollect",
+    "recollect.client.learning": "Learning",
+    "recollect.client.remote": "RemoteRecollect",
+    "recollect.domain.agent": "Agent AgentReceipt",
+    "recollect.domain.block": "Block BlockChange BlockHit BlockVersion",
     "recollect.domain.conversation": (
-        "Compacted",
-        "Conversation",
-        "Message",
-        "MessageHit",
-        "MessageParts",
-        "Pin",
-        "Summary",
+        "Compacted Conversation Message MessageHit MessageParts Pin Summary"
     ),
-    "recollect.domain.context_bundle": ("Bundle", "Citation", "Section", "WindowOverview"),
-    "recollect.domain.capture_event": (
-        "Event",
-        "EventState",
-    ),
-    "recollect.domain.file": ("FileHit", "FileWindow", "GrepMatch", "GrepPage"),
-    "recollect.domain.job": (
-        "Job",
-        "JobState",
-    ),
-    "recollect.domain.model_usage": ("ModelCall",),
-    "recollect.domain.link": (
-        "Link",
-        "Relation",
-    ),
-    "recollect.domain.memory": (
-        "Change",
-        "ChangeEffects",
-        "Memory",
-        "MemoryType",
-        "Status",
-    ),
+    "recollect.domain.context_bundle": "Bundle Citation Section WindowOverview",
+    "recollect.domain.capture_event": "Event EventState",
+    "recollect.domain.file": "FileHit FileWindow GrepMatch GrepPage",
+    "recollect.domain.job": "Job JobState",
+    "recollect.domain.model_usage": "ModelCall",
+    "recollect.domain.link": "Link Relation",
+    "recollect.domain.memory": "Change ChangeEffects Memory MemoryType Status",
     "recollect.domain.agent_transfer": (
-        "AgentExport",
-        "AgentFormat",
-        "AgentImport",
-        "BlockMergeConflict",
-        "AgentMerge",
+        "AgentExport AgentFormat AgentImport BlockMergeConflict AgentMerge"
     ),
-    "recollect.domain.import_progress": ("FileOutcome", "ImportStep"),
-    "recollect.domain.project": ("Project", "Repo"),
-    "recollect.domain.retrieval": (
-        "Hit",
-        "MemoryExplanation",
-        "Parts",
-        "Retrieval",
-        "View",
-        "WhyNot",
-    ),
-    "recollect.domain.scope": ("Scope",),
-    "recollect.domain.skill": ("LearntSkill", "LoadedSkill", "Skill", "SkillHit", "SkillReport"),
-    "recollect.domain.source": ("Evidence", "Redaction", "Source", "SourceKind"),
+    "recollect.domain.import_progress": "FileOutcome ImportStep",
+    "recollect.domain.project": "Project Repo",
+    "recollect.domain.retrieval": "Hit MemoryExplanation Parts Retrieval View WhyNot",
+    "recollect.domain.scope": "Scope",
+    "recollect.domain.skill": "LearntSkill LoadedSkill Skill SkillHit SkillReport",
+    "recollect.domain.source": "Evidence Redaction Source SourceKind",
     "recollect.domain.maintenance": (
-        "DuplicatePair",
-        "Imported",
-        "InboxItem",
-        "MaintenanceReport",
-        "Receipt",
-        "StoreStatus",
-        "Verification",
-        "VerificationProblem",
+        "DuplicatePair Imported InboxItem MaintenanceReport Receipt StoreStatus Verification "
+        "VerificationProblem"
     ),
     "recollect.errors": (
-        "AlreadyAccepted",
-        "AlreadyExists",
-        "BlockConflict",
-        "BlockReadOnly",
-        "EmbedderUnavailable",
-        "EvidenceMissing",
-        "IllegalTransition",
-        "ImportRefused",
-        "InvalidInput",
-        "ModelUnavailable",
-        "NotFound",
-        "RecollectError",
-        "RequestRefused",
-        "ServerUnavailable",
-        "StoreBusy",
-        "StoreClosed",
-        "StoreDamaged",
-        "StoreError",
-        "StoreFull",
-        "StoreNewer",
-        "StoreUnavailable",
-        "TokenRefused",
-        "TooLarge",
-        "TooManyRequests",
+        "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
+        "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
+        "RecollectError RequestRefused ServerUnavailable StoreBusy StoreClosed StoreDamaged "
+        "StoreError StoreFull StoreNewer StoreUnavailable TokenRefused TooLarge TooManyRequests"
     ),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}
+__all__ = [*_HOME_OF, "__version__", "connect", "learning", "open"]
 
 
 def __getattr__(name: str) -> Any:
@@ -322,14 +187,14 @@ def open(
     cross_project: bool | None = None,
 ) -> LocalRecollect:
     """
-    Open the memory in the file *path*, made if it does not exist; use it in a `with` block.
+    Open the memory store in the file *path* and create it if it does not exist.
 
-    Without a path it is the one of the settings (`RECOLLECT_DB`, the configuration file, or
-    `~/.local-memory/memory.db`). `":memory:"` is a temporary one. *embedder* is any object with
-    `name`, `dimension`, `embed` and `embed_query`; `embedding_backend="none"` does without. *chat*
-    is any object with `name` and `complete`, which then reads captured sources too.
+    Use it in a `with` block. The default path is `RECOLLECT_DB`, the configuration file's, or
+    `~/.local-memory/memory.db`; `":memory:"` is a temporary store. *embedder* is any object with
+    `name`, `dimension`, `embed` and `embed_query`; `embedding_backend="none"` switches embeddings
+    off. *chat* is any object with `name` and `complete`; it also extracts from captured sources.
     """
-    # The store and the service load when a memory is opened, so that importing stays cheap.
+    # The store and the service load here, so that `import recollect` stays fast.
     from recollect.app.local_recollect import LocalRecollect
     from recollect.config import load_settings
 
@@ -344,20 +209,24 @@ def open(
     return LocalRecollect(settings, embedder=embedder, chat=chat)
 
 
-def connect(url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0) -> RemoteRecollect:
+def connect(
+    url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0
+) -> RemoteRecollect:
     """
-    Return the memory behind the server at *url*, with the verbs of one that is opened directly.
+    Return the memory store behind the server at *url*; it has the same verbs as a local one.
 
-    Without an address it is the one of the settings (`MEMORY_SERVER_URL`, or
-    `http://127.0.0.1:8283`); *token* is what the server was given, if it was given one.
+    The default address is `MEMORY_SERVER_URL` or `http://127.0.0.1:8283`. *token* is needed if the
+    server was started with one.
     """
-    # As above: the HTTP client loads when it is needed.
+    # As above.
     from recollect.client.connection import Connection
     from recollect.client.remote import RemoteRecollect
     from recollect.config import load_settings
 
     settings = load_settings(server_url=url, token=token)
-    return RemoteRecollect(Connection(settings.server_url, token=settings.token, timeout_s=timeout_s))
+    return RemoteRecollect(
+        Connection(settings.server_url, token=settings.token, timeout_s=timeout_s)
+    )
 
 
 def learning(
@@ -373,21 +242,21 @@ def learning(
     token: str | None = None,
 ) -> Learning:
     """
-    Give the OpenAI and Anthropic calls in a block, or in a decorated function, an agent's memory.
+    Give the OpenAI and Anthropic calls in a `with` block or decorated function an agent's memory.
 
         with recollect.learning(agent="helper"):
             client.chat.completions.create(...)
 
-    Before each call what the agent remembers is told the model; afterwards what was said is kept.
-    The memory is the server's at *server_url* (default: `MEMORY_SERVER_URL`, or
-    `http://127.0.0.1:8283`), or *memory*, one that is open here. *capture_only* remembers without
-    telling. A call waits for memory *timeout_s* at most, the end of the block *flush_s*.
+    Before each call the agent's memory is added to the prompt; afterwards the exchange is recorded.
+    The store is *memory*, or the server at *server_url* (default: `MEMORY_SERVER_URL` or
+    `http://127.0.0.1:8283`). *capture_only* records without adding to the prompt. A call waits at
+    most *timeout_s* for the memory, and the end of the block at most *flush_s*.
     """
-    # As above: the HTTP client loads when it is needed.
+    # As above.
     from recollect.client.learning import Learning
     from recollect.client.session import LearningOptions
 
-    wish = LearningOptions(
+    options = LearningOptions(
         agent=agent if isinstance(agent, str) else agent.name,
         capture_only=capture_only,
         budget_tokens=budget_tokens,
@@ -395,13 +264,13 @@ def learning(
         flush_s=flush_s,
         scope={} if project is None else {"project": project},
     )
-    return Learning(lambda: _reached(memory, server_url, token), wish)
+    return Learning(lambda: _store_for_learning(memory, server_url, token), options)
 
 
-def _reached(
+def _store_for_learning(
     memory: Recollect | None, server_url: str | None, token: str | None
 ) -> tuple[Recollect, bool]:
-    """Return the memory somebody learns with, and whether it was opened for that alone."""
+    """Return the store to learn with, and whether it was opened for that alone."""
     if memory is not None:
         return memory, False
     return connect(server_url, token=token), True

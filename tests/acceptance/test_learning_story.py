@@ -62,7 +62,9 @@ def test_a_second_program_is_told_the_name_and_the_language_that_the_first_one_h
             timeout=100,
         )
         assert (done.returncode, done.stderr) == (0, "")
-        assert wait_until(lambda: worked_off(served.url)), "what one program said is learnt by the next"
+        assert wait_until(lambda: worked_off(served.url)), (
+            "what one program said is learnt by the next"
+        )
         return done.stdout
 
     with run_server(tmp_path / "story.db", env=env) as served:

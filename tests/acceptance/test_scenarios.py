@@ -50,9 +50,7 @@ def test_2_a_decision_of_project_a_appears_in_project_b_only_when_linked_or_stro
     rec.ingest("The landing page is built with plain HTML.", project="b")
 
     loosely = contents(rec, "which cookies banner do we show?", project="b")
-    strongly = rec.search(
-        "authentication: signed session cookies or bearer tokens?", project="b"
-    )
+    strongly = rec.search("authentication: signed session cookies or bearer tokens?", project="b")
     verdict = rec.why_not(decision.id, "which cookies banner do we show?", project="b")
     rec.link(decision.id, "applies_to", "project:b")
     linked = rec.search("which cookies banner do we show?", project="b")
@@ -104,9 +102,7 @@ def test_6_two_contradictory_facts_coexist_with_explicit_status_and_evidence(
     new = rec.ingest("The release day is Tuesday.", project="site")
     rec.link(new.id, "contradicts", old.id)
 
-    hits = {
-        hit.memory.id: hit for hit in rec.search("which day is release day?", project="site")
-    }
+    hits = {hit.memory.id: hit for hit in rec.search("which day is release day?", project="site")}
     bundle = rec.context_for("plan the release day", project="site")
 
     assert hits[old.id].conflicts == (new.id,)
@@ -116,9 +112,7 @@ def test_6_two_contradictory_facts_coexist_with_explicit_status_and_evidence(
     assert bundle.text.count("CONFLICT") == 2
 
     rec.memories.set_status(old.id, "contradicted", reason="the team moved it")
-    after = {
-        hit.memory.id: hit.memory.status for hit in rec.search("release day", project="site")
-    }
+    after = {hit.memory.id: hit.memory.status for hit in rec.search("release day", project="site")}
     explained = rec.explain(old.id)
 
     assert after == {old.id: Status.CONTRADICTED, new.id: Status.ACTIVE}

@@ -1,4 +1,4 @@
-"""The Python API: one request model per verb, the same signatures for a local and a remote store."""
+"""The Python API: one request model per verb, the same signatures locally and remotely."""
 
 import inspect
 import subprocess

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from command_results import error_of, is_safe, json_of, output_of
 from recollect.cli.main import main
 
 Run = Callable[..., Result]
@@ -32,50 +32,24 @@ def run(path: Path, tmp_path: Path) -> Run:
 @pytest.fixture
 def coder(run: Run) -> str:
     """An agent, and a conversation it has."""
-    told(run("agent", "create", "--name", "coder", "--model", "gpt-4o"))
-    told(run("conversation", "start", "--agent", "coder", "--title", "Lamps"))
+    output_of(run("agent", "create", "--name", "coder", "--model", "gpt-4o"))
+    output_of(run("conversation", "start", "--agent", "coder", "--title", "Lamps"))
     return "coder"
-
-
-def told(result: Result) -> str:
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def answer(result: Result) -> Any:
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
-def refused(result: Result, *, code: int = 1) -> str:
-    """Return the line a command failed with: no traceback, nothing on standard output."""
-    assert isinstance(result.exception, SystemExit), repr(result.exception)
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    assert "Traceback" not in result.output
-    last = result.stderr.strip().splitlines()[-1]
-    assert last.startswith("Error: ")
-    return last
-
-
-def safe(output: str) -> bool:
-    """Say whether a terminal obeys nothing in it."""
-    return not any(ch in output for ch in "\x1b\x07\x08\x9b")
 
 
 # Agents
 
 
 def test_an_agent_is_made_listed_shown_changed_pinned_and_deleted_in_words(run: Run) -> None:
-    assert "no agents yet" in told(run("agent", "list"))
-    made = told(run("agent", "create", "--name", "coder", "--description", "Writes code."))
-    listed = told(run("agent", "list"))
-    shown = told(run("agent", "info", "coder"))
-    changed = told(run("agent", "update", "coder", "--model", "gpt-4o"))
-    pinned = told(run("agent", "pin", "coder"))
-    local = told(run("agent", "pin", "coder", "--local", "--project", "site"))
-    off = told(run("agent", "pin", "coder", "--off"))
-    deleted = told(run("agent", "delete", "coder", "--yes"))
+    assert "no agents yet" in output_of(run("agent", "list"))
+    made = output_of(run("agent", "create", "--name", "coder", "--description", "Writes code."))
+    listed = output_of(run("agent", "list"))
+    shown = output_of(run("agent", "info", "coder"))
+    changed = output_of(run("agent", "update", "coder", "--model", "gpt-4o"))
+    pinned = output_of(run("agent", "pin", "coder"))
+    local = output_of(run("agent", "pin", "coder", "--local", "--project", "site"))
+    off = output_of(run("agent", "pin", "coder", "--off"))
+    deleted = output_of(run("agent", "delete", "coder", "--yes"))
 
     assert "Created agent coder with persona, human, skills, loaded_skills, style" in made
     assert listed.startswith("coder")
@@ -86,23 +60,23 @@ def test_an_agent_is_made_listed_shown_changed_pinned_and_deleted_in_words(run: 
     assert (pinned, local, off) == ("coder: global\n", "coder: local\n", "coder: not pinned\n")
     assert deleted.startswith("Deleted: ")
     assert "'human' is shared and stays" in deleted
-    assert "no agents yet" in told(run("agent", "list"))
+    assert "no agents yet" in output_of(run("agent", "list"))
 
 
 def test_the_same_as_json(run: Run) -> None:
-    made = answer(run("agent", "create", "--name", "coder", "--bare", "--json"))
-    listed = answer(run("agent", "list", "--json"))
-    shown = answer(run("agent", "info", made["id"], "--json"))
-    changed = answer(run("agent", "update", "coder", "--name", "writer", "--json"))
-    pinned = answer(run("agent", "pin", "writer", "--json"))
-    receipt = answer(run("agent", "delete", "writer", "--yes", "--json"))
+    made = json_of(run("agent", "create", "--name", "coder", "--bare", "--json"))
+    listed = json_of(run("agent", "list", "--json"))
+    shown = json_of(run("agent", "info", made["id"], "--json"))
+    changed = json_of(run("agent", "update", "coder", "--name", "writer", "--json"))
+    pinned = json_of(run("agent", "pin", "writer", "--json"))
+    receipt = json_of(run("agent", "delete", "writer", "--yes", "--json"))
 
     assert [one["name"] for one in listed] == ["coder"]
     assert shown["agent"]["id"] == changed["id"] == made["id"]
     assert shown["blocks"] == []
     assert (changed["name"], pinned["pinned"]) == ("writer", "global")
     assert receipt["removed"]["agents"] == 1
-    assert answer(run("agent", "list", "--json")) == []
+    assert json_of(run("agent", "list", "--json")) == []
 
 
 def test_deleting_is_asked_for_and_no_is_no(run: Run, coder: str) -> None:
@@ -114,8 +88,8 @@ def test_deleting_is_asked_for_and_no_is_no(run: Run, coder: str) -> None:
         declined.output
     )
     assert as_json.stdout.strip() == ""
-    assert told(run("agent", "list")).startswith("coder")
-    assert "Deleted: " in told(run("agent", "delete", coder, stdin="y\n"))
+    assert output_of(run("agent", "list")).startswith("coder")
+    assert "Deleted: " in output_of(run("agent", "delete", coder, stdin="y\n"))
 
 
 # Blocks
@@ -125,16 +99,18 @@ def test_a_block_is_made_edited_compared_rolled_back_and_deleted_in_words(
     run: Run, coder: str
 ) -> None:
     named = ("--agent", coder, "--label", "goals")
-    made = told(run("memory", "create", *named, "--value", "Ship it.", "--description", "Aims."))
-    told(run("memory", "update", *named, "--append", "Test it."))
-    told(run("memory", "update", *named, "--replace", "Ship it.", "Hang lamps."))
-    edited = told(run("memory", "update", *named, "--insert", "First:", "--line", "0"))
-    shown = told(run("memory", "show", *named))
-    compared = told(run("memory", "diff", *named, "--from", "1"))
-    back = told(run("memory", "rollback", *named, "--to", "1", "--reason", "a mistake"))
-    history = told(run("memory", "history", *named))
-    limits = told(run("memory", "settings", *named, "--limit", "100", "--read-only"))
-    deleted = told(run("memory", "delete", *named, "--yes"))
+    made = output_of(
+        run("memory", "create", *named, "--value", "Ship it.", "--description", "Aims.")
+    )
+    output_of(run("memory", "update", *named, "--append", "Test it."))
+    output_of(run("memory", "update", *named, "--replace", "Ship it.", "Hang lamps."))
+    edited = output_of(run("memory", "update", *named, "--insert", "First:", "--line", "0"))
+    shown = output_of(run("memory", "show", *named))
+    compared = output_of(run("memory", "diff", *named, "--from", "1"))
+    back = output_of(run("memory", "rollback", *named, "--to", "1", "--reason", "a mistake"))
+    history = output_of(run("memory", "history", *named))
+    limits = output_of(run("memory", "settings", *named, "--limit", "100", "--read-only"))
+    deleted = output_of(run("memory", "delete", *named, "--yes"))
 
     assert made.startswith("Created block goals, agent: ")
     assert edited == "Block goals is at version 4.\n"
@@ -145,20 +121,20 @@ def test_a_block_is_made_edited_compared_rolled_back_and_deleted_in_words(
     assert "read-only" in limits
     assert "of 100 characters" in limits
     assert deleted == "Deleted block goals.\n"
-    assert "goals" not in told(run("memory", "list", "--agent", coder))
+    assert "goals" not in output_of(run("memory", "list", "--agent", coder))
 
 
 def test_the_same_of_a_block_as_json(run: Run, coder: str) -> None:
     named = ("--agent", coder, "--label", "goals", "--json")
-    made = answer(run("memory", "create", *named, "--value", "Ship it."))
-    edited = answer(run("memory", "update", *named, "--content", "Test it.", "--reason", "why"))
-    shown = answer(run("memory", "show", made["id"], "--json"))
-    compared = answer(run("memory", "diff", *named, "--from", "1", "--to", "2"))
-    back = answer(run("memory", "rollback", *named, "--to", "1"))
-    history = answer(run("memory", "history", *named))
-    limits = answer(run("memory", "settings", *named, "--hidden"))
-    listed = answer(run("memory", "list", "--agent", coder, "--json"))
-    deleted = answer(run("memory", "delete", *named, "--yes"))
+    made = json_of(run("memory", "create", *named, "--value", "Ship it."))
+    edited = json_of(run("memory", "update", *named, "--content", "Test it.", "--reason", "why"))
+    shown = json_of(run("memory", "show", made["id"], "--json"))
+    compared = json_of(run("memory", "diff", *named, "--from", "1", "--to", "2"))
+    back = json_of(run("memory", "rollback", *named, "--to", "1"))
+    history = json_of(run("memory", "history", *named))
+    limits = json_of(run("memory", "settings", *named, "--hidden"))
+    listed = json_of(run("memory", "list", "--agent", coder, "--json"))
+    deleted = json_of(run("memory", "delete", *named, "--yes"))
 
     assert (edited["version"], shown["value"], back["value"]) == (2, "Test it.", "Ship it.")
     assert "+Test it." in compared["diff"]
@@ -170,56 +146,60 @@ def test_the_same_of_a_block_as_json(run: Run, coder: str) -> None:
 
 
 def test_a_block_of_everybody_is_shared_and_taken_away(run: Run, coder: str) -> None:
-    told(run("agent", "create", "--name", "other", "--bare"))
-    made = answer(
+    output_of(run("agent", "create", "--name", "other", "--bare"))
+    made = json_of(
         run("memory", "create", "--label", "rules", "--scope", "global", "--value", "x", "--json")
     )
-    given = told(run("memory", "attach", made["id"], "--agent", "other"))
-    seen = answer(run("memory", "list", "--agent", "other", "--json"))
-    taken = told(run("memory", "detach", "--agent", "other", "--label", "rules"))
+    given = output_of(run("memory", "attach", made["id"], "--agent", "other"))
+    seen = json_of(run("memory", "list", "--agent", "other", "--json"))
+    taken = output_of(run("memory", "detach", "--agent", "other", "--label", "rules"))
 
     assert given == "Attached block rules to other.\n"
     assert [one["label"] for one in seen] == ["rules"]
     assert taken == "Detached block rules from other.\n"
-    assert "There are no blocks here." in told(run("memory", "list", "--agent", "other"))
-    assert answer(run("memory", "attach", made["id"], "--agent", "other", "--json"))
-    assert answer(run("memory", "detach", "--agent", "other", "--label", "rules", "--json"))
+    assert "There are no blocks here." in output_of(run("memory", "list", "--agent", "other"))
+    assert json_of(run("memory", "attach", made["id"], "--agent", "other", "--json"))
+    assert json_of(run("memory", "detach", "--agent", "other", "--label", "rules", "--json"))
 
 
 def test_a_block_of_a_project_is_named_by_its_project(run: Run, coder: str) -> None:
     named = ("--label", "rules", "--project", "site")
-    told(run("memory", "create", *named, "--scope", "project", "--value", "Be kind."))
-    told(run("memory", "update", *named, "--append", "Be brief."))
+    output_of(run("memory", "create", *named, "--scope", "project", "--value", "Be kind."))
+    output_of(run("memory", "update", *named, "--append", "Be brief."))
 
-    assert "Be kind.\nBe brief." in told(run("memory", "show", *named))
-    assert "rules" not in told(run("memory", "list", "--agent", coder))
-    assert "rules" in told(run("memory", "list", "--agent", coder, "--project", "site"))
+    assert "Be kind.\nBe brief." in output_of(run("memory", "show", *named))
+    assert "rules" not in output_of(run("memory", "list", "--agent", coder))
+    assert "rules" in output_of(run("memory", "list", "--agent", coder, "--project", "site"))
 
 
 def test_a_block_is_read_from_standard_input_whatever_its_bytes(run: Run, coder: str) -> None:
     named = ("--agent", coder, "--label", "persona")
-    told(run("memory", "update", *named, "--content", "-", stdin=b"one\ntwo \xff\xfe\n"))
-    told(run("memory", "create", "--agent", coder, "--label", "more", "--value", "-", stdin="in"))
+    output_of(run("memory", "update", *named, "--content", "-", stdin=b"one\ntwo \xff\xfe\n"))
+    output_of(
+        run("memory", "create", "--agent", coder, "--label", "more", "--value", "-", stdin="in")
+    )
 
-    assert answer(run("memory", "show", *named, "--json"))["value"] == "one\ntwo \ufffd\ufffd\n"
-    assert "in\n" in told(run("memory", "show", "--agent", coder, "--label", "more"))
+    assert json_of(run("memory", "show", *named, "--json"))["value"] == "one\ntwo \ufffd\ufffd\n"
+    assert "in\n" in output_of(run("memory", "show", "--agent", coder, "--label", "more"))
 
 
 # Conversations
 
 
 def test_a_conversation_goes_from_its_start_to_its_end_in_words(run: Run, coder: str) -> None:
-    begun = told(run("conversation", "start", "--agent", coder, "--title", "Billing"))
+    begun = output_of(run("conversation", "start", "--agent", coder, "--title", "Billing"))
     last = ("last", "--agent", coder)
-    added = told(run("conversation", "append", *last, "user", "We use PostgreSQL for billing."))
-    piped = told(run("conversation", "append", *last, "assistant", "-", stdin="Noted.\n"))
-    shown = told(run("conversation", "show", *last))
-    paged = told(run("conversation", "show", *last, "-n", "1"))
-    pinned = told(run("conversation", "pin", *last, "BILL-12", "--kind", "ticket"))
-    nothing = told(run("conversation", "compact", *last))
-    listed = told(run("conversation", "list", "--agent", coder))
-    ended = told(run("conversation", "end", *last))
-    deleted = told(run("conversation", "delete", *last, "--yes"))
+    added = output_of(
+        run("conversation", "append", *last, "user", "We use PostgreSQL for billing.")
+    )
+    piped = output_of(run("conversation", "append", *last, "assistant", "-", stdin="Noted.\n"))
+    shown = output_of(run("conversation", "show", *last))
+    paged = output_of(run("conversation", "show", *last, "-n", "1"))
+    pinned = output_of(run("conversation", "pin", *last, "BILL-12", "--kind", "ticket"))
+    nothing = output_of(run("conversation", "compact", *last))
+    listed = output_of(run("conversation", "list", "--agent", coder))
+    ended = output_of(run("conversation", "end", *last))
+    deleted = output_of(run("conversation", "delete", *last, "--yes"))
 
     assert begun.startswith("Started: ")
     assert added.startswith("Message 0, ")
@@ -231,24 +211,24 @@ def test_a_conversation_goes_from_its_start_to_its_end_in_words(run: Run, coder:
     assert "Billing" in listed
     assert ended.startswith("Ended: ")
     assert "2 messages" in deleted
-    assert "Billing" not in told(run("conversation", "list", "--agent", coder))
+    assert "Billing" not in output_of(run("conversation", "list", "--agent", coder))
 
 
 def test_the_same_of_a_conversation_as_json(run: Run, coder: str) -> None:
-    begun = answer(run("conversation", "start", "--agent", coder, "--json"))
+    begun = json_of(run("conversation", "start", "--agent", coder, "--json"))
     which = (begun["id"], "--json")
     rows = [{"role": ("user", "assistant")[n % 2], "content": f"Lamp {n}."} for n in range(20)]
-    added = answer(run("conversation", "append", *which, "user", "Begin."))
-    imported = answer(run("conversation", "import", *which, "-", stdin=json.dumps(rows)))
-    shown = answer(run("conversation", "show", *which, "--start", "18"))
-    pinned = answer(run("conversation", "pin", *which, "note this"))
-    compacted = answer(
+    added = json_of(run("conversation", "append", *which, "user", "Begin."))
+    imported = json_of(run("conversation", "import", *which, "-", stdin=json.dumps(rows)))
+    shown = json_of(run("conversation", "show", *which, "--start", "18"))
+    pinned = json_of(run("conversation", "pin", *which, "note this"))
+    compacted = json_of(
         run("conversation", "compact", *which, "--mode", "all", "--keep-last", "0", "--force")
     )
-    nothing = answer(run("conversation", "compact", *which))
-    listed = answer(run("conversation", "list", "--agent", coder, "--json"))
-    ended = answer(run("conversation", "end", *which))
-    removed = answer(run("conversation", "delete", *which, "--yes"))["removed"]
+    nothing = json_of(run("conversation", "compact", *which))
+    listed = json_of(run("conversation", "list", "--agent", coder, "--json"))
+    ended = json_of(run("conversation", "end", *which))
+    removed = json_of(run("conversation", "delete", *which, "--yes"))["removed"]
 
     assert (added["position"], len(imported), len(shown)) == (0, 20, 3)
     assert pinned["content"] == "note this"
@@ -262,17 +242,17 @@ def test_the_same_of_a_conversation_as_json(run: Run, coder: str) -> None:
 
 def test_compacting_prints_the_summary(run: Run, coder: str) -> None:
     last = ("last", "--agent", coder)
-    told(run("conversation", "append", *last, "user", "I live in Porto."))
+    output_of(run("conversation", "append", *last, "user", "I live in Porto."))
     rows = [{"role": "assistant", "content": f"Lamp {n}."} for n in range(20)]
-    told(run("conversation", "import", *last, "-", stdin=json.dumps(rows)))
-    told(run("conversation", "append", *last, "user", "Go on."))
-    output = told(
+    output_of(run("conversation", "import", *last, "-", stdin=json.dumps(rows)))
+    output_of(run("conversation", "append", *last, "user", "Go on."))
+    output = output_of(
         run("conversation", "compact", *last, "--mode", "all", "--keep-last", "0", "--force")
     )
 
     assert "21 messages replaced by a summary of " in output
     assert "Porto" in output
-    assert "summarized" in told(run("conversation", "show", *last))
+    assert "summarized" in output_of(run("conversation", "show", *last))
 
 
 @pytest.mark.parametrize(
@@ -297,15 +277,15 @@ def test_an_import_takes_all_or_none_and_says_why_not(
         2 if says in ("the file is not valid JSON", "the file must hold a list of messages") else 1
     )
 
-    assert says in refused(result, code=code)
-    assert answer(run("conversation", "show", "last", "--agent", coder, "--json")) == []
+    assert says in error_of(result, code=code)
+    assert json_of(run("conversation", "show", "last", "--agent", coder, "--json")) == []
 
 
 def test_an_import_of_json_nested_too_deep_is_one_line(run: Run, coder: str) -> None:
     deep = "[" * 100_000
     result = run("conversation", "import", "last", "-", "--agent", coder, stdin=deep)
 
-    refused(result, code=2)
+    error_of(result, code=2)
 
 
 # The archive
@@ -313,11 +293,13 @@ def test_an_import_of_json_nested_too_deep_is_one_line(run: Run, coder: str) -> 
 
 def test_the_archive_keeps_and_finds(run: Run, coder: str) -> None:
     of = ("--agent", coder)
-    kept = told(run("archive", "insert", "The staging server is walnut.", *of, "--tag", "infra"))
-    piped = answer(run("archive", "insert", "-", *of, "--json", stdin="From a pipe."))
-    found = told(run("archive", "search", "staging server", *of))
-    tagged = answer(run("archive", "search", *of, "--tag", "infra", "--tag", "x", "--json"))
-    both = answer(
+    kept = output_of(
+        run("archive", "insert", "The staging server is walnut.", *of, "--tag", "infra")
+    )
+    piped = json_of(run("archive", "insert", "-", *of, "--json", stdin="From a pipe."))
+    found = output_of(run("archive", "search", "staging server", *of))
+    tagged = json_of(run("archive", "search", *of, "--tag", "infra", "--tag", "x", "--json"))
+    both = json_of(
         run("archive", "search", *of, "--tag", "infra", "--tag", "x", "--all-tags", "--json")
     )
 
@@ -361,11 +343,11 @@ NOBODY = [
 def test_an_agent_that_does_not_exist_is_one_line_that_says_what_to_try(
     run: Run, coder: str, args: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
-    line = refused(run(*args, *form))
+    line = error_of(run(*args, *form))
 
     assert "there is no agent 'nobody' in this store" in line
     assert "recollect agent list" in line
-    assert [one["name"] for one in answer(run("agent", "list", "--json"))] == ["coder"]
+    assert [one["name"] for one in json_of(run("agent", "list", "--json"))] == ["coder"]
 
 
 @pytest.mark.parametrize(
@@ -404,8 +386,8 @@ def test_an_agent_that_does_not_exist_is_one_line_that_says_what_to_try(
 def test_what_cannot_be_done_is_one_clear_line_and_exit_code_1(
     run: Run, coder: str, args: tuple[str, ...], says: str
 ) -> None:
-    assert says in refused(run(*args))
-    assert says in refused(run(*args, "--json"))
+    assert says in error_of(run(*args))
+    assert says in error_of(run(*args, "--json"))
 
 
 EDIT = ("memory", "update", "--agent", "coder", "--label")
@@ -425,8 +407,8 @@ EDIT = ("memory", "update", "--agent", "coder", "--label")
 def test_an_edit_that_cannot_be_made_says_why_and_changes_nothing(
     run: Run, coder: str, args: tuple[str, ...], says: str
 ) -> None:
-    assert says in refused(run(*args))
-    assert answer(run("memory", "show", *EDIT[2:], "persona", "--json"))["version"] == 1
+    assert says in error_of(run(*args))
+    assert json_of(run("memory", "show", *EDIT[2:], "persona", "--json"))["version"] == 1
 
 
 @pytest.mark.parametrize(
@@ -451,17 +433,17 @@ def test_an_edit_that_cannot_be_made_says_why_and_changes_nothing(
 def test_what_was_typed_wrong_is_told_with_the_usage_and_exit_code_2(
     run: Run, coder: str, args: tuple[str, ...], says: str
 ) -> None:
-    assert says in refused(run(*args), code=2)
+    assert says in error_of(run(*args), code=2)
 
 
 def test_an_overtaken_edit_is_refused_with_both_values(run: Run, coder: str) -> None:
-    told(run(*EDIT, "persona", "--content", "Theirs."))
+    output_of(run(*EDIT, "persona", "--content", "Theirs."))
     result = run(*EDIT, "persona", "--content", "Mine.", "--expect", "1")
 
     assert result.exit_code == 1
     assert "Theirs." in result.stderr
     assert "Mine." in result.stderr
-    assert answer(run("memory", "show", *EDIT[2:], "persona", "--json"))["value"] == "Theirs."
+    assert json_of(run("memory", "show", *EDIT[2:], "persona", "--json"))["value"] == "Theirs."
 
 
 # What a terminal might obey
@@ -469,16 +451,16 @@ def test_an_overtaken_edit_is_refused_with_both_values(run: Run, coder: str) -> 
 
 def test_nothing_that_was_stored_reaches_the_terminal_as_a_command(run: Run, coder: str) -> None:
     last = ("last", "--agent", coder)
-    told(run("agent", "update", coder, "--description", HOSTILE, "--model", HOSTILE))
-    told(run(*EDIT, "persona", "--content", HOSTILE, "--reason", HOSTILE))
-    told(
+    output_of(run("agent", "update", coder, "--description", HOSTILE, "--model", HOSTILE))
+    output_of(run(*EDIT, "persona", "--content", HOSTILE, "--reason", HOSTILE))
+    output_of(
         run("memory", "settings", "--agent", coder, "--label", "persona", "--description", HOSTILE)
     )
-    told(run("conversation", "start", "--agent", coder, "--title", HOSTILE))
-    told(run("conversation", "append", *last, "user", f"walnut {HOSTILE}"))
-    told(run("conversation", "append", *last, "user", "Go on."))
-    told(run("conversation", "pin", *last, HOSTILE, "--kind", "note"))
-    told(run("archive", "insert", f"walnut {HOSTILE}", "--agent", coder, "--title", HOSTILE))
+    output_of(run("conversation", "start", "--agent", coder, "--title", HOSTILE))
+    output_of(run("conversation", "append", *last, "user", f"walnut {HOSTILE}"))
+    output_of(run("conversation", "append", *last, "user", "Go on."))
+    output_of(run("conversation", "pin", *last, HOSTILE, "--kind", "note"))
+    output_of(run("archive", "insert", f"walnut {HOSTILE}", "--agent", coder, "--title", HOSTILE))
     commands = [
         ("agent", "list"),
         ("agent", "info", coder),
@@ -496,34 +478,34 @@ def test_nothing_that_was_stored_reaches_the_terminal_as_a_command(run: Run, cod
     ]
 
     for command in commands:
-        assert safe(told(run(*command))), command
+        assert is_safe(output_of(run(*command))), command
 
 
 def test_markup_in_what_was_stored_is_shown_as_it_is(run: Run, coder: str) -> None:
-    told(run(*EDIT, "persona", "--content", "[bold]not bold[/bold] [/] [link=x]y"))
+    output_of(run(*EDIT, "persona", "--content", "[bold]not bold[/bold] [/] [link=x]y"))
 
-    shown = told(run("memory", "show", "--agent", coder, "--label", "persona"))
+    shown = output_of(run("memory", "show", "--agent", coder, "--label", "persona"))
     assert "[bold]not bold[/bold] [/] [link=x]y" in shown
 
 
 def test_an_error_that_quotes_what_was_stored_is_safe_for_a_terminal(run: Run, coder: str) -> None:
-    told(run(*EDIT, "persona", "--content", HOSTILE))
+    output_of(run(*EDIT, "persona", "--content", HOSTILE))
     overtaken = run(*EDIT, "persona", "--content", "Mine.", "--expect", "1")
 
     assert overtaken.exit_code == 1
-    assert safe(overtaken.stderr)
+    assert is_safe(overtaken.stderr)
 
 
 def test_an_error_that_lists_labels_is_safe_for_a_terminal(run: Run, coder: str) -> None:
     run("memory", "create", "--agent", coder, "--label", "x\x9b31m")
     missing = run("memory", "show", "--agent", coder, "--label", "nope")
 
-    assert safe(missing.stderr)
+    assert is_safe(missing.stderr)
 
 
 def test_json_holds_no_raw_control_characters_either(run: Run, coder: str) -> None:
-    told(run("conversation", "append", "last", "--agent", coder, "user", HOSTILE))
+    output_of(run("conversation", "append", "last", "--agent", coder, "user", HOSTILE))
     result = run("conversation", "show", "last", "--agent", coder, "--json")
 
-    assert answer(result)[0]["content"] == HOSTILE
-    assert safe(result.stdout)
+    assert json_of(result)[0]["content"] == HOSTILE
+    assert is_safe(result.stdout)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from all_commands import all_commands
+from command_results import error_of, is_safe, json_of, output_of
 from recollect.cli.main import main
 from terminal import environment, in_terminal, installed
 
@@ -34,7 +35,7 @@ def run(path: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def coder(run: Run) -> str:
-    told(run("agent", "create", "--name", "coder"))
+    output_of(run("agent", "create", "--name", "coder"))
     return "coder"
 
 
@@ -51,29 +52,6 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-def told(result: Result) -> str:
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def answer(result: Result) -> Any:
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
-def refused(result: Result, *, code: int = 1) -> str:
-    assert isinstance(result.exception, SystemExit), repr(result.exception)
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    last = result.stderr.strip().splitlines()[-1]
-    assert last.startswith("Error: ")
-    return last
-
-
-def safe(output: str) -> bool:
-    return not any(ch in output for ch in "\x1b\x07\x9b")
-
-
 # Skills
 
 
@@ -81,11 +59,11 @@ def test_skills_are_discovered_loaded_listed_refreshed_and_unloaded_in_words(
     run: Run, coder: str, site: Path
 ) -> None:
     here = ("--project", str(site))
-    found = told(run("skills", "discover", *here))
-    loaded = told(run("skills", "load", "--agent", coder, "--skill", "hang-lamps", *here))
-    listed = told(run("skills", "list", "--agent", coder))
-    refreshed = told(run("skills", "refresh", "--agent", coder, *here))
-    unloaded = told(run("skills", "unload", "--agent", coder, "--skill", "hang-lamps", *here))
+    found = output_of(run("skills", "discover", *here))
+    loaded = output_of(run("skills", "load", "--agent", coder, "--skill", "hang-lamps", *here))
+    listed = output_of(run("skills", "list", "--agent", coder))
+    refreshed = output_of(run("skills", "refresh", "--agent", coder, *here))
+    unloaded = output_of(run("skills", "unload", "--agent", coder, "--skill", "hang-lamps", *here))
 
     assert "hang-lamps project Mounts lamps in halls." in found
     assert "remember-well bundled" in found
@@ -93,17 +71,17 @@ def test_skills_are_discovered_loaded_listed_refreshed_and_unloaded_in_words(
     assert "hang-lamps Mounts lamps in halls." in listed
     assert refreshed == found
     assert unloaded == "Unloaded hang-lamps from coder.\n"
-    assert told(run("skills", "list", "--agent", coder)) == "No skill is loaded.\n"
+    assert output_of(run("skills", "list", "--agent", coder)) == "No skill is loaded.\n"
 
 
 def test_the_same_of_skills_as_json(run: Run, coder: str, site: Path) -> None:
     here = ("--project", str(site), "--json")
     named = ("--agent", coder, "--skill", "hang-lamps")
-    found = answer(run("skills", "discover", *here))
-    loaded = answer(run("skills", "load", *named, *here))
-    listed = answer(run("skills", "list", "--agent", coder, "--json"))
-    refreshed = answer(run("skills", "refresh", "--agent", coder, *here))
-    unloaded = answer(run("skills", "unload", *named, *here))
+    found = json_of(run("skills", "discover", *here))
+    loaded = json_of(run("skills", "load", *named, *here))
+    listed = json_of(run("skills", "list", "--agent", coder, "--json"))
+    refreshed = json_of(run("skills", "refresh", "--agent", coder, *here))
+    unloaded = json_of(run("skills", "unload", *named, *here))
 
     assert "hang-lamps" in [one["name"] for one in found["skills"]]
     assert loaded["skill"]["body"].strip() == "Use a ladder."
@@ -115,14 +93,14 @@ def test_the_same_of_skills_as_json(run: Run, coder: str, site: Path) -> None:
 def test_skills_are_searched(run: Run, site: Path) -> None:
     here = ("--project", str(site))
 
-    assert "hang-lamps" in told(run("skills", "search", "mounting a lamp", *here))
-    assert "No skill was found." in told(run("skills", "search", "zzzz", *here))
-    [hit] = answer(run("skills", "search", "mounting a lamp", *here, "-n", "1", "--json"))
+    assert "hang-lamps" in output_of(run("skills", "search", "mounting a lamp", *here))
+    assert "No skill was found." in output_of(run("skills", "search", "zzzz", *here))
+    [hit] = json_of(run("skills", "search", "mounting a lamp", *here, "-n", "1", "--json"))
     assert hit["skill"]["name"] == "hang-lamps"
 
 
 def test_a_skill_is_learnt_shown_and_saved(run: Run, coder: str, site: Path) -> None:
-    talk = answer(run("conversation", "start", "--agent", coder, "--json"))["id"]
+    talk = json_of(run("conversation", "start", "--agent", coder, "--json"))["id"]
     call = {"id": "c1", "function": {"name": "bash", "arguments": '{"command": "pnpm build"}'}}
     rows = [
         {"role": "user", "content": "Please build the docs site."},
@@ -130,12 +108,12 @@ def test_a_skill_is_learnt_shown_and_saved(run: Run, coder: str, site: Path) -> 
         {"role": "tool", "content": "Built 120 pages\nexit code: 0", "tool_call_id": "c1"},
         {"role": "assistant", "content": "The docs site is built."},
     ]
-    told(run("conversation", "import", talk, "-", stdin=json.dumps(rows)))
+    output_of(run("conversation", "import", talk, "-", stdin=json.dumps(rows)))
     learn = ("skills", "learn", talk, "--name", "build-docs", "--project", str(site))
-    drafted = told(run(*learn, "--save", "no"))
-    saved = told(run(*learn))
-    taken = refused(run(*learn))
-    again = answer(run(*learn, "--overwrite", "--json"))
+    drafted = output_of(run(*learn, "--save", "no"))
+    saved = output_of(run(*learn))
+    taken = error_of(run(*learn))
+    again = json_of(run(*learn, "--overwrite", "--json"))
 
     assert "pnpm build" in drafted
     assert "saved to" not in drafted
@@ -157,7 +135,7 @@ def test_a_skill_is_learnt_shown_and_saved(run: Run, coder: str, site: Path) -> 
 def test_what_skills_cannot_do_is_one_line(
     run: Run, coder: str, args: tuple[str, ...], says: str
 ) -> None:
-    assert says in refused(run("skills", *args))
+    assert says in error_of(run("skills", *args))
 
 
 def test_a_skill_that_means_harm_does_not_reach_the_terminal(
@@ -167,7 +145,7 @@ def test_a_skill_that_means_harm_does_not_reach_the_terminal(
     file.parent.mkdir()
     file.write_text("---\nname: evil\ndescription: lamps \x1b[2J\x9b31m\n---\nx \x1b]0;y\x07\n")
     here = ("--project", str(site))
-    told(run("skills", "load", "--agent", coder, "--skill", "evil", *here))
+    output_of(run("skills", "load", "--agent", coder, "--skill", "evil", *here))
 
     for command in (
         ("skills", "discover", *here),
@@ -175,7 +153,7 @@ def test_a_skill_that_means_harm_does_not_reach_the_terminal(
         ("skills", "search", "lamps", *here),
         ("memory", "show", "--agent", coder, "--label", "loaded_skills"),
     ):
-        assert safe(told(run(*command))), command
+        assert is_safe(output_of(run(*command))), command
 
 
 # Files
@@ -185,13 +163,13 @@ def test_files_are_opened_listed_searched_indexed_and_closed_in_words(
     run: Run, coder: str, site: Path
 ) -> None:
     here = ("--project", str(site))
-    opened = told(run("files", "open", "ops.md", "--agent", coder, *here, "--offset", "2"))
-    listed = told(run("files", "list", "--agent", coder))
-    matched = told(run("files", "grep", "walnut", *here, "--include", "ops.*"))
-    nothing = told(run("files", "grep", "zzzz", *here))
-    indexed = told(run("files", "index", *here, "--include", "*.md"))
-    found = told(run("search", "files", "--query", "walnut server", *here))
-    closed = told(run("files", "close", "--agent", coder))
+    opened = output_of(run("files", "open", "ops.md", "--agent", coder, *here, "--offset", "2"))
+    listed = output_of(run("files", "list", "--agent", coder))
+    matched = output_of(run("files", "grep", "walnut", *here, "--include", "ops.*"))
+    nothing = output_of(run("files", "grep", "zzzz", *here))
+    indexed = output_of(run("files", "index", *here, "--include", "*.md"))
+    found = output_of(run("search", "files", "--query", "walnut server", *here))
+    closed = output_of(run("files", "close", "--agent", coder))
 
     assert "3–3 of 3" in opened
     assert "restarts nightly" in opened
@@ -201,17 +179,17 @@ def test_files_are_opened_listed_searched_indexed_and_closed_in_words(
     assert indexed == "Indexed 3 files.\n"
     assert "ops.md" in found
     assert closed == "Closed 1 files.\n"
-    assert told(run("files", "list", "--agent", coder)) == ""
+    assert output_of(run("files", "list", "--agent", coder)) == ""
 
 
 def test_the_same_of_files_as_json(run: Run, coder: str, site: Path) -> None:
     here = ("--project", str(site), "--json")
-    [opened] = answer(run("files", "open", "ops.md", "--agent", coder, *here))
-    [listed] = answer(run("files", "list", "--agent", coder, "--json"))
-    page = answer(run("files", "grep", "WALNUT|walnut", *here, "--context", "1"))
-    indexed = answer(run("files", "index", *here))
-    found = answer(run("search", "files", "--query", "nightly", *here))
-    closed = answer(run("files", "close", "ops.md", "--agent", coder, "--json"))
+    [opened] = json_of(run("files", "open", "ops.md", "--agent", coder, *here))
+    [listed] = json_of(run("files", "list", "--agent", coder, "--json"))
+    page = json_of(run("files", "grep", "WALNUT|walnut", *here, "--context", "1"))
+    indexed = json_of(run("files", "index", *here))
+    found = json_of(run("search", "files", "--query", "nightly", *here))
+    closed = json_of(run("files", "close", "ops.md", "--agent", coder, "--json"))
 
     assert opened == listed
     assert page["total"] == 2
@@ -235,11 +213,11 @@ def test_the_same_of_files_as_json(run: Run, coder: str, site: Path) -> None:
 def test_what_files_cannot_do_is_one_line(
     run: Run, coder: str, site: Path, args: tuple[str, ...], says: str
 ) -> None:
-    assert says in refused(run("files", *args, "--project", str(site)))
+    assert says in error_of(run("files", *args, "--project", str(site)))
 
 
 def test_closing_what_is_not_open_is_one_line(run: Run, coder: str) -> None:
-    assert "is not open" in refused(run("files", "close", "ops.md", "--agent", coder))
+    assert "is not open" in error_of(run("files", "close", "ops.md", "--agent", coder))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +226,7 @@ def test_closing_what_is_not_open_is_one_line(run: Run, coder: str) -> None:
 def test_without_a_project_the_option_that_is_missing_is_named(
     run: Run, coder: str, args: tuple[str, ...]
 ) -> None:
-    assert "--project" in refused(run("files", *args), code=2)
+    assert "--project" in error_of(run("files", *args), code=2)
 
 
 def test_a_file_that_means_harm_does_not_reach_the_terminal(
@@ -261,16 +239,16 @@ def test_a_file_that_means_harm_does_not_reach_the_terminal(
         ("files", "index", *here),
         ("search", "files", "--query", "walnut", *here),
     ):
-        assert safe(told(run(*command))), command
+        assert is_safe(output_of(run(*command))), command
 
 
 # Windows and tokens
 
 
 def test_a_window_is_shown_section_by_section(run: Run, coder: str) -> None:
-    shown = told(run("window", "--agent", coder, "--window", "8000"))
-    found = answer(run("window", "--agent", coder, "--window", "8000", "--json"))
-    tight = told(run("window", "--agent", coder, "--window", "200"))
+    shown = output_of(run("window", "--agent", coder, "--window", "8000"))
+    found = json_of(run("window", "--agent", coder, "--window", "8000", "--json"))
+    tight = output_of(run("window", "--agent", coder, "--window", "200"))
 
     rows = dict(line.split()[:2] for line in shown.splitlines())
     parts = [int(rows[name].replace(",", "")) for name in rows if name != "free"]
@@ -282,22 +260,22 @@ def test_a_window_is_shown_section_by_section(run: Run, coder: str) -> None:
 def test_tokens_are_counted_of_a_text_a_file_or_standard_input(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hello world")
 
-    assert told(run("tokens", "hello world", "--model", "gpt-4o")) == "2 tokens (o200k_base)\n"
-    assert told(run("tokens", "-", stdin="hello world")).startswith("2 tokens")
-    assert told(run("tokens", f"@{tmp_path / 'a.txt'}")).startswith("2 tokens")
-    assert told(run("tokens", "")).startswith("0 tokens")
-    assert told(run("tokens", "-", stdin=b"\xff\xfe")).endswith("(o200k_base)\n")
-    assert answer(run("tokens", "hello world", "--model", "gpt-4", "--json")) == {
+    assert output_of(run("tokens", "hello world", "--model", "gpt-4o")) == "2 tokens (o200k_base)\n"
+    assert output_of(run("tokens", "-", stdin="hello world")).startswith("2 tokens")
+    assert output_of(run("tokens", f"@{tmp_path / 'a.txt'}")).startswith("2 tokens")
+    assert output_of(run("tokens", "")).startswith("0 tokens")
+    assert output_of(run("tokens", "-", stdin=b"\xff\xfe")).endswith("(o200k_base)\n")
+    assert json_of(run("tokens", "hello world", "--model", "gpt-4", "--json")) == {
         "tokens": 2,
         "counted_by": "cl100k_base",
         "exact": True,
     }
-    assert answer(run("tokens", "hello", "--model", "claude-x", "--json"))["exact"] is False
+    assert json_of(run("tokens", "hello", "--model", "claude-x", "--json"))["exact"] is False
 
 
 @pytest.mark.parametrize("missing", ["@/nowhere/at/all", "@"])
 def test_a_file_that_cannot_be_read_is_one_line(run: Run, missing: str) -> None:
-    assert "cannot read" in refused(run("tokens", missing), code=2)
+    assert "cannot read" in error_of(run("tokens", missing), code=2)
 
 
 # Search
@@ -305,18 +283,20 @@ def test_a_file_that_cannot_be_read_is_one_line(run: Run, missing: str) -> None:
 
 @pytest.fixture
 def kept(run: Run, coder: str) -> str:
-    told(run("add", "The word files is in this memory, and conversations too."))
-    told(run("conversation", "start", "--agent", coder))
-    told(run("conversation", "append", "last", "--agent", coder, "user", "The walnut server."))
-    told(run("memory", "update", "--agent", coder, "--label", "persona", "--content", "Walnut."))
-    told(run("archive", "insert", "A walnut passage.", "--agent", coder))
+    output_of(run("add", "The word files is in this memory, and conversations too."))
+    output_of(run("conversation", "start", "--agent", coder))
+    output_of(run("conversation", "append", "last", "--agent", coder, "user", "The walnut server."))
+    output_of(
+        run("memory", "update", "--agent", coder, "--label", "persona", "--content", "Walnut.")
+    )
+    output_of(run("archive", "insert", "A walnut passage.", "--agent", coder))
     return coder
 
 
 def test_search_without_a_command_finds_memories(run: Run, kept: str) -> None:
-    plain = answer(run("search", "word in this memory", "--json"))
-    options_first = answer(run("search", "--json", "--limit", "3", "word in this memory"))
-    by_name = answer(run("search", "memories", "word in this memory", "--json"))
+    plain = json_of(run("search", "word in this memory", "--json"))
+    options_first = json_of(run("search", "--json", "--limit", "3", "word in this memory"))
+    by_name = json_of(run("search", "memories", "word in this memory", "--json"))
 
     def found(hits: Any) -> list[str]:
         return [hit["memory"]["id"] for hit in hits]
@@ -330,29 +310,29 @@ def test_a_session_that_is_found_is_shown_by_what_was_asked_in_it(run: Run, tmp_
     path.write_text(
         "User: Why does the walnut importer drop rows?\nAssistant: I will look at it.\n"
     )
-    told(run("capture", str(path), "--work"))
+    output_of(run("capture", str(path), "--work"))
 
-    shown = told(run("search", "walnut importer"))
+    shown = output_of(run("search", "walnut importer"))
 
     assert "Session (" in shown
     assert "Asked: Why does the walnut importer drop rows?" in shown
 
 
 def test_a_query_that_is_the_name_of_a_command_can_still_be_asked(run: Run, kept: str) -> None:
-    assert "Missing option '--query'" in refused(run("search", "files"), code=2)
+    assert "Missing option '--query'" in error_of(run("search", "files"), code=2)
     for word in ("files", "conversations"):
-        assert len(answer(run("search", "--json", "--", word))) == 1
-        assert len(answer(run("search", "memories", word, "--json"))) == 1
+        assert len(json_of(run("search", "--json", "--", word))) == 1
+        assert len(json_of(run("search", "memories", word, "--json"))) == 1
 
 
 def test_search_without_a_query_says_what_is_missing(run: Run, kept: str) -> None:
-    assert "Missing argument 'QUERY'" in refused(run("search"), code=2)
-    assert "Missing argument 'QUERY'" in refused(run("search", "--json"), code=2)
+    assert "Missing argument 'QUERY'" in error_of(run("search"), code=2)
+    assert "Missing argument 'QUERY'" in error_of(run("search", "--json"), code=2)
 
 
 @pytest.mark.parametrize("asked", ["-h", "--help"])
 def test_search_tells_of_all_it_finds(run: Run, asked: str) -> None:
-    shown = told(run("search", asked))
+    shown = output_of(run("search", asked))
 
     for name in ("conversations", "files", "memories", "memory"):
         assert re.search(rf"^  {name} ", shown, re.MULTILINE)
@@ -361,30 +341,30 @@ def test_search_tells_of_all_it_finds(run: Run, asked: str) -> None:
 def test_what_was_said_is_searched(run: Run, kept: str) -> None:
     of = ("search", "conversations", "--agent", kept)
 
-    assert "1. The walnut server." in told(run(*of, "--query", "walnut"))
-    assert "No message was found." in told(run(*of, "--query", "zzzz"))
-    [hit] = answer(run(*of, "--query", "walnut", "--role", "user", "--json"))
+    assert "1. The walnut server." in output_of(run(*of, "--query", "walnut"))
+    assert "No message was found." in output_of(run(*of, "--query", "zzzz"))
+    [hit] = json_of(run(*of, "--query", "walnut", "--role", "user", "--json"))
     assert hit["message"]["content"] == "The walnut server."
-    assert answer(run(*of, "--query", "walnut", "--until", "2001-01-01", "--json")) == []
-    assert len(answer(run(*of, "--since", "2001-01-01", "--json"))) == 1
+    assert json_of(run(*of, "--query", "walnut", "--until", "2001-01-01", "--json")) == []
+    assert len(json_of(run(*of, "--since", "2001-01-01", "--json"))) == 1
 
 
 def test_an_agents_blocks_and_memories_are_searched(run: Run, kept: str) -> None:
     of = ("search", "memory", "--agent", kept, "--query")
-    shown = told(run(*of, "walnut"))
-    found = answer(run(*of, "walnut", "--json"))
+    shown = output_of(run(*of, "walnut"))
+    found = json_of(run(*of, "walnut", "--json"))
 
     assert "block persona" in shown
     assert "A walnut passage." in shown
     assert [hit["block"]["label"] for hit in found["blocks"]] == ["persona"]
     assert [hit["memory"]["content"] for hit in found["memories"]] == ["A walnut passage."]
-    assert "Nothing relevant was found." in told(run(*of, "zzzz"))
+    assert "Nothing relevant was found." in output_of(run(*of, "zzzz"))
 
 
 def test_files_nobody_read_are_not_found_and_it_says_what_to_do(run: Run, kept: str) -> None:
     asked = run("search", "files", "--query", "walnut", "--project", "none")
 
-    assert "recollect file index" in told(asked)
+    assert "recollect file index" in output_of(asked)
 
 
 # Every command
@@ -393,7 +373,7 @@ def test_files_nobody_read_are_not_found_and_it_says_what_to_do(run: Run, kept: 
 @pytest.mark.parametrize("command", all_commands())
 def test_every_command_has_help_that_says_what_it_is_for(run: Run, command: str) -> None:
     for asked in ("-h", "--help"):
-        shown = told(run(*command.split(), asked))
+        shown = output_of(run(*command.split(), asked))
         assert shown.startswith("Usage: ")
         assert len(shown.splitlines()) > 3
 

@@ -1,16 +1,15 @@
 """The command as a program runs it: exit codes, JSON, one clear line when it fails."""
 
-import json
 import os
 import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from command_results import json_of
 from recollect.cli.main import main
 
 Run = Callable[..., Result]
@@ -27,25 +26,20 @@ def run(path: Path) -> Run:
     return invoke
 
 
-def answer(result: Result) -> Any:
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 def test_what_is_added_is_found_shown_explained_and_forgotten(run: Run) -> None:
-    added = answer(run("add", "Answers should be short.", "--tag", "style", "--json"))
-    found = answer(run("search", "short answers", "--json"))
-    shown = answer(run("show", added["id"], "--json"))
-    explained = answer(run("explain", added["id"], "--json"))
-    retrieval = answer(run("explain", found[0]["retrieval_id"], "--json"))
-    receipt = answer(run("forget", added["id"], "--yes", "--json"))
+    added = json_of(run("add", "Answers should be short.", "--tag", "style", "--json"))
+    found = json_of(run("search", "short answers", "--json"))
+    shown = json_of(run("show", added["id"], "--json"))
+    explained = json_of(run("explain", added["id"], "--json"))
+    retrieval = json_of(run("explain", found[0]["retrieval_id"], "--json"))
+    receipt = json_of(run("forget", added["id"], "--yes", "--json"))
 
     assert found[0]["memory"]["id"] == added["id"]
     assert shown["tags"] == ["style"]
     assert explained["sources"][0]["content"] == "Answers should be short."
     assert retrieval["hits"][0]["memory_id"] == added["id"]
     assert receipt["removed"]["memories"] == 1
-    assert answer(run("search", "short answers", "--json")) == []
+    assert json_of(run("search", "short answers", "--json")) == []
 
 
 def test_the_same_in_words_for_people(run: Run) -> None:
@@ -68,12 +62,12 @@ def test_the_same_in_words_for_people(run: Run) -> None:
 
 
 def test_standard_input_facts_and_candidates(run: Run) -> None:
-    piped = answer(run("add", "-", "--json", stdin="from a pipe\nwith two lines"))
-    fact = answer(run("add", "--key", "editor", "helix", "--json"))
-    candidate = answer(run("add", "an idea", "--inbox", "--json"))
-    other = answer(run("add", "a bad idea", "--inbox", "--json"))
+    piped = json_of(run("add", "-", "--json", stdin="from a pipe\nwith two lines"))
+    fact = json_of(run("add", "--key", "editor", "helix", "--json"))
+    candidate = json_of(run("add", "an idea", "--inbox", "--json"))
+    other = json_of(run("add", "a bad idea", "--inbox", "--json"))
     inbox = run("inbox")
-    waiting = answer(run("inbox", "--json"))
+    waiting = json_of(run("inbox", "--json"))
     promoted = run("promote", candidate["id"])
     rejected = run("reject", other["id"], "--reason", "no")
 
@@ -83,23 +77,23 @@ def test_standard_input_facts_and_candidates(run: Run) -> None:
     assert {one["memory"]["id"] for one in waiting} == {candidate["id"], other["id"]}
     assert "active" in promoted.output
     assert "archived" in rejected.output
-    assert answer(run("show", other["id"], "--json"))["status"] == "archived"
+    assert json_of(run("show", other["id"], "--json"))["status"] == "archived"
 
 
 def test_links_and_reasons_for_absence(run: Run) -> None:
-    one = answer(run("add", "The build uses pnpm.", "--project", "a", "--json"))
+    one = json_of(run("add", "The build uses pnpm.", "--project", "a", "--json"))
     run("add", "something else", "--project", "b")
     why = run("why-not", one["id"], "pnpm", "--project", "b")
     linked = run("link", one["id"], "applies_to", "project:b", "--note", "shared")
-    found = answer(run("search", "pnpm", "--project", "b", "--json"))
+    found = json_of(run("search", "pnpm", "--project", "b", "--json"))
 
     assert "only if linked" in why.output
     assert "applies_to project" in linked.output
     assert found[0]["reached"] == "linked"
     assert (
-        answer(run("why-not", one["id"], "pnpm", "--project", "b", "--json"))["rule"] == "returned"
+        json_of(run("why-not", one["id"], "pnpm", "--project", "b", "--json"))["rule"] == "returned"
     )
-    assert answer(run("link", one["id"], "applies_to", "project:b", "--json"))["note"] == "shared"
+    assert json_of(run("link", one["id"], "applies_to", "project:b", "--json"))["note"] == "shared"
 
 
 def test_views(run: Run) -> None:
@@ -110,11 +104,11 @@ def test_views(run: Run) -> None:
     assert "views run tools" in saved.output
     assert "tools" in run("views").output
     assert "Use pnpm." in run("views", "run", "tools").output
-    assert answer(run("views", "run", "tools", "--json"))[0]["memory"]["content"] == "Use pnpm."
-    assert answer(run("views", "list", "--json"))[0]["name"] == "tools"
-    assert answer(run("views", "--json"))[0]["name"] == "tools"
-    assert answer(run("views", "save", "v", "q", "--json"))["name"] == "v"
-    assert answer(run("views", "delete", "v", "--json")) == {"deleted": "v"}
+    assert json_of(run("views", "run", "tools", "--json"))[0]["memory"]["content"] == "Use pnpm."
+    assert json_of(run("views", "list", "--json"))[0]["name"] == "tools"
+    assert json_of(run("views", "--json"))[0]["name"] == "tools"
+    assert json_of(run("views", "save", "v", "q", "--json"))["name"] == "v"
+    assert json_of(run("views", "delete", "v", "--json")) == {"deleted": "v"}
     assert "Deleted" in run("views", "delete", "tools").output
 
 
@@ -123,18 +117,18 @@ def test_export_import_verify_rebuild_status_doctor(run: Run, tmp_path: Path) ->
     exported = tmp_path / "e.jsonl"
 
     assert "Exported" in run("export", str(exported)).output
-    assert answer(run("export", str(exported), "--json"))["rows"] > 3
+    assert json_of(run("export", str(exported), "--json"))["rows"] > 3
     assert "rows existed" in run("import", str(exported)).output
     other = ("--db", str(tmp_path / "other.db"))
-    assert answer(run("import", str(exported), "--json", *other))["added"]["memories"] == 1
+    assert json_of(run("import", str(exported), "--json", *other))["added"]["memories"] == 1
     assert "✓ the file is intact" in run("verify").output
-    assert answer(run("verify", "--json"))["ok"] is True
+    assert json_of(run("verify", "--json"))["ok"] is True
     assert "Rebuilt: 1 items" in run("rebuild").output
-    assert answer(run("rebuild", "--json", "--no-embed"))["items"] == 1
+    assert json_of(run("rebuild", "--json", "--no-embed"))["items"] == 1
     assert "1 memories: 1 active" in run("status").output
-    assert answer(run("status", "--json"))["counts"]["memories"] == 1
+    assert json_of(run("status", "--json"))["counts"]["memories"] == 1
     assert "✓ embedder" in run("doctor").output
-    assert all(one["ok"] for one in answer(run("doctor", "--json")))
+    assert all(one["ok"] for one in json_of(run("doctor", "--json")))
 
 
 def test_doctor_and_verify_fail_with_exit_code_1(run: Run, path: Path) -> None:
@@ -180,7 +174,7 @@ def test_a_failure_is_one_clear_line_and_an_exit_code(
 
 
 def test_forgetting_asks_first(run: Run) -> None:
-    kept = answer(run("add", "precious", "--json"))["id"]
+    kept = json_of(run("add", "precious", "--json"))["id"]
 
     refused = run("forget", kept, stdin="n\n")
     done = run("forget", kept, stdin="y\n")

@@ -1,15 +1,14 @@
 """`recollect import` as a person runs it: what it says, its JSON, its exit code, its progress."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from chat_server import chat_server
 from client_session_files import TABS, write_claude_code_session
+from command_results import json_of
 from recollect.cli.main import main
 from server_process import run_server
 from support import candidates, open_memory
@@ -47,27 +46,22 @@ def run(path: Path, home: Path) -> Run:
     return invoke
 
 
-def answer(result: Result, code: int = 0) -> Any:
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
-
-
 def test_an_import_says_what_came_in_and_what_waits(run: Run) -> None:
     first = run("import", "claude-code")
     again = run("import", "claude-code")
 
     assert first.exit_code == 0
     assert first.stdout == (
-        "1 conversations came in, 0 were known.\n"
+        "1 conversations imported, 0 were known.\n"
         "Files: 1 taken.\n"
-        "2 more candidates wait in the inbox; see: recollect inbox\n"
+        "2 more candidates in the inbox; see: recollect inbox\n"
     )
     assert first.stderr == ""  # no progress where there is no terminal
-    assert again.stdout == "0 conversations came in, 0 were known.\nFiles: 1 unchanged.\n"
+    assert again.stdout == "0 conversations imported, 0 were known.\nFiles: 1 unchanged.\n"
 
 
 def test_a_program_gets_the_sum_as_json(run: Run) -> None:
-    told = answer(run("import", "claude-code", "--json"))
+    told = json_of(run("import", "claude-code", "--json"))
 
     assert told == {
         "source": "claude-code",
@@ -86,7 +80,7 @@ def test_a_broken_file_is_named_and_the_exit_code_says_so(run: Run, home: Path) 
     broken = home / ".claude" / "projects" / "-srv-shop" / "broken.jsonl"
     broken.write_text("[[[")
     shown = run("import", "claude-code")
-    told = answer(run("import", "claude-code", "--json"), code=1)
+    told = json_of(run("import", "claude-code", "--json"), code=1)
 
     assert shown.exit_code == 1
     assert f"Refused: {broken}\n  {broken} is no session of Claude Code\n" in shown.stdout
@@ -98,8 +92,8 @@ def test_a_dry_run_stores_nothing(run: Run) -> None:
     dry = run("import", "claude-code", "--dry-run")
 
     assert "1 conversations would be imported" in dry.stdout
-    assert answer(run("inbox", "--json")) == []
-    assert answer(run("import", "claude-code", "--json"))["conversations"] == 1
+    assert json_of(run("inbox", "--json")) == []
+    assert json_of(run("import", "claude-code", "--json"))["conversations"] == 1
 
 
 def test_a_limit_that_ends_between_two_files_is_said(run: Run, home: Path) -> None:
@@ -113,13 +107,13 @@ def test_without_work_the_queue_is_left_to_a_worker(run: Run) -> None:
     told = run("import", "claude-code", "--no-work")
 
     assert "Left to a worker" in told.stdout
-    assert answer(run("status", "--json"))["jobs"] == {"todo": 1}
+    assert json_of(run("status", "--json"))["jobs"] == {"todo": 1}
     assert "2 jobs done" in run("work", "--once").stdout
 
 
 def test_a_server_of_the_same_store_is_left_the_work(run: Run, path: Path) -> None:
     with run_server(path) as server:
-        told = answer(run("import", "claude-code", "--json", RECOLLECT_PORT=str(server.port)))
+        told = json_of(run("import", "claude-code", "--json", RECOLLECT_PORT=str(server.port)))
 
     assert told["left_to"] == "the server"
 
@@ -127,7 +121,7 @@ def test_a_server_of_the_same_store_is_left_the_work(run: Run, path: Path) -> No
 def test_another_program_on_the_port_of_the_server_is_left_nothing(run: Run) -> None:
     with chat_server() as other:
         port = other.url.rpartition(":")[2]
-        told = answer(run("import", "claude-code", "--json", RECOLLECT_PORT=port))
+        told = json_of(run("import", "claude-code", "--json", RECOLLECT_PORT=port))
 
     assert (told["left_to"], told["waiting"]) == ("", 2)
 
@@ -152,7 +146,7 @@ def test_a_file_of_our_own_comes_in_as_before(run: Run, tmp_path: Path) -> None:
     run("export", exported)
     other = ("--db", tmp_path / "other.db")
 
-    assert answer(run("import", exported, "--json", *other))["added"]["memories"] == 1
+    assert json_of(run("import", exported, "--json", *other))["added"]["memories"] == 1
     assert "rows existed" in run("import", "file", exported, *other).stdout
 
 

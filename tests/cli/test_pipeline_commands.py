@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from command_results import error_of, json_of
 from recollect import LocalRecollect, ModelUnavailable
 from recollect.cli.main import main
 from recollect.config import Settings
@@ -63,33 +64,21 @@ def written(folder: Path, text: str, name: str = "talk.txt") -> Path:
     return file
 
 
-def answer(result: Result) -> Any:
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 def candidates(run: Run, number: int) -> list[str]:
-    return [answer(run("add", f"idea {n}", "--inbox", "--json"))["id"] for n in range(number)]
+    return [json_of(run("add", f"idea {n}", "--inbox", "--json"))["id"] for n in range(number)]
 
 
 def in_inbox(run: Run, *args: str) -> list[Any]:
     """Return the memories that `inbox --json` tells of."""
-    return [one["memory"] for one in answer(run("inbox", "--json", *args))]
+    return [one["memory"] for one in json_of(run("inbox", "--json", *args))]
 
 
 def status_of(run: Run, memory_id: str) -> str:
-    return str(answer(run("show", memory_id, "--json"))["status"])
+    return str(json_of(run("show", memory_id, "--json"))["status"])
 
 
-def refused(result: Result, told: str, code: int = 1) -> None:
-    """Check that a command failed with one kind line."""
-    assert result.exit_code == code, result.output
-    assert told in result.stderr
-    assert "Traceback" not in result.output
-    assert not result.stdout
-    if code == 1:
-        assert len(result.stderr.strip().splitlines()) == 1
-        assert result.stderr.startswith("Error: ")
+def check_error(result: Result, text: str, code: int = 1) -> None:
+    assert text in error_of(result, code=code)
 
 
 # ── capture ─────────────────────────────────────────────────────────────────────────────────────
@@ -121,8 +110,8 @@ def test_where_nothing_is_worth_remembering_it_says_so(run: Run) -> None:
 def test_several_files_are_captured_in_the_order_given(run: Run, tmp_path: Path) -> None:
     files = [written(tmp_path, f"{HELLO} We use tool {n}.", f"{n}.txt") for n in range(3)]
 
-    events = answer(run("capture", *files, "--project", "site", "--json"))
-    after = answer(run("capture", *files, "--project", "site", "--work", "--json"))
+    events = json_of(run("capture", *files, "--project", "site", "--json"))
+    after = json_of(run("capture", *files, "--project", "site", "--work", "--json"))
 
     assert [event["state"] for event in events] == ["captured"] * 3
     assert [event["id"] for event in after] == [event["id"] for event in events]
@@ -141,10 +130,10 @@ def test_a_file_of_several_conversations_gives_several_lines(run: Run, tmp_path:
 
 
 def test_standard_input_is_captured(run: Run) -> None:
-    [event] = answer(run("capture", "-", "--project", "site", "--json", stdin=f"{HELLO} {PNPM}"))
+    [event] = json_of(run("capture", "-", "--project", "site", "--json", stdin=f"{HELLO} {PNPM}"))
 
     assert event["trigger"] == "session"
-    assert answer(run("work", "--once", "--json"))["done"] == {"consolidate": 1, "extract": 1}
+    assert json_of(run("work", "--once", "--json"))["done"] == {"consolidate": 1, "extract": 1}
 
 
 def test_each_sentence_of_a_note_is_kept(run: Run, tmp_path: Path) -> None:
@@ -187,11 +176,11 @@ def test_what_is_told_of_a_file_is_kept_with_it(run: Run, tmp_path: Path) -> Non
     assert found["scope"] == "project"
     assert found["session_id"] == "s1"
     assert found["observed_at"].startswith("2026-05-01")
-    assert answer(captured)[0]["title"] == "Tea time"
+    assert json_of(captured)[0]["title"] == "Tea time"
 
 
 @pytest.mark.parametrize(
-    ("args", "code", "told"),
+    ("args", "code", "text"),
     [
         (["missing.txt"], 1, "cannot read missing.txt: No such file or directory"),
         (["{folder}"], 1, "is a folder; name a transcript file in it"),
@@ -209,17 +198,17 @@ def test_what_is_told_of_a_file_is_kept_with_it(run: Run, tmp_path: Path) -> Non
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )
 def test_what_cannot_be_captured_is_one_line_and_an_exit_code(
-    run: Run, tmp_path: Path, talk: Path, args: list[str], code: int, told: str
+    run: Run, tmp_path: Path, talk: Path, args: list[str], code: int, text: str
 ) -> None:
     names = {"folder": tmp_path, "talk": talk, "empty": written(tmp_path, "", "empty.txt")}
 
-    refused(run("capture", *[arg.format(**names) for arg in args]), told, code)
+    check_error(run("capture", *[arg.format(**names) for arg in args]), text, code)
 
-    assert answer(run("status", "--json"))["counts"]["sources"] == 0
+    assert json_of(run("status", "--json"))["counts"]["sources"] == 0
 
 
 def test_nothing_on_standard_input_is_told(run: Run) -> None:
-    refused(run("capture", "-", stdin=""), "The transcript is empty")
+    check_error(run("capture", "-", stdin=""), "The transcript is empty")
 
 
 def test_a_bad_file_among_good_ones_captures_none_or_tells_which(
@@ -227,7 +216,7 @@ def test_a_bad_file_among_good_ones_captures_none_or_tells_which(
 ) -> None:
     result = run("capture", talk, tmp_path / "missing.txt")
 
-    captured = answer(run("status", "--json"))["counts"]["sources"]
+    captured = json_of(run("status", "--json"))["counts"]["sources"]
     assert result.exit_code == 1
     assert captured == 0 or "captured" in result.stdout
 
@@ -278,16 +267,16 @@ def test_a_worker_that_runs_once_reads_what_waits_and_says_what_it_did(
 
     assert run("work", "--once").stdout == "2 jobs done: 1 consolidate, 1 extract.\n"
     assert run("work", "--once").stdout == "0 jobs done.\n"
-    assert answer(run("work", "--once", "--json")) == {"done": {}}
+    assert json_of(run("work", "--once", "--json")) == {"done": {}}
 
 
 def test_jobs_are_listed_and_shown(run: Run, talk: Path) -> None:
     run("capture", talk, "--project", "site")
 
-    [job] = answer(run("jobs", "list", "--json"))
+    [job] = json_of(run("jobs", "list", "--json"))
     listed = run("jobs", "list").stdout
     shown = run("jobs", "show", job["id"]).stdout
-    as_json = answer(run("jobs", "show", job["id"], "--json"))
+    as_json = json_of(run("jobs", "show", job["id"], "--json"))
 
     assert re.search(rf"extract  todo  {job['id']}  due \d{{4}}-\d\d-\d\d .* UTC", listed)
     assert "1 jobs" in listed
@@ -295,7 +284,7 @@ def test_jobs_are_listed_and_shown(run: Run, talk: Path) -> None:
     assert as_json["job"] == job
     assert as_json["event"]["id"] == job["event_id"]
     assert run("jobs", "list", "--state", "done").stdout == "0 jobs\n"
-    assert answer(run("jobs", "list", "--state", "done", "--state", "parked", "--json")) == []
+    assert json_of(run("jobs", "list", "--state", "done", "--state", "parked", "--json")) == []
 
 
 def test_a_parked_job_tells_why_and_is_retried(run: Run, parked: str) -> None:
@@ -311,19 +300,19 @@ def test_a_parked_job_tells_why_and_is_retried(run: Run, parked: str) -> None:
     assert "✗ failed jobs: 1 parked; recollect jobs list" in doctor.stdout
     assert "1 failed for good; see: recollect jobs list" in worked.stdout
     assert again.stdout == "1 jobs are due now; `recollect work --once` runs them.\n"
-    assert answer(run("jobs", "show", parked, "--json"))["job"]["state"] == "done"
+    assert json_of(run("jobs", "show", parked, "--json"))["job"]["state"] == "done"
     assert run("doctor").exit_code == 0
 
 
 def test_all_parked_jobs_are_retried_at_once(run: Run, parked: str) -> None:
-    [job] = answer(run("jobs", "retry", "--all", "--json"))
+    [job] = json_of(run("jobs", "retry", "--all", "--json"))
 
     assert (job["id"], job["state"], job["attempts"]) == (parked, "todo", 0)
     assert run("jobs", "retry", "--all").stdout.startswith("0 jobs are due now")
 
 
 @pytest.mark.parametrize(
-    ("args", "code", "told"),
+    ("args", "code", "text"),
     [
         (["show", "nope"], 1, "there is no job 'nope'; `recollect jobs list` shows"),
         (["retry", "nope"], 1, "there is no job 'nope'"),
@@ -337,16 +326,16 @@ def test_all_parked_jobs_are_retried_at_once(run: Run, parked: str) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_job_that_cannot_be_meant_is_one_line_and_an_exit_code(
-    run: Run, args: list[str], code: int, told: str
+    run: Run, args: list[str], code: int, text: str
 ) -> None:
-    refused(run("jobs", *args), told, code)
+    check_error(run("jobs", *args), text, code)
 
 
 def test_a_job_that_is_done_is_not_retried(run: Run, talk: Path) -> None:
     run("capture", talk, "--work")
-    [job, *_] = answer(run("jobs", "list", "--state", "done", "--json"))
+    [job, *_] = json_of(run("jobs", "list", "--state", "done", "--json"))
 
-    refused(run("jobs", "retry", job["id"]), "is done; only a parked or waiting one")
+    check_error(run("jobs", "retry", job["id"]), "is done; only a parked or waiting one")
 
 
 # ── review ──────────────────────────────────────────────────────────────────────────────────────
@@ -374,28 +363,28 @@ def test_an_empty_inbox_is_empty(run: Run) -> None:
 
 def test_several_are_promoted_rejected_and_taken_back_at_once(run: Run) -> None:
     one, two, three, four = candidates(run, 4)
-    kept = answer(run("promote", one, two, "--reason", "good", "--json"))
-    gone = answer(run("reject", three, four, "--reason", "bad", "--json"))
-    back = answer(run("undo", one, three, "--json"))
+    kept = json_of(run("promote", one, two, "--reason", "good", "--json"))
+    gone = json_of(run("reject", three, four, "--reason", "bad", "--json"))
+    back = json_of(run("undo", one, three, "--json"))
 
     assert [memory["status"] for memory in kept] == ["active", "active"]
     assert [memory["status"] for memory in gone] == ["archived", "archived"]
     assert [memory["status"] for memory in back] == ["inbox", "inbox"]
-    changes = answer(run("explain", two, "--json"))["changes"]
+    changes = json_of(run("explain", two, "--json"))["changes"]
     assert (changes[-1]["by"], changes[-1]["reason"]) == ("user", "good")
 
 
 def test_one_that_is_promoted_is_one_in_json_and_readable_in_text(run: Run) -> None:
     [one] = candidates(run, 1)
 
-    assert answer(run("promote", one, "--json"))["id"] == one
+    assert json_of(run("promote", one, "--json"))["id"] == one
     assert "profile · global · inbox" in run("undo", one).stdout
     assert "archived" in run("reject", one).stdout
 
 
 def test_promoting_in_place_of_a_rival(run: Run) -> None:
-    old = answer(run("add", "The server listens on port 80.", "--project", "site", "--json"))["id"]
-    new = answer(
+    old = json_of(run("add", "The server listens on port 80.", "--project", "site", "--json"))["id"]
+    new = json_of(
         run("add", "The server listens on port 81.", "--project", "site", "--inbox", "--json")
     )["id"]
     run("link", new, "contradicts", old)
@@ -411,7 +400,7 @@ def test_promoting_in_place_of_a_rival(run: Run) -> None:
 def test_promoting_and_rejecting_several_is_all_or_none(run: Run, command: str) -> None:
     one, two = candidates(run, 2)
 
-    refused(run(command, one, two, "nope"), "there is no memory 'nope'")
+    check_error(run(command, one, two, "nope"), "there is no memory 'nope'")
 
     assert [status_of(run, each) for each in (one, two)] == ["inbox", "inbox"]
 
@@ -419,7 +408,7 @@ def test_promoting_and_rejecting_several_is_all_or_none(run: Run, command: str) 
 def test_promoting_several_in_place_of_rivals_is_all_or_none(run: Run) -> None:
     [one] = candidates(run, 1)
 
-    refused(run("promote", one, "nope", "--replace"), "there is no memory 'nope'")
+    check_error(run("promote", one, "nope", "--replace"), "there is no memory 'nope'")
 
     assert status_of(run, one) == "inbox"
 
@@ -428,13 +417,13 @@ def test_taking_several_back_is_all_or_none(run: Run) -> None:
     [one] = candidates(run, 1)
     run("promote", one)
 
-    refused(run("undo", one, "nope"), "there is no memory 'nope'")
+    check_error(run("undo", one, "nope"), "there is no memory 'nope'")
 
     assert status_of(run, one) == "active"
 
 
 @pytest.mark.parametrize(
-    ("args", "code", "told"),
+    ("args", "code", "text"),
     [
         (["promote"], 2, "Missing argument 'ID...'"),
         (["reject"], 2, "Missing argument 'ID...'"),
@@ -453,11 +442,11 @@ def test_taking_several_back_is_all_or_none(run: Run) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_reviewed_is_one_line_and_an_exit_code(
-    run: Run, args: list[str], code: int, told: str
+    run: Run, args: list[str], code: int, text: str
 ) -> None:
-    active = answer(run("add", "written by hand", "--json"))["id"]
+    active = json_of(run("add", "written by hand", "--json"))["id"]
 
-    refused(run(*[arg.format(active=active) for arg in args]), told, code)
+    check_error(run(*[arg.format(active=active) for arg in args]), text, code)
 
 
 def test_consolidating_on_request_says_what_became_of_the_candidates(run: Run) -> None:
@@ -466,7 +455,7 @@ def test_consolidating_on_request_says_what_became_of_the_candidates(run: Run) -
     run("add", "Use pnpm for builds.", "--project", "site", "--inbox")
     [idea, _] = candidates(run, 2)
 
-    assert answer(run("consolidate", idea, "--json")) == {"held": 1}
+    assert json_of(run("consolidate", idea, "--json")) == {"held": 1}
     counted = run("consolidate").stdout.strip().split(", ")
     assert sorted(counted) == ["1 repeated", "2 held"]
 
@@ -479,7 +468,7 @@ def test_maintenance_lists_duplicates_and_stale_facts(
     with LocalRecollect(settings, clock=clock) as rec:
         one, other = (rec.ingest("Use pnpm for builds.", project="site") for _ in range(2))
     told = run("maintain").stdout
-    found = answer(run("maintain", "--json"))
+    found = json_of(run("maintain", "--json"))
     confirmed = run("confirm", one.id)
 
     assert "0 embedded; 0 jobs taken over from lost workers." in told
@@ -489,7 +478,7 @@ def test_maintenance_lists_duplicates_and_stale_facts(
     assert {one["id"] for one in found["stale"]} == {one.id, other.id}
     assert len(found["duplicates"]) == 1
     assert "Use pnpm for builds." in confirmed.stdout
-    assert [one["id"] for one in answer(run("maintain", "--json"))["stale"]] == [other.id]
+    assert [one["id"] for one in json_of(run("maintain", "--json"))["stale"]] == [other.id]
 
 
 # ── doctor and status ───────────────────────────────────────────────────────────────────────────
@@ -501,7 +490,7 @@ def test_doctor_tells_of_the_queue_the_inbox_junk_and_contradictions(run: Run, t
     first, _ = in_inbox(run)
     run("reject", first["id"])
     result = run("doctor")
-    checks = {one["check"]: one for one in answer(run("doctor", "--json"))}
+    checks = {one["check"]: one for one in json_of(run("doctor", "--json"))}
 
     assert result.exit_code == 0
     assert "✓ queue: 1 open, 2 done" in result.stdout
@@ -519,7 +508,7 @@ def test_status_counts_jobs_by_state(run: Run, talk: Path) -> None:
     run("capture", "-", stdin="We deploy with make.")
 
     assert "jobs: 2 done, 1 todo" in run("status").stdout
-    assert answer(run("status", "--json"))["jobs"] == {"done": 2, "todo": 1}
+    assert json_of(run("status", "--json"))["jobs"] == {"done": 2, "todo": 1}
 
 
 # ── help, and hostile text ──────────────────────────────────────────────────────────────────────

@@ -260,9 +260,7 @@ def test_settings_that_mean_nothing_are_refused(invalid: dict[str, Any]) -> None
         CompactionSettings(**{"window_tokens": 100, **invalid})
 
 
-@each_row(
-    ("window", "budget"), [(200, 50), (1_000, 100), (8_000, 800), (200_000, 2_000)]
-)
+@each_row(("window", "budget"), [(200, 50), (1_000, 100), (8_000, 800), (200_000, 2_000)])
 def test_a_summary_may_have_a_tenth_of_the_window_within_bounds(window: int, budget: int) -> None:
     assert sliding(window).summary_budget == budget
     assert sliding(window, summary_tokens=7).summary_budget == 7

@@ -85,9 +85,7 @@ def test_nothing_becomes_active_without_evidence(before: str) -> None:
         advance(memory(before, evidence=()), Status.ACTIVE, at=LATER)
 
 
-@each_row(
-    ("before", "after"), sorted(pair for pair in ALLOWED if "active" not in pair[1])
-)
+@each_row(("before", "after"), sorted(pair for pair in ALLOWED if "active" not in pair[1]))
 def test_a_move_to_any_other_status_needs_no_evidence(before: str, after: str) -> None:
     moved = advance(memory(before, evidence=()), Status(after), at=LATER)
 

@@ -434,7 +434,9 @@ def test_an_answer_that_comes_after_the_lease_leaves_no_candidates(
         assert slow.calls == 1
 
 
-def test_an_answer_that_comes_after_the_lease_is_in_the_ledger(opened: Open, slow: SlowChatModel) -> None:
+def test_an_answer_that_comes_after_the_lease_is_in_the_ledger(
+    opened: Open, slow: SlowChatModel
+) -> None:
     with opened(chat=slow) as memory:
         memory.capture_session(SAID)
         memory.drain()

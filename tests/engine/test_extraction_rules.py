@@ -417,9 +417,7 @@ def test_nothing_is_extracted_from_pasted_or_injected_text(text: str) -> None:
     assert statements_in(text) == []
 
 
-@each_row(
-    "text", [statement for statement in NOT_SPOKEN if statement.rstrip()[-1] in "`~>."]
-)
+@each_row("text", [statement for statement in NOT_SPOKEN if statement.rstrip()[-1] in "`~>."])
 def test_text_before_pasted_text_is_extracted(text: str) -> None:
     assert [
         statement.content for statement in statements_in(f"I prefer tabs to spaces.\n{text}")

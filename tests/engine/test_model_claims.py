@@ -134,7 +134,7 @@ def test_an_answer_without_a_list_is_unreadable(answer: str) -> None:
 
 @each_row("rows", [[1, 2], ["text"], [None], [{}], [{"type": "profile"}]])
 def test_a_list_of_other_things_is_unreadable(rows: list[object]) -> None:
-    with pytest.raises(UnreadableReply, match="no memories"):
+    with pytest.raises(UnreadableReply, match="not memories"):
         parse_claims(listed(*rows))
 
 

@@ -68,7 +68,7 @@ def test_what_was_imported_waits_until_it_is_said_again(
     )
 
     assert isinstance(judge(imported, standing), Hold)
-    confirmed = replace(standing, is_said_in_session=True)
+    confirmed = replace(standing, is_from_captured_session=True)
     assert judge(imported, confirmed) == judge(
         replace(imported, source_kind=SourceKind.RUN), confirmed
     )

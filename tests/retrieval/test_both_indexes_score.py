@@ -6,8 +6,8 @@ import pytest
 
 from recollect import LocalRecollect
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.search_candidates import MIN_CANDIDATES
 from recollect.retrieval.relevance_threshold import MIN_SCORE, UNKNOWN_NAMES_PENALTY
+from recollect.retrieval.search_candidates import MIN_CANDIDATES
 from support import open_memory
 
 MANY = 2 * MIN_CANDIDATES

@@ -7,9 +7,18 @@ import pytest
 
 from recollect import MemoryType, Scope, Status
 from recollect.domain.scope import Owner
-from recollect.retrieval.search_candidates import NO_STATS, Candidate, CandidatePool
 from recollect.retrieval.explain import explain
 from recollect.retrieval.rank import rank
+from recollect.retrieval.relevance_threshold import (
+    LONG_QUERY_DISCOUNT,
+    LONG_QUERY_WORDS,
+    MEAN_SHARE,
+    MEAN_SMOOTHING,
+    MIN_SCORE,
+    SHORT_QUERY_WORDS,
+    SLACK,
+    Threshold,
+)
 from recollect.retrieval.score_fusion import (
     CHUNK_PENALTY,
     LENGTH_POWER,
@@ -21,16 +30,7 @@ from recollect.retrieval.score_fusion import (
     WORD_WEIGHT,
     fuse_scores,
 )
-from recollect.retrieval.relevance_threshold import (
-    LONG_QUERY_DISCOUNT,
-    LONG_QUERY_WORDS,
-    MEAN_SHARE,
-    MEAN_SMOOTHING,
-    MIN_SCORE,
-    SHORT_QUERY_WORDS,
-    SLACK,
-    Threshold,
-)
+from recollect.retrieval.search_candidates import NO_STATS, Candidate, CandidatePool
 from recollect.store.values import CandidateRow, SimilarityStats, VectorMatch, WordMatch
 from support import START
 from tables import each_row

@@ -42,9 +42,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]
         rec.agents.create("ben")
         said = rec.conversations.start(agent="ben")
         noise = [os.urandom(3_000).hex() for _ in range(2_000)]
-        rec.conversations.append_many(
-            said, [{"role": "user", "content": text} for text in noise]
-        )
+        rec.conversations.append_many(said, [{"role": "user", "content": text} for text in noise])
         yield rec
 
 

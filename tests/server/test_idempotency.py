@@ -44,7 +44,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "save_view": {"query": "port"},
     "delete_view": {},
     "run_view": {},
-    "decide": {"memory_id": "$2", "verdict": "keep"},
+    "decide": {"memory_ids": ["$2"], "verdict": "keep"},
     "promote_many": {"memory_ids": ["$2"]},
     "reject_many": {"memory_ids": ["$2"]},
     "undo_many": {"memory_ids": []},
@@ -192,9 +192,7 @@ def test_every_write_of_the_table_is_tried() -> None:
 
 
 @pytest.mark.parametrize("verb", WRITES, ids=lambda verb: verb.verb())
-def test_a_write_sent_twice_is_done_once_and_answered_alike(
-    asked: ServedFile, verb: Verb
-) -> None:
+def test_a_write_sent_twice_is_done_once_and_answered_alike(asked: ServedFile, verb: Verb) -> None:
     if verb.verb() == "undo":
         asked.memory.promote(asked.known["memory_id"][2])
     if verb.verb() == "detach_block":
@@ -275,7 +273,9 @@ def test_twenty_at_once_with_one_key_are_one(asked: ServedFile, name: str) -> No
 
 def test_twenty_refused_at_once_with_one_key_are_all_told_why(asked: ServedFile) -> None:
     with ThreadPoolExecutor(20) as pool:
-        answers = list(pool.map(lambda _: asked.send(request_classes()["ingest"], "k", content=""), range(20)))
+        answers = list(
+            pool.map(lambda _: asked.send(request_classes()["ingest"], "k", content=""), range(20))
+        )
 
     assert {one.status_code for one in answers} == {422}
 

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from recollect import LocalRecollect
-
 from recollect.config import Settings
 from recollect.server.web_app import web_app
 
@@ -91,7 +90,6 @@ OPERATIONS = """
 /api/inbox/promote POST
 /api/inbox/reject POST
 /api/inbox/undo POST
-/api/inbox/waiting GET
 /api/jobs GET
 /api/jobs/{job_id} GET
 /api/jobs/{job_id}/retry POST

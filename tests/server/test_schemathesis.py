@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-
-from recollect import LocalRecollect
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
@@ -29,6 +27,7 @@ from schemathesis.specs.openapi.checks import (
 
 from in_process_server import serve_in_thread
 from populated_memory import populate_memory
+from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.server.web_app import web_app
 from support import open_memory

@@ -156,8 +156,8 @@ def test_a_file_outside_is_not_opened_from_inside(
     place: FileRootsScene, open_inside: Any, path: str
 ) -> None:
     asked: list[Callable[[], Any]] = [
-        lambda: open_inside.open_files("ada", [path], roots=[place.inside]),
-        lambda: open_inside.grep_files("zebra|root", roots=[place.inside], paths=[path]),
+        lambda: open_inside.files.open("ada", [path], roots=[place.inside]),
+        lambda: open_inside.files.grep("zebra|root", roots=[place.inside], paths=[path]),
         lambda: open_inside.context_for("x", file=place.inside / path, project=place.inside),
     ]
     for ask in asked:
@@ -169,7 +169,7 @@ def test_a_file_outside_is_not_opened_from_inside(
 def test_skills_behind_a_link_that_leads_outside_are_not_read(
     place: FileRootsScene, open_inside: Any
 ) -> None:
-    report = open_inside.discover_skills(project=place.inside / "linked")
+    report = open_inside.skills.list(project=place.inside / "linked")
 
     assert SECRET not in repr(report)
 

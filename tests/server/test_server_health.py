@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from recollect import LocalRecollect, __version__
 from recollect.app.background_worker import BackgroundState
 from recollect.config import Settings
-from recollect.domain.maintenance import EmbedderStatus, EmbedderState, StoreHealth
+from recollect.domain.maintenance import EmbedderState, EmbedderStatus, StoreHealth
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedEmbedder

@@ -82,7 +82,9 @@ def test_a_clone_has_the_conversations_only_if_asked(rec: LocalRecollect, ada: s
     rec.agents.clone(ada, "talking", conversations=True)
 
     assert rec.conversations.list(agent="silent") == []
-    assert [len(rec.conversations.messages(said)) for said in rec.conversations.list(agent="talking")] == [1, 4]
+    assert [
+        len(rec.conversations.messages(said)) for said in rec.conversations.list(agent="talking")
+    ] == [1, 4]
     assert rec.conversations.search("London", agent="talking")
     assert rec.maintenance.verify().ok
 
@@ -125,7 +127,9 @@ def test_a_branch_remembers_where_it_left(rec: LocalRecollect, ada: str) -> None
     assert (origin["agent_id"], origin["name"]) == (rec.agents.get(ada).id, "ada")
     assert origin["blocks"]["persona"]["block_id"] == persona.id
     assert origin["blocks"]["persona"]["version"] == persona.version
-    assert [len(rec.conversations.messages(said)) for said in rec.conversations.list(agent=branch)] == [1, 4]
+    assert [
+        len(rec.conversations.messages(said)) for said in rec.conversations.list(agent=branch)
+    ] == [1, 4]
     assert rec.maintenance.verify().ok
 
 

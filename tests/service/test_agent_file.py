@@ -79,9 +79,7 @@ def test_an_imported_agent_is_the_exported_one(rec: LocalRecollect, file: Path) 
         ("ENG-1: find the engine", True),
     ]
     assert rec.blocks.get(two, "ticket", conversation=first).value == "ENG-1"
-    assert (
-        rec.archive.search(two, "engine")[0].memory.content == "The engine moved to Cambridge."
-    )
+    assert rec.archive.search(two, "engine")[0].memory.content == "The engine moved to Cambridge."
     assert result.counts == {
         "agents": 1,
         "blocks": 5,
@@ -266,9 +264,7 @@ def test_paths_and_pins_of_this_machine_stay_here(rec: LocalRecollect, file: Pat
     assert rec.agents.import_(file, "again").agent.pinned == ""
 
 
-def test_secrets_in_a_file_are_not_stored(
-    rec: LocalRecollect, file: Path, tmp_path: Path
-) -> None:
+def test_secrets_in_a_file_are_not_stored(rec: LocalRecollect, file: Path, tmp_path: Path) -> None:
     key = "ghp_" + "a1B2" * 9
 
     def with_key(told: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import InvalidInput, NotFound, TooLarge
+from recollect.service.disk.allowed_roots import allowed_path, file_window, locate, read_text
 from recollect.service.disk.safe_read import FileText, UnreadFile, UnreadReason, read_file
-from recollect.service.disk.allowed_roots import allowed_path, locate, read_text, file_window
 
 
 @pytest.fixture

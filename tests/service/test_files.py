@@ -230,7 +230,9 @@ def test_the_others_are_closed_where_that_is_asked(
 # Closing
 
 
-def test_files_are_closed_by_name_by_path_or_all(rec: LocalRecollect, coder: str, site: Path) -> None:
+def test_files_are_closed_by_name_by_path_or_all(
+    rec: LocalRecollect, coder: str, site: Path
+) -> None:
     rec.files.open(coder, ["0.txt", "1.txt", "2.txt", "3.txt"], roots=[site])
     by_name = rec.files.close(coder, ["0.txt"])
     by_path = rec.files.close(coder, [site / "1.txt"])
@@ -253,7 +255,9 @@ def test_a_file_that_is_not_open_cannot_be_closed_and_the_others_stay(
     assert names(rec) == ["0.txt", "1.txt"]
 
 
-def test_what_one_agent_has_open_another_has_not(rec: LocalRecollect, coder: str, site: Path) -> None:
+def test_what_one_agent_has_open_another_has_not(
+    rec: LocalRecollect, coder: str, site: Path
+) -> None:
     rec.agents.create("other")
     rec.files.open(coder, ["0.txt"], roots=[site])
 

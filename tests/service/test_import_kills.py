@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import pytest
 
+import client_session_files
 from client_session_files import SQLITE, TABS
 from recollect import LocalRecollect
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
@@ -109,8 +110,13 @@ def test_an_import_killed_at_any_write_and_run_again_doubles_and_loses_nothing(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     client_session_files.write_claude_code_session(home, "s1", TABS, SQLITE)
-    client_session_files.write_claude_code_session(home, "s2", TABS, cwd="/srv/tool", folder="-srv-tool")
-    talks = [client_session_files.chatgpt_conversation(f"c{n}", f"My cat {n} is called Mo.") for n in range(20)]
+    client_session_files.write_claude_code_session(
+        home, "s2", TABS, cwd="/srv/tool", folder="-srv-tool"
+    )
+    talks = [
+        client_session_files.chatgpt_conversation(f"c{n}", f"My cat {n} is called Mo.")
+        for n in range(20)
+    ]
     client_session_files.write_export_zip(home / "export.zip", talks)
     folder = tmp_path / "killed"
     folder.mkdir()

@@ -15,8 +15,7 @@ from client_session_files import SQLITE, TABS
 from conftest import DATA
 from recollect import InvalidInput, LocalRecollect, Status
 from recollect.domain.import_progress import FileOutcome, ImportStep
-from recollect.service.imports import export_archive
-from recollect.service.imports import history_source
+from recollect.service.imports import export_archive, history_source
 from support import FakeClock, candidates, open_memory
 
 SAMPLES = DATA / "transcripts"

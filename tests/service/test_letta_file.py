@@ -121,7 +121,9 @@ def told(rec: LocalRecollect, name: str) -> dict[str, Any]:
 
 
 @each_sample
-def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, rec: LocalRecollect) -> None:
+def test_a_sample_is_imported_with_its_blocks_and_messages(
+    sample: Path, rec: LocalRecollect
+) -> None:
     [theirs] = unwrapped(sample)["agents"]
 
     result = rec.agents.import_(sample)
@@ -133,7 +135,9 @@ def test_a_sample_is_imported_with_its_blocks_and_messages(sample: Path, rec: Lo
         theirs["llm_config"]["model"],
     )
     assert len(rec.blocks.list(agent)) == len(theirs["block_ids"])
-    said = [one for c in rec.conversations.list(agent=agent) for one in rec.conversations.messages(c)]
+    said = [
+        one for c in rec.conversations.list(agent=agent) for one in rec.conversations.messages(c)
+    ]
     assert [one.created_at.isoformat() for one in said] == [
         one["created_at"] for one in theirs["messages"]
     ]
@@ -188,7 +192,9 @@ def test_a_sample_keeps_everything_on_the_way_through_our_own_format(
 
 
 @each_sample
-def test_a_cut_off_sample_changes_nothing(sample: Path, rec: LocalRecollect, tmp_path: Path) -> None:
+def test_a_cut_off_sample_changes_nothing(
+    sample: Path, rec: LocalRecollect, tmp_path: Path
+) -> None:
     (tmp_path / "cut.af").write_bytes(sample.read_bytes()[: sample.stat().st_size // 2])
     before = rows(rec, tmp_path)
 
@@ -482,5 +488,7 @@ def test_a_message_from_an_af_is_a_message_like_any_other(
     agent = rec.agents.import_(put(small(), tmp_path)).agent
 
     [said] = rec.conversations.list(agent=agent)
-    assert all(isinstance(one, Message) and one.tokens > 0 for one in rec.conversations.messages(said))
+    assert all(
+        isinstance(one, Message) and one.tokens > 0 for one in rec.conversations.messages(said)
+    )
     assert said.started_at.isoformat() == "2025-11-21T03:09:00+00:00"

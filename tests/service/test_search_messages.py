@@ -327,7 +327,9 @@ def test_tools_words_and_a_searchs_own_calls_are_left_out(spoken: LocalRecollect
     assert "looking for zebra" not in texts
     assert {"reading of zebra", "telling of zebra"} <= set(texts)
     assert spoken.conversations.letta_search("anna", "zebra", roles="tool")["results"] == []
-    of_user = spoken.conversations.letta_search("anna", "zebra", roles=["user"], limit=50)["results"]
+    of_user = spoken.conversations.letta_search("anna", "zebra", roles=["user"], limit=50)[
+        "results"
+    ]
     assert {result["role"] for result in of_user} == {"user"}
     assert "looking for zebra" in contents(
         spoken.conversations.search("looking zebra", agent="anna")

@@ -96,9 +96,7 @@ def test_a_line_that_does_more_is_left_to_its_author(line: str) -> None:
 
 
 @each_row("call", [CALL, ALONE])
-@each_row(
-    "folder", ["Cloud (Ana)", "a & b", "it's $5", "{x}*", 'a "b"', "new\nline"]
-)
+@each_row("folder", ["Cloud (Ana)", "a & b", "it's $5", "{x}*", 'a "b"', "new\nline"])
 def test_a_path_that_a_shell_would_read_is_quoted_and_still_changed(
     folder: str, call: Invocation
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from recollect import AlreadyExists, InvalidInput, Project
 from recollect.domain.agent import Agent, AgentPinning
-from recollect.domain.block import Block, BlockVersion, BlockAuthor
+from recollect.domain.block import Block, BlockAuthor, BlockVersion
 from recollect.domain.conversation import (
     CompactionMode,
     Conversation,
@@ -60,7 +60,12 @@ def block(block_id: str, label: str, value: str = "", **more: object) -> Block:
 
 def version(of: Block, at: datetime = START) -> BlockVersion:
     return BlockVersion(
-        block_id=of.id, version=of.version, value=of.value, by=BlockAuthor.AGENT, reason="r", changed_at=at
+        block_id=of.id,
+        version=of.version,
+        value=of.value,
+        by=BlockAuthor.AGENT,
+        reason="r",
+        changed_at=at,
     )
 
 

@@ -128,9 +128,7 @@ def test_imported_memories_join_the_project_of_the_same_name(
         assert verified.ok, verified.problems
 
 
-def test_a_row_that_differs_here_stays_and_is_reported(
-    rec: LocalRecollect, tmp_path: Path
-) -> None:
+def test_a_row_that_differs_here_stays_and_is_reported(rec: LocalRecollect, tmp_path: Path) -> None:
     kept = rec.ingest("a candidate", status="inbox")
     exported = tmp_path / "e.jsonl"
     rec.export(exported)

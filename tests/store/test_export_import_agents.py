@@ -118,9 +118,7 @@ def test_a_whole_store_is_imported_byte_for_byte_and_once(
         assert other.maintenance.verify().ok
         for name in ("anna", "ben"):
             assert other.agents.get(name) == rec.agents.get(name)
-            assert other.blocks.list(name, project="site") == rec.blocks.list(
-                name, project="site"
-            )
+            assert other.blocks.list(name, project="site") == rec.blocks.list(name, project="site")
             assert other.blocks.history(name, "persona") == rec.blocks.history(name, "persona")
             for ours, theirs in zip(
                 other.conversations.search("zebra", agent=name, mode="fts"),

@@ -108,9 +108,7 @@ def test_a_corrupt_file_is_found(path: Path) -> None:
 
 def test_rebuilding_changes_no_result(rec: LocalRecollect) -> None:
     for number in range(30):
-        rec.ingest(
-            f"fact number {number} about builds and {'tests' * (number % 3)}", project="p"
-        )
+        rec.ingest(f"fact number {number} about builds and {'tests' * (number % 3)}", project="p")
     asked_at = "2026-05-09"
     before = rec.search("facts about builds", project="p", asked_at=asked_at)
 

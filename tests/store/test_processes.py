@@ -36,7 +36,7 @@ with recollect.open(path, embedding_backend="none") as memory:
         elif roll < 0.9 and len(kept) > 1:
             memory.link(kept[-1], "related_to", kept[-2])
         elif roll < 0.95:
-            memory.get(chance.choice(kept))
+            memory.memories.get(chance.choice(kept))
         else:
             gone.append(kept.pop(chance.randrange(len(kept))))
             memory.forget(gone[-1])

@@ -41,9 +41,7 @@ def test_a_glob_matches_a_name_or_with_a_slash_a_path(
     assert glob_matcher(glob)(path) is is_meant
 
 
-@each_row(
-    "glob", ["", "  ", "a" * 501, "{a,b}" * 40, "*a" * 20, "{" + "," * 100 + "}"]
-)
+@each_row("glob", ["", "  ", "a" * 501, "{a,b}" * 40, "*a" * 20, "{" + "," * 100 + "}"])
 def test_a_glob_that_is_empty_or_too_complex_is_rejected(glob: str) -> None:
     with pytest.raises(InvalidInput, match="include"):
         glob_matcher(glob)

@@ -70,9 +70,7 @@ def test_people_are_others_with_their_names(text: str) -> None:
     ]
 
 
-@each_row(
-    "name", ["Ana Maria", "Dr. Jane O'Neil", "Jean-Luc", "Öykü", "小明", "Анна", "Al_9"]
-)
+@each_row("name", ["Ana Maria", "Dr. Jane O'Neil", "Jean-Luc", "Öykü", "小明", "Анна", "Al_9"])
 def test_a_name_may_be_of_any_script_and_of_several_words(name: str) -> None:
     assert [speaker for _, speaker, _ in voices(f"{name}: Hi\nBen: Hello")] == [name, "Ben"]
 

@@ -1,6 +1,5 @@
 """Which words of a question are names."""
 
-
 from recollect.text.query_names import names_in_query
 from tables import each_row
 

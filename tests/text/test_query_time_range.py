@@ -255,9 +255,7 @@ def test_question_words_and_verbs_of_talking_leave_only_the_time(rest: str) -> N
     assert is_only_about_time(rest)
 
 
-@each_row(
-    "rest", ["what did I say about pricing?", "the bug", "which colour", "was it 42", "价格"]
-)
+@each_row("rest", ["what did I say about pricing?", "the bug", "which colour", "was it 42", "价格"])
 def test_anything_else_can_be_searched_for(rest: str) -> None:
     assert not is_only_about_time(rest)
 

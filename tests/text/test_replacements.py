@@ -1,6 +1,5 @@
 """Sentences that say that one thing replaced another."""
 
-
 from recollect.text.replacements import find_replacement, replaces
 from tables import each_row
 

@@ -1,6 +1,5 @@
 """Files that are there to hold secrets are known by their names."""
 
-
 from recollect.text.secret_file_names import secret_path_reason
 from tables import each_row
 

@@ -1,6 +1,5 @@
 """Whose words a question asks for."""
 
-
 from recollect.text.speaker_intent import intended_speaker
 from tables import each_row
 

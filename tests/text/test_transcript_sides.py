@@ -1,6 +1,5 @@
 """The two sides of a transcript."""
 
-
 from recollect.text.transcript_sides import split_sides
 from tables import each_row
 

@@ -31,11 +31,8 @@ class AgentTools:
         self._conversations = Conversations(transport)
         self._agent = agent
         self._conversation = conversation
-        self._edit: dict[str, Any] = {
-            "project": project,
-            "conversation": conversation,
-            "by": "agent",
-        }
+        place: dict[str, Any] = {"project": project, "conversation": conversation}
+        self._edit = {**place, "by": "agent"}
 
     def core_memory_append(self, label: str, content: str) -> str:
         """Append lines to a block; return its new value."""

@@ -119,9 +119,8 @@ class Agents(Noun):
 
     def import_(self, path: FilePath, name: str | None = None) -> AgentImport:
         """Create an agent, with new ids, from a file of either format; *name* renames it."""
-        return self._transport.upload(
-            requests.ImportAgentRequest.of({"name": name}), file_path(path)
-        )
+        request = requests.ImportAgentRequest.of({"name": name})
+        return self._transport.upload(request, file_path(path))
 
     def tools(
         self,

@@ -6,11 +6,7 @@ from recollect.api.arguments import AgentLike, FilePath, Material, Moment, Place
 from recollect.api.noun import Noun, given
 from recollect.domain.capture_event import Event
 from recollect.wire.material_files import file_material, material_of
-from recollect.wire.requests.captures import (
-    CaptureManyRequest,
-    GetCaptureRequest,
-    ListCapturesRequest,
-)
+from recollect.wire.requests import captures as requests
 
 
 class Captures(Noun):
@@ -31,11 +27,9 @@ class Captures(Noun):
         observed_at: Moment = None,
     ) -> list[Event]:
         """Store every conversation in several texts or files, all or none."""
-        arguments = {
-            **given(locals()),
-            "materials": [material_of(material) for material in materials],
-        }
-        return self._send(CaptureManyRequest, arguments)
+        arguments = given(locals())
+        contents = [material_of(material) for material in materials]
+        return self._send(requests.CaptureManyRequest, {**arguments, "materials": contents})
 
     def add_file(
         self,
@@ -53,12 +47,14 @@ class Captures(Noun):
     ) -> list[Event]:
         """Store every conversation in one file of this machine."""
         arguments = {name: value for name, value in locals().items() if name != "path"}
-        return self._send(CaptureManyRequest, {**arguments, "materials": [file_material(path)]})
+        return self._send(
+            requests.CaptureManyRequest, {**arguments, "materials": [file_material(path)]}
+        )
 
     def get(self, event_id: str) -> Event:
         """Return the progress of one capture."""
-        return self._send(GetCaptureRequest, locals())
+        return self._send(requests.GetCaptureRequest, locals())
 
     def list(self) -> list[Event]:
         """Return every capture and write, oldest first."""
-        return self._send(ListCapturesRequest, locals())
+        return self._send(requests.ListCapturesRequest, locals())

@@ -11,7 +11,7 @@ class Inbox(Noun):
     """Review candidates that wait for a decision."""
 
     def decide(
-        self, memory_id: Texts, verdict: str, *, reason: str = "", by: str = "user"
+        self, memory_ids: Texts, verdict: str, *, reason: str = "", by: str = "user"
     ) -> list[Memory]:
         """
         Decide about candidates and the duplicates grouped with them, all or none.
@@ -38,7 +38,7 @@ class Inbox(Noun):
         return self._send(requests.RejectManyRequest, locals())
 
     def undo(self, memory_ids: Texts) -> list[Memory]:
-        """Undo the last change of each memory, all or none."""
+        """Undo the last status change of each memory, all or none."""
         return self._send(requests.UndoManyRequest, locals())
 
     def list(

@@ -7,7 +7,6 @@ on another transport, so a program written against one runs on the other.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from recollect.api.arguments import (
@@ -99,9 +98,9 @@ class Recollect(Noun):
         """
         Store the transcript of an agent's session; the engine extracts candidates from it later.
 
-        *transcript* is text, a list of `{role, content}` messages, or the path of a transcript of
-        Claude Code, Codex, Cursor, Gemini CLI or ChatGPT. *user* is the name of the speaker to
-        treat as the user.
+        *transcript* is text, a list of `{role, content}` messages, or a `Path` to a transcript of
+        Claude Code, Codex, Cursor, Gemini CLI or ChatGPT (a `str` is always the text itself).
+        *user* is the name of the speaker to treat as the user.
         """
         arguments = {**given(locals()), "transcript": material_of(transcript)}
         return self._send(requests.CaptureSessionRequest, arguments)
@@ -146,7 +145,8 @@ class Recollect(Noun):
         Return the memories that answer *query*, best first, each with its score and explanation.
 
         If no memory passes the relevance threshold, the list is empty; `why_nothing` shows the
-        closest match and what it lacked. *everywhere* searches all projects and agents.
+        closest match and what it lacked. *asked_at* is the time that relative dates in the query
+        refer to (default: now). *everywhere* searches all projects and agents.
         """
         return self._send(requests.SearchRequest, locals())
 
@@ -400,10 +400,5 @@ class Recollect(Noun):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

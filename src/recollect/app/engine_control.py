@@ -1,7 +1,7 @@
 """
 Run the engine of a local store step by step.
 
-Programs that only remember and search use `drain`. A server, a command that shows progress, and
+Programs that only store and search use `drain`. A server, a command that shows progress, and
 tests need single steps, callbacks and the state of the embedder.
 """
 

@@ -44,9 +44,8 @@ class LazyModels:
                 from recollect.engine.embedding_indexer import Indexer
                 from recollect.models.embedder_registry import EmbedderRegistry
 
-                self._indexer = Indexer(
-                    self._store, EmbedderRegistry(self._settings, self._embedder)
-                )
+                registry = EmbedderRegistry(self._settings, self._embedder)
+                self._indexer = Indexer(self._store, registry)
             return self._indexer
 
     def embedder_status(self) -> EmbedderStatus:

@@ -71,12 +71,7 @@ class Connection:
         return limited
 
     def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: Any = None,
-        query: Mapping[str, Any] | None = None,
+        self, method: str, path: str, *, body: Any = None, query: Mapping[str, Any] | None = None
     ) -> httpx2.Response:
         """Send a request, with retries; return the response or raise the error it describes."""
         headers = {} if method == "GET" else self.idempotency_header()

@@ -10,7 +10,6 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
@@ -45,12 +44,7 @@ class Learning:
         self._open_session(*self._open_memory())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         close = self._leave_session()
         close()
 
@@ -66,12 +60,7 @@ class Learning:
         self._open_session(*opened[0])
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await run_to_completion(self._leave_session())
 
     def __call__(self, function: F) -> F:

@@ -38,9 +38,8 @@ class RemoteRecollect(Recollect):
     def health(self) -> Mapping[str, Any]:
         """Return the state of the server; raise `ServerUnavailable` if it does not answer."""
         response = self._connection.send("GET", "/health")
-        health: Mapping[str, Any] = _read(
-            TypeAdapter(Mapping[str, Any]), response, self._connection
-        )
+        adapter = TypeAdapter(Mapping[str, Any])
+        health: Mapping[str, Any] = _read(adapter, response, self._connection)
         if "database_path" not in health:
             raise not_a_memory_server(self.url, response.status_code)
         return health
@@ -59,9 +58,8 @@ class HttpTransport:
     def send(self, request: VerbRequest[Response]) -> Response:
         """Send *request* and return the response of its verb, all pages of a list."""
         route, fields = request.route, request.json_fields()
-        path = PREFIX + fill_path(
-            route.path, {name: fields.pop(name) for name in route.path_fields}
-        )
+        in_path = {name: fields.pop(name) for name in route.path_fields}
+        path = PREFIX + fill_path(route.path, in_path)
         if route.has_body:
             response = self._connection.send(route.method, path, body=fields)
             return self._response_of(request, response)
@@ -86,9 +84,8 @@ class HttpTransport:
         query = {**fields, "compress": path.suffix == ".gz"}
         with self._connection.stream("GET", url, query=query) as response:
             try:
-                result: Response = request.response_adapter().validate_json(
-                    response.headers[RESULT_HEADER]
-                )
+                header = response.headers[RESULT_HEADER]
+                result: Response = request.response_adapter().validate_json(header)
             except (KeyError, ValidationError) as error:
                 raise not_a_memory_server(self._connection.url, response.status_code) from error
             with atomic_file(path) as file:

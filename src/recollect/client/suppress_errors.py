@@ -7,7 +7,6 @@ no memory. KeyboardInterrupt and SystemExit pass through.
 
 import logging
 from collections.abc import Callable
-from types import TracebackType
 
 log = logging.getLogger("recollect.learning")
 
@@ -22,12 +21,7 @@ class SuppressErrors:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, Exception):
             return False
         log.debug("%s", self._consequence, exc_info=error)

@@ -40,7 +40,10 @@ def compile_blocks(
     count: TokenCounter = len,
 ) -> CompiledBlocks:
     """Return *blocks* in their order as prompt text of at most *budget* tokens."""
-    visible = [block for block in blocks if _is_visible(block)]
+    # An empty block is visible because the model can write to it; a read-only one is not useful.
+    visible = [
+        block for block in blocks if not block.hidden and (block.value or not block.read_only)
+    ]
     parts = {block.id: _render_block(block, block.value, line_numbers) for block in visible}
     omitted: list[tuple[Block, str]] = []
     if budget is not None:
@@ -122,11 +125,6 @@ def _truncate_value(block: Block, left: int, line_numbers: bool, count: TokenCou
         return count(_render_block(block, value, line_numbers) + "\n") <= left
 
     return truncate_to_fit(block.value, fits) or None
-
-
-def _is_visible(block: Block) -> bool:
-    # An empty block is shown because the model can write to it; a read-only one is not useful.
-    return not block.hidden and bool(block.value or not block.read_only)
 
 
 def _render_block(block: Block, value: str, line_numbers: bool) -> str:

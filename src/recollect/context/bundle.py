@@ -155,10 +155,11 @@ def _add_volatile_part(
     summary = escape_fence_tags(inputs.summary.content) if inputs.summary else ""
     history_tokens = sum(message_size(message, count) for message in history)
     summary_tokens = _summary_cost(summary, count)
-    relevant, recent_share = (_share_of_rest(s, shares) for s in (shares.relevant, shares.history))
+    both = shares.relevant + shares.history
+    relevant, recent = (s / both if both else 0.5 for s in (shares.relevant, shares.history))
     requests = [
         TokenRequest("relevant", relevant, _relevant_cost(inputs, options, left)),
-        TokenRequest("history", recent_share, history_tokens + summary_tokens),
+        TokenRequest("history", recent, history_tokens + summary_tokens),
     ]
     room = allocate_tokens(left, requests)
     max_summary = max(room["history"] // 2, room["history"] - history_tokens)
@@ -167,13 +168,13 @@ def _add_volatile_part(
         summary_id = inputs.summary.id
         dropped.append(DroppedItem(kind="summary", item_id=summary_id, reason="budget: cut"))
     message_room = room["history"] - (_summary_cost(summary, count) if summary else 0)
-    recent, _ = last_messages_within(history, budget=max(message_room, 0), count=count)
-    omitted = len(history) - len(recent) + inputs.older
+    window, _ = last_messages_within(history, budget=max(message_room, 0), count=count)
+    omitted = len(history) - len(window) + inputs.older
     if omitted and history:
         reason = f"budget: {omitted} earlier messages are not in the bundle"
         dropped.append(DroppedItem(kind="history", item_id=history[0].id, reason=reason))
     draft = replace(
-        draft, summary=summary, metadata=metadata, history=recent, dropped=tuple(dropped)
+        draft, summary=summary, metadata=metadata, history=window, dropped=tuple(dropped)
     )
     return _add_relevant_part(inputs, options, draft, room["relevant"], left)
 
@@ -354,11 +355,6 @@ def _heading(name: SectionName) -> str:
 
 def _summary_cost(summary: str, count: TokenCounter) -> int:
     return count(f"\n## {TITLES[SectionName.SUMMARY]}\n{summary}\n")
-
-
-def _share_of_rest(share: float, shares: BudgetShares) -> float:
-    both = shares.relevant + shares.history
-    return share / both if both else 0.5
 
 
 def _truncate(text: str, budget: int, count: TokenCounter) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.context_bundle import Citation, DroppedItem, SectionName
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import MemoryType, Status
 from recollect.domain.retrieval import Hit
 from recollect.text.fence import escape_fence_tags
 
@@ -129,7 +129,9 @@ def _render_memory(hit: Hit, mark: str) -> str:
         text = f"{name}: {text}"
     if memory.rationale and not _contains_reason(text, memory.rationale):
         text += f" (because: {memory.rationale})"
-    notes = [f"{memory.observed_at:%Y-%m-%d}", *_resolved_dates(memory)]
+    # The relative dates of a hint, with the days they referred to.
+    dates = (f"{date['text']} = {date['from']}" for date in memory.metadata.get("dates", ()))
+    notes = [f"{memory.observed_at:%Y-%m-%d}", *dates]
     if hit.reached != "visible":
         notes.append("from another project")
     if hit.conflicts or memory.status is Status.CONTRADICTED:
@@ -141,9 +143,3 @@ def _contains_reason(text: str, reason: str) -> bool:
     """Return whether *text* already contains *reason*, ignoring case and spacing."""
     content, rationale = (" ".join(value.casefold().split()) for value in (text, reason))
     return rationale.rstrip(".!") in content
-
-
-def _resolved_dates(memory: Memory) -> list[str]:
-    """Return the relative dates of a hint with the days they referred to."""
-    dates = memory.metadata.get("dates", ())
-    return [f"{date['text']} = {date['from']}" for date in dates]

@@ -10,7 +10,7 @@ from datetime import datetime
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 
-INSTRUCTION_FLAG = "instruction-like"  # the text reads like an instruction to its reader
+INSTRUCTION_FLAG = "instruction-like"  # the text looks like a prompt injection
 CORRECTION_FLAG = "correction"  # the text says that an earlier statement is wrong
 BY_AGENT_FLAG = "by-agent"  # an agent wrote the memory itself
 UPDATE_FLAG = "update"  # the text says that something has changed

@@ -2,7 +2,8 @@
 Projects and repos, and how they are identified.
 
 By git remote first (the same on every machine and in every clone), then by root path, else by
-name. This file parses what a caller passed into one of the three; service/disk/git_checkout.py reads `.git`.
+name. This file parses what a caller passed into one of the three; `.git` is read in
+service/disk/git_checkout.py.
 """
 
 import re

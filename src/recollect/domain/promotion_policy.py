@@ -5,7 +5,7 @@ The table is read from top to bottom; the first row that applies decides.
 
     what it is, and who said it                                    verdict
     ─────────────────────────────────────────────────────────────  ───────────────────────────────
-    reads like an instruction to its reader                        never without a person
+    looks like a prompt injection                                  never without a person
     written to memory by an agent itself                           never without a person
     a tool, a web page, another agent or another person            never without a person
     imported, and not said in a captured session since             held
@@ -65,7 +65,7 @@ class PromotionFacts:
     sessions: int  # number of separate sessions in which the user said it
     corrects_active: bool = False
     has_conflict: bool = False
-    is_said_in_session: bool = False  # in a captured session, not only in imported ones
+    is_from_captured_session: bool = False  # in a captured session, not only in imported ones
 
 
 def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
@@ -78,7 +78,7 @@ def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
         return NeverPromote("an agent put it into memory itself")
     if voice not in TRUSTED_VOICES:
         return NeverPromote(f"it rests on the words of {voice or 'nobody we know'}")
-    if candidate.source_kind is SourceKind.IMPORT and not facts.is_said_in_session:
+    if candidate.source_kind is SourceKind.IMPORT and not facts.is_from_captured_session:
         return Hold("it was imported, and no session since has confirmed it")
     if candidate.type is MemoryType.EPISODE:
         return Promote("a record of a session")

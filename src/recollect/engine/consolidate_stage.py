@@ -229,7 +229,7 @@ def _apply_merge(writer: AuditedWriter, candidate: Memory, into: Memory, *, says
     facts = _promotion_facts(writer.tables, updated)
     if _is_imported(candidate):
         # The confirmation is older than the import.
-        facts = replace(facts, is_said_in_session=False)
+        facts = replace(facts, is_from_captured_session=False)
     _apply_policy(writer, updated, facts)
     return "merged"
 
@@ -268,7 +268,7 @@ def _promotion_facts(tables: Tables, memory: Memory) -> PromotionFacts:
     return PromotionFacts(
         sessions=len({tables.sources.session_of(evidence.source_id) for evidence in by_user}),
         has_conflict=bool(tables.links.conflicts([memory.id])),
-        is_said_in_session=bool(source_kinds - {SourceKind.IMPORT}),  # not only in an import
+        is_from_captured_session=bool(source_kinds - {SourceKind.IMPORT}),  # not only in an import
     )
 
 

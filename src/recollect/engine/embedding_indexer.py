@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from recollect.domain.maintenance import EmbedderState
 from recollect.engine import embed_pending
-from recollect.engine.embedding_migration import ModelRoleChooser, ModelRoles
+from recollect.engine.embedding_migration import ModelRoles, ModelSelector
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.embedder import Embedder
@@ -34,7 +34,7 @@ class Indexer:
 
     def __init__(self, store: Store, registry: EmbedderRegistry) -> None:
         self._store = store
-        self._roles = ModelRoleChooser(registry)
+        self._roles = ModelSelector(registry)
         self._last_roles: ModelRoles | None = None
         self._no_embedder_error = ""  # why no embedder can be used
         self._thread: threading.Thread | None = None

@@ -30,7 +30,7 @@ class ModelRoles:
     note: str = ""
 
 
-class ModelRoleChooser:
+class ModelSelector:
     """Assigns the roles to the embedders of one program."""
 
     def __init__(self, registry: EmbedderRegistry) -> None:

@@ -2,8 +2,8 @@
 The job worker: claim a job, run its stage, repeat.
 
 `drain`, `recollect work` and the server use the same loop. A job that fails is retried later; after
-its last attempt it is parked with its error, and a person can retry it. Every exception of a stage
-stops here: one bad transcript must not stop the others.
+its last attempt it is parked (marked failed) with its error, and a person can retry it. Every
+exception of a stage stops here: one bad transcript must not stop the others.
 """
 
 import logging

@@ -57,7 +57,9 @@ def main(arguments: list[str]) -> int:
     label = "-"
     try:
         event, options = _parse_arguments(arguments)
-        kind, client = event_names.event_kind(event), _client(options.get("--client", ""), environ)
+        kind = event_names.event_kind(event)
+        client = event_names.client_name(options.get("--client", ""))
+        client = event_names.CURSOR if environ.get("CURSOR_VERSION") else client
         label = f"{client} {kind or 'unknown'}"
         outcome = _run_hook(kind, client, options, environ, started_at)
     except (Exception, KeyboardInterrupt) as error:
@@ -238,10 +240,6 @@ def _parse_arguments(arguments: "list[str]") -> "tuple[str, dict[str, str]]":
         else:
             event = argument
     return event, options
-
-
-def _client(option: str, environ: "dict[str, str]") -> str:
-    return event_names.CURSOR if environ.get("CURSOR_VERSION") else event_names.client_name(option)
 
 
 def _project(option: str, environ: "dict[str, str]") -> str:

@@ -131,5 +131,5 @@ def rank_candidates(
 
 
 def _asks_about_own_words(query: str) -> bool:
-    """Return whether the query asks what a speaker said: then the reply to it is no answer."""
+    """Return whether the query asks what a speaker said; a reply is not an answer to that."""
     return bool(intended_speaker(query)) and len(query.split()) <= MAX_QUESTION_WORDS

@@ -44,7 +44,7 @@ class TimeRanking:
     def extra_candidates(
         self, vector: QueryVector | None, candidates: Sequence[MemoryCandidate]
     ) -> list[MemoryCandidate]:
-        """Return candidates of that time beyond the *known* ones, however weak they are."""
+        """Return memories from that time that are not in *candidates*, whatever their score."""
         if self.time_query is None or self.time_range is None or not self.time_query.topic:
             return []
         filters = self.time_range.narrow_memories(self.query.filters)

@@ -21,14 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.errors import RecollectError
 from recollect.server.request_guard import send_problem
-from recollect.wire.problem import (
-    MEDIA_TYPE,
-    SCHEMA,
-    problem,
-    problem_from_error,
-    problem_json,
-    validation_problem,
-)
+from recollect.wire import problem as problems
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +29,7 @@ log = logging.getLogger(__name__)
 PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "A problem (RFC 9457).",
-        "content": {MEDIA_TYPE: {"schema": SCHEMA}},
+        "content": {problems.MEDIA_TYPE: {"schema": problems.SCHEMA}},
     }
 }
 
@@ -74,12 +67,12 @@ class UnexpectedErrorMiddleware:
             number = secrets.token_hex(4)
             log.exception("%s %s failed, number %s", scope["method"], _log_path(scope), number)
             detail = f"internal error; see number {number} in the log of the server"
-            await send_problem(send, 500, problem_json(problem(500, detail)))
+            await send_problem(send, 500, problems.problem_json(problems.problem(500, detail)))
 
 
 def _handle_recollect_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RecollectError)
-    body = problem_from_error(error)
+    body = problems.problem_from_error(error)
     wait_s = body.get("retry_after_s")
     headers = {} if wait_s is None else {"Retry-After": str(max(1, math.ceil(wait_s)))}
     if error.status >= 500:
@@ -89,7 +82,9 @@ def _handle_recollect_error(request: Request, error: Exception) -> Response:
 
 def _handle_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return _response(validation_problem([_where_and_why(entry) for entry in error.errors()]))
+    return _response(
+        problems.validation_problem([_where_and_why(entry) for entry in error.errors()])
+    )
 
 
 def _handle_routing_error(request: Request, error: Exception) -> Response:
@@ -99,14 +94,14 @@ def _handle_routing_error(request: Request, error: Exception) -> Response:
         detail = "this path does not exist; see /openapi.json for all paths"
     if error.status_code == 405:
         detail = "this path does not support this method; see /openapi.json"
-    return _response(problem(error.status_code, detail), error.headers)
+    return _response(problems.problem(error.status_code, detail), error.headers)
 
 
 def _response(body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
     return Response(
-        problem_json(body),
+        problems.problem_json(body),
         status_code=body["status"],
-        media_type=MEDIA_TYPE,
+        media_type=problems.MEDIA_TYPE,
         headers=dict(headers or {}),
     )
 

@@ -81,13 +81,8 @@ def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRoute
     body = {"requestBody": {"required": True, "content": {OCTETS: _FILE}}}
     add(ExportRequest, export, response_class=Response, responses=file)
     add(ExportAgentRequest, export_agent, response_class=Response, responses=file)
-    for request_class, endpoint in ((ImportRequest, import_), (ImportAgentRequest, import_agent)):
-        add(
-            request_class,
-            endpoint,
-            response_model=request_class.response_type(),
-            openapi_extra=body,
-        )
+    for verb, endpoint in ((ImportRequest, import_), (ImportAgentRequest, import_agent)):
+        add(verb, endpoint, response_model=verb.response_type(), openapi_extra=body)
     return router
 
 

@@ -14,17 +14,11 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter, Response
 
 from recollect import __version__
-from recollect.app.background_worker import BackgroundWorker, BackgroundState
+from recollect.app.background_worker import BackgroundState, BackgroundWorker
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.errors import StoreError
-from recollect.wire.health_models import (
-    EmbedderReport,
-    HealthReport,
-    QueueReport,
-    StoreReport,
-    WorkerReport,
-)
+from recollect.wire import health_models as models
 
 UNREADABLE_STORE = StoreHealth(schema=0, jobs={}, waiting=0, dimension=None)
 
@@ -51,8 +45,8 @@ def health_router(
     router = APIRouter(tags=["health"])
     started = clock()
 
-    @router.get("/health", responses={503: {"model": HealthReport}})
-    def health(response: Response) -> HealthReport:
+    @router.get("/health", responses={503: {"model": models.HealthReport}})
+    def health(response: Response) -> models.HealthReport:
         """Return the state of the server, and which store it serves."""
         snapshot = take_snapshot(rec, background)
         response.status_code = 503 if snapshot.store_error else 200
@@ -78,10 +72,10 @@ def take_snapshot(rec: LocalRecollect, background: BackgroundWorker) -> HealthSn
     )
 
 
-def health_response(snapshot: HealthSnapshot, *, uptime_s: float) -> HealthReport:
+def health_response(snapshot: HealthSnapshot, *, uptime_s: float) -> models.HealthReport:
     """Return the response body for *snapshot*."""
     reasons = list(degraded_reasons(snapshot))
-    return HealthReport(
+    return models.HealthReport(
         status="degraded" if reasons else "ok",
         embedding_backend=snapshot.embedder.backend,
         embedding_dimension=snapshot.embedder.dimension or snapshot.store.dimension,
@@ -90,18 +84,18 @@ def health_response(snapshot: HealthSnapshot, *, uptime_s: float) -> HealthRepor
         version=__version__,
         pid=os.getpid(),
         uptime_s=round(uptime_s, 3),
-        store=StoreReport(
+        store=models.StoreReport(
             ok=not snapshot.store_error,
             schema=None if snapshot.store_error else snapshot.store.schema,
         ),
-        queue=QueueReport(**snapshot.store.jobs),
-        embedder=EmbedderReport(
+        queue=models.QueueReport(**snapshot.store.jobs),
+        embedder=models.EmbedderReport(
             name=snapshot.embedder.name,
             state=snapshot.embedder.state.value,
             trouble=snapshot.embedder.trouble,
             waiting=snapshot.store.waiting,
         ),
-        worker=WorkerReport(state=snapshot.worker.value, last_error=snapshot.worker_error),
+        worker=models.WorkerReport(state=snapshot.worker.value, last_error=snapshot.worker_error),
     )
 
 

@@ -57,7 +57,7 @@ class IdempotentResponses:
         return self._replay(key, fingerprint, run)
 
     def for_request(self, key: str | None, values: Mapping[str, Any]) -> "KeyedRequest":
-        """Return a request with or without a *key*, for later."""
+        """Bind *key* and *values*, so that a handler can respond later."""
         return KeyedRequest(self, key, values)
 
     def clear(self) -> None:
@@ -86,9 +86,8 @@ class IdempotentResponses:
         with self._lock:
             cached = self._cache.get(key)
         if cached is not None and cached[0] == fingerprint:
-            return Response(
-                cached[1], media_type="application/json", headers={"idempotent-replay": "true"}
-            )
+            headers = {"idempotent-replay": "true"}
+            return Response(cached[1], media_type="application/json", headers=headers)
         # The first request failed, or was a different one. The store knows which.
         response: Response = self._memory.engine.run_once(key, fingerprint, run)
         return response

@@ -21,27 +21,14 @@ from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.server.idempotency import IdempotencyKey, IdempotentResponses
 from recollect.text.fence import FENCE_OVERHEAD, fence_bundle
 from recollect.wire import path_segment
-from recollect.wire.rest_models import (
-    AgentRequest,
-    AgentResponse,
-    BlockRequest,
-    BlockResponse,
-    BlockUpdate,
-    CitationResponse,
-    ContextRequest,
-    ContextResponse,
-    MessageRequest,
-    MessageResponse,
-    MessageSearchRequest,
-)
+from recollect.wire import rest_models as models
 
 MOST_LISTED = 1_000
-_NO_AGENT: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such agent."}}
-_NO_BLOCK: dict[int | str, dict[str, Any]] = {404: {"description": "No such agent or block."}}
-_TAKEN: dict[int | str, dict[str, Any]] = {
-    409: {"description": "The agent has a block with this label."}
-}
-_STALE: dict[int | str, dict[str, Any]] = {
+_Responses = dict[int | str, dict[str, Any]]
+_NO_AGENT: _Responses = {404: {"description": "There is no such agent."}}
+_NO_BLOCK: _Responses = {404: {"description": "No such agent or block."}}
+_TAKEN: _Responses = {409: {"description": "The agent has a block with this label."}}
+_STALE: _Responses = {
     409: {"description": "Somebody changed the block since the expected version."}
 }
 
@@ -57,21 +44,21 @@ def router(rec: LocalRecollect, settings: Settings, once: IdempotentResponses) -
 
 
 def _add_agents(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponses) -> None:
-    @routes.post("/agents", tags=["agents"], response_model=AgentResponse)
+    @routes.post("/agents", tags=["agents"], response_model=models.AgentResponse)
     def create_agent(
-        body: AgentRequest, request: Request, idempotency_key: IdempotencyKey = None
+        body: models.AgentRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Create a new agent, or return the existing one with the same name, unchanged."""
 
-        def run() -> AgentResponse:
-            return AgentResponse.from_agent(_create_or_get_agent(rec, body))
+        def run() -> models.AgentResponse:
+            return models.AgentResponse.from_agent(_create_or_get_agent(rec, body))
 
         return _answered(once, idempotency_key, request, body, run)
 
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
-    def get_agent(name: str) -> AgentResponse:
+    def get_agent(name: str) -> models.AgentResponse:
         """Get an agent by its name or id."""
-        return AgentResponse.from_agent(_known(rec, name))
+        return models.AgentResponse.from_agent(_known(rec, name))
 
 
 def _add_messages(
@@ -80,47 +67,47 @@ def _add_messages(
     most = settings.max_search_limit
     usual = min(settings.default_search_limit, most)
 
-    class LimitedSearch(MessageSearchRequest):
+    class LimitedSearch(models.MessageSearchRequest):
         """The search request with this server's limits, so that they are documented."""
 
         limit: Annotated[int, Field(ge=1, le=most)] | None = usual
 
     @routes.post(
-        "/messages", tags=["messages"], responses=_NO_AGENT, response_model=MessageResponse
+        "/messages", tags=["messages"], responses=_NO_AGENT, response_model=models.MessageResponse
     )
     def store_message(
-        body: MessageRequest, request: Request, idempotency_key: IdempotencyKey = None
+        body: models.MessageRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Store a message in the agent's running conversation; it can be found at once."""
 
-        def run() -> MessageResponse:
+        def run() -> models.MessageResponse:
             agent = _known(rec, body.agent_name)
             message = rec.conversations.add_message(
                 agent, body.role, body.content, metadata=body.metadata
             )
-            return MessageResponse.from_message(message, agent)
+            return models.MessageResponse.from_message(message, agent)
 
         return _answered(once, idempotency_key, request, body, run)
 
     @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
     def list_messages(
         agent_name: str, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
-    ) -> list[MessageResponse]:
+    ) -> list[models.MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
         agent = _known(rec, agent_name)
         return [
-            MessageResponse.from_message(message, agent)
+            models.MessageResponse.from_message(message, agent)
             for message in rec.conversations.agent_messages(agent, limit=limit)
         ]
 
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
-    def search_messages(body: LimitedSearch) -> list[MessageResponse]:
+    def search_messages(body: LimitedSearch) -> list[models.MessageResponse]:
         """Search messages by meaning and by words, sorted by similarity."""
         agent = _known(rec, body.agent_name)
         hits = rec.conversations.search(body.query, agent=agent, limit=body.limit or usual)
         # What was said at a time the question names comes first otherwise, whatever its score.
         hits.sort(key=lambda hit: -hit.score)
-        return [MessageResponse.from_hit(hit, agent) for hit in hits]
+        return [models.MessageResponse.from_hit(hit, agent) for hit in hits]
 
 
 def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponses) -> None:
@@ -128,62 +115,62 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
         "/memory-blocks",
         tags=["memory blocks"],
         responses={**_NO_AGENT, **_TAKEN},
-        response_model=BlockResponse,
+        response_model=models.BlockResponse,
     )
     def create_block(
-        body: BlockRequest, request: Request, idempotency_key: IdempotencyKey = None
+        body: models.BlockRequest, request: Request, idempotency_key: IdempotencyKey = None
     ) -> Response:
         """Create a memory block that belongs to this agent alone."""
 
-        def run() -> BlockResponse:
+        def run() -> models.BlockResponse:
             agent = _known(rec, body.agent_name)
             block = rec.blocks.create(body.label, body.value, agent=agent, scope="agent")
-            return BlockResponse.from_block(block, agent)
+            return models.BlockResponse.from_block(block, agent)
 
         return _answered(once, idempotency_key, request, body, run)
 
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
-    def list_blocks(agent_name: str) -> list[BlockResponse]:
+    def list_blocks(agent_name: str) -> list[models.BlockResponse]:
         """List the memory blocks an agent sees, in the order of its prompt."""
         agent = _known(rec, agent_name)
-        return [BlockResponse.from_block(block, agent) for block in rec.blocks.list(agent)]
+        return [models.BlockResponse.from_block(block, agent) for block in rec.blocks.list(agent)]
 
     path = "/memory-blocks/{agent_name}/{label}"
 
     @routes.get(path, tags=["memory blocks"], responses=_NO_BLOCK)
-    def get_block(agent_name: str, label: str) -> BlockResponse:
+    def get_block(agent_name: str, label: str) -> models.BlockResponse:
         """Get one memory block."""
         agent = _known(rec, agent_name)
-        return BlockResponse.from_block(_known_block(rec, agent, label), agent)
+        return models.BlockResponse.from_block(_known_block(rec, agent, label), agent)
 
     @routes.put(
         path,
         tags=["memory blocks"],
         responses={**_NO_BLOCK, **_STALE},
-        response_model=BlockResponse,
+        response_model=models.BlockResponse,
     )
     def update_block(
         agent_name: str,
         label: str,
-        body: BlockUpdate,
+        body: models.BlockUpdate,
         request: Request,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Update a memory block's value."""
 
-        def run() -> BlockResponse:
+        def run() -> models.BlockResponse:
             agent = _known(rec, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
             block = _known_block(rec, agent, label)
             block = rec.blocks.set(None, block, body.value, expected_version=body.expected_version)
-            return BlockResponse.from_block(block, agent)
+            return models.BlockResponse.from_block(block, agent)
 
         return _answered(once, idempotency_key, request, body, run)
 
 
 def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> None:
     @routes.post("/context/{agent_name}", tags=["context"], responses=_NO_AGENT)
-    def get_context(agent_name: str, body: ContextRequest) -> ContextResponse:
+    def get_context(agent_name: str, body: models.ContextRequest) -> models.ContextResponse:
         """Get what to put into a prompt: every memory block, and what was said about the query."""
         agent = _known(rec, agent_name)
         _refuse_another(rec, agent, body.agent_name)
@@ -200,18 +187,20 @@ def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> 
         )
         text, prefix = fence_bundle(bundle.prefix, bundle.text)
         blocks = rec.blocks.list(agent, conversation=body.conversation)
-        return ContextResponse(
+        return models.ContextResponse(
             memory_blocks=[
-                BlockResponse.from_block(block, agent) for block in blocks if _is_shown(block)
+                models.BlockResponse.from_block(block, agent)
+                for block in blocks
+                if _is_shown(block)
             ],
             relevant_messages=[
-                MessageResponse.from_hit(hit, agent) for hit in bundle.messages_found
+                models.MessageResponse.from_hit(hit, agent) for hit in bundle.messages_found
             ],
             text=text,
             prefix=prefix,
             tokens=rec.models.count_tokens(text, model=model),
             citations=[
-                CitationResponse.model_validate(citation, from_attributes=True)
+                models.CitationResponse.model_validate(citation, from_attributes=True)
                 for citation in bundle.citations
             ],
             retrieval_id=bundle.retrieval_id,
@@ -233,7 +222,7 @@ def _answered(
     return once.for_request(key, body.model_dump()).respond(request, "", written)
 
 
-def _create_or_get_agent(rec: LocalRecollect, body: AgentRequest) -> Agent:
+def _create_or_get_agent(rec: LocalRecollect, body: models.AgentRequest) -> Agent:
     try:
         return rec.agents.get(body.name)
     except NotFound:

@@ -6,7 +6,7 @@ must name this machine (this stops DNS rebinding), the request must not come fro
 site, and it must have the token if one is set. Body size and request rate are limited.
 
 The checks are pure functions that return a `RequestRefusal` or None. `RequestGuard` calls them in
-order and sends the refusal as a problem. Header values are never logged.
+order and sends the refusal as a problem response. Header values are never logged.
 """
 
 import hmac
@@ -73,7 +73,7 @@ class RateLimiter:
         return len(self._buckets)
 
     def wait_s(self, address: str, now: float) -> float:
-        """Take a token of *address*; return 0.0, or the seconds to wait if there is none."""
+        """Consume one rate-limit token of *address*; return 0.0, or the seconds to wait for one."""
         tokens, updated_at = self._buckets.pop(address, (self._capacity, now))
         tokens = min(self._capacity, tokens + max(0.0, now - updated_at) * self._per_second)
         wait_s = 0.0 if tokens >= 1.0 else (1.0 - tokens) / self._per_second
@@ -241,10 +241,7 @@ class _BodyLimit:
 async def _send_refusal(refusal: RequestRefusal, send: Send) -> None:
     body = problem_json(
         problem(
-            refusal.status,
-            refusal.detail,
-            error=refusal.error,
-            retry_after_s=refusal.retry_after_s,
+            refusal.status, refusal.detail, error=refusal.error, retry_after_s=refusal.retry_after_s
         )
     )
     await send_problem(send, refusal.status, body, refusal.headers)

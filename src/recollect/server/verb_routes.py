@@ -163,10 +163,8 @@ def _openapi(request_class: type[VerbRequest[Any]]) -> dict[str, Any]:
             "required": sorted(required & rest.keys()),
             "additionalProperties": False,
         }
-        body = {
-            "required": bool(required & rest.keys()),
-            "content": {JSON: {"schema": body_schema}},
-        }
+        content = {JSON: {"schema": body_schema}}
+        body = {"required": bool(required & rest.keys()), "content": content}
         return {"parameters": in_path, **({"requestBody": body} if rest else {})}
     if request_class.is_list():
         rest = {**added_parameters(request_class), **rest}

@@ -20,6 +20,7 @@ from recollect.app.background_worker import BackgroundWorker
 from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
+from recollect.server import memory_server_routes
 from recollect.server.error_handlers import (
     PROBLEM_RESPONSES,
     UnexpectedErrorMiddleware,
@@ -31,7 +32,6 @@ from recollect.server.hook_routes import hook_router, preload_token_counter
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
-from recollect.server import memory_server_routes
 from recollect.server.verb_routes import ServedStore, verb_routes
 from recollect.server.wake_worker import WakeWorkerMiddleware
 

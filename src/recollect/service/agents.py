@@ -18,18 +18,11 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service import validate
 from recollect.service.block_writing import give_default_blocks
-from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_log
+from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_agent, find_viewer
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.wire.requests.agents import (
-    CreateAgentRequest,
-    DeleteAgentRequest,
-    GetAgentRequest,
-    ListAgentsRequest,
-    PinAgentRequest,
-    UpdateAgentRequest,
-)
+from recollect.wire.requests import agents as requests
 
 MAX_PROMPT = 200_000
 PINNED_IN = "pinned_in"  # the metadata in which a local pin stores the id of its project
@@ -44,12 +37,11 @@ _CLEAN: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def create_agent(services: Services, request: CreateAgentRequest) -> Agent:
+def create_agent(services: Services, request: requests.CreateAgentRequest) -> Agent:
     """Create an agent with the blocks that every agent starts with."""
     now = services.clock.now()
-    agent = Agent(
-        id=services.clock.new_id(), created_at=now, updated_at=now, **_settings(request, _CLEAN)
-    )
+    agent_id, settings = services.clock.new_id(), _settings(request, _CLEAN)
+    agent = Agent(id=agent_id, created_at=now, updated_at=now, **settings)
 
     def write(tables: Tables) -> Agent:
         if tables.agents.by_name(agent.name) is not None:
@@ -75,13 +67,13 @@ def require_agent(tables: Tables, agent: str) -> Agent:
     return existing
 
 
-def get_agent(services: Services, request: GetAgentRequest) -> Agent:
+def get_agent(services: Services, request: requests.GetAgentRequest) -> Agent:
     """Return one agent."""
     with services.store.read() as tables:
         return require_agent(tables, request.agent)
 
 
-def list_agents(services: Services, request: ListAgentsRequest) -> list[Agent]:
+def list_agents(services: Services, request: requests.ListAgentsRequest) -> list[Agent]:
     """Return agents, pinned ones first, that have a pin of that kind and suit a project."""
     with services.store.read() as tables:
         agents = tables.agents.all()
@@ -95,7 +87,7 @@ def list_agents(services: Services, request: ListAgentsRequest) -> list[Agent]:
     return sorted(agents, key=lambda agent: (agent.pinned is AgentPinning.NOT, agent.name))
 
 
-def update_agent(services: Services, request: UpdateAgentRequest) -> Agent:
+def update_agent(services: Services, request: requests.UpdateAgentRequest) -> Agent:
     """Change an agent's name, description, model, system prompt or metadata."""
     changes = _settings(request, request.model_fields_set - {"agent"})
 
@@ -114,12 +106,12 @@ def update_agent(services: Services, request: UpdateAgentRequest) -> Agent:
 
 
 def _settings(
-    request: CreateAgentRequest | UpdateAgentRequest, names: Iterable[str]
+    request: requests.CreateAgentRequest | requests.UpdateAgentRequest, names: Iterable[str]
 ) -> dict[str, Any]:
     return {name: _CLEAN[name](getattr(request, name)) for name in names}
 
 
-def pin_agent(services: Services, request: PinAgentRequest) -> Agent:
+def pin_agent(services: Services, request: requests.PinAgentRequest) -> Agent:
     """Pin an agent globally or to one project, or unpin it."""
     pin = request.where
     if pin is AgentPinning.LOCAL and request.project is None:
@@ -138,15 +130,14 @@ def pin_agent(services: Services, request: PinAgentRequest) -> Agent:
     return services.store.write(write)
 
 
-def delete_agent(services: Services, request: DeleteAgentRequest) -> AgentReceipt:
+def delete_agent(services: Services, request: requests.DeleteAgentRequest) -> AgentReceipt:
     """Delete an agent and everything it owns; the receipt says what was deleted and what stays."""
-    receipt = services.store.write(
-        lambda tables: _delete(tables, require_agent(tables, request.agent), services)
-    )
-    return replace(receipt, kept=(*receipt.kept, *truncate_log(services)))
+    receipt = services.store.write(lambda tables: _delete(tables, request.agent, services))
+    return replace(receipt, kept=(*receipt.kept, *truncate_wal(services)))
 
 
-def _delete(tables: Tables, agent: Agent, services: Services) -> AgentReceipt:
+def _delete(tables: Tables, name: str, services: Services) -> AgentReceipt:
+    agent = require_agent(tables, name)
     removed: Counter[str] = Counter()
     remaining: list[str] = []
     for memory_id in tables.agents.own_memory_ids(agent.id):

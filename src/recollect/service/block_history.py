@@ -9,22 +9,16 @@ from recollect.service.blocks import edit_value
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import short_hash
-from recollect.wire.requests.blocks import (
-    GetBlockDiffRequest,
-    GetBlockHistoryRequest,
-    GetBlocksFingerprintRequest,
-    ListBlockChangesRequest,
-    RollbackBlockRequest,
-)
+from recollect.wire.requests import blocks as requests
 
 
-def get_history(services: Services, request: GetBlockHistoryRequest) -> list[BlockVersion]:
+def get_history(services: Services, request: requests.GetBlockHistoryRequest) -> list[BlockVersion]:
     """Return every version of a block, oldest first: its value, who set it, when and why."""
     with services.store.read() as tables:
         return tables.blocks.versions(requested_block(tables, request).id)
 
 
-def get_diff(services: Services, request: GetBlockDiffRequest) -> str:
+def get_diff(services: Services, request: requests.GetBlockDiffRequest) -> str:
     """Return a unified diff of two versions; the newer one is the current if not given."""
     with services.store.read() as tables:
         block = requested_block(tables, request)
@@ -41,26 +35,24 @@ def get_diff(services: Services, request: GetBlockDiffRequest) -> str:
     )
 
 
-def rollback(services: Services, request: RollbackBlockRequest) -> Block:
+def rollback(services: Services, request: requests.RollbackBlockRequest) -> Block:
     """Restore an earlier value of a block as a new version."""
     with services.store.read() as tables:
         former = _version(tables, requested_block(tables, request), request.version)
-    return edit_value(
-        services,
-        request,
-        replace_all(former.value),
-        default_reason=f"rolled back to version {former.version}",
-    )
+    reason = f"rolled back to version {former.version}"
+    return edit_value(services, request, replace_all(former.value), default_reason=reason)
 
 
-def list_changes(services: Services, request: ListBlockChangesRequest) -> list[BlockChange]:
+def list_changes(
+    services: Services, request: requests.ListBlockChangesRequest
+) -> list[BlockChange]:
     """Return the changes after a moment to the blocks seen from a place, oldest first."""
     with services.store.read() as tables:
         blocks = visible_blocks(tables, resolve_place(tables, request))
         return tables.blocks.changes_since([block.id for block in blocks], request.since)
 
 
-def get_fingerprint(services: Services, request: GetBlocksFingerprintRequest) -> str:
+def get_fingerprint(services: Services, request: requests.GetBlocksFingerprintRequest) -> str:
     """Return a hash of the blocks seen from a place; it differs if any came, changed or went."""
     with services.store.read() as tables:
         blocks = visible_blocks(tables, resolve_place(tables, request))

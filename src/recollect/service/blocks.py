@@ -23,41 +23,14 @@ from recollect.domain.block import (
 )
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
+from recollect.service import block_lookup as lookup
+from recollect.service import block_writing as writing
 from recollect.service import validate
 from recollect.service.agents import require_agent
-from recollect.service.block_lookup import (
-    BlockPlace,
-    block_by_id,
-    block_by_label,
-    requested_block,
-    resolve_place,
-    validate_label,
-    visible_blocks,
-)
-from recollect.service.block_writing import (
-    EVERYBODY,
-    add_block,
-    change_of,
-    default_block,
-    give_default_blocks,
-    save_version,
-)
 from recollect.service.place_lookup import RequestPlace, ensure_place
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.wire.requests.blocks import (
-    AppendBlockRequest,
-    AttachBlockRequest,
-    CreateBlockRequest,
-    DeleteBlockRequest,
-    DetachBlockRequest,
-    GetBlockRequest,
-    InsertInBlockRequest,
-    ListBlocksRequest,
-    ReplaceInBlockRequest,
-    SetBlockRequest,
-    UpdateBlockRequest,
-)
+from recollect.wire.requests import blocks as requests
 from recollect.wire.requests.shared import BlockEditFields, BlockPlaceFields
 
 FIRST_LABEL = "persona"  # an agent without it was created by being named, and has no blocks yet
@@ -66,12 +39,12 @@ EXCERPT_CHARS = 500  # of each value in the message of a conflict; the error has
 _SETTINGS = frozenset({"new_label", "description", "limit", "read_only", "hidden", "metadata"})
 
 
-def create_block(services: Services, request: CreateBlockRequest) -> Block:
+def create_block(services: Services, request: requests.CreateBlockRequest) -> Block:
     """Create a block of an agent, a project, a conversation, or a global one."""
     now = services.clock.now()
     draft = Block(
         id=services.clock.new_id(),
-        label=validate_label(request.label),
+        label=lookup.validate_label(request.label),
         value=validate.plain_text_of("value", request.value),
         description=validate.plain_text_of("description", request.description),
         limit=request.limit,
@@ -91,49 +64,49 @@ def create_block(services: Services, request: CreateBlockRequest) -> Block:
             _refuse_duplicate(attached, block.label, f"agent {agent.name!r}")
         elif owner.scope is not Scope.GLOBAL:
             _refuse_duplicate(tables.blocks.of_owner(owner), block.label, f"this {owner.scope}")
-        add_block(tables, block, by=request.by, reason="made")
+        writing.add_block(tables, block, by=request.by, reason="made")
         if agent is not None:
             tables.blocks.attach(agent.id, block)
         return block
 
     block = services.store.write(write)
-    services.listeners.notify(change_of(block, request.by))
+    services.listeners.notify(writing.change_of(block, request.by))
     return block
 
 
-def list_blocks(services: Services, request: ListBlocksRequest) -> list[Block]:
+def list_blocks(services: Services, request: requests.ListBlocksRequest) -> list[Block]:
     """Return the blocks seen from a place; every block if no place is given."""
     with services.store.read() as tables:
         if request.is_empty:
             return tables.blocks.all()
-        return visible_blocks(tables, resolve_place(tables, request))
+        return lookup.visible_blocks(tables, lookup.resolve_place(tables, request))
 
 
-def get_block(services: Services, request: GetBlockRequest) -> Block:
+def get_block(services: Services, request: requests.GetBlockRequest) -> Block:
     """Return one block."""
     with services.store.read() as tables:
-        return requested_block(tables, request)
+        return lookup.requested_block(tables, request)
 
 
-def set_block(services: Services, request: SetBlockRequest) -> Block:
+def set_block(services: Services, request: requests.SetBlockRequest) -> Block:
     """Replace the value of a block."""
     value = validate.plain_text_of("value", request.value)
     return edit_value(services, request, replace_all(value))
 
 
-def append_block(services: Services, request: AppendBlockRequest) -> Block:
+def append_block(services: Services, request: requests.AppendBlockRequest) -> Block:
     """Append lines to a block."""
     return edit_value(services, request, append(validate.plain_text_of("text", request.text)))
 
 
-def replace_in_block(services: Services, request: ReplaceInBlockRequest) -> Block:
+def replace_in_block(services: Services, request: requests.ReplaceInBlockRequest) -> Block:
     """Replace a text that occurs once in a block."""
     old = validate.plain_text_of("old", request.old)
     new = validate.plain_text_of("new", request.new)
     return edit_value(services, request, replace_once(old, new))
 
 
-def insert_in_block(services: Services, request: InsertInBlockRequest) -> Block:
+def insert_in_block(services: Services, request: requests.InsertInBlockRequest) -> Block:
     """Insert lines into a block."""
     text = validate.plain_text_of("text", request.text)
     return edit_value(services, request, insert_at(request.line, text))
@@ -151,22 +124,22 @@ def edit_value(
         block = edit_block(former, edit, by=request.by, at=services.clock.now())
         if block.value == former.value:
             return former, False
-        save_version(tables, block, by=request.by, reason=reason)
+        writing.save_version(tables, block, by=request.by, reason=reason)
         return block, True
 
     block, is_changed = services.store.write(write)
     if is_changed:
-        services.listeners.notify(change_of(block, request.by))
+        services.listeners.notify(writing.change_of(block, request.by))
     return block
 
 
-def update_block(services: Services, request: UpdateBlockRequest) -> Block:
+def update_block(services: Services, request: requests.UpdateBlockRequest) -> Block:
     """Change the settings of a block: its label, its limit, who may see and edit it."""
     changes = _changed_settings(request)
     reason = _reason(request) or f"settings changed: {', '.join(sorted(changes))}"
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = requested_block(tables, request)
+        former = lookup.requested_block(tables, request)
         _refuse_conflict(former, lambda value: value, request.expected_version)
         if replace(former, **changes) == former:
             return former, False
@@ -180,19 +153,19 @@ def update_block(services: Services, request: UpdateBlockRequest) -> Block:
             if former.scope in (Scope.PROJECT, Scope.SESSION):
                 siblings = tables.blocks.of_owner(former.owner)
                 _refuse_duplicate(siblings, block.label, f"this {former.scope}")
-        save_version(tables, block, by=request.by, reason=reason)
+        writing.save_version(tables, block, by=request.by, reason=reason)
         return block, True
 
     block, is_changed = services.store.write(write)
     if is_changed:
-        services.listeners.notify(change_of(block, request.by))
+        services.listeners.notify(writing.change_of(block, request.by))
     return block
 
 
-def _changed_settings(request: UpdateBlockRequest) -> dict[str, Any]:
+def _changed_settings(request: requests.UpdateBlockRequest) -> dict[str, Any]:
     changes = {name: getattr(request, name) for name in _SETTINGS & request.model_fields_set}
     if "new_label" in changes:
-        changes["label"] = validate_label(changes.pop("new_label"))
+        changes["label"] = lookup.validate_label(changes.pop("new_label"))
     if "description" in changes:
         changes["description"] = validate.plain_text_of("description", request.description)
     if "metadata" in changes:
@@ -204,12 +177,12 @@ def _reason(request: BlockEditFields) -> str:
     return validate.plain_text_of("reason", request.reason, limits.MAX_SUMMARY)
 
 
-def attach_block(services: Services, request: AttachBlockRequest) -> Block:
+def attach_block(services: Services, request: requests.AttachBlockRequest) -> Block:
     """Attach a global block to an agent, which then sees and edits the same text."""
 
     def write(tables: Tables) -> Block:
         agent = require_agent(tables, request.agent)
-        block = block_by_id(tables, request.block)
+        block = lookup.block_by_id(tables, request.block)
         if block.scope is not Scope.GLOBAL:
             raise InvalidInput(
                 f"the block {block.label!r} is of {block.scope} scope; only a global block can be "
@@ -224,12 +197,12 @@ def attach_block(services: Services, request: AttachBlockRequest) -> Block:
     return _announce(services, services.store.write(write))
 
 
-def detach_block(services: Services, request: DetachBlockRequest) -> Block:
+def detach_block(services: Services, request: requests.DetachBlockRequest) -> Block:
     """Detach a shared block from an agent; the block and its other readers stay."""
 
     def write(tables: Tables) -> Block:
         agent = require_agent(tables, request.agent)
-        block = block_by_label(tables, BlockPlace(agent=agent), request.label)
+        block = lookup.block_by_label(tables, lookup.BlockPlace(agent=agent), request.label)
         if block.scope is Scope.AGENT:
             raise InvalidInput(
                 f"the block {block.label!r} is the agent's own and would be lost; delete it instead"
@@ -240,11 +213,11 @@ def detach_block(services: Services, request: DetachBlockRequest) -> Block:
     return _announce(services, services.store.write(write))
 
 
-def delete_block(services: Services, request: DeleteBlockRequest) -> Block:
+def delete_block(services: Services, request: requests.DeleteBlockRequest) -> Block:
     """Delete a block and its history, for every agent that has it."""
 
     def write(tables: Tables) -> Block:
-        block = requested_block(tables, request)
+        block = lookup.requested_block(tables, request)
         tables.blocks.delete(block)
         return block
 
@@ -254,7 +227,7 @@ def delete_block(services: Services, request: DeleteBlockRequest) -> Block:
 def _announce(services: Services, block: Block) -> Block:
     """Tell listeners that a prompt may have gained or lost a block."""
     services.listeners.notify(
-        replace(change_of(block, BlockAuthor.USER), changed_at=services.clock.now())
+        replace(writing.change_of(block, BlockAuthor.USER), changed_at=services.clock.now())
     )
     return block
 
@@ -262,26 +235,25 @@ def _announce(services: Services, block: Block) -> Block:
 def _block_or_default(tables: Tables, services: Services, request: BlockEditFields) -> Block:
     """Return the block of a request; a default block is created when it is first written."""
     try:
-        return requested_block(tables, request)
+        return lookup.requested_block(tables, request)
     except NotFound:
         default = None
         if not request.is_empty:
-            default = DEFAULT_LABELS.get(validate_label(request.label))
+            default = DEFAULT_LABELS.get(lookup.validate_label(request.label))
         if default is None:
             raise
         if default.scope in (Scope.AGENT, Scope.GLOBAL):
-            _give_missing_blocks(tables, services, resolve_place(tables, request).agent)
-            return requested_block(tables, request)  # a detached block stays not found
-        if request.conversation is None and (
-            default.scope is Scope.SESSION or request.project is None
-        ):
+            _give_missing_blocks(tables, services, lookup.resolve_place(tables, request).agent)
+            return lookup.requested_block(tables, request)  # a detached block stays not found
+        is_session = default.scope is Scope.SESSION
+        if request.conversation is None and (is_session or request.project is None):
             needed = "project" if default.scope is Scope.PROJECT else "conversation"
             raise InvalidInput(
                 f"the block {default.label!r} belongs to a {default.scope}: pass {needed}=…"
             ) from None
         _, owner = _owner(tables, services, request, default.scope)
-        block = default_block(default, owner, services.clock)
-        add_block(tables, block, by=BlockAuthor.SYSTEM, reason="made when first written")
+        block = writing.default_block(default, owner, services.clock)
+        writing.add_block(tables, block, by=BlockAuthor.SYSTEM, reason="made when first written")
         return block
 
 
@@ -290,18 +262,18 @@ def _give_missing_blocks(tables: Tables, services: Services, agent: Agent | None
     if agent is not None:
         labels = {block.label for block in tables.blocks.attached_to(agent.id)}
         if FIRST_LABEL not in labels:
-            give_default_blocks(tables, services.clock, agent)
+            writing.give_default_blocks(tables, services.clock, agent)
 
 
 def _owner(
     tables: Tables, services: Services, request: BlockPlaceFields, scope: Scope | None
 ) -> tuple[Agent | None, Owner]:
     """Return the agent the block is attached to, if any, and the owner of the block."""
-    place = resolve_place(tables, request)
+    place = lookup.resolve_place(tables, request)
     scope = scope or _default_scope(request)
     match scope:
         case Scope.GLOBAL:
-            return place.agent, EVERYBODY
+            return place.agent, writing.EVERYBODY
         case Scope.AGENT if place.agent is not None:
             return place.agent, Owner(Scope.AGENT, place.agent.id)
         case Scope.PROJECT if request.project is not None:

@@ -27,11 +27,7 @@ from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex, short_hash
 from recollect.text.redact import redact
-from recollect.wire.requests.captures import (
-    CaptureManyRequest,
-    GetCaptureRequest,
-    ListCapturesRequest,
-)
+from recollect.wire.requests import captures as requests
 from recollect.wire.requests.recollect import CaptureConversationRequest, CaptureSessionRequest
 from recollect.wire.requests.shared import CaptureFields
 
@@ -73,7 +69,7 @@ def capture_conversation(services: Services, request: CaptureConversationRequest
     return _store_single(services, captures)
 
 
-def capture_many(services: Services, request: CaptureManyRequest) -> list[Event]:
+def capture_many(services: Services, request: requests.CaptureManyRequest) -> list[Event]:
     """Store every conversation in several texts or files, all or none."""
     captures = [
         capture
@@ -85,7 +81,7 @@ def capture_many(services: Services, request: CaptureManyRequest) -> list[Event]
     return _store_all(services, captures)
 
 
-def get_capture(services: Services, request: GetCaptureRequest) -> Event:
+def get_capture(services: Services, request: requests.GetCaptureRequest) -> Event:
     """Return the progress of one capture."""
     with services.store.read() as tables:
         event = tables.sources.event(request.event_id)
@@ -94,7 +90,7 @@ def get_capture(services: Services, request: GetCaptureRequest) -> Event:
     return event
 
 
-def list_captures(services: Services, request: ListCapturesRequest) -> list[Event]:
+def list_captures(services: Services, request: requests.ListCapturesRequest) -> list[Event]:
     """Return every capture and write, oldest first."""
     with services.store.read() as tables:
         return tables.sources.events()

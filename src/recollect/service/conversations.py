@@ -25,37 +25,22 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import validate
 from recollect.service.block_lookup import require_conversation
-from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_log
+from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.message_text import parts_text
 from recollect.text.token_counter import counter_for
 from recollect.wire.fields import parse_text
-from recollect.wire.requests.conversations import (
-    MAX_MESSAGES,
-    AddPinRequest,
-    AppendMessageRequest,
-    AppendMessagesRequest,
-    DeleteConversationRequest,
-    GetConversationRequest,
-    ListConversationsRequest,
-    ListMessagesInContextRequest,
-    ListMessagesRequest,
-    ListPinsRequest,
-    ListSummariesRequest,
-    PinMessageRequest,
-    RemovePinRequest,
-    RenameConversationRequest,
-    ResumeConversationRequest,
-    StartConversationRequest,
-)
+from recollect.wire.requests import conversations as requests
 
 MAX_PIN = 20_000
 UNCOUNTED = -1  # tokens of a draft; the model of the agent, which decides, is not known yet
 
 
-def start_conversation(services: Services, request: StartConversationRequest) -> Conversation:
+def start_conversation(
+    services: Services, request: requests.StartConversationRequest
+) -> Conversation:
     """Start a conversation of an agent, which is created if the name is new."""
     where = RequestPlace.of(request.project, request.repo, request.agent, None)
     draft = Conversation(
@@ -68,10 +53,7 @@ def start_conversation(services: Services, request: StartConversationRequest) ->
     def write(tables: Tables) -> Conversation:
         places = ensure_place(tables, where, services.clock)
         conversation = replace(
-            draft,
-            agent_id=places.agent_id,
-            project_id=places.project_id,
-            repo_id=places.repo_id,
+            draft, agent_id=places.agent_id, project_id=places.project_id, repo_id=places.repo_id
         )
         tables.conversations.add(conversation)
         return conversation
@@ -79,13 +61,15 @@ def start_conversation(services: Services, request: StartConversationRequest) ->
     return services.store.write(write)
 
 
-def get_conversation(services: Services, request: GetConversationRequest) -> Conversation:
+def get_conversation(services: Services, request: requests.GetConversationRequest) -> Conversation:
     """Return one conversation."""
     with services.store.read() as tables:
         return require_conversation(tables, request.conversation)
 
 
-def list_conversations(services: Services, request: ListConversationsRequest) -> list[Conversation]:
+def list_conversations(
+    services: Services, request: requests.ListConversationsRequest
+) -> list[Conversation]:
     """Return conversations, newest first."""
     with services.store.read() as tables:
         viewer = find_viewer(tables, RequestPlace.of(request.project, None, request.agent, None))
@@ -98,12 +82,16 @@ def list_conversations(services: Services, request: ListConversationsRequest) ->
         )
 
 
-def resume_conversation(services: Services, request: ResumeConversationRequest) -> Conversation:
+def resume_conversation(
+    services: Services, request: requests.ResumeConversationRequest
+) -> Conversation:
     """Open an ended conversation again."""
     return _change(services, request.conversation, ended_at=None)
 
 
-def rename_conversation(services: Services, request: RenameConversationRequest) -> Conversation:
+def rename_conversation(
+    services: Services, request: requests.RenameConversationRequest
+) -> Conversation:
     """Change the title of a conversation."""
     title = validate.plain_text_of("title", request.title, limits.MAX_TITLE)
     return _change(services, request.conversation, title=title)
@@ -119,16 +107,15 @@ def _change(services: Services, conversation_id: str, **changes: Any) -> Convers
 
 
 def delete_conversation(
-    services: Services, request: DeleteConversationRequest
+    services: Services, request: requests.DeleteConversationRequest
 ) -> ConversationReceipt:
     """Delete a conversation with its messages, summaries, pins, blocks and memories."""
-    receipt = services.store.write(
-        lambda tables: _delete(tables, require_conversation(tables, request.conversation), services)
-    )
-    return replace(receipt, kept=(*receipt.kept, *truncate_log(services)))
+    receipt = services.store.write(lambda tables: _delete(tables, request.conversation, services))
+    return replace(receipt, kept=(*receipt.kept, *truncate_wal(services)))
 
 
-def _delete(tables: Tables, conversation: Conversation, services: Services) -> ConversationReceipt:
+def _delete(tables: Tables, conversation_id: str, services: Services) -> ConversationReceipt:
+    conversation = require_conversation(tables, conversation_id)
     owner = Owner(Scope.SESSION, conversation.id)
     blocks = tables.blocks.of_owner(owner)
     removed = Counter(
@@ -160,26 +147,28 @@ def _delete(tables: Tables, conversation: Conversation, services: Services) -> C
     )
 
 
-def append_message(services: Services, request: AppendMessageRequest) -> Message:
+def append_message(services: Services, request: requests.AppendMessageRequest) -> Message:
     """Append a message to a conversation."""
     return _append(services, request.conversation, [draft_message(services, request)])[0]
 
 
-def append_messages(services: Services, request: AppendMessagesRequest) -> list[Message]:
+def append_messages(services: Services, request: requests.AppendMessagesRequest) -> list[Message]:
     """Append messages to a conversation, all or none."""
     messages = request.messages
     if not isinstance(messages, list) or not all(isinstance(item, Mapping) for item in messages):
         raise InvalidInput("messages must be a list, each message a dict of what `append` takes")
-    if len(messages) > MAX_MESSAGES:
-        raise InvalidInput(f"{len(messages)} messages at once; append at most {MAX_MESSAGES:,}")
+    if len(messages) > requests.MAX_MESSAGES:
+        raise InvalidInput(
+            f"{len(messages)} messages at once; append at most {requests.MAX_MESSAGES:,}"
+        )
     drafts = [
-        draft_message(services, AppendMessageRequest.of({**message, "conversation": ""}))
+        draft_message(services, requests.AppendMessageRequest.of({**message, "conversation": ""}))
         for message in messages
     ]
     return _append(services, request.conversation, drafts)
 
 
-def draft_message(services: Services, request: AppendMessageRequest) -> Message:
+def draft_message(services: Services, request: requests.AppendMessageRequest) -> Message:
     """Return a message without secrets; its ids, position and tokens are set when it is added."""
     tool_calls = _json_list("tool_calls", request.tool_calls)
     parts: tuple[Any, ...] | None = None
@@ -243,10 +232,7 @@ def add_to(
     messages = []
     for position, draft in enumerate(drafts, tables.messages.next_position(conversation.id)):
         message = replace(
-            draft,
-            id=services.clock.new_id(),
-            conversation_id=conversation.id,
-            position=position,
+            draft, id=services.clock.new_id(), conversation_id=conversation.id, position=position
         )
         if message.tokens == UNCOUNTED:
             message = replace(message, tokens=message_size(message, counter.count))
@@ -255,7 +241,7 @@ def add_to(
     return messages
 
 
-def list_messages(services: Services, request: ListMessagesRequest) -> list[Message]:
+def list_messages(services: Services, request: requests.ListMessagesRequest) -> list[Message]:
     """Return a page of messages: in order from a position, or newest first."""
     with services.store.read() as tables:
         conversation = require_conversation(tables, request.conversation)
@@ -266,20 +252,20 @@ def list_messages(services: Services, request: ListMessagesRequest) -> list[Mess
 
 
 def list_messages_in_context(
-    services: Services, request: ListMessagesInContextRequest
+    services: Services, request: requests.ListMessagesInContextRequest
 ) -> list[Message]:
     """Return the messages that no summary replaces, in order."""
     with services.store.read() as tables:
         return tables.messages.in_context(require_conversation(tables, request.conversation).id)
 
 
-def list_summaries(services: Services, request: ListSummariesRequest) -> list[Summary]:
+def list_summaries(services: Services, request: requests.ListSummariesRequest) -> list[Summary]:
     """Return the summaries of a conversation, oldest first."""
     with services.store.read() as tables:
         return tables.conversations.summaries(require_conversation(tables, request.conversation).id)
 
 
-def pin_message(services: Services, request: PinMessageRequest) -> Message:
+def pin_message(services: Services, request: requests.PinMessageRequest) -> Message:
     """Pin a message, bringing it back into context if a summary replaced it; or unpin it."""
     is_pinned = request.pinned
 
@@ -301,7 +287,7 @@ def pin_message(services: Services, request: PinMessageRequest) -> Message:
     return services.store.write(write)
 
 
-def add_pin(services: Services, request: AddPinRequest) -> Pin:
+def add_pin(services: Services, request: requests.AddPinRequest) -> Pin:
     """Pin a text to a conversation: a ticket, a debug note, a decision."""
     content = validate.plain_text_of("content", request.content, MAX_PIN)
     if not content.strip():
@@ -322,7 +308,7 @@ def add_pin(services: Services, request: AddPinRequest) -> Pin:
     return services.store.write(write)
 
 
-def remove_pin(services: Services, request: RemovePinRequest) -> Pin:
+def remove_pin(services: Services, request: requests.RemovePinRequest) -> Pin:
     """Remove a pin from context; it stays in the list, inactive."""
 
     def write(tables: Tables) -> Pin:
@@ -336,7 +322,7 @@ def remove_pin(services: Services, request: RemovePinRequest) -> Pin:
     return services.store.write(write)
 
 
-def list_pins(services: Services, request: ListPinsRequest) -> list[Pin]:
+def list_pins(services: Services, request: requests.ListPinsRequest) -> list[Pin]:
     """Return the pins of a conversation, oldest first, inactive ones included."""
     with services.store.read() as tables:
         return tables.conversations.pins(require_conversation(tables, request.conversation).id)

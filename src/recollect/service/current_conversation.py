@@ -50,11 +50,7 @@ def _current(tables: Tables, services: Services, agent: Agent, now: datetime) ->
         # It ended with its last message, not when the next one arrived.
         ended_at = max(last_at, conversation.started_at)
         tables.conversations.set(replace(conversation, ended_at=ended_at))
-    started = Conversation(
-        id=services.clock.new_id(),
-        agent_id=agent.id,
-        metadata={"begun_by": STARTED_BY},
-        started_at=now,
-    )
+    new_id, metadata = services.clock.new_id(), {"begun_by": STARTED_BY}
+    started = Conversation(id=new_id, agent_id=agent.id, metadata=metadata, started_at=now)
     tables.conversations.add(started)
     return started

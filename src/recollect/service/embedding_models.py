@@ -20,16 +20,10 @@ from recollect.models.models_folder import DEFAULT_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.token_counter import counter_for
-from recollect.wire.requests.models import (
-    CheckEmbedderRequest,
-    CountTokensRequest,
-    ListModelsRequest,
-    ReembedRequest,
-    UseModelRequest,
-)
+from recollect.wire.requests import models as requests
 
 
-def list_models(services: Services, request: ListModelsRequest) -> list[EmbeddingModel]:
+def list_models(services: Services, request: requests.ListModelsRequest) -> list[EmbeddingModel]:
     """Return the default model, those of this machine, and any other the store knows."""
     usage = _read_usage(services)
     installed = (DEFAULT_NAME, *models_folder.list_models(services.models_folder))
@@ -67,7 +61,7 @@ def remove_model(services: Services, name: object) -> EmbeddingModel:
     return model
 
 
-def use_model(services: Services, request: UseModelRequest) -> ModelSelection:
+def use_model(services: Services, request: requests.UseModelRequest) -> ModelSelection:
     """Choose the model of a store; every program that has it open follows at its next query."""
     manifest = manifest_by_name(services.settings, request.name)
     services.store.write(lambda tables: _choose(tables, manifest))
@@ -76,7 +70,7 @@ def use_model(services: Services, request: UseModelRequest) -> ModelSelection:
     return ModelSelection(model=model, note=_note(usage, manifest.identity))
 
 
-def reembed(services: Services, request: ReembedRequest) -> ReembedProgress:
+def reembed(services: Services, request: requests.ReembedRequest) -> ReembedProgress:
     """Embed everything by the wanted model; return the progress."""
     *_, last = reembed_in_steps(services)
     return last
@@ -96,7 +90,7 @@ def reembed_in_steps(services: Services) -> Iterator[ReembedProgress]:
     yield _progress(services, identity)
 
 
-def check_embedder(services: Services, request: CheckEmbedderRequest) -> str:
+def check_embedder(services: Services, request: requests.CheckEmbedderRequest) -> str:
     """Embed one word; return the model and its dimension. Raises `EmbedderUnavailable`."""
     indexer = services.indexer()
     if indexer is None:
@@ -105,7 +99,7 @@ def check_embedder(services: Services, request: CheckEmbedderRequest) -> str:
     return f"{embedder.name}, {len(embedder.embed_query('test'))} dimensions"
 
 
-def count_tokens(services: Services, request: CountTokensRequest) -> int:
+def count_tokens(services: Services, request: requests.CountTokensRequest) -> int:
     """Return how many tokens a text has for a model."""
     return counter_for(request.model).count(request.text)
 

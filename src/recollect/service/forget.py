@@ -33,10 +33,10 @@ def forget(services: Services, request: ForgetRequest) -> Receipt:
     receipt = services.store.write(
         lambda tables: forget_memory(tables, request.memory_id, services.clock)
     )
-    return replace(receipt, kept=(*receipt.kept, *truncate_log(services)))
+    return replace(receipt, kept=(*receipt.kept, *truncate_wal(services)))
 
 
-def truncate_log(services: Services) -> list[str]:
+def truncate_wal(services: Services) -> list[str]:
     """Truncate the write-ahead log; return a line for each file that may still hold the content."""
     remaining = []
     if not services.store.truncate_wal():
@@ -54,9 +54,8 @@ def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
     sources = tables.sources.of_memory(memory.id)
     scrubbed = tables.retrievals.scrub(memory.id, memory.content)
     remaining = _similar_memories(tables, memory)
-    linked = {
-        end for link in tables.links.of_memory(memory.id) for end in (link.from_id, link.to_id)
-    }
+    links = tables.links.of_memory(memory.id)
+    linked = {end for link in links for end in (link.from_id, link.to_id)}
     tables.memories.remove_id_from_history(memory.id, sorted(linked - {memory.id}))
     removed = Counter(tables.memories.delete(memory.id))
     removed["retrieval queries blanked"] = scrubbed
@@ -118,7 +117,7 @@ def _forget_source(tables: Tables, memory: Memory, source: Source, removed: Coun
 
 def _make_unique(tables: Tables, source: Source, content: str) -> str:
     """
-    Return *content* with some blanks shaded, so that no other source has the same content.
+    Return *content* with some redaction characters varied, so that no source equals it.
 
     Two sources may differ only in words that were blanked, and the hash of a source is unique.
     """

@@ -52,11 +52,11 @@ def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]
                 InboxItem(memory=memory, why="", sessions=sessions[memory.id])
                 for memory in candidates
             ]
-        shown = items[: query.limit]
-        conflicts = tables.links.conflicts([item.memory.id for item in shown])
+        page = items[: query.limit]
+        conflicts = tables.links.conflicts([item.memory.id for item in page])
         return [
             _add_details(tables, replace(item, number=number, of=len(items)), conflicts)
-            for number, item in enumerate(shown, start=1)
+            for number, item in enumerate(page, start=1)
         ]
 
 

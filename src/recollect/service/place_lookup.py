@@ -32,7 +32,6 @@ from recollect.wire.requests.projects import ListProjectsRequest
 from recollect.wire.requests.shared import PlaceFields
 
 UNKNOWN = "unknown"  # the id of a place that does not exist; nothing has it
-MAX_REFERENCE = 4_096
 
 
 @dataclass(frozen=True)
@@ -257,7 +256,7 @@ def _new_repo(
 
 
 def _validate_reference(field: str, reference: str) -> str:
-    match parse_reference(parse_text(field, reference, most=MAX_REFERENCE)):
+    match parse_reference(parse_text(field, reference, most=limits.MAX_REFERENCE)):
         case ByRemote(remote):
             return f"https://{remote}"  # without the user and password it may contain
         case ByPath(path):

@@ -36,13 +36,8 @@ from recollect.service.services import Services
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
+from recollect.wire.requests import recollect as requests
 from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
-from recollect.wire.requests.recollect import (
-    ExplainRequest,
-    SearchRequest,
-    WhyNothingRequest,
-    WhyNotRequest,
-)
 from recollect.wire.requests.shared import FilterFields, InboxFilterFields
 
 log = logging.getLogger(__name__)
@@ -108,16 +103,16 @@ def inbox_query_of(request: InboxFilterFields) -> MemoryQuery:
 
 def _filters_of(request: InboxFilterFields) -> Filters:
     """Return the filters of a request: its fields that have the name of a filter."""
-    given = {
+    values: dict[str, Any] = {
         name: frozenset(value) if isinstance(value, tuple) else value
         for name in _DEFAULTS
         if (value := getattr(request, name, None)) is not None
     }
     tags = frozenset(redact(tag).text for tag in request.tags)
-    return Filters(**{"statuses": frozenset({Status.INBOX}), **given, "tags": tags})
+    return Filters(**{"statuses": frozenset({Status.INBOX}), **values, "tags": tags})
 
 
-def search(services: Services, request: SearchRequest) -> list[Hit]:
+def search(services: Services, request: requests.SearchRequest) -> list[Hit]:
     """Return the memories that match a query, best first, each with its explanation."""
     return search_memories(services, memory_query_of(request, request.query))
 
@@ -130,7 +125,7 @@ def search_memories(services: Services, query: MemoryQuery) -> list[Hit]:
     return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
 
 
-def why_not(services: Services, request: WhyNotRequest) -> WhyNot:
+def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
     """Return why a search does not return a memory."""
     query = memory_query_of(request, request.query)
     vector, _ = query_vector(services, query.query)
@@ -140,7 +135,7 @@ def why_not(services: Services, request: WhyNotRequest) -> WhyNot:
         return find_why_not(tables, _resolve_query(services, tables, query), vector, memory)
 
 
-def why_nothing(services: Services, request: WhyNothingRequest) -> WhyNot:
+def why_nothing(services: Services, request: requests.WhyNothingRequest) -> WhyNot:
     """Return the closest match of a query, and why the search does not return it."""
     query = memory_query_of(request, request.query)
     vector, _ = query_vector(services, query.query)
@@ -149,7 +144,7 @@ def why_nothing(services: Services, request: WhyNothingRequest) -> WhyNot:
         return find_why_nothing(tables, _resolve_query(services, tables, query), vector)
 
 
-def explain(services: Services, request: ExplainRequest) -> MemoryExplanation | Retrieval:
+def explain(services: Services, request: requests.ExplainRequest) -> MemoryExplanation | Retrieval:
     """Return the evidence, links and changes of a memory, or a logged retrieval."""
     with services.store.read() as tables:
         retrieval = tables.retrievals.get(request.some_id)
@@ -215,7 +210,7 @@ def query_vector(services: Services, query: str) -> tuple[QueryVector | None, st
 def refresh_query_vector(
     services: Services, tables: Tables, query: str, vector: QueryVector | None
 ) -> QueryVector | None:
-    """Return the vector of *query* from the model that serves in *tables*."""
+    """Return *vector*, embedded again if the serving model has changed since."""
     indexer = services.indexer() if vector is not None else None
     return None if indexer is None else indexer.refresh_query_vector(tables, query, vector)
 

@@ -21,7 +21,7 @@ def read_material(material: object, mode: CaptureMode) -> tuple[list[Transcript]
     if isinstance(material, str):
         return _read_text(material, mode), ""
     if isinstance(material, Mapping) and isinstance(material.get("text"), str):
-        # A file that the caller has read: its text and its address.
+        # A file that the caller has read: its text and its file URI.
         return _read_text(material["text"], mode), _text_field(material, "uri")
     if isinstance(material, Mapping):
         return [_read_messages(material.get("messages", [material]), material)], ""

@@ -1,7 +1,7 @@
 """
 Review candidates: decide, promote, reject, undo, one or many at once, and consolidate on request.
 
-`decide` applies to a line of the inbox: the candidate and its duplicates are decided together, and
+`decide` applies to an inbox item: the candidate and its duplicates are decided together, and
 undoing the decision restores all of them. The other functions change the named memories only.
 
 A bulk change is one transaction, all or none, and a snapshot of the store is taken before it.
@@ -48,7 +48,7 @@ def decide(services: Services, request: DecideRequest) -> list[Memory]:
     """Keep, replace with, or reject candidates and their duplicates; all or none."""
     verdict, why = request.verdict, redact(request.reason).text
     with services.store.read() as tables:
-        candidates = [require_memory(tables, memory_id) for memory_id in request.memory_id]
+        candidates = [require_memory(tables, memory_id) for memory_id in request.memory_ids]
     # Read before the write lock is taken. A duplicate that is decided meanwhile is not changed.
     duplicates = duplicate_ids(services, candidates)
     if sum(1 + len(duplicates[candidate.id]) for candidate in candidates) >= SNAPSHOT_THRESHOLD:
@@ -111,10 +111,8 @@ def _archive_duplicate(
     if updated.confidence > before.confidence:
         effects = replace(effects, confidence_before=before.confidence)
     # By the engine, because a person's archiving would count as a rejection.
-    engine_writer = AuditedWriter(writer.tables, writer.clock, ENGINE)
-    return [
-        engine_writer.change_status(duplicate, Status.ARCHIVED, f"{reason} kept", effects=effects)
-    ]
+    engine = AuditedWriter(writer.tables, writer.clock, ENGINE)
+    return [engine.change_status(duplicate, Status.ARCHIVED, f"{reason} kept", effects=effects)]
 
 
 def promote(services: Services, request: PromoteRequest) -> Memory:
@@ -194,13 +192,11 @@ def _undo_all(services: Services, memory_ids: Sequence[str]) -> list[Memory]:
         restored_ids.update(duplicate.id for duplicate in duplicates)
         was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
         # Read again: the evidence of its duplicates has been removed from it.
-        restored = _with_earlier_confidence(
-            writer.tables, require_memory(writer.tables, memory.id), duplicates
-        )
-        confirmed_at = _earlier_confirmed_at(writer.tables, restored, changes)
-        return writer.change_status(
-            restored, last.before, f"undone: was {was}", confirmed_at=confirmed_at
-        )
+        memory = require_memory(writer.tables, memory.id)
+        memory = _with_earlier_confidence(writer.tables, memory, duplicates)
+        confirmed_at = _earlier_confirmed_at(writer.tables, memory, changes)
+        reason = f"undone: was {was}"
+        return writer.change_status(memory, last.before, reason, confirmed_at=confirmed_at)
 
     return _review_each(services, memory_ids, review)
 
@@ -218,23 +214,20 @@ def consolidate(services: Services, request: ConsolidateRequest) -> Mapping[str,
     counts: dict[str, int] = {}
     for start in range(0, len(ids), SNAPSHOT_THRESHOLD):
         batch = ids[start : start + SNAPSHOT_THRESHOLD]
-        work = partial(
-            consolidate_memories, services.clock, batch, embed_memories(services.engine, batch)
-        )
+        vectors = embed_memories(services.engine, batch)
+        work = partial(consolidate_memories, services.clock, batch, vectors)
         for name, count in services.store.write(work).items():
             counts[name] = counts.get(name, 0) + count
     return counts
 
 
-def _review_each(
-    services: Services, memory_ids: Sequence[str], review: MemoryReview
-) -> list[Memory]:
-    if len(memory_ids) >= SNAPSHOT_THRESHOLD:
+def _review_each(services: Services, ids: Sequence[str], review: MemoryReview) -> list[Memory]:
+    if len(ids) >= SNAPSHOT_THRESHOLD:
         services.store.snapshot("bulk")
 
     def write(tables: Tables) -> list[Memory]:
         writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
-        return [review(writer, require_memory(tables, memory_id)) for memory_id in memory_ids]
+        return [review(writer, require_memory(tables, memory_id)) for memory_id in ids]
 
     return services.store.write(write)
 
@@ -251,7 +244,8 @@ def _promote(
     writer: AuditedWriter, memory: Memory, why: str, *, replaces: bool, globally: bool = False
 ) -> list[Memory]:
     """Make a candidate, or a global copy of it, active; return it and what it superseded."""
-    superseded = _contradicted_memories(writer.tables, memory) if replaces else []
+    conflicts = writer.tables.links.conflicts([memory.id]) if replaces else {}
+    superseded = writer.tables.memories.get_many(conflicts.get(memory.id, ()))
     if globally and memory.scope is not Scope.GLOBAL:
         superseded.insert(0, memory)
         memory = _add_global_copy(writer, memory)
@@ -289,10 +283,6 @@ def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
     return copy
 
 
-def _contradicted_memories(tables: Tables, memory: Memory) -> list[Memory]:
-    return tables.memories.get_many(tables.links.conflicts([memory.id]).get(memory.id, ()))
-
-
 def _restore_superseded(writer: AuditedWriter, memory_id: str, replaced_by: str) -> None:
     """Restore a memory that was superseded by one whose promotion is undone."""
     other = writer.tables.memories.get(memory_id)
@@ -304,25 +294,19 @@ def _restore_superseded(writer: AuditedWriter, memory_id: str, replaced_by: str)
         writer.change_status(other, changes[-1].before, why, confirmed_at=other.confirmed_at)
 
 
-def _restore_duplicate(
-    writer: AuditedWriter, memory_id: str, representative: Memory
-) -> list[Memory]:
+def _restore_duplicate(writer: AuditedWriter, memory_id: str, kept: Memory) -> list[Memory]:
     """Put a duplicate of a memory whose decision is undone back into the inbox."""
     duplicate = writer.tables.memories.get(memory_id)
-    if (
-        duplicate is None
-        or duplicate.id == representative.id
-        or duplicate.status is not Status.ARCHIVED
-    ):
+    if duplicate is None or duplicate.status is not Status.ARCHIVED or memory_id == kept.id:
         return []
     changes = _status_changes(writer.tables, duplicate)
-    if not changes or changes[-1].effects.duplicate_of != representative.id:
+    if not changes or changes[-1].effects.duplicate_of != kept.id:
         return []
     # Imported here for the same reason as in `consolidate`.
     from recollect.engine.consolidate_stage import remove_copied_evidence
 
-    remove_copied_evidence(writer, representative, duplicate)
-    return [writer.change_status(duplicate, Status.INBOX, f"{representative.id} was undone")]
+    remove_copied_evidence(writer, kept, duplicate)
+    return [writer.change_status(duplicate, Status.INBOX, f"{kept.id} was undone")]
 
 
 def _with_earlier_confidence(

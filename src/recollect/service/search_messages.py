@@ -15,16 +15,9 @@ from recollect.domain.conversation import Conversation, Message, MessageFilters,
 from recollect.domain.retrieval import LoggedItem, Retrieval
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
+from recollect.retrieval import time_query
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.retrieval.search_candidates import QueryVector
-from recollect.retrieval.time_query import (
-    SessionSpan,
-    TimeQuery,
-    TimeRange,
-    parse_time_query,
-    pick_sessions,
-    range_of_sessions,
-)
 from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
@@ -68,12 +61,8 @@ def search_for_letta(services: Services, request: SearchForLettaRequest) -> Mapp
     filters = replace(filters, roles=filters.roles & SPOKEN, besides_calls_of=TOOL_NAME)
     hits = _search(services, search, filters, verb=TOOL_NAME)
     now = request.asked_at or services.clock.now()
-    if not hits:
-        return {"message": "No results found.", "results": []}
-    return {
-        "message": f"Showing {len(hits)} results:",
-        "results": [_result(hit, now) for hit in hits],
-    }
+    message = f"Showing {len(hits)} results:" if hits else "No results found."
+    return {"message": message, "results": [_result(hit, now) for hit in hits]}
 
 
 def list_agent_messages(services: Services, request: ListAgentMessagesRequest) -> list[Message]:
@@ -97,7 +86,7 @@ def _search(
 ) -> list[MessageHit]:
     query = validate.query_of(request.query)
     asked_at = request.asked_at or services.clock.now()
-    time = parse_time_query(query, asked_at=asked_at)
+    time = time_query.parse_time_query(query, asked_at=asked_at)
     topic = query if time is None else time.topic
     meaning, problem = query_vector(services, topic) if request.mode != "fts" else (None, "")
     with services.store.read() as tables:
@@ -160,19 +149,19 @@ def _boundary(
 
 def _time_range(
     tables: Tables,
-    time: TimeQuery | None,
+    time: time_query.TimeQuery | None,
     resolved: ResolvedMessageQuery,
     meaning: QueryVector | None,
     present: Conversation | None,
     asked_at: datetime,
-) -> tuple[TimeRange | None, str]:
+) -> tuple[time_query.TimeRange | None, str]:
     """Return the time range that a query names, and a note for the log."""
     if time is None:
         return None, ""
     when = time.time
     if when is not None and when.session_count is None:
         note = f"{when.text!r} is {when.start} to {when.end}"
-        return TimeRange(start=when.start, end=when.end), note
+        return time_query.TimeRange(start=when.start, end=when.end), note
     if resolved.filters.conversation_id is not None:
         return None, "sessions are not looked for inside of one conversation"
     if when is None:
@@ -185,9 +174,12 @@ def _time_range(
         return None, f"{when.text!r}: there are not so many sessions"
     first, last = sessions[0].id, sessions[-1].id
     if len(sessions) == 1:
-        return TimeRange(conversation_id=first), f"{when.text!r} is conversation {first}"
-    spans = [SessionSpan(session.started_at, session.ended_at or asked_at) for session in sessions]
-    return range_of_sessions(spans), f"{when.text!r} is conversations {first} to {last}"
+        return time_query.TimeRange(conversation_id=first), f"{when.text!r} is conversation {first}"
+    spans = [
+        time_query.SessionSpan(session.started_at, session.ended_at or asked_at)
+        for session in sessions
+    ]
+    return time_query.range_of_sessions(spans), f"{when.text!r} is conversations {first} to {last}"
 
 
 def _present(
@@ -210,14 +202,14 @@ def _counted_sessions(
     count = when.session_count
     if agent_id is None or count is None:
         return ()
-    time_range = TimeRange(start=when.start, end=when.end)
+    time_range = time_query.TimeRange(start=when.start, end=when.end)
     is_short = not count.from_first and when.start is None and when.end is None
     before = present.started_at if present else asked_at + _INSTANT
     limit = count.number + 1 if is_short else MAX_SESSIONS
     sessions = tables.conversations.with_messages(agent_id, before=before, limit=limit)
     if present is None and sessions and sessions[0].ended_at is None:
         sessions = sessions[1:]  # the query is asked in the one that has not ended
-    return pick_sessions(
+    return time_query.pick_sessions(
         count,
         [session for session in reversed(sessions) if time_range.contains(session.started_at)],
     )
@@ -225,7 +217,7 @@ def _counted_sessions(
 
 def _neighbour(
     tables: Tables, best: list[MessageHit], agent_id: str | None, step: int, asked_at: datetime
-) -> TimeRange | None:
+) -> time_query.TimeRange | None:
     """Return the conversation *step* places from the one of the best hit."""
     if agent_id is None:
         return None
@@ -234,7 +226,7 @@ def _neighbour(
     ids = [session.id for session in reversed(sessions)]
     best_id = best[0].message.conversation_id
     index = ids.index(best_id) + step if best_id in ids else -1
-    return TimeRange(conversation_id=ids[index]) if 0 <= index < len(ids) else None
+    return time_query.TimeRange(conversation_id=ids[index]) if 0 <= index < len(ids) else None
 
 
 def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:

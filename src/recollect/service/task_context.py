@@ -64,7 +64,7 @@ WEAK = 0.25  # a hit below this share of the best relevance is left out of a bun
 
 
 @dataclass(frozen=True)
-class _Scene:
+class _ResolvedRequest:
     """A request, the place it comes from, and the blocks that are seen from there."""
 
     request: ContextForRequest
@@ -89,7 +89,7 @@ def context_for(services: Services, request: ContextForRequest) -> Bundle:
     strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
     weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
     by_id = {hit.memory.id: hit for hit in strong}
-    for hit in (*_file_hits(services, scene), *_standing_hits(services, scene)):
+    for hit in (*_file_hits(services, scene), *_always_included_hits(services, scene)):
         by_id.setdefault(hit.memory.id, hit)
     chosen = tuple(by_id.values())
     agent = scene.place.agent
@@ -106,7 +106,7 @@ def context_for(services: Services, request: ContextForRequest) -> Bundle:
     return _log_bundle(services, scene.query, bundle, chosen, weak, notes)
 
 
-def _scene(services: Services, request: ContextForRequest) -> _Scene:
+def _scene(services: Services, request: ContextForRequest) -> _ResolvedRequest:
     """Look up who asks; a conversation brings its agent, its project and itself as the session."""
     where = place_of(request)
     place = BlockPlace()
@@ -133,11 +133,11 @@ def _scene(services: Services, request: ContextForRequest) -> _Scene:
         query=validate.query_of(request.task), place=where, asked_at=request.asked_at, limit=HITS
     )
     in_sight = frozenset(text.strip() for text in request.in_sight)
-    return _Scene(request, query, place, blocks, in_sight)
+    return _ResolvedRequest(request, query, place, blocks, in_sight)
 
 
 def _bundle_input(
-    services: Services, scene: _Scene, hits: Sequence[Hit], meaning: QueryVector | None
+    services: Services, scene: _ResolvedRequest, hits: Sequence[Hit], meaning: QueryVector | None
 ) -> BundleInput:
     request, agent, conversation = scene.request, scene.place.agent, scene.place.conversation
     asked_at = request.asked_at or services.clock.now()
@@ -148,7 +148,7 @@ def _bundle_input(
         summaries: Sequence[Summary] = ()
         if conversation is not None and request.history:
             latest = tables.messages.in_context(conversation.id, last=HISTORY)
-            history = tuple(_without_cut_call(latest))
+            history = tuple(_drop_orphaned_tool_results(latest))
             in_context = tables.messages.count(conversation.id)[1]
             summaries = tables.conversations.summaries(conversation.id)
         pins = tables.conversations.pins(conversation.id) if conversation else []
@@ -175,7 +175,7 @@ def _bundle_input(
 def _message_hits(
     services: Services,
     tables: Tables,
-    scene: _Scene,
+    scene: _ResolvedRequest,
     history: Sequence[Message],
     meaning: QueryVector | None,
 ) -> tuple[MessageHit, ...]:
@@ -207,15 +207,17 @@ def _message_hits(
     return tuple(hit for hit in hits if hit.score >= WEAK * best)[: request.message_limit]
 
 
-def _without_cut_call(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return *messages* from the first one on that does not answer a call made before them."""
+def _drop_orphaned_tool_results(messages: Sequence[Message]) -> Sequence[Message]:
+    """Drop leading tool results whose tool call is not in *messages*."""
     start = 0
     while len(messages) == HISTORY and start < len(messages) and answered_call_ids(messages[start]):
         start += 1
     return messages[start:]
 
 
-def _summaries(tables: Tables, scene: _Scene, hits: Sequence[MessageHit]) -> tuple[BundleLine, ...]:
+def _summaries(
+    tables: Tables, scene: _ResolvedRequest, hits: Sequence[MessageHit]
+) -> tuple[BundleLine, ...]:
     """Return the summaries of other conversations that the hits come from."""
     ids = dict.fromkeys(hit.message.conversation_id for hit in hits)
     ids.pop(scene.conversation_id, None)
@@ -227,7 +229,9 @@ def _summaries(tables: Tables, scene: _Scene, hits: Sequence[MessageHit]) -> tup
     )
 
 
-def _topics(tables: Tables, scene: _Scene, hits: Sequence[MessageHit]) -> tuple[BundleLine, ...]:
+def _topics(
+    tables: Tables, scene: _ResolvedRequest, hits: Sequence[MessageHit]
+) -> tuple[BundleLine, ...]:
     """Return the topics of the last conversations: their title, or their first message."""
     if scene.place.agent is None:
         return ()
@@ -236,21 +240,19 @@ def _topics(tables: Tables, scene: _Scene, hits: Sequence[MessageHit]) -> tuple[
     )
     earlier = [talk for talk in latest if talk.id != scene.conversation_id][:TOPICS]
     # A first message that is in the bundle or in sight is not repeated.
-    shown = {hit.message.content.strip() for hit in hits} | scene.texts_in_sight
+    visible = {hit.message.content.strip() for hit in hits} | scene.texts_in_sight
     topics = [(talk, talk.title or _opening(tables, talk)) for talk in earlier]
     return tuple(
         (talk.id, f"{talk.started_at:%Y-%m-%d}: {topic}")
         for talk, topic in topics
-        if topic and topic.strip() not in shown
+        if topic and topic.strip() not in visible
     )
 
 
 def _opening(tables: Tables, conversation: Conversation) -> str:
     messages = tables.messages.page(conversation.id, start=0, limit=5)
-    return next(
-        (message.content for message in messages if message.role is Role.USER and message.content),
-        "",
-    )
+    spoken = (message.content for message in messages if message.role is Role.USER)
+    return next(filter(None, spoken), "")
 
 
 def _metadata(
@@ -267,7 +269,7 @@ def _metadata(
     )
 
 
-def _standing_hits(services: Services, scene: _Scene) -> list[Hit]:
+def _always_included_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:
     """Return facts about the user and the project's latest decisions, for every task."""
     with services.store.read() as tables:
         facts = _newest(tables, Owner(Scope.GLOBAL, ""), MemoryType.PROFILE, PROFILE_FACTS)
@@ -286,7 +288,7 @@ def _newest(tables: Tables, owner: Owner, kind: MemoryType, limit: int) -> list[
     return tables.memories.newest([owner], filters, limit)
 
 
-def _file_hits(services: Services, scene: _Scene) -> list[Hit]:
+def _file_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:
     """Return memories that contain the name of the current file."""
     if scene.request.file is None:
         return []
@@ -305,14 +307,9 @@ def _file_lines(services: Services, request: ContextForRequest) -> tuple[BundleL
     name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved.name
     lines = [("file", str(name))]
     if path.exists():
-        lines += [
-            (
-                commit.hash,
-                f"{commit.authored_at:%Y-%m-%d} {commit.hash[:8]} {commit.subject} "
-                f"({commit.author})",
-            )
-            for commit in file_history(path, roots=[root], limit=COMMITS)
-        ]
+        for commit in file_history(path, roots=[root], limit=COMMITS):
+            head = f"{commit.authored_at:%Y-%m-%d} {commit.hash[:8]}"
+            lines.append((commit.hash, f"{head} {commit.subject} ({commit.author})"))
     return tuple(lines)
 
 

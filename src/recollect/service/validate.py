@@ -86,8 +86,7 @@ def json_object_of(field: str, value: object) -> dict[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{field} must be an object of names and values")
-    redacted: dict[str, Any] = json_of(field, dict(value))
-    return redacted
+    return dict(json_of(field, dict(value)))
 
 
 def _redact_json(value: Any, depth: int = 0) -> Any:

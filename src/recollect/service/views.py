@@ -5,37 +5,31 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.service.read import memory_query_of, search
 from recollect.service.services import Services
 from recollect.service.validate import plain_name
+from recollect.wire.requests import views as requests
 from recollect.wire.requests.recollect import SearchRequest
-from recollect.wire.requests.views import (
-    DeleteViewRequest,
-    ListViewsRequest,
-    RunViewRequest,
-    SaveViewRequest,
-)
 
 
-def save_view(services: Services, request: SaveViewRequest) -> View:
+def save_view(services: Services, request: requests.SaveViewRequest) -> View:
     """Save a query under a name; a view of the same name is replaced."""
     name = plain_name("view", request.name.strip())
     if not name:
         raise InvalidInput("a view needs a name")
     query = memory_query_of(request, request.query)
     now = services.clock.now()
-    view = View(
-        name=name, query=query.query, asking=query.as_json(), created_at=now, updated_at=now
-    )
+    text, asking = query.query, query.as_json()
+    view = View(name=name, query=text, asking=asking, created_at=now, updated_at=now)
     services.store.write(lambda tables: tables.retrievals.save_view(view))
     with services.store.read() as tables:
         return tables.retrievals.view(name) or view
 
 
-def list_views(services: Services, request: ListViewsRequest) -> list[View]:
+def list_views(services: Services, request: requests.ListViewsRequest) -> list[View]:
     """Return every saved search, by name."""
     with services.store.read() as tables:
         return tables.retrievals.views()
 
 
-def run_view(services: Services, request: RunViewRequest) -> list[Hit]:
+def run_view(services: Services, request: requests.RunViewRequest) -> list[Hit]:
     """Run a saved search."""
     with services.store.read() as tables:
         view = tables.retrievals.view(request.name)
@@ -45,7 +39,7 @@ def run_view(services: Services, request: RunViewRequest) -> list[Hit]:
     return search(services, SearchRequest.of({**fields, "query": view.query}))
 
 
-def delete_view(services: Services, request: DeleteViewRequest) -> None:
+def delete_view(services: Services, request: requests.DeleteViewRequest) -> None:
     """Delete a saved search."""
     if not services.store.write(lambda tables: tables.retrievals.delete_view(request.name)):
         raise _not_found(request.name)

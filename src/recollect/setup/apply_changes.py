@@ -135,9 +135,7 @@ def _read_bytes(path: Path) -> bytes | None:
     return path.read_bytes()
 
 
-def _stage(
-    path: Path, before: bytes | None, after: str | None, *, mode: int = 0o666
-) -> _StagedFile:
+def _stage(path: Path, before: bytes | None, after: str | None, mode: int = 0o666) -> _StagedFile:
     real = _resolve_symlink(path)
     if after is None:
         return _StagedFile(real, before, None)
@@ -185,12 +183,10 @@ def _copy_permissions(new: Path, old: Path) -> None:
     """Give *new* the permissions and owner of *old*."""
     status = old.stat()
     new.chmod(stat.S_IMODE(status.st_mode))
-    if hasattr(os, "chown") and (status.st_uid, status.st_gid) != (
-        new.stat().st_uid,
-        new.stat().st_gid,
-    ):
+    owner, new_status = (status.st_uid, status.st_gid), new.stat()
+    if hasattr(os, "chown") and owner != (new_status.st_uid, new_status.st_gid):
         with contextlib.suppress(PermissionError):
-            os.chown(new, status.st_uid, status.st_gid)
+            os.chown(new, *owner)
 
 
 def _resolve_symlink(path: Path) -> Path:

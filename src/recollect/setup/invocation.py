@@ -46,9 +46,8 @@ class Invocation:
         if not self.is_windows:
             return shlex.join(words)
         # Every Windows shell accepts double quotes and forward slashes.
-        return " ".join(
-            word if _PLAIN.fullmatch(word) else f'"{word}"' for word in _with_forward_slashes(words)
-        )
+        words = [word.replace("\\", "/") for word in words]
+        return " ".join(word if _PLAIN.fullmatch(word) else f'"{word}"' for word in words)
 
     def _options(self, tail: list[str]) -> list[str]:
         return tail if self.db is None else [*_without_option(tail, "--db"), "--db", self.db]
@@ -67,14 +66,11 @@ def parse_server_entry(entry: object) -> list[str] | None:
     if not isinstance(entry, Mapping):
         return None
     command, args = entry.get("command"), entry.get("args", [])
-    words = (
-        command if isinstance(command, list) else [command, *args] if _is_string_list(args) else []
-    )
-    return (
-        list(words)
-        if _is_string_list(words) and _arguments_after(words, "mcp") is not None
-        else None
-    )
+    words = command
+    if not isinstance(command, list):
+        words = [command, *args] if _is_string_list(args) else []
+    is_ours = _is_string_list(words) and _arguments_after(words, "mcp") is not None
+    return list(words) if is_ours else None
 
 
 def parse_hook_command(line: object) -> list[str] | None:
@@ -85,8 +81,7 @@ def parse_hook_command(line: object) -> list[str] | None:
         words = shlex.split(line)
     except ValueError:
         return None
-    rest = _arguments_after(words, "hook")
-    return rest if rest else None
+    return _arguments_after(words, "hook") or None
 
 
 def is_customised(line: str) -> bool:
@@ -119,10 +114,6 @@ def _without_option(words: Sequence[str], option: str) -> list[str]:
         elif not word.startswith(f"{option}="):
             remaining.append(word)
     return remaining
-
-
-def _with_forward_slashes(words: Sequence[str]) -> list[str]:
-    return [word.replace("\\", "/") for word in words]
 
 
 def _is_string_list(value: object) -> bool:

@@ -48,9 +48,7 @@ def add_hooks(
     for key, required in file.required_members.items():
         if key not in _parse(text):
             text, more = put(text, (key,), required)
-            created |= CreatedParts(
-                more.containers | {(key,)}, more.original_insides, more.original_blank_text
-            )
+            created |= more | CreatedParts(frozenset({(key,)}))
     for event, (event_kind, timeout_s) in file.events.items():
         own_paths = [path for path in _own_hook_paths(_parse(text), file) if path[1] == event]
         for path in own_paths:
@@ -88,10 +86,8 @@ def remove_entries(text: str, file: SettingsFile, created: CreatedParts | None) 
     value = _parse(text)
     if file.holds == "server":
         return _remove_server(text, (*_servers_path(value, file), SERVER_NAME), created)
-    all_paths = _own_hook_paths(value, file)
-    own_paths = [
-        path for path in all_paths if not is_customised(_value_at(value, (*path, "command")))
-    ]
+    commands = {path: _value_at(value, (*path, "command")) for path in _own_hook_paths(value, file)}
+    own_paths = [path for path, command in commands.items() if not is_customised(command)]
     for path in reversed(own_paths):
         text = delete(text, path)
         group = path[:-2]
@@ -102,10 +98,8 @@ def remove_entries(text: str, file: SettingsFile, created: CreatedParts | None) 
     text = remove_empty(text, [("hooks",), *(path[:2] for path in own_paths)], created)
     for key, required in file.required_members.items():
         value = _parse(text)
-        is_ours = (
-            created is not None and (key,) in created.containers and value.get(key) == required
-        )
-        if is_ours and "hooks" not in value:
+        is_created = created is not None and (key,) in created.containers
+        if is_created and value.get(key) == required and "hooks" not in value:
             text = delete(text, (key,))
     return remove_empty(text, [()], created)
 
@@ -129,14 +123,12 @@ def _remove_server(text: str, path: JsonPath, created: CreatedParts | None) -> s
 
 def _servers_path(value: Any, file: SettingsFile) -> tuple[str, ...]:
     """Return the path under which this file lists servers."""
-    alternative = (
-        _value_at(value, file.alternative_servers_key) if file.alternative_servers_key else None
-    )
+    key = file.alternative_servers_key
+    servers = _value_at(value, key) if key else None
     # The key may also be a server that is named “servers”; then it has these members.
-    is_list = isinstance(alternative, dict) and not {"type", "command", "enabled", "url"} & set(
-        alternative
-    )
-    return file.alternative_servers_key if is_list else file.servers_key
+    own_members = {"type", "command", "enabled", "url"}
+    is_list = isinstance(servers, dict) and not own_members & set(servers)
+    return key if is_list else file.servers_key
 
 
 def _own_hook_paths(value: Any, file: SettingsFile) -> list[JsonPath]:

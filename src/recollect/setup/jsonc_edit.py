@@ -15,19 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.setup.jsonc_parser import (
-    JsonMember,
-    JsonNode,
-    JsonPath,
-    MalformedJson,
-    comments_in,
-    is_blank,
-    member_at,
-    node_at,
-    scan,
-    value_of,
-    whitespace_start,
-)
+from recollect.setup import jsonc_parser as jsonc
 
 _NEWLINE = re.compile(r"\r\n|\n")
 _INDENT = re.compile(r"[ \t]*")
@@ -37,17 +25,15 @@ _INDENT = re.compile(r"[ \t]*")
 class CreatedParts:
     """What an edit created: new containers, and the white space inside formerly empty ones."""
 
-    containers: frozenset[JsonPath] = frozenset()
-    original_insides: Mapping[JsonPath, str] = field(default_factory=dict)
+    containers: frozenset[jsonc.JsonPath] = frozenset()
+    original_insides: Mapping[jsonc.JsonPath, str] = field(default_factory=dict)
     original_blank_text: str | None = None  # the whole text, if it had no value
 
     def __or__(self, other: "CreatedParts") -> "CreatedParts":
         insides = {**other.original_insides, **self.original_insides}
-        blank = (
-            other.original_blank_text
-            if self.original_blank_text is None
-            else self.original_blank_text
-        )
+        blank = self.original_blank_text
+        if blank is None:
+            blank = other.original_blank_text
         return CreatedParts(self.containers | other.containers, insides, blank)
 
 
@@ -61,47 +47,46 @@ class _JsonStyle:
     tight: bool  # on one line and without spaces after colons
 
 
-def put(text: str, path: JsonPath, value: Any) -> tuple[str, CreatedParts]:
+def put(text: str, path: jsonc.JsonPath, value: Any) -> tuple[str, CreatedParts]:
     """Return *text* with *value* at *path*, which ends in a key; create missing objects."""
-    root = scan(text) if not is_blank(text) else None
-    present = None if root is None else node_at(root, path)
+    root = jsonc.scan(text) if not jsonc.is_blank(text) else None
+    present = None if root is None else jsonc.node_at(root, path)
     if root is None or present is None:
         return _add(text, root, path[:-1], path[-1], value)
     style = _style_of(text, root)
-    parent = node_at(root, path[:-1])
-    written = _render(
-        value, style, _line_indent(text, present.start), _is_inline(text, parent, style)
-    )
+    parent = jsonc.node_at(root, path[:-1])
+    indent, inline = _line_indent(text, present.start), _is_inline(text, parent, style)
+    written = _render(value, style, indent, inline)
     new = text[: present.start] + written + text[present.end :]
-    return _verify(new, _value_with(value_of(root), path, value)), CreatedParts()
+    return _verify(new, _value_with(jsonc.value_of(root), path, value)), CreatedParts()
 
 
-def append(text: str, path: JsonPath, value: Any) -> tuple[str, CreatedParts]:
+def append(text: str, path: jsonc.JsonPath, value: Any) -> tuple[str, CreatedParts]:
     """Return *text* with *value* appended to the array at *path*; create a missing array."""
-    root = scan(text) if not is_blank(text) else None
-    if root is None or node_at(root, path) is None:
+    root = jsonc.scan(text) if not jsonc.is_blank(text) else None
+    if root is None or jsonc.node_at(root, path) is None:
         new, created = _add(text, root, path[:-1], path[-1], [value])
         return new, created | CreatedParts(frozenset({path}))
     return _add(text, root, path, None, value)
 
 
-def delete(text: str, path: JsonPath) -> str:
+def delete(text: str, path: jsonc.JsonPath) -> str:
     """Return *text* without the member or element at *path*, which must exist."""
-    root = scan(text)
-    parent = node_at(root, path[:-1])
-    member = None if parent is None else member_at(parent, path[-1])
+    root = jsonc.scan(text)
+    parent = jsonc.node_at(root, path[:-1])
+    member = None if parent is None else jsonc.member_at(parent, path[-1])
     if parent is None or member is None:
-        raise MalformedJson(f"there is no value at {format_path(path)}")
-    expected = _value_without(value_of(root), path)
+        raise jsonc.MalformedJson(f"there is no value at {format_path(path)}")
+    expected = _value_without(jsonc.value_of(root), path)
     for keep_blank in (False, True):  # a line comment before it may need its line break
         try:
             return _verify(_delete_member(text, parent, member, keep_blank=keep_blank), expected)
-        except MalformedJson as error:
+        except jsonc.MalformedJson as error:
             failed = error
     raise failed
 
 
-def remove_empty(text: str, containers: list[JsonPath], created: CreatedParts | None) -> str:
+def remove_empty(text: str, containers: list[jsonc.JsonPath], created: CreatedParts | None) -> str:
     """
     Return *text* without those of *containers* that are empty and that setup created.
 
@@ -109,7 +94,7 @@ def remove_empty(text: str, containers: list[JsonPath], created: CreatedParts | 
     and an empty container has no effect.
     """
     for path in sorted(set(containers), key=len, reverse=True):
-        node = node_at(scan(text), path)
+        node = jsonc.node_at(jsonc.scan(text), path)
         if node is None or node.kind == "scalar" or not _is_empty(text, node):
             continue
         if path and (created is None or path in created.containers):
@@ -120,13 +105,13 @@ def remove_empty(text: str, containers: list[JsonPath], created: CreatedParts | 
     return text
 
 
-def format_path(path: JsonPath) -> str:
+def format_path(path: jsonc.JsonPath) -> str:
     """Return *path* with dots between the steps."""
     return ".".join(str(step) for step in path) or "the top"
 
 
 def _add(
-    text: str, root: JsonNode | None, path: JsonPath, key: str | int | None, value: Any
+    text: str, root: jsonc.JsonNode | None, path: jsonc.JsonPath, key: str | int | None, value: Any
 ) -> tuple[str, CreatedParts]:
     """Add a member below *path*, and create the missing objects above it."""
     if root is None:
@@ -139,15 +124,15 @@ def _add(
     depth = 0
     parent = root
     for depth in range(len(path) + 1):
-        node = node_at(root, path[:depth])
+        node = jsonc.node_at(root, path[:depth])
         if node is None:
             depth -= 1
             break
         parent = node
     expected_kind = "object" if key is not None or depth < len(path) else "array"
     if parent.kind != expected_kind:
-        raise MalformedJson(f"{format_path(path[:depth])} is not an {expected_kind}")
-    expected = _value_with(value_of(root), (*path, key), value)
+        raise jsonc.MalformedJson(f"{format_path(path[:depth])} is not an {expected_kind}")
+    expected = _value_with(jsonc.value_of(root), (*path, key), value)
     steps = [*path[depth:], key]
     for step in reversed(steps[1:]):
         value = {step: value}
@@ -155,17 +140,16 @@ def _add(
     inside = text[parent.start + 1 : parent.end - 1]
     new = _insert(text, parent, steps[0], value, _style_of(text, root))
     only_blank = not parent.members and inside and not inside.strip()
-    return _verify(new, expected), CreatedParts(
-        missing, {path[:depth]: inside} if only_blank else {}
-    )
+    insides = {path[:depth]: inside} if only_blank else {}
+    return _verify(new, expected), CreatedParts(missing, insides)
 
 
 def _insert(
-    text: str, parent: JsonNode, key: str | int | None, value: Any, style: _JsonStyle
+    text: str, parent: jsonc.JsonNode, key: str | int | None, value: Any, style: _JsonStyle
 ) -> str:
     """Return *text* with one more member at the end of *parent*."""
     closer = parent.end - 1
-    position = max(whitespace_start(text, closer), parent.start + 1)
+    position = max(jsonc.whitespace_start(text, closer), parent.start + 1)
     tail = text[position:closer]
     base = _line_indent(text, parent.start)
     last = parent.members[-1] if parent.members else None
@@ -176,9 +160,8 @@ def _insert(
         inline = _is_inline(text, parent, style)
         indent = _line_indent(text, last.start) if not inline else base
     begin = ("" if style.tight else " ") if inline else style.newline + indent
-    name = (
-        "" if key is None else json.dumps(key, ensure_ascii=False) + (":" if style.tight else ": ")
-    )
+    colon = ":" if style.tight else ": "
+    name = "" if key is None else json.dumps(key, ensure_ascii=False) + colon
     written = name + _render(value, style, indent, inline)
     if last is None and position == parent.start + 1:  # only white space inside
         around = ("", "") if inline else (begin, style.newline + base)
@@ -189,9 +172,11 @@ def _insert(
     return text[: last.end] + "," + text[last.end : position] + begin + written + text[position:]
 
 
-def _delete_member(text: str, parent: JsonNode, member: JsonMember, *, keep_blank: bool) -> str:
+def _delete_member(
+    text: str, parent: jsonc.JsonNode, member: jsonc.JsonMember, *, keep_blank: bool
+) -> str:
     """Return *text* without *member* and its comma."""
-    begin = member.start if keep_blank else whitespace_start(text, member.start)
+    begin = member.start if keep_blank else jsonc.whitespace_start(text, member.start)
     cuts = [(begin, member.end)]
     position = parent.members.index(member)
     if member.comma is not None:
@@ -207,13 +192,13 @@ def _delete_member(text: str, parent: JsonNode, member: JsonMember, *, keep_blan
     return text if inside.strip() else text[: parent.start + 1] + text[closer:]
 
 
-def _is_inline(text: str, parent: JsonNode | None, style: _JsonStyle) -> bool:
+def _is_inline(text: str, parent: jsonc.JsonNode | None, style: _JsonStyle) -> bool:
     """Return whether the members of *parent* are on one line, as a new one should be."""
     if parent is None or not parent.members:
         return style.one_line
     last = parent.members[-1]
     after = text[last.end : parent.end - 1]
-    if any(comment.group().startswith("//") for comment in comments_in(after)):
+    if any(comment.group().startswith("//") for comment in jsonc.comments_in(after)):
         return False
     line = text.rfind("\n", 0, last.start) + 1
     return line <= parent.start or bool(text[line : last.start].strip())
@@ -227,7 +212,7 @@ def _render(value: Any, style: _JsonStyle, indent: str, inline: bool) -> str:
     return f"{style.newline}{indent}".join(lines)
 
 
-def _style_of(text: str, root: JsonNode) -> _JsonStyle:
+def _style_of(text: str, root: jsonc.JsonNode) -> _JsonStyle:
     newline = _NEWLINE.search(text)
     indent = "  "
     if root.members:
@@ -250,13 +235,13 @@ def _line_indent(text: str, position: int) -> str:
     return match.group() if match else ""
 
 
-def _is_empty(text: str, node: JsonNode) -> bool:
+def _is_empty(text: str, node: jsonc.JsonNode) -> bool:
     return not node.members and not text[node.start + 1 : node.end - 1].strip()
 
 
 def _verify(text: str, expected: Any) -> str:
-    if value_of(scan(text)) != expected:
-        raise MalformedJson("the change would alter other settings")
+    if jsonc.value_of(jsonc.scan(text)) != expected:
+        raise jsonc.MalformedJson("the change would alter other settings")
     return text
 
 
@@ -267,24 +252,18 @@ def _value_with(value: Any, path: tuple[str | int | None, ...], new: Any) -> Any
     if step is None:
         return [*value, new]
     if isinstance(step, int):
-        return [
-            _value_with(item, rest, new) if position == step else item
-            for position, item in enumerate(value)
-        ]
+        return [*value[:step], _value_with(value[step], rest, new), *value[step + 1 :]]
     if rest == (None,) and step not in value:
         return {**value, step: [new]}
     return {**value, step: _value_with(value.get(step, {}), rest, new)}
 
 
-def _value_without(value: Any, path: JsonPath) -> Any:
+def _value_without(value: Any, path: jsonc.JsonPath) -> Any:
     step, rest = path[0], path[1:]
     if isinstance(step, int):
         if not rest:
-            return [item for position, item in enumerate(value) if position != step]
-        return [
-            _value_without(item, rest) if position == step else item
-            for position, item in enumerate(value)
-        ]
+            return [*value[:step], *value[step + 1 :]]
+        return [*value[:step], _value_without(value[step], rest), *value[step + 1 :]]
     if not rest:
         return {key: item for key, item in value.items() if key != step}
     return {**value, step: _value_without(value[step], rest)}

@@ -58,18 +58,15 @@ def plan_setup(
         except AlreadyExists as error:
             raise AlreadyExists(f"{settings.path}: {error}") from error
         existed = settings.text is not None if old_record is None else old_record.existed
+        folders = settings.missing_folders
+        if old_record is not None:
+            created, folders = old_record.created | created, old_record.created_folders
+        before = baseline if existed else None
         record = make_record(
-            baseline if existed else None,
-            after,
-            created=created if old_record is None else old_record.created | created,
-            existed=existed,
-            created_folders=settings.missing_folders
-            if old_record is None
-            else old_record.created_folders,
+            before, after, created=created, existed=existed, created_folders=folders
         )
-        changes.append(
-            FileChange(path=settings.path, before=settings.text, after=after, record=record)
-        )
+        change = FileChange(path=settings.path, before=settings.text, after=after, record=record)
+        changes.append(change)
     return changes
 
 

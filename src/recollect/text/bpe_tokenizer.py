@@ -30,23 +30,18 @@ class BpeTable(Protocol):
 
     def count(self, text: str) -> int:
         """Return the number of tokens."""
-        ...
 
     def count_till_limit(self, text: str, token_limit: int) -> int | None:
         """Return the number of tokens, or None past the limit."""
-        ...
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens."""
-        ...
 
     def decode(self, tokens: list[int]) -> str:
         """Return the text of the tokens."""
-        ...
 
     def pretokenize(self, text: str) -> list[str]:
         """Return the pieces that are counted one by one."""
-        ...
 
 
 def load_table(encoding: str) -> BpeTable | None:

@@ -5,6 +5,7 @@ Days are those of the given time zone; every result is in UTC. Dates outside the
 raise OverflowError or ValueError, which the caller handles.
 """
 
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -13,11 +14,7 @@ from typing import Literal, NamedTuple, Self
 Direction = Literal["past", "future"]
 
 ONE_DAY = timedelta(days=1)
-CLOCK_UNITS = {
-    "second": timedelta(seconds=1),
-    "minute": timedelta(minutes=1),
-    "hour": timedelta(hours=1),
-}
+CLOCK_UNITS = {unit: timedelta(**{f"{unit}s": 1}) for unit in ("second", "minute", "hour")}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 _YEARS_TO_SEARCH = 9  # enough for the nearest 29 February (1896 to 1904)
 _MONTHS_TO_SEARCH = 60  # enough for any "Friday the 31st"
@@ -126,26 +123,21 @@ class Calendar:
         """Return the occurrence of a yearly period that is nearest to the pivot."""
         year = self.date_of(self.pivot).year
         if self.direction == "past":
-            years = range(year, year - _YEARS_TO_SEARCH, -1)
-            return next(
-                (span for span in _yearly_spans(in_year, years) if span.start <= self.pivot), None
-            )
-        years = range(year - 1, year + _YEARS_TO_SEARCH)  # a winter of last year may not have ended
-        return next((span for span in _yearly_spans(in_year, years) if span.end > self.pivot), None)
+            spans = _yearly_spans(in_year, range(year, year - _YEARS_TO_SEARCH, -1))
+            return next((span for span in spans if span.start <= self.pivot), None)
+        # A winter of last year may not have ended.
+        spans = _yearly_spans(in_year, range(year - 1, year + _YEARS_TO_SEARCH))
+        return next((span for span in spans if span.end > self.pivot), None)
 
     def adjacent_yearly(self, in_year: YearlyPeriod, step: int) -> TimeSpan | None:
         """Return a yearly period: the last that has ended, this year's, or the next to begin."""
         year = self.today.year
         if step < 0:
-            years = range(year, year - _YEARS_TO_SEARCH, -1)
-            return next(
-                (span for span in _yearly_spans(in_year, years) if span.end <= self.now), None
-            )
+            spans = _yearly_spans(in_year, range(year, year - _YEARS_TO_SEARCH, -1))
+            return next((span for span in spans if span.end <= self.now), None)
         if step > 0:
-            years = range(year, year + _YEARS_TO_SEARCH)
-            return next(
-                (span for span in _yearly_spans(in_year, years) if span.start > self.now), None
-            )
+            spans = _yearly_spans(in_year, range(year, year + _YEARS_TO_SEARCH))
+            return next((span for span in spans if span.start > self.now), None)
         return in_year(year)
 
     def nearest_weekday(self, weekday: int) -> TimeSpan:
@@ -227,12 +219,8 @@ class Calendar:
 
 def date_in_month(year: int, month: int, day: int) -> date | None:
     """Return a date, or None if the month has no such day."""
-    if (
-        1 <= day <= 28
-        or 1 <= day <= (_first_of_month(year, month + 1) - _first_of_month(year, month)).days
-    ):
-        return date(year, month, day)
-    return None
+    exists = 1 <= day <= 28 or 1 <= day <= monthrange(year, month)[1]
+    return date(year, month, day) if exists else None
 
 
 def shift_date(day: date, unit: str, count: int) -> date:
@@ -240,10 +228,7 @@ def shift_date(day: date, unit: str, count: int) -> date:
     if unit in ("day", "week"):
         return day + count * (7 if unit == "week" else 1) * ONE_DAY
     first = _first_of_month(day.year, day.month + count * _MONTHS_IN[unit])
-    candidates = (
-        date_in_month(first.year, first.month, day.day - days_less) for days_less in range(4)
-    )
-    return next(candidate for candidate in candidates if candidate)
+    return first.replace(day=min(day.day, monthrange(first.year, first.month)[1]))
 
 
 def _first_of_month(year: int, month: int) -> date:

@@ -10,30 +10,20 @@ from datetime import date
 from recollect.text.date_calendar import TimeSpan
 from recollect.text.date_names import PeriodMatch, TokenView, read_year
 
-_DATES = {
-    "christmas": (12, 25),
-    "christmas day": (12, 25),
-    "christmas eve": (12, 24),
-    "xmas": (12, 25),
-    "xmas day": (12, 25),
-    "xmas eve": (12, 24),
-    "boxing day": (12, 26),
-    "new year": (1, 1),
-    "new years": (1, 1),
-    "new year day": (1, 1),
-    "new years day": (1, 1),
-    "new year eve": (12, 31),
-    "new years eve": (12, 31),
-    "halloween": (10, 31),
-    "valentine day": (2, 14),
-    "valentines day": (2, 14),
-    "st patrick day": (3, 17),
-    "st patricks day": (3, 17),
-    "april fools": (4, 1),
-    "april fools day": (4, 1),
-    "juneteenth": (6, 19),
-    "bastille day": (7, 14),
+_NAMES = {
+    (12, 24): "christmas eve, xmas eve",
+    (12, 25): "christmas, christmas day, xmas, xmas day",
+    (12, 26): "boxing day",
+    (12, 31): "new year eve, new years eve",
+    (1, 1): "new year, new years, new year day, new years day",
+    (2, 14): "valentine day, valentines day",
+    (3, 17): "st patrick day, st patricks day",
+    (4, 1): "april fools, april fools day",
+    (6, 19): "juneteenth",
+    (7, 14): "bastille day",
+    (10, 31): "halloween",
 }
+_DATES = {name: day for day, names in _NAMES.items() for name in names.split(", ")}
 HOLIDAY_FIRST_WORDS = frozenset(name.split()[0] for name in _DATES)
 _MAX_WORDS = 3  # words in a name
 _NEVER_BEFORE = frozenset(["a", "about", "an", "every", "each", "for", "our", "my", "the"])

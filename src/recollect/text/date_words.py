@@ -9,25 +9,13 @@ in which no date is searched.
 import re
 from typing import NamedTuple
 
+_MONTHS = """
+january jan, february feb, march mar, april apr, may, june jun, july jul, august aug,
+september sept sep, october oct, november nov, december dec
+"""
 MONTHS = {
     name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
+    for number, names in enumerate(_MONTHS.split(","), start=1)
     for name in names.split()
 }
 # These can only be months. The others are verbs, given names or short forms as well, and count as
@@ -35,20 +23,12 @@ MONTHS = {
 _UNAMBIGUOUS_MONTHS = "january february july september october november december"
 UNAMBIGUOUS_MONTHS = frozenset(_UNAMBIGUOUS_MONTHS.split())
 
+_WEEKDAYS = """
+monday mon, tuesday tues tue, wednesday weds wed, thursday thurs thur thu, friday fri, saturday sat,
+sunday sun
+"""
 WEEKDAYS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "monday mon",
-            "tuesday tues tue",
-            "wednesday weds wed",
-            "thursday thurs thur thu",
-            "friday fri",
-            "saturday sat",
-            "sunday sun",
-        )
-    )
-    for name in names.split()
+    name: number for number, names in enumerate(_WEEKDAYS.split(",")) for name in names.split()
 }
 UNAMBIGUOUS_WEEKDAYS = frozenset(name for name in WEEKDAYS if name.endswith("day"))
 
@@ -73,31 +53,17 @@ _NUMBERS = """
 one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty
 """
-NUMBERS = {word: number for number, word in enumerate(_NUMBERS.split(), start=1)} | {
-    "a": 1,
-    "an": 1,
-}
+NUMBERS = {word: number for number, word in enumerate(_NUMBERS.split(), start=1)}
+NUMBERS |= {"a": 1, "an": 1}
 VAGUE_COUNTS = {"couple": (2, 2), "few": (2, 5), "several": (2, 5)}  # at least, at most
 
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
-RELATIVE_OFFSETS = {
-    "last": -1,
-    "previous": -1,
-    "this": 0,
-    "current": 0,
-    "next": 1,
-    "coming": 1,
-    "upcoming": 1,
-}
+RELATIVE_OFFSETS = {"last": -1, "previous": -1, "this": 0, "current": 0}
+RELATIVE_OFFSETS |= dict.fromkeys(("next", "coming", "upcoming"), 1)
 DAY_WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 DAY_PARTS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 28)}
-SEASONS = {
-    "spring": 3,
-    "summer": 6,
-    "autumn": 9,
-    "fall": 9,
-    "winter": 12,
-}  # first month, northern hemisphere
+# The first month, in the northern hemisphere.
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 QUARTERS = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
 _DECADES = "thirties forties fifties sixties seventies eighties nineties"
 DECADES = {word: 10 * tens for tens, word in enumerate(_DECADES.split(), start=3)}

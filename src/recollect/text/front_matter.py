@@ -47,17 +47,13 @@ def parse_front_matter(text: str) -> FrontMatter:
     first = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines[first].rstrip() != _FENCE:
         return FrontMatter({}, text, (f"The file has no front matter; {_ADVICE}.",))
-    end = next(
-        (at for at in range(first + 1, len(lines)) if lines[at].rstrip() in _END_MARKERS),
-        len(lines),
-    )
+    after = range(first + 1, len(lines))
+    end = next((at for at in after if lines[at].rstrip() in _END_MARKERS), len(lines))
     if end < len(lines):
         fields, problems = _parse_fields("\n".join(lines[first + 1 : end]))
         return FrontMatter(fields, "\n".join(lines[end + 1 :]), tuple(problems))
     # Never closed: the fields end at the first empty line or heading.
-    end = next(
-        (at for at in range(first + 1, len(lines)) if not lines[at] or lines[at][0] == "#"), end
-    )
+    end = next((at for at in after if not lines[at] or lines[at][0] == "#"), end)
     fields, problems = _parse_fields("\n".join(lines[first + 1 : end]))
     unclosed = "The front matter is never closed; write a line `---` after its last field."
     return FrontMatter(fields, "\n".join(lines[end:]), (unclosed, *problems))
@@ -147,9 +143,8 @@ def _check_events(events: "Iterable[yaml.events.Event]") -> None:
             )
         depth += name.endswith("StartEvent") - name.endswith("EndEvent")
         if depth > MAX_DEPTH:
-            raise _UnsupportedYaml(
-                f"The front matter is nested too deeply on line {line}; make it flat."
-            )
+            problem = f"The front matter is nested too deeply on line {line}; make it flat."
+            raise _UnsupportedYaml(problem)
 
 
 def _node_value(node: Any, problems: list[str]) -> Any:
@@ -196,9 +191,8 @@ def _from_lines(lines: list[str], problems: list[str]) -> dict[str, Any]:
 
 def _add_lines_below(fields: dict[str, Any], key: str, below: list[str]) -> None:
     """Add the lines *below* a key to its value: as more text, a list, or nested fields."""
-    below_lines = [
-        line.strip() for line in below if line.strip() and not line.strip().startswith("#")
-    ]
+    stripped = (line.strip() for line in below)
+    below_lines = [line for line in stripped if line and not line.startswith("#")]
     if not key or not below_lines:
         return
     value = fields[key]
@@ -208,9 +202,7 @@ def _add_lines_below(fields: dict[str, Any], key: str, below: list[str]) -> None
         fields[key] = [_strip_quotes(line[2:].strip()) for line in below_lines]
     elif not value and all(_FIELD.match(line) for line in below_lines):
         pairs = [line.partition(":") for line in below_lines]
-        fields[key] = {
-            name.strip(): _strip_quotes(below_lines.strip()) for name, _, below_lines in pairs
-        }
+        fields[key] = {name.strip(): _strip_quotes(text.strip()) for name, _, text in pairs}
     else:
         fields[key] = ("\n" if value.startswith("|") else " ").join(below_lines)
 

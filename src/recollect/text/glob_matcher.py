@@ -63,7 +63,6 @@ def _alternatives(glob: str) -> list[str]:
         else:
             done.append(pattern)
         if len(pending) + len(done) > MAX_ALTERNATIVES:
-            raise InvalidInput(
-                f"include has over {MAX_ALTERNATIVES} alternatives in braces; write fewer"
-            )
+            problem = f"include has over {MAX_ALTERNATIVES} alternatives in braces; write fewer"
+            raise InvalidInput(problem)
     return done

@@ -20,76 +20,66 @@ _PRIVATE_TAG = re.compile(r"<\s*+(/?)\s*+private\s*>", re.IGNORECASE)
 # Kind, and a pattern whose group "secret" (or whole match) is the secret. If two kinds match at the
 # same position, the first listed wins. Every pattern takes linear time: no start is tried inside a
 # run that an earlier start has read, and no two adjacent repeats match the same characters.
-_SECRET_PATTERNS: tuple[tuple[str, str], ...] = (
-    (
-        "private-key",
+_SECRET_PATTERNS: dict[str, str] = {
+    "private-key": (
         r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-        r"[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        r"[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     ),
-    ("age-key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    ("openai-key", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
-    ("aws-access-key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
-    (
-        "aws-secret-key",
+    "age-key": r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}",
+    "anthropic-key": r"\bsk-ant-[A-Za-z0-9_-]{20,}",
+    "openai-key": r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}",
+    "aws-access-key": r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
+    "aws-secret-key": (
         r"(?i:aws_?secret_?access_?key|aws_?secret_?key)[\"']?\s*[:=]\s*[\"']?"
-        r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
+        r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"
     ),
-    ("github-token", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
-    ("gitlab-token", r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,}"),
-    ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Z0-9]+-\d+-[a-f0-9]+"),
-    (
-        "slack-webhook",
-        r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9_/-]{20,})",
-    ),
-    ("google-key", r"\bAIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])|\bGOCSPX-[0-9A-Za-z_-]{28,}"),
-    ("google-token", r"\bya29\.[0-9A-Za-z_-]{20,}"),
-    ("stripe-key", r"\b(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}|\bwhsec_[0-9A-Za-z+/=]{24,}"),
-    ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("npm-token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("pypi-token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
-    ("sendgrid-key", r"\bSG\.[\w-]{16,32}\.[\w-]{16,64}"),
-    ("twilio-key", r"\bSK[0-9a-f]{32}\b"),
-    ("digitalocean-token", r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
-    ("telegram-token", r"\b\d{8,10}:AA[\w-]{32,35}\b"),
-    ("databricks-token", r"\bdapi[a-f0-9]{32}\b"),
-    ("vault-token", r"\bhv[sbr]\.[A-Za-z0-9_-]{24,}"),
-    ("service-key", r"\b(?:gsk_|xai-|lin_api_|ntn_|r8_|tvly-|pplx-|fw_)[A-Za-z0-9]{32,}\b"),
-    ("jwt", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    (
-        "url-password",
+    "github-token": r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
+    "gitlab-token": r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,}",
+    "slack-token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Z0-9]+-\d+-[a-f0-9]+",
+    "slack-webhook": r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9_/-]{20,})",
+    "google-key": r"\bAIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])|\bGOCSPX-[0-9A-Za-z_-]{28,}",
+    "google-token": r"\bya29\.[0-9A-Za-z_-]{20,}",
+    "stripe-key": r"\b(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}|\bwhsec_[0-9A-Za-z+/=]{24,}",
+    "huggingface-token": r"\bhf_[A-Za-z0-9]{30,}",
+    "npm-token": r"\bnpm_[A-Za-z0-9]{36}\b",
+    "pypi-token": r"\bpypi-[A-Za-z0-9_-]{50,}",
+    "sendgrid-key": r"\bSG\.[\w-]{16,32}\.[\w-]{16,64}",
+    "twilio-key": r"\bSK[0-9a-f]{32}\b",
+    "digitalocean-token": r"\bdo[opr]_v1_[a-f0-9]{64}\b",
+    "telegram-token": r"\b\d{8,10}:AA[\w-]{32,35}\b",
+    "databricks-token": r"\bdapi[a-f0-9]{32}\b",
+    "vault-token": r"\bhv[sbr]\.[A-Za-z0-9_-]{24,}",
+    "service-key": r"\b(?:gsk_|xai-|lin_api_|ntn_|r8_|tvly-|pplx-|fw_)[A-Za-z0-9]{32,}\b",
+    "jwt": r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    "url-password": (
         # Starts at "://": a scheme before it would be matched again from each of its letters. A
         # user has no "[", so a redaction mark is not a user. A password may contain an "@".
-        r"(?<=[A-Za-z0-9+.-])://[^\s/:@\"'<>\[]*:(?P<secret>[^\s/\"'<>]+)@(?=[^\s/@])",
+        r"(?<=[A-Za-z0-9+.-])://[^\s/:@\"'<>\[]*:(?P<secret>[^\s/\"'<>]+)@(?=[^\s/@])"
     ),
-    (
-        "authorization",
+    "authorization": (
         r"\b(?i:bearer)\s+(?P<secret>(?=[^\s\"',]*\d)[A-Za-z0-9._~+/=-]{16,})"
         r"|\b(?i:authorization)\\?[\"']?\s*:\s*\\?[\"']?(?i:basic|token)\s+"
-        r"(?P<secret2>[A-Za-z0-9+/=_-]{8,})",
+        r"(?P<secret2>[A-Za-z0-9+/=_-]{8,})"
     ),
-    (
-        "password",
+    "password": (
         r"(?i:(?<![A-Za-z])(?:password|passphrase|passwd|pwd))\s+(?:is|was)(?:\s*:)?\s++[\"'`]?"
-        r"(?P<secret>(?=[^\s\"'`]*\d)[^\s\"'`,;]{6,}[^\s\"'`,;.!?])",
+        r"(?P<secret>(?=[^\s\"'`]*\d)[^\s\"'`,;]{6,}[^\s\"'`,;.!?])"
     ),
-    (
-        "assigned-secret",
+    "assigned-secret": (
         # Name, then : = := => or an annotation, on one line, then a value, quoted or not.
         r"(?i:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key"
         r"|private[ _-]?key|credentials?)\\?[\"'`]?[ \t]*(?:=>|:[ \t]*(?:[A-Za-z]{2,16}[ "
         r"\t]*)?=(?!=)|:|=(?!=))(?:\*\*)?[ \t]*(?:\\?\"(?P<secret>[^\"\s\\]{6,})"
-        r"|\\?'(?P<secret2>[^'\s\\]{6,})|`?(?P<secret3>[^\s\"'`,;]{6,}))",
+        r"|\\?'(?P<secret2>[^'\s\\]{6,})|`?(?P<secret3>[^\s\"'`,;]{6,}))"
     ),
-    ("azure-key", r"\b(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/=]{40,})"),
-    (
-        "option",
+    "azure-key": r"\b(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/=]{40,})",
+    "option": (
         # sshpass -p X, curl -u user:X, --password X
         r"(?:\bsshpass\s+-p\s*|(?:^|\s)-u\s+[\w.@-]{1,64}:|--(?:password|token|api-key|secret)[ =])"
-        r"(?P<secret>(?=[^\s\"']*\d)[^\s\"'`,;]{6,})",
+        r"(?P<secret>(?=[^\s\"']*\d)[^\s\"'`,;]{6,})"
     ),
-)
-_COMPILED_PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _SECRET_PATTERNS)
+}
+_COMPILED_PATTERNS = {kind: re.compile(pattern) for kind, pattern in _SECRET_PATTERNS.items()}
 
 # A pattern is tried only if the text contains one of these strings. Most texts contain none, and
 # searching for a fixed string is much cheaper.
@@ -128,12 +118,6 @@ _REQUIRED_TEXT_CASEFOLDED: dict[str, tuple[str, ...]] = {
     "password": ("passw", "passphrase", "pwd"),
     "assigned-secret": ("passw", "passphrase", "pwd", "secret", "token", "key", "credential"),
 }
-_TEXT_TO_KIND = tuple(
-    (letters, kind) for kind, needed in _REQUIRED_TEXT.items() for letters in needed
-)
-_CASEFOLDED_TEXT_TO_KIND = tuple(
-    (letters, kind) for kind, needed in _REQUIRED_TEXT_CASEFOLDED.items() for letters in needed
-)
 ALL_KINDS = frozenset(_REQUIRED_TEXT) | frozenset(_REQUIRED_TEXT_CASEFOLDED)
 _MULTILINE_KINDS = frozenset({"private-key"})
 
@@ -163,12 +147,13 @@ class RedactionResult:
 
 def possible_kinds(text: str, kinds: frozenset[str] = ALL_KINDS) -> frozenset[str]:
     """Return the kinds of secrets that *text* may contain: a cheap test with false positives."""
-    folded = text.casefold()
-    present = {kind for letters, kind in _TEXT_TO_KIND if kind in kinds and letters in text}
-    present |= {
-        kind for letters, kind in _CASEFOLDED_TEXT_TO_KIND if kind in kinds and letters in folded
-    }
-    return frozenset(present)
+    searched = ((text, _REQUIRED_TEXT), (text.casefold(), _REQUIRED_TEXT_CASEFOLDED))
+    return frozenset(
+        kind
+        for form, required in searched
+        for kind, needed in required.items()
+        if kind in kinds and any(letters in form for letters in needed)
+    )
 
 
 def redact(
@@ -249,8 +234,7 @@ def _private_spans(text: str) -> Iterator[_SecretSpan]:
         return
     depth = start = 0
     for tag in _PRIVATE_TAG.finditer(text):
-        closing = bool(tag.group(1))
-        if not closing:
+        if not tag[1]:
             start = tag.start() if depth == 0 else start
             depth += 1
         elif depth:
@@ -266,7 +250,7 @@ def _secret_spans(text: str, kinds: frozenset[str]) -> list[_SecretSpan]:
     possible = possible_kinds(text, kinds) if kinds else kinds
     secrets = [
         (start, end, kind)
-        for kind, pattern in (_COMPILED_PATTERNS if possible else ())
+        for kind, pattern in _COMPILED_PATTERNS.items()
         if kind in possible
         for start, end in map(_span_of_secret, pattern.finditer(text))
         if _is_secret(kind, text[start:end])

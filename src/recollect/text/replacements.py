@@ -40,9 +40,8 @@ def find_replacement(text: str) -> Replacement | None:
     match = _REPLACED.search(text.lower())
     if match is None:
         return None
-    groups = {
-        name.removesuffix("_one"): value for name, value in match.groupdict().items() if value
-    }
+    named = match.groupdict().items()
+    groups = {name.removesuffix("_one"): value for name, value in named if value}
     rest = groups.get("rest", "")
     reason = _REASON.search(rest)
     purpose = rest[: reason.start()] if reason else rest

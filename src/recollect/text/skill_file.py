@@ -12,13 +12,9 @@ from typing import Any
 
 from recollect.domain.skill import Skill, SkillOrigin
 from recollect.errors import InvalidInput, TooLarge
+from recollect.text import front_matter
 from recollect.text.clean_text import clean
-from recollect.text.front_matter import (
-    MAX_CHARS,
-    MAX_DEPTH,
-    parse_front_matter,
-    render_front_matter,
-)
+from recollect.text.front_matter import MAX_CHARS, MAX_DEPTH
 
 MAX_NAME_CHARS = 64
 MAX_DESCRIPTION_CHARS = 1_024
@@ -44,10 +40,9 @@ def parse_skill(
 ) -> Skill:
     """Return the skill described by *content*; *folder* is the name of its folder."""
     content, problems = _prepare_content(content)
-    front_matter = parse_front_matter(content)
-    problems += front_matter.problems
-    fields = front_matter.fields
-    body = front_matter.body.strip()
+    front = front_matter.parse_front_matter(content)
+    problems += front.problems
+    fields, body = front.fields, front.body.strip()
     if not body:
         problems.append("There are no instructions below the front matter; write what to do.")
     metadata = _skill_metadata(fields, problems)
@@ -89,7 +84,7 @@ def render_skill(
     extra = _to_plain_fields(metadata or {}, depth=2)
     format_fields = {key: extra.pop(key) for key in _FORMAT_FIELDS if key in extra}
     fields = {"name": name, "description": description, **format_fields}
-    front = render_front_matter({**fields, "metadata": extra} if extra else fields)
+    front = front_matter.render_front_matter({**fields, "metadata": extra} if extra else fields)
     if len(front) > MAX_CHARS or len(front) + len(body) >= MAX_CONTENT_CHARS:
         raise TooLarge(
             f"the skill {name} is too long: the most is {MAX_CHARS:,} characters of front matter "
@@ -123,9 +118,8 @@ def _prepare_content(content: str) -> tuple[str, list[str]]:
         )
         content = content[:MAX_CONTENT_CHARS]
     if (cleaned := clean(content)) != content:
-        problems.append(
-            "The file holds NUL or broken characters, shown as U+FFFD; save it as UTF-8 text."
-        )
+        broken = "The file holds NUL or broken characters, shown as U+FFFD; save it as UTF-8 text."
+        problems.append(broken)
     return _normalize_line_ends(cleaned), problems
 
 
@@ -140,13 +134,13 @@ def _slug(text: str) -> str:
 def _skill_name(value: object, folder: str, problems: list[str]) -> str:
     """Return the name in the file if it is valid, else the folder's name, else the closest slug."""
     valid_folder = "" if name_problem(folder) else folder
-    if value is None or value == "":
+    if not isinstance(value, str) or not value:
         name = valid_folder or _slug(folder) or "unnamed"
-        problems.append(f"The front matter has no name; write `name: {name}`.")
-        return name
-    if not isinstance(value, str):
-        name = valid_folder or _slug(folder) or "unnamed"
-        problems.append(f"The name in the front matter is not a text; write `name: {name}`.")
+        missing = value is None or value == ""
+        problem = (
+            "front matter has no name" if missing else "name in the front matter is not a text"
+        )
+        problems.append(f"The {problem}; write `name: {name}`.")
         return name
     if problem := name_problem(value):
         name = valid_folder or _slug(value) or _slug(folder) or "unnamed"
@@ -171,10 +165,8 @@ def _skill_description(value: object, body: str, problems: list[str]) -> str:
         "to use it. Its first paragraph is used instead."
     )
     paragraphs = (paragraph.strip() for paragraph in body.split("\n\n", 20)[:20])
-    prose = next(
-        (item for item in paragraphs if item and not item.startswith(("#", "```", "---"))), ""
-    )
-    return " ".join(prose.split())[:MAX_DESCRIPTION_CHARS]
+    prose = (text for text in paragraphs if text and not text.startswith(("#", "```", "---")))
+    return " ".join(next(prose, "").split())[:MAX_DESCRIPTION_CHARS]
 
 
 def _truncate_description(what: str, text: str, problems: list[str]) -> str:
@@ -193,11 +185,8 @@ def _skill_metadata(fields: Mapping[str, Any], problems: list[str]) -> dict[str,
         if nested:
             problems.append("`metadata` has no fields; write `key: value` lines below it.")
         nested = {}
-    beside = {
-        key: value
-        for key, value in fields.items()
-        if key not in ("name", "description", "metadata")
-    }
+    own_fields = ("name", "description", "metadata")
+    beside = {key: value for key, value in fields.items() if key not in own_fields}
     unknown = sorted(key for key in beside if key not in _KNOWN_FIELDS)
     if unknown:
         some = ", ".join(f"`{key[:64]}`" for key in unknown[:5])
@@ -226,9 +215,7 @@ def _tags(value: object, problems: list[str]) -> tuple[str, ...]:
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         if value is not None:
             problems.append("`tags` is neither a list nor a text with commas; write `[one, two]`.")
-        items = (
-            [] if not isinstance(items, list) else [item for item in items if isinstance(item, str)]
-        )
+        items = [item for item in items if isinstance(item, str)] if isinstance(items, list) else []
     tags = (item.strip() for item in items)
     return tuple(dict.fromkeys(tag for tag in tags if tag))
 

@@ -65,50 +65,34 @@ _SUBJECT_IS_VALUE = LazyPattern(
     r"^(?:the |this |that )?(?P<subject>[\w./-]+(?: [\w./-]+){0,4}?) (?:is|are|was|were)(?: now"
     r"| currently)?(?: (?:in|at|on|under))? (?P<value>.+)$"
 )
-_USER_ATTRIBUTES: tuple[tuple[LazyPattern, str], ...] = (
-    (
-        LazyPattern(
-            r"\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |still )?(?:live|living|reside"
-            r"|based)(?: back)? (?:in|at|near) (?P<value>.+)$"
-            r"|\bi(?:'ve| have)? (?:just |now )?(?:moved|relocated)(?: back)? to (?P<value2>.+)$"
-        ),
-        "home",
+_USER_ATTRIBUTES: dict[str, LazyPattern] = {
+    "home": LazyPattern(
+        r"\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |still )?(?:live|living|reside"
+        r"|based)(?: back)? (?:in|at|near) (?P<value>.+)$"
+        r"|\bi(?:'ve| have)? (?:just |now )?(?:moved|relocated)(?: back)? to (?P<value2>.+)$"
     ),
-    (LazyPattern(r"\bi(?:'m| am) (?:originally )?from (?P<value>.+)$"), "origin"),
-    (
-        LazyPattern(
-            r"\bi (?:now |currently )?(?:work|am working|started working) (?:at|for) "
-            r"(?P<value>.+)$|\bi joined (?!an? |the |you|in\b)(?P<value2>.+)$"
-        ),
-        "employer",
+    "origin": LazyPattern(r"\bi(?:'m| am) (?:originally )?from (?P<value>.+)$"),
+    "employer": LazyPattern(
+        r"\bi (?:now |currently )?(?:work|am working|started working) (?:at|for) "
+        r"(?P<value>.+)$|\bi joined (?!an? |the |you|in\b)(?P<value2>.+)$"
     ),
-    (LazyPattern(r"\bi (?:now |currently )?work as (?:an? |the )?(?P<value>.+)$"), "occupation"),
-    (
-        LazyPattern(
-            r"\b(?:my (?:first |full )?name is|my name's|i'm called|i am called|call me|i go "
-            r"by) (?P<value>[\w' -]+)"
-        ),
-        "name",
+    "occupation": LazyPattern(r"\bi (?:now |currently )?work as (?:an? |the )?(?P<value>.+)$"),
+    "name": LazyPattern(
+        r"\b(?:my (?:first |full )?name is|my name's|i'm called|i am called|call me|i go "
+        r"by) (?P<value>[\w' -]+)"
     ),
-    (
-        LazyPattern(
-            r"\bi(?:'m| am) (?P<value>\d{1,3}|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?)"
-            r"(?: years old)?$"
-        ),
-        "age",
+    "age": LazyPattern(
+        r"\bi(?:'m| am) (?P<value>\d{1,3}|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?)"
+        r"(?: years old)?$"
     ),
-    (
-        LazyPattern(
-            r"\bi(?:'m| am) (?:on|running) (?P<value>(?:mac|windows|linux|ubuntu|debian|fedora"
-            r"|arch|nixos).*)$"
-        ),
-        "system",
+    "system": LazyPattern(
+        r"\bi(?:'m| am) (?:on|running) (?P<value>(?:mac|windows|linux|ubuntu|debian|fedora"
+        r"|arch|nixos).*)$"
     ),
-    (
-        LazyPattern(r"\b(?:answer|reply|respond)(?: to me)?(?: only)? in (?P<value>\w+)"),
-        "language of answers",
+    "language of answers": LazyPattern(
+        r"\b(?:answer|reply|respond)(?: to me)?(?: only)? in (?P<value>\w+)"
     ),
-)
+}
 _CURRENT_PLACE = LazyPattern(r"\bi(?:'m| am) in (?P<value>[\w-]+(?: [\w-]+)?) now\b")
 _PREFERS = LazyPattern(
     r"\bi (?:\w+ )?prefer (?P<value>[^,.;]{2,40}?) (?:over|to|rather than|instead of|and not) "
@@ -169,7 +153,7 @@ def parse_statement(text: str) -> Statement | None:
         pair = sorted((_value(match["value"]), _value(match["other"])))
         return Statement(USER_SUBJECT, f"prefers of {' and '.join(pair)}", _value(match["value"]))
     sentence = _CONTRAST_OR_REASON.sub("", whole).rstrip(_MARKS)
-    for pattern, attribute in _USER_ATTRIBUTES:
+    for attribute, pattern in _USER_ATTRIBUTES.items():
         if match := pattern.search(sentence):
             value = next(value for value in match.groupdict().values() if value)
             return Statement(USER_SUBJECT, attribute, _value(value))
@@ -177,11 +161,10 @@ def parse_statement(text: str) -> Statement | None:
         return Statement("we", f"use for {_value(match['attribute'])}", _value(match["value"]))
     for pattern in (_ATTRIBUTE_OF_SUBJECT, _POSSESSIVE):
         if match := pattern.match(sentence):
-            single = _SINGLE_VALUED_NOUN.search(match["attribute"]) or _EXACT_VALUE.match(
-                match["value"]
-            )
-            if single and not _NEGATION.search(match["value"]):
-                return _build_statement(match["subject"], match["attribute"], match["value"])
+            subject, attribute, value = match["subject"], match["attribute"], match["value"]
+            is_single = _SINGLE_VALUED_NOUN.search(attribute) or _EXACT_VALUE.match(value)
+            if is_single and not _NEGATION.search(value):
+                return _build_statement(subject, attribute, value)
     if match := _SINGLE_VALUED_VERB.match(sentence):
         return _build_statement(match["subject"], _verb(match["attribute"]), match["value"])
     if (match := _SUBJECT_IS_VALUE.match(sentence)) and (
@@ -195,13 +178,9 @@ def names_in(text: str) -> frozenset[str]:
     """Return the names in *text*: capitalised words, at the start only if there are several."""
     names = set()
     for match in _NAME.finditer(text):
-        name = match.group().rstrip(".'’-")
-        name = re.sub(r"['’]s$", "", name)
-        if (
-            (" " in name or match.start() > 0)
-            and len(name) > 1
-            and not _STOP_WORD.match(name.lower())
-        ):
+        name = re.sub(r"['’]s$", "", match.group().rstrip(".'’-"))
+        is_marked = " " in name or match.start() > 0
+        if is_marked and len(name) > 1 and not _STOP_WORD.match(name.lower()):
             names.add(name)
     return frozenset(names)
 
@@ -246,9 +225,8 @@ def stem(word: str) -> str:
 
 def _normalize(text: str) -> str:
     sentence = _SPACE.sub(" ", _straighten_apostrophes(text.lower())).strip()
-    return _TRAILING_TIME_WORD.sub("", _OPENING_WORDS.sub("", sentence).rstrip(_MARKS)).rstrip(
-        _MARKS
-    )
+    sentence = _OPENING_WORDS.sub("", sentence).rstrip(_MARKS)
+    return _TRAILING_TIME_WORD.sub("", sentence).rstrip(_MARKS)
 
 
 def _straighten_apostrophes(text: str) -> str:

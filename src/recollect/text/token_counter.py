@@ -74,9 +74,8 @@ class TokenCounter:
         if family.per_digit:
             total += family.per_digit * sum(map(text.count, "0123456789"))
         if not text.isascii():
-            total += family.per_letter * _total_length(
-                _NON_ASCII_LETTERS, text
-            ) + family.per_wide_char * _total_length(_WIDE_CHARS, text)
+            letters = family.per_letter * _total_length(_NON_ASCII_LETTERS, text)
+            total += letters + family.per_wide_char * _total_length(_WIDE_CHARS, text)
         return ceil(round(total, 6))
 
 
@@ -94,9 +93,8 @@ def counter_for(model: str = "") -> TokenCounter:
 def _counter(family: TokenFamily) -> TokenCounter:
     table = bpe_tokenizer.load_table(family.encoding or "o200k_base")
     exact = table is not None and bool(family.encoding)
-    return TokenCounter(
-        family.name if exact else f"{family.name} (estimated)", exact, family, table
-    )
+    name = family.name if exact else f"{family.name} (estimated)"
+    return TokenCounter(name, exact, family, table)
 
 
 def _total_length(runs: re.Pattern[str], text: str) -> int:

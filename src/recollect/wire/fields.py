@@ -1,5 +1,5 @@
 """
-The field types of request models. Everything a caller gives is hostile until it has passed here.
+The field types of request models. All input of a caller is untrusted until it is validated here.
 
 A validator returns a clean value or raises `InvalidInput` with the field, the problem and what is
 accepted. Python callers may give domain objects (an `Agent`), paths and datetimes; the request
@@ -8,7 +8,7 @@ holds what JSON can carry: ids, absolute paths and times.
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, time
 from enum import StrEnum
 from os import PathLike
@@ -38,6 +38,7 @@ LEAST_WINDOW, MOST_WINDOW = 200, 10**8  # tokens of a context window
 Member = TypeVar("Member", bound=StrEnum)
 _WITH_ID = (Agent, Block, Conversation, Memory, Message, Pin, Project)
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
+_QUERY_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _NUMBER = re.compile(r"[+-]?\d+")
 
 
@@ -74,7 +75,7 @@ def _id(value: object, info: ValidationInfo) -> str:
 def _place(value: object, info: ValidationInfo) -> str:
     if isinstance(value, PathLike):
         return absolute_path(value)
-    text = _id(value, info)
+    text = parse_text(str(info.field_name), _id(value, info), limits.MAX_REFERENCE)
     if not text.strip() or not isinstance(parse_reference(text), ByPath):
         return text
     return absolute_path(expand_home(text))
@@ -94,10 +95,15 @@ def _path(value: object, info: ValidationInfo) -> str:
     return clean(text)
 
 
+def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether *value* has items; text and JSON objects do not."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+
+
 def _texts(value: object, info: ValidationInfo) -> tuple[str, ...]:
     if isinstance(value, str):
         return (clean(value),)
-    if isinstance(value, Iterable) and not isinstance(value, bytes):
+    if _is_list(value):
         return tuple(parse_text(str(info.field_name), item) for item in value)
     raise InvalidInput(f"{info.field_name} must be a text or a list of texts")
 
@@ -122,7 +128,7 @@ def _alternatives(value: object, info: ValidationInfo) -> tuple[str, ...]:
 def _ids(value: object, info: ValidationInfo) -> tuple[str, ...]:
     if isinstance(value, (str, *_WITH_ID)):
         return (_id(value, info),)
-    if isinstance(value, Iterable) and not isinstance(value, bytes):
+    if _is_list(value):
         return tuple(_id(item, info) for item in value)
     raise InvalidInput(f"{info.field_name} must be an id or a list of ids")
 
@@ -135,14 +141,14 @@ def _memory_ids(value: object, info: ValidationInfo) -> tuple[str, ...]:
 
 
 def _paths(value: object, info: ValidationInfo) -> tuple[str, ...]:
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+    if not _is_list(value):
         raise InvalidInput(f"{info.field_name} must be a list of paths")
     return tuple(_path(item, info) for item in value)
 
 
 def _flag(value: object, info: ValidationInfo) -> bool:
-    if (info.context or {}).get("from_query") and value in ("true", "1", "false", "0"):
-        return value in ("true", "1")
+    if (info.context or {}).get("from_query") and str(value).lower() in _QUERY_FLAGS:
+        return _QUERY_FLAGS[str(value).lower()]
     if not isinstance(value, bool):
         raise InvalidInput(f"{info.field_name} must be true or false, not {value!r}")
     return value
@@ -160,6 +166,13 @@ def _whole_number(value: object, info: ValidationInfo) -> int:
 
 def _json(value: object, info: ValidationInfo) -> Any:
     return to_json(value, name=str(info.field_name))
+
+
+def _json_list(value: object, info: ValidationInfo) -> list[Any]:
+    items = _json(value, info)
+    if not isinstance(items, list):
+        raise InvalidInput(f"{info.field_name} must be a list, not {type(value).__name__}")
+    return items
 
 
 def _moment(value: object, info: ValidationInfo) -> datetime:
@@ -222,7 +235,7 @@ def members(kind: type[StrEnum], field: str) -> BeforeValidator:
     def validate_all(value: object) -> tuple[StrEnum, ...]:
         if isinstance(value, str):
             value = (value,)
-        if not isinstance(value, Iterable):
+        if not _is_list(value):
             raise InvalidInput(f"{field} must be a text or a list of texts")
         return tuple(parse_member(field, kind, item) for item in value)
 
@@ -281,6 +294,7 @@ Paths = Annotated[tuple[str, ...], BeforeValidator(_paths)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
 Json = Annotated[Any, BeforeValidator(_json)]
+JsonList = Annotated[list[Any], BeforeValidator(_json_list)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_end_moment)]
 ZonedMoment = Annotated[datetime, BeforeValidator(_zoned_moment)]

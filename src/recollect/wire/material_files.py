@@ -39,7 +39,7 @@ def read_text_file(name: str | PathLike[str]) -> str:
 
 
 def file_material(name: str | PathLike[str]) -> dict[str, str]:
-    """Return a file as material for a request: its text and its address."""
+    """Return a file as material for a request: its text and its file URI."""
     return {"text": read_text_file(name), "uri": file_path(name).absolute().as_uri()}
 
 

@@ -17,10 +17,7 @@ def request_classes() -> Mapping[str, type[VerbRequest[Any]]]:
     for module in pkgutil.iter_modules(requests.__path__):
         names = vars(importlib.import_module(f"{requests.__name__}.{module.name}"))
         for value in names.values():
-            if (
-                isinstance(value, type)
-                and issubclass(value, VerbRequest)
-                and "route" in vars(value)
-            ):
+            is_request = isinstance(value, type) and issubclass(value, VerbRequest)
+            if is_request and "route" in vars(value):
                 classes[value.verb()] = value
     return classes

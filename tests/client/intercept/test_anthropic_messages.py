@@ -219,8 +219,6 @@ def test_an_error_after_some_words_leaves_the_words_and_one_in_their_place_says_
     assert MESSAGES.reply_messages(told) == []
 
 
-@each_row(
-    "answer", [None, {"content": "no list"}, {"content": [7, {"type": "text", "text": 7}]}]
-)
+@each_row("answer", [None, {"content": "no list"}, {"content": [7, {"type": "text", "text": 7}]}])
 def test_an_answer_that_says_nothing_gives_no_message(answer: object) -> None:
     assert MESSAGES.reply_messages(answer) == []

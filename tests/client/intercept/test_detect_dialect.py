@@ -1,6 +1,5 @@
 """The dialect of a request is detected from its path, headers and body."""
 
-
 from recollect.client.intercept.detect_dialect import detect_dialect
 from tables import each_row
 

@@ -1,4 +1,3 @@
-
 from recollect.client.intercept.sse import SseEvent, parse_events
 from tables import each_row
 

@@ -6,31 +6,21 @@ message with the other parts; the API requires that order. Tools that the server
 search, MCP) and thinking are not captured. Streams are in `anthropic_messages_stream.py`.
 """
 
+from recollect.client.intercept import captured_message as capture
 from recollect.client.intercept.anthropic_messages_stream import assemble_stream
-from recollect.client.intercept.captured_message import (
-    assistant_message,
-    tool_call,
-    tool_message,
-    user_message,
-)
 from recollect.client.intercept.dialect import CapturedMessage, Dialect, Json
 from recollect.client.intercept.new_messages import messages_after_reply, without_prefill
 from recollect.text.message_text import parts_text
-from recollect.text.transcripts.json_fields import (
-    JsonRecord,
-    is_record,
-    list_at,
-    record_at,
-    records_at,
-    text_at,
-)
+from recollect.text.transcripts import json_fields as fields
 
 
 def last_user_text(body: object) -> str:
     """Return the text of the last user message that has text; tool results do not count."""
     for message in reversed(_messages(body)):
         if message.get("role") == "user":
-            text = text_at(message, "content") or parts_text(list_at(message, "content"))
+            text = fields.text_at(message, "content") or parts_text(
+                fields.list_at(message, "content")
+            )
             if text.strip():
                 return text
     return ""
@@ -38,7 +28,7 @@ def last_user_text(body: object) -> str:
 
 def add_memory(body: object, text: str) -> Json:
     """Return the body with memory at the end of `system`, so that a cached prefix stays valid."""
-    request = dict(body) if is_record(body) else {}
+    request = dict(body) if fields.is_record(body) else {}
     if not text.strip() or request.get("thread"):
         return request  # the server refuses a thread whose turns differ in `system`
     system = request.get("system")
@@ -63,48 +53,49 @@ def new_messages(body: object) -> list[CapturedMessage]:
 
 def reply_messages(response: object) -> list[CapturedMessage]:
     """Return the text and tool calls of the response."""
-    body = response if is_record(response) else {}
-    blocks = records_at(body, "content")
+    body = response if fields.is_record(response) else {}
+    blocks = fields.records_at(body, "content")
     calls = [
-        tool_call(block.get("id"), name=block.get("name"), arguments=block.get("input"))
+        capture.tool_call(block.get("id"), name=block.get("name"), arguments=block.get("input"))
         for block in blocks
         if block.get("type") == "tool_use"
     ]
     # Optional: why the model refused.
-    refusal = text_at(record_at(body, "stop_details"), "explanation")
+    refusal = fields.text_at(fields.record_at(body, "stop_details"), "explanation")
     text = "\n".join(filter(None, (_blocks_text(blocks), refusal)))
-    return assistant_message(text, calls=calls, model=body.get("model"))
+    return capture.assistant_message(text, calls=calls, model=body.get("model"))
 
 
-def _messages(body: object) -> list[JsonRecord]:
-    return records_at(body, "messages") if is_record(body) else []
+def _messages(body: object) -> list[fields.JsonRecord]:
+    return fields.records_at(body, "messages") if fields.is_record(body) else []
 
 
-def _capture(message: JsonRecord) -> list[CapturedMessage]:
+def _capture(message: fields.JsonRecord) -> list[CapturedMessage]:
     content = message.get("content")
     if not isinstance(content, list):
-        return user_message(content)
+        return capture.user_message(content)
     results = [part for part in content if _is_result(part)]
     rest = [part for part in content if not _is_result(part)]
-    return [*(_capture_result(part) for part in results), *user_message(rest)]
+    return [*(_capture_result(part) for part in results), *capture.user_message(rest)]
 
 
 def _is_result(part: object) -> bool:
-    return is_record(part) and part.get("type") == "tool_result"
+    return fields.is_record(part) and part.get("type") == "tool_result"
 
 
-def _capture_result(part: JsonRecord) -> CapturedMessage:
+def _capture_result(part: fields.JsonRecord) -> CapturedMessage:
     is_error = part.get("is_error")
     metadata = {"is_error": is_error} if isinstance(is_error, bool) else None
-    return tool_message(part.get("content"), call_id=part.get("tool_use_id"), metadata=metadata)
+    content, call_id = part.get("content"), part.get("tool_use_id")
+    return capture.tool_message(content, call_id=call_id, metadata=metadata)
 
 
-def _blocks_text(blocks: list[JsonRecord]) -> str:
+def _blocks_text(blocks: list[fields.JsonRecord]) -> str:
     """Return the text of *blocks*. Adjacent text blocks are joined: citations split a sentence."""
     runs = [""]
     for block in blocks:
         if block.get("type") == "text":
-            runs[-1] += text_at(block, "text")
+            runs[-1] += fields.text_at(block, "text")
         elif runs[-1]:
             runs.append("")
     return "\n".join(filter(None, runs))

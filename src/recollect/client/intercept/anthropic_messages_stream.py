@@ -10,13 +10,7 @@ from typing import Any
 
 from recollect.client.intercept.dialect import Json
 from recollect.client.intercept.sse import SseEvent
-from recollect.text.transcripts.json_fields import (
-    JsonRecord,
-    is_record,
-    list_at,
-    record_at,
-    text_at,
-)
+from recollect.text.transcripts import json_fields as fields
 from recollect.text.transcripts.json_records import parse_json
 
 # type of the delta: its own field, and the field of the block that it extends
@@ -34,20 +28,22 @@ def assemble_stream(events: Iterable[SseEvent]) -> Json:
     message: Json = {}
     usage: Json = {}
     blocks: dict[int, _MessageBlock] = {}
-    error: JsonRecord = {}
+    error: fields.JsonRecord = {}
     for event in events:
-        data = event.data if is_record(event.data) else {}
-        match text_at(data, "type") or event.name:
+        data = event.data if fields.is_record(event.data) else {}
+        match fields.text_at(data, "type") or event.name:
             case "message_start":
-                message |= record_at(data, "message")
-                usage |= record_at(message, "usage")
+                message |= fields.record_at(data, "message")
+                usage |= fields.record_at(message, "usage")
             case "content_block_start":
-                blocks[_index(data)] = _MessageBlock(record_at(data, "content_block"))
+                blocks[_index(data)] = _MessageBlock(fields.record_at(data, "content_block"))
             case "content_block_delta":
-                blocks.setdefault(_index(data), _MessageBlock({})).add(record_at(data, "delta"))
+                blocks.setdefault(_index(data), _MessageBlock({})).add(
+                    fields.record_at(data, "delta")
+                )
             case "message_delta":
-                message |= record_at(data, "delta")
-                usage |= record_at(data, "usage")
+                message |= fields.record_at(data, "delta")
+                usage |= fields.record_at(data, "usage")
             case "error":
                 error = data
             case _:
@@ -65,34 +61,34 @@ def assemble_stream(events: Iterable[SseEvent]) -> Json:
 class _MessageBlock:
     """One content block while its deltas arrive."""
 
-    start: JsonRecord
+    start: fields.JsonRecord
     pieces: dict[str, list[str]] = field(default_factory=dict)  # by field
     citations: list[Any] = field(default_factory=list)
 
-    def add(self, delta: JsonRecord) -> None:
-        kind = text_at(delta, "type")
+    def add(self, delta: fields.JsonRecord) -> None:
+        kind = fields.text_at(delta, "type")
         if kind == "citations_delta":
             self.citations.append(delta.get("citation"))
         elif kind in _DELTA_FIELDS:
             delta_field, block_field = _DELTA_FIELDS[kind]
-            self.pieces.setdefault(block_field, []).append(text_at(delta, delta_field))
+            self.pieces.setdefault(block_field, []).append(fields.text_at(delta, delta_field))
 
     def assembled(self) -> Json:
         block = dict(self.start)
         for name, pieces in self.pieces.items():
             text = "".join(pieces)
             if name != "input":
-                block[name] = text_at(self.start, name) + text
+                block[name] = fields.text_at(self.start, name) + text
             elif text:
                 value = parse_json(text)
                 block[name] = text if value is None else value
         if self.citations:
-            block["citations"] = [*list_at(self.start, "citations"), *self.citations]
+            block["citations"] = [*fields.list_at(self.start, "citations"), *self.citations]
         if "text" in self.pieces:
             block.setdefault("type", "text")  # the start event is missing
         return block
 
 
-def _index(record: JsonRecord) -> int:
+def _index(record: fields.JsonRecord) -> int:
     value = record.get("index")
     return value if isinstance(value, int) else 0

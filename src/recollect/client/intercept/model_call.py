@@ -73,10 +73,7 @@ class ResponseRecorder:
     """Records the body of one response; calls *on_finish* once, when it ends or is dropped."""
 
     def __init__(
-        self,
-        request: ModelRequest,
-        response: Any,
-        on_finish: "Callable[[ResponseRecorder], None]",
+        self, request: ModelRequest, response: Any, on_finish: "Callable[[ResponseRecorder], None]"
     ) -> None:
         # Not the parsed body: a long history takes several times as much memory as its bytes.
         self._dialect = request.dialect

@@ -16,14 +16,7 @@ from recollect.client.intercept.new_messages import messages_after_reply, withou
 from recollect.client.intercept.openai_chat_stream import assemble_stream
 from recollect.client.intercept.system_prefix import last_user_text_in, system_prefix_length
 from recollect.text.message_text import parts_text
-from recollect.text.transcripts.json_fields import (
-    JsonRecord,
-    is_record,
-    list_at,
-    record_at,
-    records_at,
-    text_at,
-)
+from recollect.text.transcripts import json_fields as fields
 
 _TOOL_ROLES = ("tool", "function")  # "function" was used until the end of 2023
 
@@ -35,7 +28,7 @@ def last_user_text(body: object) -> str:
 
 def add_memory(body: object, text: str) -> Json:
     """Return the body with memory as a system message after the leading ones."""
-    request = dict(body) if is_record(body) else {}
+    request = dict(body) if fields.is_record(body) else {}
     messages = request.get("messages")
     if not isinstance(messages, list) or not text.strip():
         return request
@@ -54,26 +47,26 @@ def new_messages(body: object) -> list[CapturedMessage]:
 
 def reply_messages(response: object) -> list[CapturedMessage]:
     """Return the text and tool calls of the first choice."""
-    body = response if is_record(response) else {}
-    choice: JsonRecord = next(iter(records_at(body, "choices")), {})
-    message = record_at(choice, "message")
-    spoken = text_at(record_at(message, "audio"), "transcript")
-    texts = [_message_text(message), spoken, text_at(message, "refusal")]
-    calls = [_capture_call(call) for call in records_at(message, "tool_calls")]
-    if function := record_at(message, "function_call"):  # the format before `tool_calls`
+    body = response if fields.is_record(response) else {}
+    choice: fields.JsonRecord = next(iter(fields.records_at(body, "choices")), {})
+    message = fields.record_at(choice, "message")
+    spoken = fields.text_at(fields.record_at(message, "audio"), "transcript")
+    texts = [_message_text(message), spoken, fields.text_at(message, "refusal")]
+    calls = [_capture_call(call) for call in fields.records_at(message, "tool_calls")]
+    if function := fields.record_at(message, "function_call"):  # the format before `tool_calls`
         calls.append(tool_call("", name=function.get("name"), arguments=function.get("arguments")))
     return assistant_message("\n".join(filter(None, texts)), calls=calls, model=body.get("model"))
 
 
-def _messages(body: object) -> list[JsonRecord]:
-    return records_at(body, "messages") if is_record(body) else []
+def _messages(body: object) -> list[fields.JsonRecord]:
+    return fields.records_at(body, "messages") if fields.is_record(body) else []
 
 
-def _message_text(message: JsonRecord) -> str:
-    return text_at(message, "content") or parts_text(list_at(message, "content"))
+def _message_text(message: fields.JsonRecord) -> str:
+    return fields.text_at(message, "content") or parts_text(fields.list_at(message, "content"))
 
 
-def _capture(message: JsonRecord) -> list[CapturedMessage]:
+def _capture(message: fields.JsonRecord) -> list[CapturedMessage]:
     content, name = message.get("content"), message.get("name")
     if message.get("role") == "user":
         return user_message(content, name=name)
@@ -82,8 +75,8 @@ def _capture(message: JsonRecord) -> list[CapturedMessage]:
     return []
 
 
-def _capture_call(call: JsonRecord) -> Json:
-    function = record_at(call, "function") or record_at(call, "custom")
+def _capture_call(call: fields.JsonRecord) -> Json:
+    function = fields.record_at(call, "function") or fields.record_at(call, "custom")
     arguments = function.get("arguments", function.get("input"))
     return tool_call(call.get("id"), name=function.get("name"), arguments=arguments)
 

@@ -9,13 +9,7 @@ from dataclasses import dataclass, field
 
 from recollect.client.intercept.dialect import Json
 from recollect.client.intercept.sse import SseEvent
-from recollect.text.transcripts.json_fields import (
-    JsonRecord,
-    is_record,
-    record_at,
-    records_at,
-    text_at,
-)
+from recollect.text.transcripts import json_fields as fields
 
 _TOP_FIELDS = ("id", "created", "model", "service_tier", "system_fingerprint", "usage")
 
@@ -25,9 +19,9 @@ def assemble_stream(events: Iterable[SseEvent]) -> Json:
     top: Json = {}
     choices: dict[int, _StreamedChoice] = {}
     for event in events:
-        chunk = event.data if is_record(event.data) else {}
+        chunk = event.data if fields.is_record(event.data) else {}
         top |= {key: chunk[key] for key in _TOP_FIELDS if chunk.get(key) is not None}
-        for part in records_at(chunk, "choices"):
+        for part in fields.records_at(chunk, "choices"):
             choices.setdefault(_index(part) or 0, _StreamedChoice()).add(part)
     assembled = [choices[index].assembled(index) for index in sorted(choices)]
     return {"object": "chat.completion", **top, "choices": assembled}
@@ -42,13 +36,13 @@ class _StreamedCall:
     name: str = ""
     arguments: list[str] = field(default_factory=list)
 
-    def add(self, delta: JsonRecord) -> None:
-        kind = "custom" if is_record(delta.get("custom")) else self.kind
-        function = record_at(delta, kind)
+    def add(self, delta: fields.JsonRecord) -> None:
+        kind = "custom" if fields.is_record(delta.get("custom")) else self.kind
+        function = fields.record_at(delta, kind)
         self.kind = kind
-        self.id = self.id or text_at(delta, "id")
-        self.name = self.name or text_at(function, "name")
-        self.arguments.append(text_at(function, "arguments", "input"))
+        self.id = self.id or fields.text_at(delta, "id")
+        self.name = self.name or fields.text_at(function, "name")
+        self.arguments.append(fields.text_at(function, "arguments", "input"))
 
     def assembled(self) -> Json:
         arguments = "input" if self.kind == "custom" else "arguments"
@@ -66,21 +60,21 @@ class _StreamedChoice:
     function_call: _StreamedCall | None = None  # the format before `tool_calls`
     finish_reason: str | None = None
 
-    def add(self, part: JsonRecord) -> None:
-        delta = record_at(part, "delta")
+    def add(self, part: fields.JsonRecord) -> None:
+        delta = fields.record_at(part, "delta")
         for name, text in (
-            ("content", text_at(delta, "content")),
-            ("refusal", text_at(delta, "refusal")),
-            ("audio", text_at(record_at(delta, "audio"), "transcript")),
+            ("content", fields.text_at(delta, "content")),
+            ("refusal", fields.text_at(delta, "refusal")),
+            ("audio", fields.text_at(fields.record_at(delta, "audio"), "transcript")),
         ):
             if text:
                 self.texts.setdefault(name, []).append(text)
-        for call in records_at(delta, "tool_calls"):
+        for call in fields.records_at(delta, "tool_calls"):
             self._find_call(call).add(call)
-        if function := record_at(delta, "function_call"):
+        if function := fields.record_at(delta, "function_call"):
             self.function_call = self.function_call or _StreamedCall()
             self.function_call.add({"function": function})
-        self.finish_reason = text_at(part, "finish_reason") or self.finish_reason
+        self.finish_reason = fields.text_at(part, "finish_reason") or self.finish_reason
 
     def assembled(self, index: int) -> Json:
         texts = {name: "".join(pieces) for name, pieces in self.texts.items()}
@@ -93,14 +87,14 @@ class _StreamedChoice:
             message["function_call"] = self.function_call.assembled()["function"]
         return {"index": index, "message": message, "finish_reason": self.finish_reason}
 
-    def _find_call(self, delta: JsonRecord) -> _StreamedCall:
+    def _find_call(self, delta: fields.JsonRecord) -> _StreamedCall:
         """Return the call that *delta* belongs to; add a new one if it starts one."""
-        call_id, index = text_at(delta, "id"), _index(delta)
+        call_id, index = fields.text_at(delta, "id"), _index(delta)
         # Some servers omit the index and send one call after the other.
         last = self.calls[-1] if self.calls else None
         call = last if index is None else self.call_by_index.get(index)
         # Others use index 0 for every call; a new call has its own id and name.
-        starts_call = call_id and text_at(record_at(delta, "function"), "name")
+        starts_call = call_id and fields.text_at(fields.record_at(delta, "function"), "name")
         if call is None or (starts_call and call.id and call.id != call_id):
             call = _StreamedCall()
             self.calls.append(call)
@@ -109,6 +103,6 @@ class _StreamedChoice:
         return call
 
 
-def _index(record: JsonRecord) -> int | None:
+def _index(record: fields.JsonRecord) -> int | None:
     value = record.get("index")
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -10,13 +10,7 @@ from dataclasses import dataclass, field
 
 from recollect.client.intercept.dialect import Json
 from recollect.client.intercept.sse import SseEvent
-from recollect.text.transcripts.json_fields import (
-    JsonRecord,
-    is_record,
-    record_at,
-    records_at,
-    text_at,
-)
+from recollect.text.transcripts import json_fields as fields
 
 _START_EVENTS = ("response.created", "response.queued", "response.in_progress")
 _END_EVENTS = ("response.completed", "response.incomplete", "response.failed")
@@ -37,13 +31,13 @@ def assemble_stream(events: Iterable[SseEvent]) -> Json:
     top: Json = {}
     items: dict[int, _OutputItem] = {}
     for event in events:
-        data = event.data if is_record(event.data) else {}
-        kind = text_at(data, "type") or event.name
+        data = event.data if fields.is_record(event.data) else {}
+        kind = fields.text_at(data, "type") or event.name
         if kind in _START_EVENTS or kind in _END_EVENTS:
-            top |= record_at(data, "response")
+            top |= fields.record_at(data, "response")
         elif "output_index" in data:
             items.setdefault(_index(data, "output_index"), _OutputItem()).add(kind, data)
-    if records_at(top, "output"):
+    if fields.records_at(top, "output"):
         return top
     assembled = [items[index].assembled() for index in sorted(items)]
     return {**top, "output": [item for item in assembled if item]}
@@ -53,17 +47,17 @@ def assemble_stream(events: Iterable[SseEvent]) -> Json:
 class _OutputItem:
     """One output item while its events arrive."""
 
-    start: JsonRecord = field(default_factory=dict)
-    done: JsonRecord = field(default_factory=dict)
+    start: fields.JsonRecord = field(default_factory=dict)
+    done: fields.JsonRecord = field(default_factory=dict)
     parts: dict[int, tuple[str, str, list[str]]] = field(default_factory=dict)
     call: tuple[str, str, list[str]] | None = None
 
-    def add(self, kind: str, data: JsonRecord) -> None:
+    def add(self, kind: str, data: fields.JsonRecord) -> None:
         event, _, step = kind.rpartition(".")
         if kind == "response.output_item.added":
-            self.start = record_at(data, "item")
+            self.start = fields.record_at(data, "item")
         elif kind == "response.output_item.done":
-            self.done = record_at(data, "item")
+            self.done = fields.record_at(data, "item")
         elif event in _TEXT_EVENTS:
             part = self.parts.setdefault(_index(data, "content_index"), (*_TEXT_EVENTS[event], []))
             _add_text(part[2], step, data, part[1])
@@ -84,13 +78,13 @@ class _OutputItem:
         return dict(self.start)
 
 
-def _add_text(pieces: list[str], step: str, data: JsonRecord, name: str) -> None:
+def _add_text(pieces: list[str], step: str, data: fields.JsonRecord, name: str) -> None:
     if step == "delta":
-        pieces.append(text_at(data, "delta"))
-    elif step == "done" and (text := text_at(data, name)):
+        pieces.append(fields.text_at(data, "delta"))
+    elif step == "done" and (text := fields.text_at(data, name)):
         pieces[:] = [text]
 
 
-def _index(record: JsonRecord, name: str) -> int:
+def _index(record: fields.JsonRecord, name: str) -> int:
     value = record.get(name)
     return value if isinstance(value, int) else 0

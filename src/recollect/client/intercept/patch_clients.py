@@ -23,12 +23,7 @@ from typing import Any
 
 import httpx2
 
-from recollect.client.current_session import (
-    bind_session,
-    current_session,
-    inherited_by,
-    no_session,
-)
+from recollect.client.current_session import bind_session, current_session, inherited_by, no_session
 from recollect.client.run_blocking import run_blocking
 
 Method = Callable[..., Any]

@@ -156,12 +156,9 @@ def _with_first_and_last(lines: Iterable[SummaryLine]) -> Iterator[SummaryLine]:
 def _render_summary(selected: Sequence[SummaryLine]) -> str:
     rows: dict[str, None] = {}  # without duplicates
     for section in Heading:
-        lines = sorted((line for line in selected if line.section is section), key=_line_order)
+        lines = [line for line in selected if line.section is section]
+        lines.sort(key=lambda line: (line.position, line.order))
         if lines:
             rows[f"{section}:"] = None
             rows |= dict.fromkeys(f"- {line.text} {line.mark}".rstrip() for line in lines)
     return "\n".join(rows)
-
-
-def _line_order(line: SummaryLine) -> tuple[int, int]:
-    return line.position, line.order

@@ -80,6 +80,8 @@ _MOMENTARY = LazyPattern(
 _NOT_A_FACT = LazyPattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
 
 Flags = tuple[str, ...]
+Statements = Iterator[ExtractedStatement]
+Classification = tuple[str, MemoryType, float]  # rule, memory type and confidence
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,7 @@ class ExtractionMode:
     note_type: MemoryType = MemoryType.ARTIFACT  # of a statement that matches no rule
 
 
-def find_statements(
-    content: str, turns: Sequence[SourceTurn], mode: ExtractionMode
-) -> Iterator[ExtractedStatement]:
+def find_statements(content: str, turns: Sequence[SourceTurn], mode: ExtractionMode) -> Statements:
     """Yield the statements worth remembering, in the order of the source."""
     for turn in turns:
         if turn.voice is Voice.USER or (mode.reported and turn.voice is Voice.ASSISTANT):
@@ -101,9 +101,7 @@ def find_statements(
             yield from _statements_in_turn(sentences, mode)
 
 
-def _statements_in_turn(
-    sentences: Sequence[Utterance], mode: ExtractionMode
-) -> Iterator[ExtractedStatement]:
+def _statements_in_turn(sentences: Sequence[Utterance], mode: ExtractionMode) -> Statements:
     is_correction = False
     checked = 0
     for number, sentence in enumerate(sentences):
@@ -140,10 +138,7 @@ def _statement_in_sentence(
     return _build_statement(sentence, rule, memory_type, confidence, flags)
 
 
-def _classify(
-    text: str, mode: ExtractionMode, is_correction: bool
-) -> tuple[str, MemoryType, float] | None:
-    """Return the rule, memory type and confidence of *text*, or None if it states nothing."""
+def _classify(text: str, mode: ExtractionMode, is_correction: bool) -> Classification | None:
     rule = matching_rule(text, include_reported=mode.reported)
     if rule is not None:
         return rule.name, rule.type, CORRECTED_CONFIDENCE if is_correction else rule.confidence
@@ -158,8 +153,8 @@ def _classify(
     return None
 
 
-def _classify_specific(written: str, text: str) -> tuple[str, MemoryType, float] | None:
-    """Return the rule, type and confidence of a specific statement about the user or project."""
+def _classify_specific(written: str, text: str) -> Classification | None:
+    """Classify a statement about the user or the project that names or counts something."""
     start = _FIRST_PERSON_START.match(text)
     if start is None or not _SPECIFIC_DETAIL.search(written, 1) or _TRANSIENT.search(text):
         return None

@@ -16,7 +16,7 @@ from recollect.engine.learn import shell_commands, tool_actions
 from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.shell_commands import command_words, is_inspection, is_same_task
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
-from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind, Outcome
+from recollect.engine.learn.tool_actions import Action, ActionKind, Actions, Messages, Outcome
 
 MAX_PITFALLS = 15
 _RETRY_WINDOW = 15  # number of actions after a failure that are searched for a retry
@@ -31,9 +31,7 @@ class ActionReview:
     pitfalls: list[DraftLine]
 
 
-def review_actions(
-    messages: Sequence[Message], actions: Sequence[Action], root: str
-) -> ActionReview:
+def review_actions(messages: Messages, actions: Actions, root: str) -> ActionReview:
     """Return the actions that remain valid, and the pitfalls in the order they occurred."""
     failed = {number for number in range(len(actions)) if _has_failed(actions, number)}
     corrections = _corrections(messages, actions, root)
@@ -48,7 +46,7 @@ def review_actions(
     return ActionReview(valid, list(distinct.values())[:MAX_PITFALLS])
 
 
-def failed_proposals(messages: Sequence[Message]) -> frozenset[tuple[int, str]]:
+def failed_proposals(messages: Messages) -> frozenset[tuple[int, str]]:
     """Return the proposed commands that did not work, as pairs of message position and command."""
     failed = set()
     proposals = _answered_proposals(messages)
@@ -76,7 +74,7 @@ def _failed_commands(message: Message, answer: Message) -> list[str]:
     return named or proposed
 
 
-def _has_failed(actions: Sequence[Action], number: int) -> bool:
+def _has_failed(actions: Actions, number: int) -> bool:
     """Return whether the command failed; if its outcome is unclear, whether it was retried."""
     action = actions[number]
     if action.kind is not ActionKind.RUN or is_inspection(action.subject):
@@ -87,20 +85,18 @@ def _has_failed(actions: Sequence[Action], number: int) -> bool:
     return action.outcome is Outcome.FAILED
 
 
-def _next_try(actions: Sequence[Action], number: int) -> int | None:
+def _next_try(actions: Actions, number: int) -> int | None:
     """Return the number of the next successful command that attempts the same task."""
     for later in range(number + 1, min(number + 1 + _RETRY_WINDOW, len(actions))):
         action = actions[later]
-        if action.kind is not ActionKind.RUN or action.outcome in UNSUCCESSFUL:
+        if action.kind is not ActionKind.RUN or action.outcome in tool_actions.UNSUCCESSFUL:
             continue
         if action.subject and is_same_task(actions[number].subject, action.subject):
             return later
     return None
 
 
-def _describe_failure(
-    messages: Sequence[Message], actions: Sequence[Action], number: int, root: str
-) -> DraftLine:
+def _describe_failure(messages: Messages, actions: Actions, number: int, root: str) -> DraftLine:
     action = actions[number]
     positions = [action.position]
     command = _render_command(action.subject, root)
@@ -132,29 +128,27 @@ def _describe_failure(
     return DraftLine(text, tuple(sorted(set(positions))))
 
 
-def _changed_between(
-    actions: Sequence[Action], number: int, later: int | None, until: int
-) -> list[Action]:
+def _changed_between(actions: Actions, number: int, later: int | None, until: int) -> list[Action]:
     """Return the first three file changes between a failure and its retry."""
     between = actions[number + 1 : later if later is not None else len(actions)]
     changes = [a for a in between if a.kind is ActionKind.CHANGE and a.subject]
-    return [a for a in changes if a.position <= until and a.outcome not in UNSUCCESSFUL][:3]
+    return [
+        a for a in changes if a.position <= until and a.outcome not in tool_actions.UNSUCCESSFUL
+    ][:3]
 
 
-def _turn_end(messages: Sequence[Message], position: int) -> int:
+def _turn_end(messages: Messages, position: int) -> int:
     """Return the position up to which a failure is discussed: the second user message after it."""
     requests = [m.position for m in messages if m.role is Role.USER and m.position > position]
     return requests[1] if len(requests) > 1 else messages[-1].position
 
 
-def _cause_message(messages: Sequence[Message], after: int, until: int) -> Message | None:
+def _cause_message(messages: Messages, after: int, until: int) -> Message | None:
     between = (m for m in messages if after < m.position <= until and m.role is Role.ASSISTANT)
     return next((m for m in between if instructions.find_cause(m.content)), None)
 
 
-def _corrections(
-    messages: Sequence[Message], actions: Sequence[Action], root: str
-) -> list[tuple[int, DraftLine]]:
+def _corrections(messages: Messages, actions: Actions, root: str) -> list[tuple[int, DraftLine]]:
     """Return the user's corrections, each with the number of the action it rejects, or -1."""
     lines = []
     has_agent_spoken = False
@@ -171,7 +165,7 @@ def _corrections(
 
 
 def _correction(
-    correction: str, position: int, previous_turn: int, actions: Sequence[Action], root: str
+    correction: str, position: int, previous_turn: int, actions: Actions, root: str
 ) -> tuple[int, DraftLine]:
     text = f"The user: “{_quote(correction, root)}”"
     for number in reversed(range(len(actions))):
@@ -192,9 +186,7 @@ def _correction(
     return -1, DraftLine(text, (position,))
 
 
-def _find_replacement(
-    actions: Sequence[Action], number: int, position: int, correction: str
-) -> int | None:
+def _find_replacement(actions: Actions, number: int, position: int, correction: str) -> int | None:
     """Return the number of the command that replaced a corrected one, using a word of the user."""
     command = actions[number].subject
     for later in range(number + 1, min(number + 1 + _RETRY_WINDOW, len(actions))):
@@ -215,7 +207,7 @@ def _key_terms(correction: str) -> frozenset[str]:
     return frozenset(word.rstrip(".-") for word in command_words(correction)) - _COMMON
 
 
-def _declined_commands(actions: Sequence[Action], excluded: set[int], root: str) -> list[DraftLine]:
+def _declined_commands(actions: Actions, excluded: set[int], root: str) -> list[DraftLine]:
     lines = []
     for number, action in enumerate(actions):
         is_command = action.kind is ActionKind.RUN and action.subject and number not in excluded
@@ -225,7 +217,7 @@ def _declined_commands(actions: Sequence[Action], excluded: set[int], root: str)
     return lines
 
 
-def _proposal_pitfalls(messages: Sequence[Message], root: str) -> list[DraftLine]:
+def _proposal_pitfalls(messages: Messages, root: str) -> list[DraftLine]:
     """Return a line for each proposal of the agent that did not work, with what helped."""
     lines = []
     proposals = _answered_proposals(messages)
@@ -250,7 +242,7 @@ def _proposal_pitfalls(messages: Sequence[Message], root: str) -> list[DraftLine
     return lines
 
 
-def _answered_proposals(messages: Sequence[Message]) -> list[tuple[Message, Message]]:
+def _answered_proposals(messages: Messages) -> list[tuple[Message, Message]]:
     """Return each message of the agent that the user answered, with the answer."""
     spoken = [m for m in messages if m.role in (Role.USER, Role.ASSISTANT) and m.content.strip()]
     return [

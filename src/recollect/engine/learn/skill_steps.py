@@ -9,12 +9,12 @@ and instructions become the steps. Failed actions, inspections and repetitions a
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from recollect.domain.conversation import Message, Role
+from recollect.domain.conversation import Role
 from recollect.domain.skill import DraftLine
 from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.shell_commands import is_inspection
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
-from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind
+from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind, Actions, Messages
 
 MAX_STEPS = 30
 _MAX_INLINE_CHARS = 90  # a longer command is not shown within its step
@@ -67,12 +67,7 @@ def is_step(action: Action) -> bool:
 
 
 def extract_steps(
-    messages: Sequence[Message],
-    actions: Sequence[Action],
-    valid: Collection[Action],
-    root: str,
-    *,
-    goal: int,
+    messages: Messages, actions: Actions, valid: Collection[Action], root: str, *, goal: int
 ) -> list[DraftLine]:
     """Return the steps of the *valid* actions; *goal* is the position of the initial request."""
     steps = _steps_from_actions(messages, actions, valid, root, goal)
@@ -86,11 +81,7 @@ def extract_steps(
 
 
 def _steps_from_actions(
-    messages: Sequence[Message],
-    actions: Sequence[Action],
-    valid: Collection[Action],
-    root: str,
-    goal: int,
+    messages: Messages, actions: Actions, valid: Collection[Action], root: str, goal: int
 ) -> list[_StepDraft]:
     """Return a named step for each valid action."""
     by_position: dict[int, list[Action]] = {}
@@ -189,7 +180,7 @@ def _insert_plan_items(lines: list[DraftLine], plan: Action, root: str) -> list[
     return lines
 
 
-def _steps_from_text(messages: Sequence[Message], root: str) -> list[DraftLine]:
+def _steps_from_text(messages: Messages, root: str) -> list[DraftLine]:
     """Return the steps an agent describes: numbered lists, else instructions in sequence."""
     steps: list[DraftLine] = []
     last_list: list[DraftLine] = []  # of the last message that had a list

@@ -60,6 +60,9 @@ class Action:
     error: str = ""
 
 
+Messages = Sequence[Message]
+Actions = Sequence[Action]
+
 _PLAN_TOOLS = ("todowrite", "todo_write", "update_plan", "write_todos", "taskcreate")
 _RUN_TOOLS = LazyPattern(
     r"bash|shell|exec|terminal|powershell|^(?:run|cmd)$|run_?(?:command|script|tests)"

@@ -4,7 +4,4 @@ from recollect.service.archive import insert_passage, search_passages
 from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests.archive import InsertPassageRequest, SearchPassagesRequest
 
-HANDLERS: Handlers = {
-    InsertPassageRequest: insert_passage,
-    SearchPassagesRequest: search_passages,
-}
+HANDLERS: Handlers = {InsertPassageRequest: insert_passage, SearchPassagesRequest: search_passages}

@@ -23,14 +23,8 @@ from recollect.text.transcripts.message_parts import content_messages, first_tim
 FORMAT = "claude-code"
 
 _SPEAKER_TYPES = ("user", "assistant")
-_OTHER_TYPES = (
-    "summary",
-    "system",
-    "progress",
-    "attachment",
-    "file-history-snapshot",
-    "queue-operation",
-)
+_OTHER_TYPES_TEXT = "summary system progress attachment file-history-snapshot queue-operation"
+_OTHER_TYPES = frozenset(_OTHER_TYPES_TEXT.split())
 _ID_FIELDS = ("leafUuid", "sessionId", "messageId")  # identify lines without a message
 
 # Blocks the program adds to the user's message.

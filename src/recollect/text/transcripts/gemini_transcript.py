@@ -29,9 +29,7 @@ FORMAT = "gemini"
 _VOICES = {
     "user": Voice.USER,
     "gemini": Voice.ASSISTANT,
-    "info": Voice.SYSTEM,
-    "warning": Voice.SYSTEM,
-    "error": Voice.SYSTEM,
+    **dict.fromkeys(("info", "warning", "error"), Voice.SYSTEM),
 }
 _FILES_HEADING = "\n--- Content from referenced files ---"
 _SETUP_PREFIXES = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
@@ -102,9 +100,7 @@ def _content_text(content: object) -> str:
 
 
 def _tool_output(call: JsonRecord) -> str:
-    responses = [
-        record_at(record_at(part, "functionResponse"), "response")
-        for part in records_at(call, "result")
-    ]
-    text = "\n".join(filter(None, (tool_output_text(response) for response in responses)))
+    responses = (record_at(part, "functionResponse") for part in records_at(call, "result"))
+    outputs = (tool_output_text(record_at(response, "response")) for response in responses)
+    text = "\n".join(filter(None, outputs))
     return text or text_at(call, "resultDisplay")

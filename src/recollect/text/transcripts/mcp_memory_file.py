@@ -24,9 +24,8 @@ def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
     """Return the graph as one transcript: a message per entity, and one for all relations."""
     entities = [_entity_text(record) for record in records if _is_entity(record)]
     relations = "\n".join(_relation_text(record) for record in records if _is_relation(record))
-    messages = tuple(
-        TranscriptMessage(Voice.ASSISTANT, text) for text in [*entities, relations] if text
-    )
+    texts = [text for text in (*entities, relations) if text]
+    messages = tuple(TranscriptMessage(Voice.ASSISTANT, text) for text in texts)
     return [Transcript(messages=messages, format=FORMAT, title="MCP memory")]
 
 

@@ -84,14 +84,9 @@ def _transcript(
     records: Iterable[JsonRecord], *, title: str = "", session: str = "", place: str = ""
 ) -> Transcript:
     messages = tuple(message for record in records for message in _parse_message(record))
-    return Transcript(
-        messages=messages,
-        format=FORMAT,
-        title=title,
-        session=session,
-        folder=place,
-        started_at=first_timestamp(messages),
-    )
+    origin = {"title": title, "session": session, "folder": place}
+    at = first_timestamp(messages)
+    return Transcript(messages=messages, format=FORMAT, started_at=at, **origin)
 
 
 def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
@@ -137,18 +132,16 @@ def _problem(message: object) -> str | None:
     content = _content(message)
     if content is None:
         has_output = _calls(message) or text_at(message, "refusal")
-        return (
-            None if has_output else "has no content; give a text, a list of parts, or tool_calls."
-        )
+        problem = "has no content; give a text, a list of parts, or tool_calls."
+        return None if has_output else problem
     if isinstance(content, str) or is_record(content):
         return None
     if not isinstance(content, list | tuple):
         return f"has content of type {_type_name(content)}; give a text or a list of parts."
     for index, part in enumerate(content):
         if not isinstance(part, str) and not is_record(part):
-            return (
-                f"has content[{index}] of type {_type_name(part)}; a part is a text or a mapping."
-            )
+            kind = _type_name(part)
+            return f"has content[{index}] of type {kind}; a part is a text or a mapping."
     return None
 
 

@@ -17,16 +17,11 @@ from recollect.text.transcripts.json_records import parse_json
 MAX_CALL_CHARS = 2000  # of a tool call; the content of a whole file adds nothing
 
 _TEXT_TYPES = ("text", "input_text", "output_text", "")  # Google's parts have no type
-_CALL_TYPES = (
-    "tool_use",
-    "server_tool_use",
-    "mcp_tool_use",
-    "tool_call",
-    "function_call",
-    "custom_tool_call",
-    "local_shell_call",
-    "web_search_call",
-)
+_CALL_TYPES_TEXT = """
+tool_use server_tool_use mcp_tool_use tool_call function_call custom_tool_call local_shell_call
+web_search_call
+"""
+_CALL_TYPES = frozenset(_CALL_TYPES_TEXT.split())
 _RESULT_SUFFIXES = ("tool_result", "_call_output")  # suffixes of the types of tool results
 _ARGUMENT_FIELDS = ("input", "arguments", "args", "action", "summary")
 _OUTPUT_FIELDS = ("output", "content", "text", "result", "error")
@@ -116,10 +111,8 @@ def _output_line(value: object) -> str:
 
 def _call_text(name: str, arguments: object) -> str:
     inner = parse_json(arguments) if isinstance(arguments, str) else arguments
-    argument_text = (
-        _compact(inner) if is_record(inner) else arguments if isinstance(arguments, str) else ""
-    )
-    text = f"{name} {argument_text}".strip()
+    plain = arguments if isinstance(arguments, str) else ""
+    text = f"{name} {_compact(inner) if is_record(inner) else plain}".strip()
     return text if len(text) <= MAX_CALL_CHARS else text[: MAX_CALL_CHARS - 1] + "…"
 
 

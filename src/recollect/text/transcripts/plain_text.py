@@ -77,8 +77,9 @@ def parse(text: str) -> Transcript:
         messages = _messages_at_labels(lines, same_style)
         before = [line for line in lines[: same_style[0].line] if line.strip()]
         if _is_dialogue(same_style, messages, before):
-            all_messages = (*_preamble(before), *(message for message in messages if message.text))
-            return Transcript(messages=all_messages, format=DIALOGUE, started_at=first_timestamp(all_messages))
+            spoken = (*_preamble(before), *(message for message in messages if message.text))
+            started_at = first_timestamp(spoken)
+            return Transcript(messages=spoken, format=DIALOGUE, started_at=started_at)
     return Transcript(messages=(TranscriptMessage(Voice.USER, text),), format=TEXT)
 
 
@@ -173,7 +174,6 @@ def _is_dialogue(
     if before or style in _ROLE_ONLY_STYLES:
         return False
     names = {label.name.casefold() for label in labels}
-    addressed = sum(
-        bool(_ADDRESSED_SPEECH.search(message.text[:_SPEECH_CHARS])) for message in messages
-    )
+    starts = [message.text[:_SPEECH_CHARS] for message in messages]
+    addressed = sum(bool(_ADDRESSED_SPEECH.search(start)) for start in starts)
     return len(names) >= 2 and (len(names) < len(labels) or 2 * addressed >= len(messages))

@@ -10,37 +10,25 @@ from recollect.domain.block import (
     BlockHit,
     BlockVersion,
 )
-from recollect.wire.fields import (
-    Flag,
-    Id,
-    Json,
-    Limit,
-    Moment,
-    ScopeName,
-    Text,
-    Version,
-    WholeNumber,
-    Writer,
-    whole_number,
-)
+from recollect.wire import fields
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import BlockEditFields, BlockFields, BlockPlaceFields
 
-BlockLimit = Annotated[int, whole_number(1, 1_000_000)]
+BlockLimit = Annotated[int, fields.whole_number(1, 1_000_000)]
 
 
 class CreateBlockRequest(BlockPlaceFields, VerbRequest[Block], route="POST /blocks"):
     """Create a block."""
 
-    label: Text
-    value: Text = ""
-    scope: ScopeName | None = None
-    description: Text = ""
+    label: fields.Text
+    value: fields.Text = ""
+    scope: fields.ScopeName | None = None
+    description: fields.Text = ""
     limit: BlockLimit | None = DEFAULT_LIMIT
-    read_only: Flag = False
-    hidden: Flag = False
-    metadata: Json = None
-    by: Writer = BlockAuthor.USER
+    read_only: fields.Flag = False
+    hidden: fields.Flag = False
+    metadata: fields.Json = None
+    by: fields.Writer = BlockAuthor.USER
 
 
 class GetBlockRequest(BlockFields, VerbRequest[Block], route="GET /blocks/{label}"):
@@ -50,13 +38,13 @@ class GetBlockRequest(BlockFields, VerbRequest[Block], route="GET /blocks/{label
 class SetBlockRequest(BlockEditFields, VerbRequest[Block], route="PUT /blocks/{label}"):
     """Replace the value of a block."""
 
-    value: Text
+    value: fields.Text
 
 
 class AppendBlockRequest(BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/append"):
     """Append lines to a block."""
 
-    text: Text
+    text: fields.Text
 
 
 class ReplaceInBlockRequest(
@@ -64,8 +52,8 @@ class ReplaceInBlockRequest(
 ):
     """Replace a text that occurs once in a block."""
 
-    old: Text
-    new: Text
+    old: fields.Text
+    new: fields.Text
 
 
 class InsertInBlockRequest(
@@ -73,19 +61,19 @@ class InsertInBlockRequest(
 ):
     """Insert lines into a block."""
 
-    text: Text
-    line: WholeNumber = -1
+    text: fields.Text
+    line: fields.WholeNumber = -1
 
 
 class UpdateBlockRequest(BlockEditFields, VerbRequest[Block], route="PATCH /blocks/{label}"):
     """Change the settings of a block; fields that are not set stay as they are."""
 
-    new_label: Text = ""
-    description: Text = ""
+    new_label: fields.Text = ""
+    description: fields.Text = ""
     limit: BlockLimit | None = None
-    read_only: Flag = False
-    hidden: Flag = False
-    metadata: Json = None
+    read_only: fields.Flag = False
+    hidden: fields.Flag = False
+    metadata: fields.Json = None
 
 
 class GetBlockHistoryRequest(
@@ -97,8 +85,8 @@ class GetBlockHistoryRequest(
 class GetBlockDiffRequest(BlockFields, VerbRequest[str], route="GET /blocks/{label}/diff"):
     """Return a unified diff of two versions of a block."""
 
-    older: Version
-    newer: Version | None = None
+    older: fields.Version
+    newer: fields.Version | None = None
 
 
 class RollbackBlockRequest(
@@ -106,21 +94,21 @@ class RollbackBlockRequest(
 ):
     """Restore an earlier value of a block as a new version."""
 
-    version: Version
+    version: fields.Version
 
 
 class AttachBlockRequest(VerbRequest[Block], route="POST /agents/{agent}/blocks"):
     """Attach a shared block to an agent."""
 
-    agent: Id
-    block: Id
+    agent: fields.Id
+    block: fields.Id
 
 
 class DetachBlockRequest(VerbRequest[Block], route="DELETE /agents/{agent}/blocks/{label}"):
     """Detach a shared block from an agent."""
 
-    agent: Id
-    label: Text
+    agent: fields.Id
+    label: fields.Text
 
 
 class DeleteBlockRequest(BlockFields, VerbRequest[Block], route="DELETE /blocks/{label}"):
@@ -132,7 +120,7 @@ class ListBlockChangesRequest(
 ):
     """Return the changes made to an agent's blocks since a moment."""
 
-    since: Moment
+    since: fields.Moment
 
 
 class GetBlocksFingerprintRequest(BlockPlaceFields, VerbRequest[str], route="GET /blocks-mark"):
@@ -144,8 +132,9 @@ class SearchBlocksRequest(
 ):
     """Search the blocks an agent sees."""
 
-    query: Text
-    limit: Limit = 10
+    agent: fields.Id
+    query: fields.Text
+    limit: fields.Limit = 10
 
 
 class ListBlocksRequest(BlockPlaceFields, VerbRequest[list[Block]], route="GET /blocks"):

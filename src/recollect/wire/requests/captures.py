@@ -1,7 +1,7 @@
 """Requests for captures and their progress."""
 
 from recollect.domain.capture_event import CaptureMode, Event
-from recollect.wire.fields import CaptureModeName, Id, Json
+from recollect.wire.fields import CaptureModeName, Id, JsonList
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import CaptureFields
 
@@ -9,7 +9,7 @@ from recollect.wire.requests.shared import CaptureFields
 class CaptureManyRequest(CaptureFields, VerbRequest[list[Event]], route="POST /captures/batch"):
     """Capture every conversation in several texts or files, all or none."""
 
-    materials: Json
+    materials: JsonList
     capture_mode: CaptureModeName = CaptureMode.TRANSCRIPT
 
 

@@ -16,59 +16,41 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
-from recollect.wire.fields import (
-    EndMoment,
-    Flag,
-    Id,
-    Json,
-    Limit,
-    Moment,
-    Offset,
-    Place,
-    Position,
-    Roles,
-    Share,
-    Text,
-    WindowTokens,
-    ZonedMoment,
-    choice,
-    member,
-    whole_number,
-)
+from recollect.wire import fields
 from recollect.wire.request import VerbRequest
 
 MAX_MESSAGES = 10_000  # in one request
-RoleName = Annotated[Role, member(Role, "role")]
-PageSize = Annotated[int, whole_number(1, MAX_MESSAGES)]
+RoleName = Annotated[Role, fields.member(Role, "role")]
+PageSize = Annotated[int, fields.whole_number(1, MAX_MESSAGES)]
 
 
 class StartConversationRequest(VerbRequest[Conversation], route="POST /conversations"):
     """Start a conversation; an agent with a new name is created."""
 
-    agent: Id | None = None
-    project: Place | None = None
-    repo: Place | None = None
-    title: Text = ""
-    metadata: Json = None
-    started_at: Moment | None = None
+    agent: fields.Id | None = None
+    project: fields.Place | None = None
+    repo: fields.Place | None = None
+    title: fields.Text = ""
+    metadata: fields.Json = None
+    started_at: fields.Moment | None = None
 
 
 class GetConversationRequest(VerbRequest[Conversation], route="GET /conversations/{conversation}"):
     """Return one conversation."""
 
-    conversation: Id
+    conversation: fields.Id
 
 
 class ListConversationsRequest(VerbRequest[list[Conversation]], route="GET /conversations"):
     """Return conversations, newest first."""
 
-    agent: Id | None = Field(default=None, description="Only of this agent.")
-    project: Place | None = Field(default=None, description="Only in this project.")
-    before: Moment | None = Field(
+    agent: fields.Id | None = Field(default=None, description="Only of this agent.")
+    project: fields.Place | None = Field(default=None, description="Only in this project.")
+    before: fields.Moment | None = Field(
         default=None, description="Only those started before then (2026-05-08)."
     )
-    limit: Limit = Field(default=50, description="How many at most.")
-    offset: Offset = Field(default=0, description="How many to skip.")
+    limit: fields.Limit = Field(default=50, description="How many at most.")
+    offset: fields.Offset = Field(default=0, description="How many to skip.")
 
 
 class EndConversationRequest(
@@ -76,9 +58,9 @@ class EndConversationRequest(
 ):
     """End a conversation. Ending it again changes nothing."""
 
-    conversation: Id
-    ended_at: Moment | None = None
-    capture: Flag = False
+    conversation: fields.Id
+    ended_at: fields.Moment | None = None
+    capture: fields.Flag = False
 
 
 class ResumeConversationRequest(
@@ -86,7 +68,7 @@ class ResumeConversationRequest(
 ):
     """Open an ended conversation again."""
 
-    conversation: Id
+    conversation: fields.Id
 
 
 class RenameConversationRequest(
@@ -94,8 +76,8 @@ class RenameConversationRequest(
 ):
     """Change the title of a conversation."""
 
-    conversation: Id
-    title: Text
+    conversation: fields.Id
+    title: fields.Text
 
 
 class DeleteConversationRequest(
@@ -103,7 +85,7 @@ class DeleteConversationRequest(
 ):
     """Delete a conversation with everything in it, and return a receipt."""
 
-    conversation: Id
+    conversation: fields.Id
 
 
 class AppendMessageRequest(
@@ -111,16 +93,16 @@ class AppendMessageRequest(
 ):
     """Append a message: text, or parts in the format of OpenAI or Anthropic."""
 
-    conversation: Id
+    conversation: fields.Id
     role: RoleName
-    content: Json = ""
-    created_at: Moment | None = None
-    metadata: Json = None
-    tool_calls: Json = None
-    tool_call_id: Text = ""
-    name: Text = ""
-    tokens: Offset | None = None
-    pinned: Flag = False
+    content: fields.Json = ""
+    created_at: fields.Moment | None = None
+    metadata: fields.Json = None
+    tool_calls: fields.Json = None
+    tool_call_id: fields.Text = ""
+    name: fields.Text = ""
+    tokens: fields.Offset | None = None
+    pinned: fields.Flag = False
 
 
 class AppendMessagesRequest(
@@ -128,18 +110,18 @@ class AppendMessagesRequest(
 ):
     """Append several messages, all or none; each a dict of what `append` takes."""
 
-    conversation: Id
-    messages: Json
+    conversation: fields.Id
+    messages: fields.Json
 
 
 class AddMessageRequest(VerbRequest[Message], route="POST /agents/{agent}/messages"):
     """Append a message to the current conversation of an agent."""
 
-    agent: Id
+    agent: fields.Id
     role: RoleName
-    content: Json
-    metadata: Json = None
-    created_at: Moment | None = None
+    content: fields.Json
+    metadata: fields.Json = None
+    created_at: fields.Moment | None = None
 
 
 class ListMessagesRequest(
@@ -147,20 +129,20 @@ class ListMessagesRequest(
 ):
     """Return a page of messages: in order from position *start*, or newest first."""
 
-    conversation: Id
-    start: Position = 0
+    conversation: fields.Id
+    start: fields.Position = 0
     limit: PageSize = 100
-    newest_first: Flag = False
-    before: Position | None = None
+    newest_first: fields.Flag = False
+    before: fields.Position | None = None
 
 
 class ListAgentMessagesRequest(VerbRequest[list[Message]], route="GET /agents/{agent}/messages"):
     """Return the messages of all conversations of an agent, newest first."""
 
-    agent: Id
+    agent: fields.Id
     limit: PageSize = 100
-    offset: Offset = 0
-    roles: Roles | None = None
+    offset: fields.Offset = 0
+    roles: fields.Roles | None = None
 
 
 class ListMessagesInContextRequest(
@@ -168,7 +150,7 @@ class ListMessagesInContextRequest(
 ):
     """Return the messages that no summary replaces, in order."""
 
-    conversation: Id
+    conversation: fields.Id
 
 
 class ListSummariesRequest(
@@ -176,53 +158,57 @@ class ListSummariesRequest(
 ):
     """Return the summaries of a conversation, oldest first."""
 
-    conversation: Id
+    conversation: fields.Id
 
 
 class PinMessageRequest(VerbRequest[Message], route="PUT /messages/{message}/pin"):
     """Pin a message, so that compaction leaves it in context; or unpin it."""
 
-    message: Id
-    pinned: Flag = True
+    message: fields.Id
+    pinned: fields.Flag = True
 
 
 class AddPinRequest(VerbRequest[Pin], route="POST /conversations/{conversation}/pins"):
     """Pin a text to a conversation: a ticket, a debug note, a decision."""
 
-    conversation: Id
-    content: Text
-    kind: Text = "note"
+    conversation: fields.Id
+    content: fields.Text
+    kind: fields.Text = "note"
 
 
 class RemovePinRequest(VerbRequest[Pin], route="DELETE /pins/{pin}"):
     """Remove a pin from context."""
 
-    pin: Id
+    pin: fields.Id
 
 
 class ListPinsRequest(VerbRequest[list[Pin]], route="GET /conversations/{conversation}/pins"):
     """Return the pins of a conversation, oldest first."""
 
-    conversation: Id
+    conversation: fields.Id
 
 
 class SearchMessagesRequest(VerbRequest[list[MessageHit]], route="POST /messages/search"):
     """Return the messages that match *query*, best first, each with an explanation."""
 
-    query: Text
-    agent: Id | None = None
-    conversation: Id | None = None
-    asked_in: Id | None = None
-    roles: Roles | None = Field(default=None, description="Only messages of this role. Repeatable.")
-    since: Moment | None = Field(
+    query: fields.Text
+    agent: fields.Id | None = None
+    conversation: fields.Id | None = None
+    asked_in: fields.Id | None = None
+    roles: fields.Roles | None = Field(
+        default=None, description="Only messages of this role. Repeatable."
+    )
+    since: fields.Moment | None = Field(
         default=None, description="Only what was said since then (2026-05-08)."
     )
-    until: EndMoment | None = Field(default=None, description="Only what was said until then.")
-    asked_at: ZonedMoment | None = Field(
+    until: fields.EndMoment | None = Field(
+        default=None, description="Only what was said until then."
+    )
+    asked_at: fields.ZonedMoment | None = Field(
         default=None, description="The time of the question. Default: now."
     )
-    mode: Annotated[str, choice("hybrid", "fts", "vector")] = "hybrid"
-    limit: Limit = Field(default=10, description="How many at most.")
+    mode: Annotated[str, fields.choice("hybrid", "fts", "vector")] = "hybrid"
+    limit: fields.Limit = Field(default=10, description="How many at most.")
 
 
 class SearchForLettaRequest(
@@ -230,14 +216,14 @@ class SearchForLettaRequest(
 ):
     """Search an agent's messages; return what Letta's conversation_search returns."""
 
-    agent: Id
-    query: Text = ""
-    roles: Roles | None = None
-    limit: Limit = 10
-    start_date: Moment | None = None
-    end_date: EndMoment | None = None
-    asked_at: ZonedMoment | None = None
-    asked_in: Id | None = None
+    agent: fields.Id
+    query: fields.Text = ""
+    roles: fields.Roles | None = None
+    limit: fields.Limit = 10
+    start_date: fields.Moment | None = None
+    end_date: fields.EndMoment | None = None
+    asked_at: fields.ZonedMoment | None = None
+    asked_in: fields.Id | None = None
 
 
 class CompactConversationRequest(
@@ -245,11 +231,13 @@ class CompactConversationRequest(
 ):
     """Replace older messages by a summary once *threshold* of the window is used."""
 
-    conversation: Id
-    window_tokens: WindowTokens | None = None
-    mode: Annotated[CompactionMode, member(CompactionMode, "mode")] = CompactionMode.SLIDING_WINDOW
-    keep_last: Annotated[int, whole_number(0, 10**6)] = 10
-    threshold: Share = 0.8
-    target: Share = 0.5
-    summary_tokens: Annotated[int, whole_number(20, 10**6)] | None = None
-    force: Flag = False
+    conversation: fields.Id
+    window_tokens: fields.WindowTokens | None = None
+    mode: Annotated[CompactionMode, fields.member(CompactionMode, "mode")] = (
+        CompactionMode.SLIDING_WINDOW
+    )
+    keep_last: Annotated[int, fields.whole_number(0, 10**6)] = 10
+    threshold: fields.Share = 0.8
+    target: fields.Share = 0.5
+    summary_tokens: Annotated[int, fields.whole_number(20, 10**6)] | None = None
+    force: fields.Flag = False

@@ -8,19 +8,7 @@ from pydantic import BaseModel, BeforeValidator
 
 from recollect.domain.file import FileHit, FileWindow, GrepPage
 from recollect.errors import InvalidInput
-from recollect.wire.fields import (
-    Flag,
-    Id,
-    Limit,
-    Offset,
-    Paths,
-    PathText,
-    Place,
-    Text,
-    WholeNumber,
-    text,
-    whole_number,
-)
+from recollect.wire import fields
 from recollect.wire.request import VerbRequest
 
 MOST_OPEN = 5  # files an agent has open at most, unless it says otherwise
@@ -29,9 +17,9 @@ MOST_OPEN = 5  # files an agent has open at most, unless it says otherwise
 class FileRange(BaseModel):
     """The lines of a file to open."""
 
-    path: PathText
-    offset: Offset = 0
-    length: Annotated[int, whole_number(1, 10**9)] | None = None
+    path: fields.PathText
+    offset: fields.Offset = 0
+    length: Annotated[int, fields.whole_number(1, 10**9)] | None = None
 
 
 def _file_ranges(value: object) -> tuple[FileRange, ...]:
@@ -56,59 +44,59 @@ def _file_range(value: Any) -> FileRange:
 class OpenFilesRequest(VerbRequest[list[FileWindow]], route="POST /agents/{agent}/files"):
     """Open files for an agent, each a path or `{path, offset, length}` in lines."""
 
-    agent: Id
+    agent: fields.Id
     requests: Annotated[Any, BeforeValidator(_file_ranges)]
-    project: Place | None = None
-    roots: Paths = ()
-    most_open: Annotated[int, whole_number(1, 100)] = MOST_OPEN
-    close_others: Flag = False
+    project: fields.Place | None = None
+    roots: fields.Paths = ()
+    most_open: Annotated[int, fields.whole_number(1, 100)] = MOST_OPEN
+    close_others: fields.Flag = False
 
 
 class ListOpenFilesRequest(VerbRequest[list[FileWindow]], route="GET /agents/{agent}/files"):
     """Return what an agent has open, as it stands on disk now."""
 
-    agent: Id
-    roots: Paths = ()
+    agent: fields.Id
+    roots: fields.Paths = ()
 
 
 class CloseFilesRequest(VerbRequest[list[str]], route="POST /agents/{agent}/files/close"):
     """Close some files of an agent, or all; return which."""
 
-    agent: Id
-    paths: Paths | None = None
+    agent: fields.Id
+    paths: fields.Paths | None = None
 
 
 class GrepFilesRequest(VerbRequest[GrepPage], route="POST /files/grep"):
     """Search files by a regular expression, a page at a time, within safe limits."""
 
-    pattern: Annotated[str, text(1_000)]
-    agent: Id | None = None
-    project: Place | None = None
-    roots: Paths = ()
-    paths: Paths | None = None
-    include: Text | None = None
-    context_lines: WholeNumber = 0
-    offset: WholeNumber = 0
+    pattern: Annotated[str, fields.text(1_000)]
+    agent: fields.Id | None = None
+    project: fields.Place | None = None
+    roots: fields.Paths = ()
+    paths: fields.Paths | None = None
+    include: fields.Text | None = None
+    context_lines: fields.WholeNumber = 0
+    offset: fields.WholeNumber = 0
 
 
 class IndexFilesRequest(VerbRequest[int], route="POST /files/index"):
     """Keep the text of files for search by meaning; return how many were read."""
 
-    project: Place | None = None
-    roots: Paths = ()
-    include: Text | None = None
+    project: fields.Place | None = None
+    roots: fields.Paths = ()
+    include: fields.Text | None = None
 
 
 class ForgetFilesRequest(VerbRequest[int], route="POST /files/forget"):
     """Remove what is kept of a project's files, of all or of some; return how many."""
 
-    paths: Paths | None = None
-    project: Place
+    paths: fields.Paths | None = None
+    project: fields.Place
 
 
 class SearchFilesRequest(VerbRequest[list[FileHit]], route="POST /files/search"):
     """Return the files read before that answer *query*, by words and meaning."""
 
-    query: Text
-    project: Place | None = None
-    limit: Limit = 5
+    query: fields.Text
+    project: fields.Place | None = None
+    limit: fields.Limit = 5

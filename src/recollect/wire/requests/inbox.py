@@ -17,7 +17,7 @@ class ListInboxRequest(InboxFilterFields, VerbRequest[list[InboxItem]], route="G
 class DecideRequest(VerbRequest[list[Memory]], route="POST /inbox/decide"):
     """Decide about candidates and their duplicates."""
 
-    memory_id: MemoryIds
+    memory_ids: MemoryIds
     verdict: Verdict
     reason: Summary = ""
     by: Writer = BlockAuthor.USER
@@ -40,6 +40,6 @@ class RejectManyRequest(VerbRequest[list[Memory]], route="POST /inbox/reject"):
 
 
 class UndoManyRequest(VerbRequest[list[Memory]], route="POST /inbox/undo"):
-    """Undo the last change of each memory, all or none."""
+    """Undo the last status change of each memory, all or none."""
 
     memory_ids: MemoryIds

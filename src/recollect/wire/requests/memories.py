@@ -2,7 +2,7 @@
 
 from recollect.domain.block import BlockAuthor
 from recollect.domain.memory import Memory
-from recollect.wire.fields import Id, Json, StatusName, Summary, Writer
+from recollect.wire.fields import Id, JsonList, StatusName, Summary, Writer
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import FilterFields
 
@@ -10,7 +10,7 @@ from recollect.wire.requests.shared import FilterFields
 class IngestManyRequest(VerbRequest[list[Memory]], route="POST /memories/batch"):
     """Store several memories, all or none; each item has the fields of `ingest`."""
 
-    items: Json
+    items: JsonList
 
 
 class GetMemoryRequest(VerbRequest[Memory], route="GET /memories/{memory_id}"):

@@ -12,33 +12,7 @@ from recollect.domain.link import Link
 from recollect.domain.maintenance import Imported, Receipt
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, WhyNot
-from recollect.wire.fields import (
-    Alternatives,
-    BudgetTokens,
-    CaptureModeName,
-    Content,
-    Flag,
-    FormName,
-    Id,
-    Json,
-    MemoryIds,
-    MemoryTypeName,
-    Moment,
-    Name,
-    PathText,
-    RelationName,
-    ScopeName,
-    Share,
-    StatusName,
-    Summary,
-    Tags,
-    Text,
-    Texts,
-    Title,
-    Writer,
-    ZonedMoment,
-    whole_number,
-)
+from recollect.wire import fields
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import CaptureFields, FilterFields, PlaceFields
 
@@ -48,34 +22,34 @@ MESSAGE_LIMIT = 12  # earlier messages in a bundle, at most
 class IngestRequest(PlaceFields, VerbRequest[Memory], route="POST /memories"):
     """Store one memory."""
 
-    content: Content
-    type: MemoryTypeName | None = Field(
+    content: fields.Content
+    type: fields.MemoryTypeName | None = Field(
         default=None, description="The type of memory. Default: by its text."
     )
-    scope: ScopeName | None = Field(
+    scope: fields.ScopeName | None = Field(
         default=None, description="Who sees it. Default: by the options below."
     )
-    title: Title = Field(default="", description="A short title.")
-    summary: Summary = Field(default="", description="A summary, for long content.")
-    tags: Tags = Field(default=(), description="A tag. Repeatable.")
-    confidence: Share = Field(
+    title: fields.Title = Field(default="", description="A short title.")
+    summary: fields.Summary = Field(default="", description="A summary, for long content.")
+    tags: fields.Tags = Field(default=(), description="A tag. Repeatable.")
+    confidence: fields.Share = Field(
         default=1.0, description="How certain it is, from 0 to 1. Default: 1."
     )
-    observed_at: Moment | None = Field(
+    observed_at: fields.Moment | None = Field(
         default=None, description="When it was true or said (2026-05-08). Default: now."
     )
-    rationale: Summary = Field(default="", description="The reason for a decision.")
-    alternatives: Alternatives = Field(
+    rationale: fields.Summary = Field(default="", description="The reason for a decision.")
+    alternatives: fields.Alternatives = Field(
         default=(), description="What was decided against. Repeatable."
     )
-    status: StatusName = Status.ACTIVE
-    by: Writer = BlockAuthor.USER
+    status: fields.StatusName = Status.ACTIVE
+    by: fields.Writer = BlockAuthor.USER
 
 
 class CaptureSessionRequest(CaptureFields, VerbRequest[Event], route="POST /captures/session"):
     """Capture the transcript of one session."""
 
-    transcript: Json
+    transcript: fields.Json
 
 
 class CaptureConversationRequest(
@@ -83,113 +57,117 @@ class CaptureConversationRequest(
 ):
     """Capture one conversation as transcript, note, summary or import."""
 
-    material: Json
-    capture_mode: CaptureModeName = CaptureMode.TRANSCRIPT
+    material: fields.Json
+    capture_mode: fields.CaptureModeName = CaptureMode.TRANSCRIPT
 
 
 class SearchRequest(FilterFields, VerbRequest[list[Hit]], route="POST /search"):
     """Search memories."""
 
-    query: Text
+    query: fields.Text
 
 
 class WhyNotRequest(FilterFields, VerbRequest[WhyNot], route="POST /memories/{memory_id}/why-not"):
     """Explain why a memory was not returned for a query."""
 
-    memory_id: Id
-    query: Text
+    memory_id: fields.Id
+    query: fields.Text
 
 
 class WhyNothingRequest(FilterFields, VerbRequest[WhyNot], route="POST /search/why-nothing"):
     """Explain why a search returned nothing."""
 
-    query: Text
+    query: fields.Text
 
 
 class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context"):
     """Assemble the context bundle for a task."""
 
-    task: Text
-    conversation: Id | None = Field(
+    task: fields.Text
+    conversation: fields.Id | None = Field(
         default=None, description="Add its summary, pins and last messages, by id."
     )
-    file: PathText | None = Field(default=None, description="Add what is known about this file.")
-    budget_tokens: BudgetTokens = 2_000
-    model: Name = Field(default="", description="The model whose tokens are counted: gpt-4o, …")
-    shares: Json = None
-    form: FormName = Field(
+    file: fields.PathText | None = Field(
+        default=None, description="Add what is known about this file."
+    )
+    budget_tokens: fields.BudgetTokens = 2_000
+    model: fields.Name = Field(
+        default="", description="The model whose tokens are counted: gpt-4o, …"
+    )
+    shares: fields.Json = None
+    form: fields.FormName = Field(
         default=BundleFormat.TAGS, description="How it is written. Default: tags."
     )
-    line_numbers: Flag = Field(default=False, description="Number the lines of blocks.")
-    metadata: Flag = True
-    history: Flag = True
-    message_limit: Annotated[int, whole_number(0, 1_000)] = MESSAGE_LIMIT
-    in_sight: Texts = ()
-    asked_at: ZonedMoment | None = None
+    line_numbers: fields.Flag = Field(default=False, description="Number the lines of blocks.")
+    metadata: fields.Flag = True
+    history: fields.Flag = True
+    message_limit: Annotated[int, fields.whole_number(0, 1_000)] = MESSAGE_LIMIT
+    in_sight: fields.Texts = ()
+    asked_at: fields.ZonedMoment | None = None
 
 
 class BriefingRequest(PlaceFields, VerbRequest[Bundle], route="POST /briefing"):
     """Assemble the bundle for the start of a session."""
 
-    budget_tokens: BudgetTokens = 1_500
-    form: FormName = BundleFormat.TAGS
-    model: Name = ""
+    budget_tokens: fields.BudgetTokens = 1_500
+    form: fields.FormName = BundleFormat.TAGS
+    model: fields.Name = ""
 
 
 class ConsolidateRequest(VerbRequest[Mapping[str, int]], route="POST /consolidate"):
     """Compare candidates with existing memories and apply the promotion policy."""
 
-    ids: MemoryIds | None = None
+    ids: fields.MemoryIds | None = None
 
 
 class UpsertProfileFactRequest(VerbRequest[Memory], route="PUT /profile/{key}"):
     """Set a named fact about the user."""
 
-    key: Name
-    value: Text
+    key: fields.Name
+    value: fields.Text
 
 
 class LinkRequest(VerbRequest[Link], route="POST /links"):
     """Link two memories, or a memory and a project."""
 
-    a: Id
-    relation: RelationName
-    b: Id
-    note: Summary = ""
+    a: fields.Id
+    relation: fields.RelationName
+    b: fields.Id
+    note: fields.Summary = ""
 
 
 class ExplainRequest(VerbRequest[MemoryExplanation | Retrieval], route="GET /explain/{some_id}"):
     """Explain a memory or a logged retrieval."""
 
-    some_id: Id
+    some_id: fields.Id
 
 
 class PromoteRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/promote"):
     """Make a candidate active; scope "global" shows it to all agents."""
 
-    memory_id: Id
-    reason: Summary = ""
-    replaces: Flag = False
-    scope: ScopeName | None = None
+    memory_id: fields.Id
+    reason: fields.Summary = ""
+    replaces: fields.Flag = False
+    scope: fields.ScopeName | None = None
 
 
 class RejectRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/reject"):
     """Archive a candidate."""
 
-    memory_id: Id
-    reason: Summary = ""
+    memory_id: fields.Id
+    reason: fields.Summary = ""
 
 
 class UndoRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/undo"):
     """Undo the last change of a memory's status."""
 
-    memory_id: Id
+    memory_id: fields.Id
 
 
 class ForgetRequest(VerbRequest[Receipt], route="DELETE /memories/{memory_id}"):
     """Remove a memory from every table and index."""
 
-    memory_id: Id
+    memory_id: fields.Id
 
 
 class DrainRequest(VerbRequest[int], route="POST /drain"):

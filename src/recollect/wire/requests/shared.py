@@ -5,92 +5,78 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from recollect.domain.block import Block, BlockAuthor
-from recollect.wire.fields import (
-    EndMoment,
-    Flag,
-    Id,
-    Limit,
-    MemoryTypes,
-    Moment,
-    Name,
-    Place,
-    ScopeName,
-    Scopes,
-    Statuses,
-    Summary,
-    Tags,
-    Text,
-    Title,
-    Version,
-    Writer,
-    ZonedMoment,
-)
+from recollect.wire import fields
 
 
 class PlaceFields(BaseModel):
-    """
-    The place a request comes from."""
+    """The place a request comes from."""
 
     model_config = ConfigDict(defer_build=True)
 
-    project: Place | None = Field(
+    project: fields.Place | None = Field(
         default=None, description="The project: name, git remote or path ('.' is here)."
     )
-    repo: Place | None = Field(
+    repo: fields.Place | None = Field(
         default=None, description="The repository: name, git remote or path."
     )
-    agent: Id | None = Field(default=None, description="The agent, by name or id.")
-    session: Text | None = Field(default=None, description="The session.")
+    agent: fields.Id | None = Field(default=None, description="The agent, by name or id.")
+    session: fields.Text | None = Field(default=None, description="The session.")
 
 
 class InboxFilterFields(PlaceFields):
-    """
-    What the candidates in the inbox must satisfy."""
+    """What the candidates in the inbox must satisfy."""
 
-    scopes: Scopes | None = Field(default=None, description="Only of this scope. Repeatable.")
-    types: MemoryTypes | None = Field(default=None, description="Only of this type. Repeatable.")
-    tags: Tags = Field(default=(), description="Only with this tag. Repeatable.")
-    since: Moment | None = Field(
+    scopes: fields.Scopes | None = Field(
+        default=None, description="Only of this scope. Repeatable."
+    )
+    types: fields.MemoryTypes | None = Field(
+        default=None, description="Only of this type. Repeatable."
+    )
+    tags: fields.Tags = Field(default=(), description="Only with this tag. Repeatable.")
+    since: fields.Moment | None = Field(
         default=None, description="Only what was observed since then (2026-05-08)."
     )
-    until: EndMoment | None = Field(default=None, description="Only what was observed until then.")
-    asked_at: ZonedMoment | None = Field(
+    until: fields.EndMoment | None = Field(
+        default=None, description="Only what was observed until then."
+    )
+    asked_at: fields.ZonedMoment | None = Field(
         default=None, description="The time of the question. Default: now."
     )
-    everywhere: Flag = Field(default=True, description="In every project and agent.")
-    limit: Limit = Field(default=50, description="How many at most.")
+    everywhere: fields.Flag = Field(default=True, description="In every project and agent.")
+    limit: fields.Limit = Field(default=50, description="How many at most.")
 
 
 class FilterFields(InboxFilterFields):
-    """
-    What the memories in an answer must satisfy."""
+    """What the memories in an answer must satisfy."""
 
-    statuses: Statuses | None = Field(default=None, description="Only of this status. Repeatable.")
-    everywhere: Flag = Field(default=False, description="In every project and agent.")
-    limit: Limit = Field(default=10, description="How many at most.")
+    statuses: fields.Statuses | None = Field(
+        default=None, description="Only of this status. Repeatable."
+    )
+    everywhere: fields.Flag = Field(default=False, description="In every project and agent.")
+    limit: fields.Limit = Field(default=10, description="How many at most.")
 
 
 class CaptureFields(PlaceFields):
-    """
-    What a caller may say about captured material."""
+    """What a caller may say about captured material."""
 
-    scope: ScopeName | None = Field(default=None, description="Who sees the memories.")
-    title: Title = Field(default="", description="The title of the capture.")
-    user: Name = Field(default="", description="The name of the speaker to treat as the user.")
-    observed_at: Moment | None = Field(
+    scope: fields.ScopeName | None = Field(default=None, description="Who sees the memories.")
+    title: fields.Title = Field(default="", description="The title of the capture.")
+    user: fields.Name = Field(
+        default="", description="The name of the speaker to treat as the user."
+    )
+    observed_at: fields.Moment | None = Field(
         default=None, description="When it was said, if the file does not say (2026-05-08)."
     )
 
 
 class BlockPlaceFields(BaseModel):
-    """
-    Whose block is meant: an agent's, a project's or a conversation's."""
+    """Whose block is meant: an agent's, a project's or a conversation's."""
 
     model_config = ConfigDict(defer_build=True)
 
-    agent: Id | None = None
-    project: Place | None = None
-    conversation: Id | None = None
+    agent: fields.Id | None = None
+    project: fields.Place | None = None
+    conversation: fields.Id | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -99,10 +85,9 @@ class BlockPlaceFields(BaseModel):
 
 
 class BlockFields(BlockPlaceFields):
-    """
-    One block, by its label and place; by its id alone if no place is given."""
+    """One block, by its label and place; by its id alone if no place is given."""
 
-    label: Text
+    label: fields.Text
 
     @model_validator(mode="before")
     @classmethod
@@ -117,9 +102,8 @@ class BlockFields(BlockPlaceFields):
 
 
 class BlockEditFields(BlockFields):
-    """
-    How a block is edited: by whom, why, and which version the editor had read."""
+    """How a block is edited: by whom, why, and which version the editor had read."""
 
-    by: Writer = BlockAuthor.USER
-    expected_version: Version | None = None
-    reason: Summary = ""
+    by: fields.Writer = BlockAuthor.USER
+    expected_version: fields.Version | None = None
+    reason: fields.Summary = ""
