@@ -83,7 +83,7 @@ def test_a_broken_file_is_named_and_the_exit_code_says_so(run: Run, home: Path) 
     told = json_of(run("import", "claude-code", "--json"), code=1)
 
     assert shown.exit_code == 1
-    assert f"Refused: {broken}\n  {broken} is no session of Claude Code\n" in shown.stdout
+    assert f"Refused: {broken}\n  {broken} is not a session of Claude Code\n" in shown.stdout
     assert "1 conversations imported" in shown.stdout
     assert [one["path"] for one in told["refused"]] == [str(broken)]
 
