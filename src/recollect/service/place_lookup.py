@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recollect.clock import Clock
 from recollect.config import expand_home
+from recollect.domain import limits
 from recollect.domain.agent import Agent
 from recollect.domain.project import (
     ByName,
@@ -108,9 +109,7 @@ def find_viewer(tables: Tables, place: RequestPlace) -> Viewer:
 def ensure_place(tables: Tables, place: RequestPlace, clock: Clock) -> PlaceIds:
     """Return the ids of *place*, creating what does not exist yet."""
     project = _ensure_project(tables, place.project, clock) if place.project else None
-    repo = None
-    if place.repo is not None:
-        repo = _ensure_repo(tables, place.repo, project, clock)
+    repo = _ensure_repo(tables, place.repo, project, clock) if place.repo is not None else None
     return PlaceIds(
         project_id=project.id if project else (repo.project_id if repo else None),
         repo_id=repo.id if repo else None,
@@ -240,11 +239,11 @@ def _new_project(tables: Tables, names: list[str], clock: Clock) -> Project:
 def _new_repo(
     tables: Tables, project: Project, *, name: str, remote: str, root: str, clock: Clock
 ) -> Repo:
-    repo_id = clock.new_id()
+    new_id = clock.new_id()
     if tables.projects.repo_by_name(name, project.id) is not None:
-        name = f"{name} {repo_id[-6:]}"
+        name = f"{name} {new_id[-6:]}"
     repo = Repo(
-        id=repo_id,
+        id=new_id,
         project_id=project.id,
         name=name,
         remote=remote,

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, time
 from enum import StrEnum
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeGuard, TypeVar
 
 from pydantic import BeforeValidator, ValidationInfo
 

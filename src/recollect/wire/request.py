@@ -95,10 +95,9 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _invalid_input(request: type[VerbRequest[Any]], error: ValidationError) -> InvalidInput:
-    first = error.errors(include_url=False)[0]
-    unknown = sorted(
-        str(detail["loc"][0]) for detail in error.errors() if detail["type"] == "extra_forbidden"
-    )
+    details = error.errors(include_url=False)
+    first, extra = details[0], [entry for entry in details if entry["type"] == "extra_forbidden"]
+    unknown = sorted(str(entry["loc"][0]) for entry in extra)
     if unknown:
         names = ", ".join(sorted(request.model_fields))
         return InvalidInput(f"unknown: {', '.join(unknown)}; use {names}")

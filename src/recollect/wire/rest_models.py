@@ -46,12 +46,7 @@ class AgentResponse(BaseModel):
     @classmethod
     def from_agent(cls, agent: Agent) -> Self:
         """Return the response for *agent*."""
-        return cls(
-            id=agent.id,
-            name=agent.name,
-            created_at=agent.created_at,
-            metadata=dict(agent.metadata) or None,
-        )
+        return cls.model_validate({**vars(agent), "metadata": dict(agent.metadata) or None})
 
 
 class MessageRequest(BaseModel):
@@ -151,15 +146,7 @@ class BlockResponse(BaseModel):
     @classmethod
     def from_block(cls, block: Block, agent: Agent) -> Self:
         """Return the response for a block that *agent* can see."""
-        return cls(
-            id=block.id,
-            agent_id=agent.id,
-            label=block.label,
-            value=block.value,
-            created_at=block.created_at,
-            updated_at=block.updated_at,
-            version=block.version,
-        )
+        return cls.model_validate({**vars(block), "agent_id": agent.id})
 
 
 class ContextRequest(BaseModel):

@@ -2,14 +2,7 @@
 
 from typing import Annotated
 
-from recollect.domain.block import (
-    DEFAULT_LIMIT,
-    Block,
-    BlockAuthor,
-    BlockChange,
-    BlockHit,
-    BlockVersion,
-)
+from recollect.domain import block as domain
 from recollect.wire import fields
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import BlockEditFields, BlockFields, BlockPlaceFields
@@ -17,38 +10,40 @@ from recollect.wire.requests.shared import BlockEditFields, BlockFields, BlockPl
 BlockLimit = Annotated[int, fields.whole_number(1, 1_000_000)]
 
 
-class CreateBlockRequest(BlockPlaceFields, VerbRequest[Block], route="POST /blocks"):
+class CreateBlockRequest(BlockPlaceFields, VerbRequest[domain.Block], route="POST /blocks"):
     """Create a block."""
 
     label: fields.Text
     value: fields.Text = ""
     scope: fields.ScopeName | None = None
     description: fields.Text = ""
-    limit: BlockLimit | None = DEFAULT_LIMIT
+    limit: BlockLimit | None = domain.DEFAULT_LIMIT
     read_only: fields.Flag = False
     hidden: fields.Flag = False
     metadata: fields.Json = None
-    by: fields.Writer = BlockAuthor.USER
+    by: fields.Writer = domain.BlockAuthor.USER
 
 
-class GetBlockRequest(BlockFields, VerbRequest[Block], route="GET /blocks/{label}"):
+class GetBlockRequest(BlockFields, VerbRequest[domain.Block], route="GET /blocks/{label}"):
     """Return one block."""
 
 
-class SetBlockRequest(BlockEditFields, VerbRequest[Block], route="PUT /blocks/{label}"):
+class SetBlockRequest(BlockEditFields, VerbRequest[domain.Block], route="PUT /blocks/{label}"):
     """Replace the value of a block."""
 
     value: fields.Text
 
 
-class AppendBlockRequest(BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/append"):
+class AppendBlockRequest(
+    BlockEditFields, VerbRequest[domain.Block], route="POST /blocks/{label}/append"
+):
     """Append lines to a block."""
 
     text: fields.Text
 
 
 class ReplaceInBlockRequest(
-    BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/replace"
+    BlockEditFields, VerbRequest[domain.Block], route="POST /blocks/{label}/replace"
 ):
     """Replace a text that occurs once in a block."""
 
@@ -57,7 +52,7 @@ class ReplaceInBlockRequest(
 
 
 class InsertInBlockRequest(
-    BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/insert"
+    BlockEditFields, VerbRequest[domain.Block], route="POST /blocks/{label}/insert"
 ):
     """Insert lines into a block."""
 
@@ -65,7 +60,7 @@ class InsertInBlockRequest(
     line: fields.WholeNumber = -1
 
 
-class UpdateBlockRequest(BlockEditFields, VerbRequest[Block], route="PATCH /blocks/{label}"):
+class UpdateBlockRequest(BlockEditFields, VerbRequest[domain.Block], route="PATCH /blocks/{label}"):
     """Change the settings of a block; fields that are not set stay as they are."""
 
     new_label: fields.Text = ""
@@ -77,7 +72,7 @@ class UpdateBlockRequest(BlockEditFields, VerbRequest[Block], route="PATCH /bloc
 
 
 class GetBlockHistoryRequest(
-    BlockFields, VerbRequest[list[BlockVersion]], route="GET /blocks/{label}/history"
+    BlockFields, VerbRequest[list[domain.BlockVersion]], route="GET /blocks/{label}/history"
 ):
     """Return every version of a block, oldest first."""
 
@@ -90,33 +85,33 @@ class GetBlockDiffRequest(BlockFields, VerbRequest[str], route="GET /blocks/{lab
 
 
 class RollbackBlockRequest(
-    BlockEditFields, VerbRequest[Block], route="POST /blocks/{label}/rollback"
+    BlockEditFields, VerbRequest[domain.Block], route="POST /blocks/{label}/rollback"
 ):
     """Restore an earlier value of a block as a new version."""
 
     version: fields.Version
 
 
-class AttachBlockRequest(VerbRequest[Block], route="POST /agents/{agent}/blocks"):
+class AttachBlockRequest(VerbRequest[domain.Block], route="POST /agents/{agent}/blocks"):
     """Attach a shared block to an agent."""
 
     agent: fields.Id
     block: fields.Id
 
 
-class DetachBlockRequest(VerbRequest[Block], route="DELETE /agents/{agent}/blocks/{label}"):
+class DetachBlockRequest(VerbRequest[domain.Block], route="DELETE /agents/{agent}/blocks/{label}"):
     """Detach a shared block from an agent."""
 
     agent: fields.Id
     label: fields.Text
 
 
-class DeleteBlockRequest(BlockFields, VerbRequest[Block], route="DELETE /blocks/{label}"):
+class DeleteBlockRequest(BlockFields, VerbRequest[domain.Block], route="DELETE /blocks/{label}"):
     """Delete a block and its history."""
 
 
 class ListBlockChangesRequest(
-    BlockPlaceFields, VerbRequest[list[BlockChange]], route="GET /block-changes"
+    BlockPlaceFields, VerbRequest[list[domain.BlockChange]], route="GET /block-changes"
 ):
     """Return the changes made to an agent's blocks since a moment."""
 
@@ -128,7 +123,7 @@ class GetBlocksFingerprintRequest(BlockPlaceFields, VerbRequest[str], route="GET
 
 
 class SearchBlocksRequest(
-    BlockPlaceFields, VerbRequest[list[BlockHit]], route="POST /blocks/search"
+    BlockPlaceFields, VerbRequest[list[domain.BlockHit]], route="POST /blocks/search"
 ):
     """Search the blocks an agent sees."""
 
@@ -137,5 +132,5 @@ class SearchBlocksRequest(
     limit: fields.Limit = 10
 
 
-class ListBlocksRequest(BlockPlaceFields, VerbRequest[list[Block]], route="GET /blocks"):
+class ListBlocksRequest(BlockPlaceFields, VerbRequest[list[domain.Block]], route="GET /blocks"):
     """Return the blocks an agent sees, in prompt order."""

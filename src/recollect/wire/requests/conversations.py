@@ -5,26 +5,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from recollect.domain.conversation import (
-    Compacted,
-    CompactionMode,
-    Conversation,
-    ConversationReceipt,
-    Message,
-    MessageHit,
-    Pin,
-    Role,
-    Summary,
-)
+from recollect.domain import conversation as domain
 from recollect.wire import fields
 from recollect.wire.request import VerbRequest
 
 MAX_MESSAGES = 10_000  # in one request
-RoleName = Annotated[Role, fields.member(Role, "role")]
+RoleName = Annotated[domain.Role, fields.member(domain.Role, "role")]
 PageSize = Annotated[int, fields.whole_number(1, MAX_MESSAGES)]
 
 
-class StartConversationRequest(VerbRequest[Conversation], route="POST /conversations"):
+class StartConversationRequest(VerbRequest[domain.Conversation], route="POST /conversations"):
     """Start a conversation; an agent with a new name is created."""
 
     agent: fields.Id | None = None
@@ -35,13 +25,15 @@ class StartConversationRequest(VerbRequest[Conversation], route="POST /conversat
     started_at: fields.Moment | None = None
 
 
-class GetConversationRequest(VerbRequest[Conversation], route="GET /conversations/{conversation}"):
+class GetConversationRequest(
+    VerbRequest[domain.Conversation], route="GET /conversations/{conversation}"
+):
     """Return one conversation."""
 
     conversation: fields.Id
 
 
-class ListConversationsRequest(VerbRequest[list[Conversation]], route="GET /conversations"):
+class ListConversationsRequest(VerbRequest[list[domain.Conversation]], route="GET /conversations"):
     """Return conversations, newest first."""
 
     agent: fields.Id | None = Field(default=None, description="Only of this agent.")
@@ -54,7 +46,7 @@ class ListConversationsRequest(VerbRequest[list[Conversation]], route="GET /conv
 
 
 class EndConversationRequest(
-    VerbRequest[Conversation], route="POST /conversations/{conversation}/end"
+    VerbRequest[domain.Conversation], route="POST /conversations/{conversation}/end"
 ):
     """End a conversation. Ending it again changes nothing."""
 
@@ -64,7 +56,7 @@ class EndConversationRequest(
 
 
 class ResumeConversationRequest(
-    VerbRequest[Conversation], route="POST /conversations/{conversation}/resume"
+    VerbRequest[domain.Conversation], route="POST /conversations/{conversation}/resume"
 ):
     """Open an ended conversation again."""
 
@@ -72,7 +64,7 @@ class ResumeConversationRequest(
 
 
 class RenameConversationRequest(
-    VerbRequest[Conversation], route="PATCH /conversations/{conversation}"
+    VerbRequest[domain.Conversation], route="PATCH /conversations/{conversation}"
 ):
     """Change the title of a conversation."""
 
@@ -81,7 +73,7 @@ class RenameConversationRequest(
 
 
 class DeleteConversationRequest(
-    VerbRequest[ConversationReceipt], route="DELETE /conversations/{conversation}"
+    VerbRequest[domain.ConversationReceipt], route="DELETE /conversations/{conversation}"
 ):
     """Delete a conversation with everything in it, and return a receipt."""
 
@@ -89,7 +81,7 @@ class DeleteConversationRequest(
 
 
 class AppendMessageRequest(
-    VerbRequest[Message], route="POST /conversations/{conversation}/messages"
+    VerbRequest[domain.Message], route="POST /conversations/{conversation}/messages"
 ):
     """Append a message: text, or parts in the format of OpenAI or Anthropic."""
 
@@ -106,7 +98,7 @@ class AppendMessageRequest(
 
 
 class AppendMessagesRequest(
-    VerbRequest[list[Message]], route="POST /conversations/{conversation}/messages/batch"
+    VerbRequest[list[domain.Message]], route="POST /conversations/{conversation}/messages/batch"
 ):
     """Append several messages, all or none; each a dict of what `append` takes."""
 
@@ -114,7 +106,7 @@ class AppendMessagesRequest(
     messages: fields.Json
 
 
-class AddMessageRequest(VerbRequest[Message], route="POST /agents/{agent}/messages"):
+class AddMessageRequest(VerbRequest[domain.Message], route="POST /agents/{agent}/messages"):
     """Append a message to the current conversation of an agent."""
 
     agent: fields.Id
@@ -125,7 +117,7 @@ class AddMessageRequest(VerbRequest[Message], route="POST /agents/{agent}/messag
 
 
 class ListMessagesRequest(
-    VerbRequest[list[Message]], route="GET /conversations/{conversation}/messages"
+    VerbRequest[list[domain.Message]], route="GET /conversations/{conversation}/messages"
 ):
     """Return a page of messages: in order from position *start*, or newest first."""
 
@@ -136,7 +128,9 @@ class ListMessagesRequest(
     before: fields.Position | None = None
 
 
-class ListAgentMessagesRequest(VerbRequest[list[Message]], route="GET /agents/{agent}/messages"):
+class ListAgentMessagesRequest(
+    VerbRequest[list[domain.Message]], route="GET /agents/{agent}/messages"
+):
     """Return the messages of all conversations of an agent, newest first."""
 
     agent: fields.Id
@@ -146,7 +140,7 @@ class ListAgentMessagesRequest(VerbRequest[list[Message]], route="GET /agents/{a
 
 
 class ListMessagesInContextRequest(
-    VerbRequest[list[Message]], route="GET /conversations/{conversation}/context"
+    VerbRequest[list[domain.Message]], route="GET /conversations/{conversation}/context"
 ):
     """Return the messages that no summary replaces, in order."""
 
@@ -154,21 +148,21 @@ class ListMessagesInContextRequest(
 
 
 class ListSummariesRequest(
-    VerbRequest[list[Summary]], route="GET /conversations/{conversation}/summaries"
+    VerbRequest[list[domain.Summary]], route="GET /conversations/{conversation}/summaries"
 ):
     """Return the summaries of a conversation, oldest first."""
 
     conversation: fields.Id
 
 
-class PinMessageRequest(VerbRequest[Message], route="PUT /messages/{message}/pin"):
+class PinMessageRequest(VerbRequest[domain.Message], route="PUT /messages/{message}/pin"):
     """Pin a message, so that compaction leaves it in context; or unpin it."""
 
     message: fields.Id
     pinned: fields.Flag = True
 
 
-class AddPinRequest(VerbRequest[Pin], route="POST /conversations/{conversation}/pins"):
+class AddPinRequest(VerbRequest[domain.Pin], route="POST /conversations/{conversation}/pins"):
     """Pin a text to a conversation: a ticket, a debug note, a decision."""
 
     conversation: fields.Id
@@ -176,19 +170,21 @@ class AddPinRequest(VerbRequest[Pin], route="POST /conversations/{conversation}/
     kind: fields.Text = "note"
 
 
-class RemovePinRequest(VerbRequest[Pin], route="DELETE /pins/{pin}"):
+class RemovePinRequest(VerbRequest[domain.Pin], route="DELETE /pins/{pin}"):
     """Remove a pin from context."""
 
     pin: fields.Id
 
 
-class ListPinsRequest(VerbRequest[list[Pin]], route="GET /conversations/{conversation}/pins"):
+class ListPinsRequest(
+    VerbRequest[list[domain.Pin]], route="GET /conversations/{conversation}/pins"
+):
     """Return the pins of a conversation, oldest first."""
 
     conversation: fields.Id
 
 
-class SearchMessagesRequest(VerbRequest[list[MessageHit]], route="POST /messages/search"):
+class SearchMessagesRequest(VerbRequest[list[domain.MessageHit]], route="POST /messages/search"):
     """Return the messages that match *query*, best first, each with an explanation."""
 
     query: fields.Text
@@ -227,14 +223,14 @@ class SearchForLettaRequest(
 
 
 class CompactConversationRequest(
-    VerbRequest[Compacted | None], route="POST /conversations/{conversation}/compact"
+    VerbRequest[domain.Compacted | None], route="POST /conversations/{conversation}/compact"
 ):
     """Replace older messages by a summary once *threshold* of the window is used."""
 
     conversation: fields.Id
     window_tokens: fields.WindowTokens | None = None
-    mode: Annotated[CompactionMode, fields.member(CompactionMode, "mode")] = (
-        CompactionMode.SLIDING_WINDOW
+    mode: Annotated[domain.CompactionMode, fields.member(domain.CompactionMode, "mode")] = (
+        domain.CompactionMode.SLIDING_WINDOW
     )
     keep_last: Annotated[int, fields.whole_number(0, 10**6)] = 10
     threshold: fields.Share = 0.8
