@@ -14,20 +14,11 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from recollect.errors import ModelUnavailable
+from recollect.models import http_post
 from recollect.models.chat_model import Completion, make_completion
 from recollect.models.chat_response import Dialect, ParsedCompletion, parse_completion
 from recollect.models.chat_stream import join_stream
-from recollect.models.http_post import (
-    CallFailed,
-    Deadline,
-    HttpResponse,
-    default_next_step,
-    post,
-    read_json,
-    safe_excerpt,
-    url_without_credentials,
-    validate_key,
-)
+from recollect.models.http_post import CallFailed, Deadline, HttpResponse
 
 ChatServerKind = Literal["openai", "ollama", "anthropic"]
 
@@ -80,7 +71,7 @@ class HttpChatModel:
         """Return the model's answer, of at most about *max_tokens* tokens."""
         body = self._body(system, prompt, max_tokens)
         try:
-            validate_key(self._key)
+            http_post.validate_key(self._key)
             with Deadline(self._timeout_s) as deadline:
                 response = self._send(body, deadline)
             if not response.is_success:
@@ -114,7 +105,9 @@ class HttpChatModel:
         path = _PATHS[self._kind]
         url = self._url.removesuffix("/v1") if path.startswith("/v1/") else self._url
         headers = self._headers()
-        return post(url + path, body, headers=headers, deadline=deadline, max_bytes=MAX_BYTES)
+        return http_post.post(
+            url + path, body, headers=headers, deadline=deadline, max_bytes=MAX_BYTES
+        )
 
     def _headers(self) -> dict[str, str]:
         if self._dialect == "anthropic":
@@ -134,7 +127,7 @@ class HttpChatModel:
     def _parse(self, response: HttpResponse) -> ParsedCompletion:
         if "text/event-stream" in response.headers.get("content-type", "").lower():
             return parse_completion(self._dialect, join_stream(self._dialect, response.body))
-        return parse_completion(self._dialect, read_json(response.body, finite=True))
+        return parse_completion(self._dialect, http_post.read_json(response.body, finite=True))
 
     def _status_error(self, response: HttpResponse) -> ModelUnavailable:
         problem = f"answered {response.status}: {response.text}".rstrip(": ")
@@ -144,8 +137,11 @@ class HttpChatModel:
     def _unavailable(
         self, problem: str, next_step: str = "", wait_s: float | None = None
     ) -> ModelUnavailable:
-        url, excerpt = url_without_credentials(self._url), safe_excerpt(problem, key=self._key)
-        step = next_step or default_next_step(self._kind, self._model)
+        url, excerpt = (
+            http_post.url_without_credentials(self._url),
+            http_post.safe_excerpt(problem, key=self._key),
+        )
+        step = next_step or http_post.default_next_step(self._kind, self._model)
         return ModelUnavailable(f"the chat model at {url} {excerpt}; {step}", retry_after_s=wait_s)
 
 

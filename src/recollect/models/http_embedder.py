@@ -12,17 +12,9 @@ import httpx2
 import numpy as np
 
 from recollect.errors import EmbedderUnavailable
+from recollect.models import http_post
 from recollect.models.embedder import Vectors, unit
-from recollect.models.http_post import (
-    CallFailed,
-    Deadline,
-    default_next_step,
-    post,
-    read_json,
-    safe_excerpt,
-    url_without_credentials,
-    validate_key,
-)
+from recollect.models.http_post import CallFailed, Deadline
 
 TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 5.0  # a user waits, and a search works by words alone
@@ -100,9 +92,9 @@ class HttpEmbedder:
     def _post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Any:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
-            validate_key(self._key)
+            http_post.validate_key(self._key)
             with Deadline(timeout_s) as deadline:
-                response = post(
+                response = http_post.post(
                     self._url + path,
                     body,
                     headers=headers,
@@ -111,13 +103,13 @@ class HttpEmbedder:
                     client=self._client,
                 )
             if response.is_success:
-                return read_json(response.body)
+                return http_post.read_json(response.body)
         except CallFailed as error:
             raise self._unavailable(str(error)) from error
-        excerpt = safe_excerpt(response.text, key=self._key)
+        excerpt = http_post.safe_excerpt(response.text, key=self._key)
         raise self._unavailable(f"answered {response.status}: {excerpt}")
 
     def _unavailable(self, what: str) -> EmbedderUnavailable:
-        step = default_next_step(self._kind, self._model)
-        url = url_without_credentials(self._url)
+        step = http_post.default_next_step(self._kind, self._model)
+        url = http_post.url_without_credentials(self._url)
         return EmbedderUnavailable(f"the embedder at {url} {what}; {step}")

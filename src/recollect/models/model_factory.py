@@ -19,11 +19,9 @@ def create_embedder(settings: Settings) -> Embedder:
         case "local" | "folder":
             return LocalEmbedder(local_manifest(settings))
         case "ollama":
-            model = settings.embedding_model or DEFAULT_MODELS["ollama"]
-            return _http_embedder("ollama", settings.ollama_url, model)
+            return _http_embedder("ollama", settings.ollama_url, settings)
         case "openai":
-            model = settings.embedding_model or DEFAULT_MODELS["openai"]
-            return _http_embedder("openai", settings.openai_url, model, settings.openai_key)
+            return _http_embedder("openai", settings.openai_url, settings, settings.openai_key)
         case other:
             raise InvalidInput(f"the embedding backend {other!r} has no embedder")
 
@@ -43,10 +41,11 @@ def create_chat_model(settings: Settings) -> ChatModel | None:
             raise InvalidInput(f"the chat backend {other!r} has no chat model")
 
 
-def _http_embedder(kind: str, url: str, model: str, key: str = "") -> Embedder:
+def _http_embedder(kind: str, url: str, settings: Settings, key: str = "") -> Embedder:
     # The HTTP client is imported only if a server is used.
     from recollect.models.http_embedder import HttpEmbedder
 
+    model = settings.embedding_model or DEFAULT_MODELS[kind]
     return HttpEmbedder(kind=kind, url=url, model=model, key=key)
 
 

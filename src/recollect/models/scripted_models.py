@@ -29,25 +29,15 @@ class ScriptedEmbedder:
         name: str = "scripted",
         synonyms: Mapping[str, str] | None = None,
     ) -> None:
-        self._dimension = dimension
-        self._name = name
+        self.dimension = dimension
+        self.name = name
         self._synonyms = dict(synonyms or {})
         self.texts: list[str] = []
-
-    @property
-    def name(self) -> str:
-        """The name it was created with."""
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector per text."""
         self.texts.extend(texts)
-        rows = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             for word in _WORD.findall(text.lower()):
                 rows[row] += self._direction(self._synonyms.get(word, word))
@@ -60,7 +50,7 @@ class ScriptedEmbedder:
 
     def _direction(self, word: str) -> Vectors:
         seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
-        return np.random.default_rng(seed).standard_normal(self._dimension).astype(np.float32)
+        return np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32)
 
 
 class ScriptedChatModel:
@@ -68,13 +58,8 @@ class ScriptedChatModel:
 
     def __init__(self, answers: Sequence[str | Exception], *, name: str = "scripted") -> None:
         self._answers = list(answers)
-        self._name = name
+        self.name = name
         self.prompts: list[str] = []
-
-    @property
-    def name(self) -> str:
-        """The name it was created with."""
-        return self._name
 
     def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
         """Return the next answer, or raise it if it is an exception."""

@@ -7,6 +7,7 @@ period refers to another X reads X among the simple periods only, which bounds t
 
 import re
 
+from recollect.text import date_words
 from recollect.text.date_calendar import CLOCK_UNITS, ONE_DAY, Calendar, TimeSpan, shift_date
 from recollect.text.date_holidays import HOLIDAY_FIRST_WORDS, read_adjacent_holiday, read_holiday
 from recollect.text.date_names import (
@@ -21,26 +22,12 @@ from recollect.text.date_names import (
     with_part_of_day,
     yearly_season,
 )
-from recollect.text.date_words import (
-    DAY_PARTS,
-    DAY_WORDS,
-    MONTHS,
-    NUMBERS,
-    ORDINALS,
-    PERIOD_PARTS,
-    RELATIVE_OFFSETS,
-    SEASONS,
-    UNAMBIGUOUS_WEEKDAYS,
-    UNITS,
-    VAGUE_COUNTS,
-    WEEKDAYS,
-)
 
 _BIG_UNITS = ("week", "month", "quarter", "year")
 _TWO_STEPS = {("before", "last"): -2, ("after", "next"): 2}
 _ROLLING_UNITS = ("hour", "week", "month", "year")  # "the last year" ends now
 _FUTURE_WORDS = ("next", "coming", "upcoming")
-_NTH_NOUNS = frozenset([*WEEKDAYS, "day", "week", "half", "quarter"])
+_NTH_NOUNS = frozenset([*date_words.WEEKDAYS, "day", "week", "half", "quarter"])
 _COUNT = re.compile(r"([0-9]{1,4})(?:[-–]([0-9]{1,4}))?")
 
 # After any other word, "last" is a verb: "it will last two weeks".
@@ -55,15 +42,15 @@ def read_period(v: TokenView, i: int) -> PeriodMatch | None:
 def _read_day_word(v: TokenView, i: int) -> PeriodMatch:
     """Read "yesterday", "tomorrow morning", "tonight"."""
     if v.word(i) == "tonight":
-        night = v.calendar.hours(v.calendar.today, *DAY_PARTS["night"])
+        night = v.calendar.hours(v.calendar.today, *date_words.DAY_PARTS["night"])
         return PeriodMatch(night, i + 1, "relative")
-    day = v.calendar.unit("day", DAY_WORDS[v.word(i)])
+    day = v.calendar.unit("day", date_words.DAY_WORDS[v.word(i)])
     return with_part_of_day(v, PeriodMatch(day, i + 1, "relative"))
 
 
 def _read_adjacent(v: TokenView, i: int) -> PeriodMatch | None:
     """Read "last week", "this spring", "next Friday night", "this past May", "last night"."""
-    step = RELATIVE_OFFSETS[v.word(i)]
+    step = date_words.RELATIVE_OFFSETS[v.word(i)]
     if v.word(i) == "last" and v.word(i - 1) == "the" and v.word(i + 1) in _ROLLING_UNITS:
         return None
     i += 1
@@ -75,19 +62,19 @@ def _read_adjacent(v: TokenView, i: int) -> PeriodMatch | None:
     if v.word(i) in HOLIDAY_FIRST_WORDS and (holiday := read_adjacent_holiday(v, i, step)):
         return holiday
     if v.word(i) == "week" and (weekday_at := _weekday_after_week(v, i + 1)):
-        day = v.calendar.weekday(WEEKDAYS[v.word(weekday_at)], step)
+        day = v.calendar.weekday(date_words.WEEKDAYS[v.word(weekday_at)], step)
         return with_part_of_day(v, PeriodMatch(day, weekday_at + 1, "relative"))
     span = _adjacent_span(v.calendar, v.word(i), step)
     if span is None:
         return None
     period = PeriodMatch(span, i + 1, "relative")
-    return with_part_of_day(v, period) if v.word(i) in WEEKDAYS else period
+    return with_part_of_day(v, period) if v.word(i) in date_words.WEEKDAYS else period
 
 
 def _weekday_after_week(v: TokenView, i: int) -> int | None:
     """Return the index of the weekday in "last week on Thursday"."""
     i += v.word(i) == "on"
-    return i if v.word(i) in UNAMBIGUOUS_WEEKDAYS else None
+    return i if v.word(i) in date_words.UNAMBIGUOUS_WEEKDAYS else None
 
 
 def _adjacent_span(calendar: Calendar, name: str, step: int) -> TimeSpan | None:
@@ -95,16 +82,18 @@ def _adjacent_span(calendar: Calendar, name: str, step: int) -> TimeSpan | None:
         return calendar.unit(name, step)
     if name == "weekend":
         return calendar.weekend(step)
-    if name in WEEKDAYS:
-        return calendar.adjacent_weekday(WEEKDAYS[name], step)
-    if name in MONTHS:
-        return calendar.adjacent_yearly(lambda year: calendar.months(year, MONTHS[name]), step)
+    if name in date_words.WEEKDAYS:
+        return calendar.adjacent_weekday(date_words.WEEKDAYS[name], step)
+    if name in date_words.MONTHS:
+        return calendar.adjacent_yearly(
+            lambda year: calendar.months(year, date_words.MONTHS[name]), step
+        )
     if name == "winter" and step == 0:
         return calendar.nearest_yearly(yearly_season(calendar, name))  # two winters touch each year
-    if name in SEASONS:
+    if name in date_words.SEASONS:
         return calendar.adjacent_yearly(yearly_season(calendar, name), step)
-    if name in DAY_PARTS and (step == 0 or (step < 0 and name in ("night", "evening"))):
-        return calendar.hours(calendar.today + step * ONE_DAY, *DAY_PARTS[name])
+    if name in date_words.DAY_PARTS and (step == 0 or (step < 0 and name in ("night", "evening"))):
+        return calendar.hours(calendar.today + step * ONE_DAY, *date_words.DAY_PARTS[name])
     return None
 
 
@@ -115,7 +104,7 @@ def _read_rolling(v: TokenView, i: int) -> PeriodMatch | None:
         return None
     count = None if v.word(i + 1) in ("a", "an") else _read_count(v, i + 1)
     _, most, end = count or (1, 1, i + 1)
-    unit = UNITS.get(v.word(end))
+    unit = date_words.UNITS.get(v.word(end))
     if unit is None or v.word(end + 1) == "of":
         return None
     if count is None and not (
@@ -133,7 +122,7 @@ def _read_counted(v: TokenView, i: int) -> PeriodMatch | None:
     if count is None or v.word(i - 1) == "half":
         return None
     least, most, at_unit = count
-    unit = UNITS.get(v.word(at_unit))
+    unit = date_words.UNITS.get(v.word(at_unit))
     if unit is None:
         return _read_weekdays_ago(v, at_unit, least) if least == most else None
     after = v.word(at_unit + 1)
@@ -156,9 +145,9 @@ def _read_counted(v: TokenView, i: int) -> PeriodMatch | None:
 def _read_weekdays_ago(v: TokenView, i: int, count: int) -> PeriodMatch | None:
     """Read "Fridays ago" after a count that has been read."""
     weekday = v.word(i).removesuffix("s")
-    if weekday not in UNAMBIGUOUS_WEEKDAYS or v.word(i + 1) != "ago" or count < 1:
+    if weekday not in date_words.UNAMBIGUOUS_WEEKDAYS or v.word(i + 1) != "ago" or count < 1:
         return None
-    last = v.calendar.date_of(v.calendar.adjacent_weekday(WEEKDAYS[weekday], -1).start)
+    last = v.calendar.date_of(v.calendar.adjacent_weekday(date_words.WEEKDAYS[weekday], -1).start)
     return PeriodMatch(v.calendar.day(last - 7 * (count - 1) * ONE_DAY), i + 2, "relative")
 
 
@@ -166,16 +155,16 @@ def _read_count(v: TokenView, i: int) -> tuple[int, int, int] | None:
     """Return the least and greatest count, and the index after: "two", "2-3", "a couple of"."""
     word = v.word(i)
     if is_number(word):
-        match = _COUNT.fullmatch(word) if v.word(i + 1) in UNITS else None
+        match = _COUNT.fullmatch(word) if v.word(i + 1) in date_words.UNITS else None
         if match is None:
             return None
         least, most = int(match[1]), int(match[2] or match[1])
         return (least, most, i + 1) if least <= most else None
     vague = i + (word == "a")
-    if v.word(vague) in VAGUE_COUNTS:
-        return (*VAGUE_COUNTS[v.word(vague)], vague + 1 + (v.word(vague + 1) == "of"))
-    if word in NUMBERS:
-        return NUMBERS[word], NUMBERS[word], i + 1
+    if v.word(vague) in date_words.VAGUE_COUNTS:
+        return (*date_words.VAGUE_COUNTS[v.word(vague)], vague + 1 + (v.word(vague + 1) == "of"))
+    if word in date_words.NUMBERS:
+        return date_words.NUMBERS[word], date_words.NUMBERS[word], i + 1
     return None
 
 
@@ -254,20 +243,20 @@ def _read_part(v: TokenView, i: int) -> PeriodMatch | None:
     else:
         return None
     period = _read_whole(v, j)
-    span = v.calendar.third(period.span, PERIOD_PARTS[v.word(i)]) if period else None
+    span = v.calendar.third(period.span, date_words.PERIOD_PARTS[v.word(i)]) if period else None
     return period._replace(span=span) if period and span else None
 
 
 def _read_nth(v: TokenView, i: int) -> PeriodMatch | None:
     """Read "the first week of May", "the last Friday in June", "the second half of 2025"."""
-    nth, kind = ORDINALS[v.word(i)], v.word(i + 1)
+    nth, kind = date_words.ORDINALS[v.word(i)], v.word(i + 1)
     if kind not in _NTH_NOUNS or v.word(i + 2) not in ("of", "in"):
         return None
     period = _read_whole(v, i + 3)
     if period is None or is_day(period.span):
         return None
-    if kind in WEEKDAYS:
-        span = v.calendar.nth_weekday(period.span, WEEKDAYS[kind], nth)
+    if kind in date_words.WEEKDAYS:
+        span = v.calendar.nth_weekday(period.span, date_words.WEEKDAYS[kind], nth)
     elif kind in ("day", "week"):
         span = v.calendar.nth_days(period.span, 7 if kind == "week" else 1, nth)
     else:
@@ -284,18 +273,18 @@ def _read_whole(v: TokenView, i: int) -> PeriodMatch | None:
 
 SIMPLE_READERS = add_readers(
     NAMED_READERS,
-    (_read_day_word, [*DAY_WORDS, "tonight"]),
-    (_read_adjacent, RELATIVE_OFFSETS),
+    (_read_day_word, [*date_words.DAY_WORDS, "tonight"]),
+    (_read_adjacent, date_words.RELATIVE_OFFSETS),
     (read_holiday, HOLIDAY_FIRST_WORDS),
 )
 PERIOD_READERS = add_readers(
     SIMPLE_READERS,
     (_read_rolling, ["last", "previous", "past", *_FUTURE_WORDS]),
-    (_read_counted, ["0", *NUMBERS, *VAGUE_COUNTS]),
+    (_read_counted, ["0", *date_words.NUMBERS, *date_words.VAGUE_COUNTS]),
     (_read_neighbour, ["day", *_BIG_UNITS]),
     (_read_week_of, ["week", "weekend", "month"]),
     (_read_earlier, ["earlier"]),
     (_read_weekend, ["weekend"]),
-    (_read_part, PERIOD_PARTS),
-    (_read_nth, ORDINALS),
+    (_read_part, date_words.PERIOD_PARTS),
+    (_read_nth, date_words.ORDINALS),
 )

@@ -44,19 +44,16 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
         yield from _trim_span(text, begin, last)
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each line, with wrapped lines joined."""
-    current: tuple[int, int] | None = None
+def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the start and end of each line, with wrapped lines joined."""
+    lines: list[tuple[int, int]] = []
     for match in _LINE.finditer(text, start, end):
         first, last = match.span()
-        if current is not None and _is_wrapped_line(text, current[1], first, last):
-            current = (current[0], last)
-            continue
-        if current is not None:
-            yield current
-        current = (first, last)
-    if current is not None:
-        yield current
+        if lines and _is_wrapped_line(text, lines[-1][1], first, last):
+            lines[-1] = (lines[-1][0], last)
+        else:
+            lines.append((first, last))
+    return lines
 
 
 def _is_wrapped_line(text: str, before: int, first: int, last: int) -> bool:

@@ -1,7 +1,7 @@
 """Find what the author of a message wrote, without code, quotes, logs and injected memory."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from recollect.text.fence import fenced_spans
 from recollect.text.lazy_pattern import LazyPattern
@@ -24,22 +24,9 @@ def spoken_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each part of *text* that its author wrote, in order."""
     hidden = sorted(fenced_spans(text) + [match.span() for match in _NOT_SPOKEN.finditer(text)])
     at = 0
-    for start, end in _merge_spans(hidden):
+    for start, end in hidden:
         if start > at:
             yield at, start
         at = max(at, end)
     if at < len(text):
         yield at, len(text)
-
-
-def _merge_spans(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    current: tuple[int, int] | None = None
-    for start, end in spans:
-        if current is not None and start <= current[1]:
-            current = (current[0], max(current[1], end))
-            continue
-        if current is not None:
-            yield current
-        current = (start, end)
-    if current is not None:
-        yield current

@@ -22,10 +22,10 @@ class SqliteAgentTable(SqliteTable):
         self._run("set_agent", **field_values(agent))
 
     def get(self, agent_id: str) -> Agent | None:
-        return self._one(_agent, "agent", id=agent_id)
+        return self._first(_agent, "agent", id=agent_id)
 
     def by_name(self, name: str) -> Agent | None:
-        return self._one(_agent, "agent_by_name", name=name)
+        return self._first(_agent, "agent_by_name", name=name)
 
     def all(self) -> list[Agent]:
         return self._all(_agent, "agents")

@@ -37,7 +37,7 @@ class SqliteBlockTable(SqliteIndexedTable):
             self._run("relabel", block_id=block.id, label=block.label)
 
     def get(self, block_id: str) -> Block | None:
-        return self._one(_block, "block", id=block_id)
+        return self._first(_block, "block", id=block_id)
 
     def all(self) -> list[Block]:
         return self._all(_block, "all_blocks")
@@ -64,7 +64,7 @@ class SqliteBlockTable(SqliteIndexedTable):
         return self._all(_version, "versions", block_id=block_id)
 
     def version(self, block_id: str, version: int) -> BlockVersion | None:
-        return self._one(_version, "version", block_id=block_id, version=version)
+        return self._first(_version, "version", block_id=block_id, version=version)
 
     def changes_since(self, block_ids: Sequence[str], since: datetime) -> list[BlockChange]:
         return self._all(_change, "changes_since", ids=list(block_ids), since=since)

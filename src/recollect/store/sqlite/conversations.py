@@ -28,7 +28,7 @@ class SqliteConversationTable(SqliteTable):
         self._run("set_conversation", **field_values(conversation))
 
     def get(self, conversation_id: str) -> Conversation | None:
-        return self._one(_conversation, "conversation", id=conversation_id)
+        return self._first(_conversation, "conversation", id=conversation_id)
 
     def latest(
         self,
@@ -87,7 +87,7 @@ class SqliteConversationTable(SqliteTable):
         self._run("set_pin", id=pin.id, active=pin.active)
 
     def pin(self, pin_id: str) -> Pin | None:
-        return self._one(_pin, "pin", id=pin_id)
+        return self._first(_pin, "pin", id=pin_id)
 
     def pins(self, conversation_id: str) -> list[Pin]:
         return self._all(_pin, "pins", conversation_id=conversation_id)

@@ -54,10 +54,10 @@ class SqliteEmbeddingIndex(SqliteTable):
         self._code_indexes = code_indexes
 
     def model_id(self, name: str, dimension: int) -> int | None:
-        return self._one(lambda row: int(row[0]), "model", name=name, dimension=dimension)
+        return self._first(lambda row: int(row[0]), "model", name=name, dimension=dimension)
 
     def latest_model(self, name: str) -> tuple[int, int] | None:
-        return self._one(lambda row: (row[0], row[1]), "latest_model", name=name)
+        return self._first(lambda row: (row[0], row[1]), "latest_model", name=name)
 
     def add_model(self, name: str, dimension: int) -> int:
         return int(self._run("add_model", name=name, dimension=dimension).get)

@@ -20,7 +20,7 @@ class SqliteFileTable(SqliteIndexedTable):
     _sql = query_loader.load("files")
 
     def at_path(self, path: str, project_id: str | None) -> StoredFile | None:
-        return self._one(_file, "file_at_path", path=path, project_id=project_id)
+        return self._first(_file, "file_at_path", path=path, project_id=project_id)
 
     def get_many(self, file_ids: Sequence[str]) -> list[StoredFile]:
         return self._all(_file, "files", ids=list(file_ids))

@@ -16,7 +16,7 @@ class SqliteIdempotencyKeyTable(SqliteTable):
         return self._run("claim", **values).fetchone() is not None
 
     def fingerprint(self, key: str) -> str | None:
-        return self._one(lambda row: str(row[0]), "fingerprint", key=key)
+        return self._first(lambda row: str(row[0]), "fingerprint", key=key)
 
     def prune(self, *, before: datetime) -> None:
         self._run("prune", before=before)

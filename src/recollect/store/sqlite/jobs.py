@@ -46,7 +46,7 @@ class SqliteJobTable(SqliteTable):
         return bool(self._rows("requeue", id=job_id, now=now))
 
     def get(self, job_id: str) -> Job | None:
-        return self._one(_job, "job", id=job_id)
+        return self._first(_job, "job", id=job_id)
 
     def in_states(self, states: Iterable[JobState], limit: int) -> list[Job]:
         return self._all(_job, "jobs", states=list(states), limit=limit)

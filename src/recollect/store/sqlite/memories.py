@@ -73,7 +73,7 @@ class SqliteMemoryTable(SqliteIndexedTable):
         return dict(self._rows("contents", ids=list(memory_ids)))
 
     def item_id_of(self, memory_id: str) -> int | None:
-        return self._one(lambda row: int(row[0]), "item_id_of", id=memory_id)
+        return self._first(lambda row: int(row[0]), "item_id_of", id=memory_id)
 
     def with_key(self, key: str, owner: Owner) -> Memory | None:
         ids = self._column("with_key", key=key, scope=owner.scope, owner_id=owner.id)

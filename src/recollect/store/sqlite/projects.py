@@ -17,10 +17,10 @@ class SqliteProjectTable(SqliteTable):
         self._run("add_project", **field_values(project))
 
     def project(self, project_id: str) -> Project | None:
-        return self._one(_project, "project", id=project_id)
+        return self._first(_project, "project", id=project_id)
 
     def project_by_name(self, name: str) -> Project | None:
-        return self._one(_project, "project_by_name", name=name)
+        return self._first(_project, "project_by_name", name=name)
 
     def projects(self) -> list[Project]:
         return self._all(_project, "projects")
@@ -32,16 +32,16 @@ class SqliteProjectTable(SqliteTable):
         self._run("move_repo", id=repo_id, remote=remote, root=root)
 
     def repo(self, repo_id: str) -> Repo | None:
-        return self._one(_repo, "repo", id=repo_id)
+        return self._first(_repo, "repo", id=repo_id)
 
     def repo_by_remote(self, remote: str) -> Repo | None:
-        return self._one(_repo, "repo_by_remote", remote=remote)
+        return self._first(_repo, "repo_by_remote", remote=remote)
 
     def repo_by_root(self, root: str) -> Repo | None:
-        return self._one(_repo, "repo_by_root", root=root)
+        return self._first(_repo, "repo_by_root", root=root)
 
     def repo_by_name(self, name: str, project_id: str | None) -> Repo | None:
-        return self._one(_repo, "repo_by_name", name=name, project_id=project_id)
+        return self._first(_repo, "repo_by_name", name=name, project_id=project_id)
 
     def repos_of(self, project_id: str) -> list[Repo]:
         return self._all(_repo, "repos_of", project_id=project_id)

@@ -25,7 +25,7 @@ class SqliteRetrievalTable(SqliteTable):
             self._run("add_item", **field_values(item), retrieval_id=retrieval.id, place=place)
 
     def get(self, retrieval_id: str) -> Retrieval | None:
-        retrieval = self._one(_retrieval, "retrieval", id=retrieval_id)
+        retrieval = self._first(_retrieval, "retrieval", id=retrieval_id)
         if retrieval is None:
             return None
         hits = self._all(_hit, "hits", id=retrieval_id)
@@ -53,7 +53,7 @@ class SqliteRetrievalTable(SqliteTable):
         self._run("save_view", **field_values(view))
 
     def view(self, name: str) -> View | None:
-        return self._one(_view, "view", name=name)
+        return self._first(_view, "view", name=name)
 
     def views(self) -> list[View]:
         return self._all(_view, "views")

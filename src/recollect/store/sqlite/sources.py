@@ -24,10 +24,10 @@ class SqliteSourceTable(SqliteTable):
         self._run("add_source", **field_values(source))
 
     def get(self, source_id: str) -> Source | None:
-        return self._one(_source, "source", id=source_id)
+        return self._first(_source, "source", id=source_id)
 
     def with_hash(self, sha256: str, kind: SourceKind) -> Source | None:
-        return self._one(_source, "source_with_hash", sha256=sha256, kind=kind)
+        return self._first(_source, "source_with_hash", sha256=sha256, kind=kind)
 
     def of_memory(self, memory_id: str) -> list[Source]:
         return self._all(_source, "sources_of_memory", memory_id=memory_id)
@@ -41,7 +41,7 @@ class SqliteSourceTable(SqliteTable):
         return None if row is None or row[0] is None else int(row[0])
 
     def kind_of(self, source_id: str) -> SourceKind | None:
-        return self._one(lambda row: SourceKind(row[0]), "kind_of", id=source_id)
+        return self._first(lambda row: SourceKind(row[0]), "kind_of", id=source_id)
 
     def with_session_prefix(self, prefix: str) -> list[tuple[str, str]]:
         return self._rows("with_session_prefix", **{"from": prefix, "to": f"{prefix}\uffff"})
@@ -63,7 +63,7 @@ class SqliteSourceTable(SqliteTable):
         self._run("set_event", **field_values(event, without=("owner",)))
 
     def event(self, event_id: str) -> Event | None:
-        return self._one(_event, "event", id=event_id)
+        return self._first(_event, "event", id=event_id)
 
     def events_of(self, source_id: str) -> list[Event]:
         return self._all(_event, "events_of_source", source_id=source_id)

@@ -57,7 +57,7 @@ class SqliteTable:
         """Return the first column of all rows."""
         return [row[0] for row in self._run(statement, **values)]
 
-    def _one(self, parse: Callable[[Row], T], statement: str, /, **values: Any) -> T | None:
+    def _first(self, parse: Callable[[Row], T], statement: str, /, **values: Any) -> T | None:
         """Return the first row as a record, or None."""
         row = self._run(statement, **values).fetchone()
         return parse(row) if row else None

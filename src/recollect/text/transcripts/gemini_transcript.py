@@ -9,6 +9,7 @@ counts. Messages of the Gemini API are read by message_list.py.
 from collections.abc import Sequence
 
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
+from recollect.text.transcripts import message_parts
 from recollect.text.transcripts.json_fields import (
     JsonRecord,
     is_record,
@@ -16,12 +17,6 @@ from recollect.text.transcripts.json_fields import (
     records_at,
     text_at,
     time_at,
-)
-from recollect.text.transcripts.message_parts import (
-    first_timestamp,
-    part_text,
-    tool_call_message,
-    tool_output_text,
 )
 
 FORMAT = "gemini"
@@ -70,7 +65,7 @@ def _transcript(session: JsonRecord, records: Sequence[JsonRecord]) -> Transcrip
         format=FORMAT,
         title=text_at(session, "summary"),
         session=text_at(session, "sessionId"),
-        started_at=time_at(session, "startTime") or first_timestamp(messages),
+        started_at=time_at(session, "startTime") or message_parts.first_timestamp(messages),
     )
 
 
@@ -86,7 +81,7 @@ def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
         messages.append(TranscriptMessage(Voice.TOOL, (heading + files).strip(), at=at))
     for call in records_at(record, "toolCalls"):
         output = TranscriptMessage(Voice.TOOL, _tool_output(call), text_at(call, "name"), at)
-        messages += [tool_call_message(call, at=at), output]
+        messages += [message_parts.tool_call_message(call, at=at), output]
     return [message for message in messages if message.text.strip()]
 
 
@@ -94,13 +89,15 @@ def _content_text(content: object) -> str:
     # Parts are pieces of one text, split anywhere, so they are joined without a separator.
     parts = content if isinstance(content, list) else [content]
     return "".join(
-        part if isinstance(part, str) else part_text(part) if is_record(part) else ""
+        part if isinstance(part, str) else message_parts.part_text(part) if is_record(part) else ""
         for part in parts
     )
 
 
 def _tool_output(call: JsonRecord) -> str:
     responses = (record_at(part, "functionResponse") for part in records_at(call, "result"))
-    outputs = (tool_output_text(record_at(response, "response")) for response in responses)
+    outputs = (
+        message_parts.tool_output_text(record_at(response, "response")) for response in responses
+    )
     text = "\n".join(filter(None, outputs))
     return text or text_at(call, "resultDisplay")
