@@ -112,7 +112,7 @@ def home(tmp_path: Path) -> HookHome:
 
 @pytest.fixture
 def two_agents(tmp_path: Path) -> Iterator[LocalRecollect]:
-    """A memory with two agents that each have a block with a name; without embeddings, for speed."""
+    """A memory with two agents, each with a named block; without embeddings, for speed."""
     with open_memory(tmp_path / "known.db", words_only=True) as opened:
         for name in ("anna", "bert"):
             opened.agents.create(name, default_blocks=False)

@@ -25,7 +25,11 @@ def can_hold(path: Path, expression: str) -> bool:
     whole = {tier for head, tier in marks if head}
     if not expression or any(not head for head, _ in marks):
         return True  # everything is chosen, or some tests have a mark of their own
-    return Expression.compile(expression).evaluate(lambda name, **_: name in whole)
+
+    def is_marked(name: str, /, **_: object) -> bool:
+        return name in whole
+
+    return Expression.compile(expression).evaluate(is_marked)
 
 
 def watch() -> None:

@@ -109,8 +109,8 @@ def test_codes_are_scanned_if_the_given_items_are_too_many_to_compare_exactly(
 ) -> None:
     with rec._services.store.read() as tables:
         _, partitions = partitions_of(tables)
-        vector = query_vector_of(rec, "the lamp")
-        model_id, vector = vector.model_id, vector.values
+        query = query_vector_of(rec, "the lamp")
+        model_id, vector = query.model_id, query.values
         everything = list(tables.embeddings.nearest(model_id, vector, partitions, limit=10**4))
         most = everything[: 9 * len(everything) // 10]  # more than are compared exactly
         assert len(most) > 400

@@ -266,7 +266,7 @@ def test_twenty_at_once_with_one_key_are_one(asked: ServedFile, name: str) -> No
     assert {one.status_code for one in answers} == {200}
     assert len({one.content for one in answers}) == 1
     assert sum("idempotent-replay" in one.headers for one in answers) == 19
-    table = {"append_message": "messages", "create_agent": "agents"}.get(verb)
+    table = {"append_message": "messages", "create_agent": "agents"}.get(name)
     if table:
         assert added[table] == 1
 

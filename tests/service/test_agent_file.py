@@ -200,8 +200,11 @@ def test_the_effects_of_a_change_name_the_new_memories_and_no_others(
 ) -> None:
     def replace_others(told: dict[str, Any]) -> None:
         older = told["memories"][0]["memory"]["id"]
-        effects = {"superseded": [older, "elsewhere"], "duplicate_of": "elsewhere"}
-        effects["confidence_before"] = 0.5
+        effects: dict[str, Any] = {
+            "superseded": [older, "elsewhere"],
+            "duplicate_of": "elsewhere",
+            "confidence_before": 0.5,
+        }
         told["memories"][1]["changes"][0]["effects"] = effects
 
     (tmp_path / "ada.json").write_bytes(foreign)

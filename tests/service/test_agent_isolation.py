@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def rec(path: Path) -> Iterator[LocalRecollect]:
         yield opened
 
 
-def hold_conversations(rec: LocalRecollect, agent: str, *texts: str, **place: str) -> None:
+def hold_conversations(rec: LocalRecollect, agent: str, *texts: str, **place: Any) -> None:
     """Hold two conversations with *agent* in which the user says *texts*, and work them off."""
     for number in (1, 2):
         conversation = rec.conversations.start(agent=agent, **place)
@@ -37,7 +38,7 @@ def hold_conversations(rec: LocalRecollect, agent: str, *texts: str, **place: st
     rec.drain()
 
 
-def capture_sessions(rec: LocalRecollect, agent: str | None, *texts: str, **place: str) -> None:
+def capture_sessions(rec: LocalRecollect, agent: str | None, *texts: str, **place: Any) -> None:
     """Capture two sessions in which the user says *texts* to *agent*, and work them off."""
     for number in (1, 2):
         transcript = [{"role": "user", "content": text} for text in texts]
@@ -46,7 +47,7 @@ def capture_sessions(rec: LocalRecollect, agent: str | None, *texts: str, **plac
     rec.drain()
 
 
-def everything_shown_to(rec: LocalRecollect, agent: str | None, **place: str) -> str:
+def everything_shown_to(rec: LocalRecollect, agent: str | None, **place: Any) -> str:
     """Return all text that *agent* can get out of the memory, candidates included."""
     hits = [
         *rec.search(TASK, agent=agent, statuses=list(Status), limit=20, **place),

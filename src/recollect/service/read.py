@@ -192,10 +192,8 @@ def run_query(
     notes = [f"{result.above_threshold} candidates above the threshold"]
     if result.closest is not None:
         closest = result.closest
-        notes.append(
-            f"closest: {closest.id}, relevance {closest.score:.2f}, "
-            f"threshold {closest.threshold:.2f}"
-        )
+        scores = f"relevance {closest.score:.2f}, threshold {closest.threshold:.2f}"
+        notes.append(f"closest: {closest.id}, {scores}")
     return result.hits, [*notes, failure] if failure else notes
 
 
@@ -340,9 +338,8 @@ def _describe(explanation: MemoryExplanation) -> str:
     ]
     for evidence in memory.evidence:
         quote = evidence.quote if len(evidence.quote) <= 200 else evidence.quote[:199] + "…"
-        lines.append(
-            f"Rests on “{quote}” (source {evidence.source_id}, {evidence.start}–{evidence.end})."
-        )
+        span = f"{evidence.start}–{evidence.end}"
+        lines.append(f"Rests on “{quote}” (source {evidence.source_id}, {span}).")
     for link in explanation.links:
         subject = "It" if link.from_id == memory.id else f"Memory {link.from_id}"
         target = "this" if link.to_id == memory.id else f"{link.to_kind} {link.to_id}"

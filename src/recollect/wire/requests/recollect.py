@@ -61,23 +61,24 @@ class CaptureConversationRequest(
     capture_mode: fields.CaptureModeName = CaptureMode.TRANSCRIPT
 
 
-class SearchRequest(FilterFields, VerbRequest[list[Hit]], route="POST /search"):
-    """Search memories."""
+class SearchFields(FilterFields):
+    """What `search` takes; the verbs that explain a search take the same."""
 
     query: fields.Text
 
 
-class WhyNotRequest(FilterFields, VerbRequest[WhyNot], route="POST /memories/{memory_id}/why-not"):
+class SearchRequest(SearchFields, VerbRequest[list[Hit]], route="POST /search"):
+    """Search memories."""
+
+
+class WhyNotRequest(SearchFields, VerbRequest[WhyNot], route="POST /memories/{memory_id}/why-not"):
     """Explain why a memory was not returned for a query."""
 
     memory_id: fields.Id
-    query: fields.Text
 
 
-class WhyNothingRequest(FilterFields, VerbRequest[WhyNot], route="POST /search/why-nothing"):
+class WhyNothingRequest(SearchFields, VerbRequest[WhyNot], route="POST /search/why-nothing"):
     """Explain why a search returned nothing."""
-
-    query: fields.Text
 
 
 class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context"):
