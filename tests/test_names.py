@@ -29,10 +29,9 @@ BANNED_FUNCTIONS = BANNED_VARIABLES | {"checked", "named", "settled"}
 FUNCTION_LIMITS: Mapping[str, int] = {"api": 1, "server": 1}
 VARIABLE_LIMITS: Mapping[str, int] = {
     "cli": 7,
-    "service": 3,
-    "service/agent_files": 55,
-    "service/disk": 18,
-    "service/imports": 58,
+    "service": 1,
+    "service/agent_files": 5,
+    "service/disk": 10,
 }
 
 

@@ -82,8 +82,8 @@ def _load(systems: Mapping[str, LoadResult]) -> list[str]:
         for name, result in systems.items()
     ]
     summary = (
-        f"When the clients stopped the server held {own.resident_mb:.0f} MB and "
-        f"{own.pending:,} items waited to be embedded."
+        f"At the end the server used {own.resident_mb:.0f} MB and "
+        f"{own.pending:,} items were not embedded yet."
     )
     return [
         *lines,
@@ -112,12 +112,12 @@ def _killed(kills: Sequence[KillResult]) -> list[str]:
         "killed after s",
         "acknowledged",
         "lost",
-        "doubled",
-        "sent again",
-        "… was there already",
+        "duplicated",
+        "retries",
+        "… already stored",
         "never acknowledged",
-        "back after s",
-        "`verify` finds",
+        "restarted after s",
+        "`verify` problems",
     ]
     rows = [
         [
@@ -143,9 +143,9 @@ def _overhead(messages: int, ways: Sequence[Overhead]) -> list[str]:
         "bare p50 ms",
         "added p50 ms",
         "added p95 ms",
-        "asking memory p50 / p95",
-        "handing over p50 / p95",
-        "asking memory, first / most",
+        "recall p50 / p95",
+        "recording p50 / p95",
+        "recall, first / maximum",
     ]
     rows = [
         [
