@@ -171,9 +171,23 @@ def test_a_branch_at_a_conversation_has_it_whole_and_nothing_later(
     assert len(rec.conversations.messages(said)) == 4
 
 
-@pytest.mark.parametrize("at", ["nothing", 7, ("nothing", 0)])
-def test_a_branch_at_nothing_is_refused(at: Any, rec: LocalRecollect, ada: str) -> None:
-    with pytest.raises(NotFound):
+@pytest.mark.parametrize(
+    ("at", "error"),
+    [
+        ("nothing", NotFound),
+        (("nothing", 0), NotFound),
+        (7, InvalidInput),
+        (("nothing",), InvalidInput),
+        (("nothing", "0"), InvalidInput),
+        (("nothing", -1), InvalidInput),
+        ((10**400, 0), InvalidInput),
+        (({}, 0), InvalidInput),
+    ],
+)
+def test_a_branch_at_nothing_is_refused(
+    at: Any, error: type[Exception], rec: LocalRecollect, ada: str
+) -> None:
+    with pytest.raises(error):
         rec.agents.branch(ada, "side", at=at)
 
 

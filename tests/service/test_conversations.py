@@ -257,7 +257,9 @@ def test_an_object_nested_too_deep_is_refused(rec: LocalRecollect, field: str) -
 def test_several_messages_are_appended_all_or_none(rec: LocalRecollect) -> None:
     talk = rec.conversations.start(agent="anna")
     good = {"role": "user", "content": "zebra"}
-    for bad in ({"role": "robot", "content": "x"}, {"role": "user"}, {"colour": "red"}, "text"):
+    elsewhere = {**good, "conversation": talk.id}
+    robot = {"role": "robot", "content": "x"}
+    for bad in (robot, {"role": "user"}, {"colour": "red"}, "text", elsewhere):
         with pytest.raises(InvalidInput):
             rec.conversations.append_many(talk, [good, bad])  # type: ignore[list-item]
 

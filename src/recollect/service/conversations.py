@@ -157,6 +157,8 @@ def append_messages(services: Services, request: requests.AppendMessagesRequest)
     messages = request.messages
     if not isinstance(messages, list) or not all(isinstance(item, Mapping) for item in messages):
         raise InvalidInput("messages must be a list, each message a dict of what `append` takes")
+    if any("conversation" in message for message in messages):
+        raise InvalidInput("unknown: conversation; all messages are appended to the same one")
     if len(messages) > requests.MAX_MESSAGES:
         raise InvalidInput(
             f"{len(messages)} messages at once; append at most {requests.MAX_MESSAGES:,}"
@@ -231,9 +233,8 @@ def add_to(
     counter = counter_for(agent.model if agent else "")
     messages = []
     for position, draft in enumerate(drafts, tables.messages.next_position(conversation.id)):
-        message = replace(
-            draft, id=services.clock.new_id(), conversation_id=conversation.id, position=position
-        )
+        new_id = services.clock.new_id()
+        message = replace(draft, id=new_id, conversation_id=conversation.id, position=position)
         if message.tokens == UNCOUNTED:
             message = replace(message, tokens=message_size(message, counter.count))
         tables.messages.add(conversation, message)

@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard, TypeVar
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from recollect.config import expand_home
 from recollect.domain import limits
@@ -52,6 +52,11 @@ def parse_text(field: str, value: object, most: int | None = None) -> str:
             "Split it, or store it as a source with a summary"
         )
     return clean(str(value))
+
+
+def option(default: object, description: str) -> Any:
+    """Return a field with a default and a description, which is also the help of its option."""
+    return Field(default=default, description=description)
 
 
 def text(most: int | None = None) -> BeforeValidator:
@@ -277,6 +282,17 @@ def _share(value: object, info: ValidationInfo) -> float:
     return float(value)
 
 
+def _branch_point(value: object, info: ValidationInfo) -> str | tuple[str, int]:
+    if not isinstance(value, list | tuple):
+        return _id(value, info)
+    if len(value) != 2:
+        raise InvalidInput(f"{info.field_name} must be a message or (conversation, position)")
+    position = _whole_number(value[1], info)
+    if not 0 <= position <= 2**53:
+        raise InvalidInput(f"the position must be a whole number from 0 to {2**53}")
+    return _id(value[0], info), position
+
+
 Text = Annotated[str, text()]
 Name = Annotated[str, text(limits.MAX_NAME)]
 Title = Annotated[str, text(limits.MAX_TITLE)]
@@ -299,6 +315,7 @@ Moment = Annotated[datetime, BeforeValidator(_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_end_moment)]
 ZonedMoment = Annotated[datetime, BeforeValidator(_zoned_moment)]
 Share = Annotated[float, BeforeValidator(_share)]
+BranchPoint = Annotated[str | tuple[str, int], BeforeValidator(_branch_point)]
 Limit = Annotated[int, whole_number(1, limits.MAX_LIMIT)]
 Offset = Annotated[int, whole_number(0, 10**9)]
 Position = Annotated[int, whole_number(0, 2**53)]

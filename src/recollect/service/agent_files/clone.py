@@ -33,7 +33,6 @@ from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.wire.fields import parse_count
 from recollect.wire.requests.agents import BranchAgentRequest, CloneAgentRequest
 
 
@@ -215,15 +214,14 @@ def with_memories(parts: AgentParts, memories: Sequence[MemoryParts]) -> AgentPa
     )
 
 
-def _last_message(tables: Tables, agent: Agent, at: Any) -> Message:
+def _last_message(tables: Tables, agent: Agent, at: str | tuple[str, int]) -> Message:
     """Return the message *at* names: by id, or the last of a conversation, or by position."""
     message = tables.messages.get(at) if isinstance(at, str) else None
-    if isinstance(at, list) and len(at) == 2:
+    if isinstance(at, tuple):
         conversation = require_conversation(tables, at[0])
-        position = parse_count("at", at[1], least=0, most=2**53)
-        page = tables.messages.page(conversation.id, start=position, limit=1)
-        message = page[0] if page and page[0].position == position else None
-    elif message is None and isinstance(at, str):
+        page = tables.messages.page(conversation.id, start=at[1], limit=1)
+        message = page[0] if page and page[0].position == at[1] else None
+    elif message is None:
         conversation = require_conversation(tables, at)
         page = tables.messages.page_back(conversation.id, before=2**53, limit=1)
         message = page[0] if page else None

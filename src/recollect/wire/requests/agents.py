@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
 from recollect.domain.agent import Agent, AgentPinning, AgentReceipt
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
 from recollect.wire import fields
+from recollect.wire.fields import option
 from recollect.wire.request import VerbRequest
 
 WARN_AT = 0.8  # share of the context window at which `context_window` warns
@@ -17,9 +16,9 @@ class CreateAgentRequest(VerbRequest[Agent], route="POST /agents"):
     """Create an agent."""
 
     name: fields.Text
-    description: fields.Text = Field(default="", description="What it is for.")
-    model: fields.Text = Field(default="", description="The language model it runs on.")
-    system_prompt: fields.Text = Field(default="", description="Its instructions.")
+    description: fields.Text = option("", "What it is for.")
+    model: fields.Text = option("", "The language model it runs on.")
+    system_prompt: fields.Text = option("", "Its instructions.")
     metadata: fields.Json = None
     default_blocks: fields.Flag = True
 
@@ -34,10 +33,10 @@ class UpdateAgentRequest(VerbRequest[Agent], route="PATCH /agents/{agent}"):
     """Change the settings of an agent; fields that are not set stay as they are."""
 
     agent: fields.Id
-    name: fields.Text = Field(default="", description="A new name.")
-    description: fields.Text = Field(default="", description="A new description.")
-    model: fields.Text = Field(default="", description="Another model.")
-    system_prompt: fields.Text = Field(default="", description="New instructions.")
+    name: fields.Text = option("", "A new name.")
+    description: fields.Text = option("", "A new description.")
+    model: fields.Text = option("", "Another model.")
+    system_prompt: fields.Text = option("", "New instructions.")
     metadata: fields.Json = None
 
 
@@ -68,7 +67,7 @@ class BranchAgentRequest(VerbRequest[Agent], route="POST /agents/{agent}/branch"
 
     agent: fields.Id
     name: fields.Text
-    at: fields.Json = None
+    at: fields.BranchPoint | None = None
 
 
 class MergeAgentsRequest(VerbRequest[AgentMerge], route="POST /agents/{into}/merge"):
