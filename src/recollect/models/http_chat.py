@@ -54,6 +54,7 @@ class HttpChatModel:
         key: str = "",
         timeout_s: float = TIMEOUT_S,
     ) -> None:
+        self.name = f"{kind}:{model}"
         self._kind = kind
         self._dialect: Dialect = "anthropic" if kind == "anthropic" else "openai"
         self._url = url.rstrip("/")
@@ -61,11 +62,6 @@ class HttpChatModel:
         self._key = key.strip()
         self._timeout_s = timeout_s
         self._rejected: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        """The kind of server and the model."""
-        return f"{self._kind}:{self._model}"
 
     def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
         """Return the model's answer, of at most about *max_tokens* tokens."""

@@ -26,17 +26,13 @@ class HttpEmbedder:
     """An embedder behind HTTP. Its dimension is known after the first response."""
 
     def __init__(self, *, kind: str, url: str, model: str, key: str = "") -> None:
+        self.name = f"{kind}:{model}"
         self._kind = kind
         self._url = url.rstrip("/")
         self._model = model
         self._key = key.strip()
         self._client = httpx2.Client()
         self._dimension = 0
-
-    @property
-    def name(self) -> str:
-        """The kind of server and the model."""
-        return f"{self._kind}:{self._model}"
 
     @property
     def dimension(self) -> int:

@@ -30,19 +30,11 @@ class LocalEmbedder:
     """An ONNX model run by onnxruntime. Safe to share between threads."""
 
     def __init__(self, manifest: Manifest) -> None:
+        self.name = manifest.identity  # of weights, pooling and prefixes
+        self.dimension = manifest.dimension
         self._manifest = manifest
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Any, frozenset[str]] | None = None
-
-    @property
-    def name(self) -> str:
-        """The identity of weights, pooling and prefixes."""
-        return self._manifest.identity
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self._manifest.dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector per text."""

@@ -90,18 +90,15 @@ def fuse_scores(
 
 def _add_neighbour_bonus(candidates: Sequence[Candidate[Any]], scores: list[float]) -> list[float]:
     """Return *scores*, higher for items next to one of the best."""
-    order = sorted(range(len(scores)), key=lambda n: (-scores[n], -_item_id(candidates[n])))
+    order = sorted(range(len(scores)), key=lambda n: (-scores[n], -candidates[n].item.item_id))
     best = [candidates[n] for n in order[:TOP]]
-    best_ids = {_item_id(candidate) for candidate in best}
+    best_ids = {candidate.item.item_id for candidate in best}
     preceding_ids = {candidate.preceding_item for candidate in best}
     return [
-        score + NEIGHBOUR_BONUS * ((c.preceding_item in best_ids) + (_item_id(c) in preceding_ids))
+        score
+        + NEIGHBOUR_BONUS * ((c.preceding_item in best_ids) + (c.item.item_id in preceding_ids))
         for c, score in zip(candidates, scores, strict=True)
     ]
-
-
-def _item_id(candidate: Candidate[Any]) -> int:
-    return int(candidate.item.item_id)
 
 
 def _word_shares(candidates: Sequence[Candidate[Any]]) -> tuple[list[float], float, float]:

@@ -18,14 +18,12 @@ _LABELS = {
     Voice.TOOL: "tool",
     Voice.SYSTEM: "system",
 }
-_ASSISTANTS = (
-    "chatgpt claude gemini codex copilot gpt gpt-3.5 gpt-4 gpt-4o gpt-5 deepseek grok llama"
-)
+_NAMES = "chatgpt claude gemini codex copilot gpt gpt-3.5 gpt-4 gpt-4o gpt-5 deepseek grok llama"
 
 VOICE_OF_ROLE = {word: voice for voice, words in _ROLES.items() for word in words.split()}
 VOICE_OF_LABEL = {word: voice for voice, words in _LABELS.items() for word in words.split()}
 # These are names and kept as the speaker; the labels above are only roles.
-ASSISTANT_NAMES = frozenset(_ASSISTANTS.split()) | {"claude code", "ai assistant"}
+ASSISTANT_NAMES = frozenset(_NAMES.split()) | {"claude code", "ai assistant"}
 
 # A line that starts with one of these words and a colon is a note, a field or code, not speech.
 _NOBODY = """
