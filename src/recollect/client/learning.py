@@ -14,12 +14,7 @@ from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
 
-from recollect.client.current_session import (
-    current_session,
-    enter_session,
-    leave_session,
-    no_session,
-)
+from recollect.client import current_session as sessions
 from recollect.client.intercept import patch_clients
 from recollect.client.recall import with_timeout
 from recollect.client.remote import RemoteRecollect
@@ -97,7 +92,7 @@ class Learning:
         memory, close_at_end = self._connect()
         close: Callable[[], None] = memory.close if close_at_end else _leave_open
         try:
-            with no_session():
+            with sessions.no_session():
                 _ensure_agent(with_timeout(memory, ENTER_TIMEOUT_S), self._options.agent)
         except BaseException:
             close()
@@ -105,18 +100,18 @@ class Learning:
         return memory, close
 
     def _open_session(self, memory: Any, close: Callable[[], None]) -> None:
-        session = LearningSession(memory, self._options, current_session(), on_close=close)
+        session = LearningSession(memory, self._options, sessions.current_session(), on_close=close)
         patch_clients.install()
-        enter_session(session)
+        sessions.enter_session(session)
         self._sessions.append(session)
 
     def _leave_session(self) -> Callable[[], None]:
         """Leave the innermost session of this context; return its `close`, which may block."""
-        current = current_session()
+        current = sessions.current_session()
         session = current if current in self._sessions else self._sessions[-1]
         self._sessions.remove(session)
         session.leave()
-        leave_session(session)
+        sessions.leave_session(session)
         patch_clients.uninstall()
         return session.close
 

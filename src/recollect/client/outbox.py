@@ -70,11 +70,10 @@ class Outbox:
             self._turns.append((turn, size))
             self._bytes += size
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name="recollect-outbox", daemon=True
-                )
+                thread = threading.Thread(target=self._run, name="recollect-outbox", daemon=True)
+                self._thread = thread
                 with no_session():
-                    self._thread.start()
+                    thread.start()
             self._changed.notify()
 
     def close(self, deadline_s: float) -> None:
@@ -173,7 +172,7 @@ class Outbox:
         """Do *work*, and retry while the memory is unavailable; return whether it was done."""
         key = _CLOCK.new_id()  # the same for all attempts, so that it is carried out once
         delays = self._wait_between_attempts()
-        while not self._has_given_up():
+        while self._give_up_at is None or time.monotonic() <= self._give_up_at:
             try:
                 with use_idempotency_key(key):
                     work()
@@ -199,9 +198,6 @@ class Outbox:
         for delay_s in _growing_delays():
             time.sleep(delay_s)
             yield
-
-    def _has_given_up(self) -> bool:
-        return self._give_up_at is not None and time.monotonic() > self._give_up_at
 
 
 def _growing_delays() -> Iterator[float]:

@@ -96,18 +96,13 @@ class HttpTransport:
     def upload(self, request: VerbRequest[Response], path: Path) -> Response:
         """Send the file *path* as the body of *request*."""
         query = {name: value for name, value in request.json_fields().items() if value is not None}
-        headers = {
-            "content-type": "application/octet-stream",
-            **self._connection.idempotency_header(),
-        }
+        headers = {"content-type": "application/octet-stream"}
+        headers |= self._connection.idempotency_header()
+        url = PREFIX + request.route.path
         try:
             with path.open("rb") as file:
                 response = self._connection.send_once(
-                    "POST",
-                    PREFIX + request.route.path,
-                    params=query,
-                    content=_chunks(file),
-                    headers=headers,
+                    "POST", url, params=query, content=_chunks(file), headers=headers
                 )
         except (OSError, ValueError) as error:
             raise InvalidInput(f"cannot read {path}: {error}") from error

@@ -14,12 +14,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from recollect.client.intercept.model_call import (
-    ModelRequest,
-    ResponseRecorder,
-    parse_model_request,
-    with_body,
-)
+from recollect.client.intercept import model_call as calls
 from recollect.client.intercept.tee import ChunkListener, tee_stream
 from recollect.client.intercept.visible_texts import visible_texts
 from recollect.client.outbox import Outbox
@@ -47,9 +42,8 @@ class LearningOptions:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise InvalidInput(f"{name} must be a number of seconds, not {value!r}")
             if not minimum <= value <= MAX_SECONDS:
-                raise InvalidInput(
-                    f"{name} must be {minimum:g} to {MAX_SECONDS:g} seconds, not {value}"
-                )
+                limits = f"{minimum:g} to {MAX_SECONDS:g}"
+                raise InvalidInput(f"{name} must be {limits} seconds, not {value}")
 
 
 class LearningSession:
@@ -69,24 +63,14 @@ class LearningSession:
         self._options = options
         self._warned = False
         self._lock = threading.Lock()
-        self._open_responses: set[ResponseRecorder] = set()
+        self._open_responses: set[calls.ResponseRecorder] = set()
         scope = {"agent": options.agent, **options.scope}
         self._outbox = Outbox(memory, scope, warn=self.warn, on_close=on_close)
-        self._recall = (
-            None
-            if options.capture_only
-            else MemoryRecall(
-                memory,
-                {
-                    **scope,
-                    "budget_tokens": options.budget_tokens,
-                    "form": "markdown",
-                    "metadata": False,
-                },
-                timeout_s=options.timeout_s,
-                warn=self.warn,
-            )
-        )
+        self._recall: MemoryRecall | None = None
+        if not options.capture_only:
+            budget, timeout_s = options.budget_tokens, options.timeout_s
+            arguments = {**scope, "budget_tokens": budget, "form": "markdown", "metadata": False}
+            self._recall = MemoryRecall(memory, arguments, timeout_s=timeout_s, warn=self.warn)
 
     @property
     def is_open(self) -> bool:
@@ -102,28 +86,30 @@ class LearningSession:
         """Whether memory is added to requests; if not, calls are only recorded."""
         return self._recall is not None
 
-    def parse_request(self, request: Any) -> ModelRequest | None:
+    def parse_request(self, request: Any) -> calls.ModelRequest | None:
         """Return *request* as a call to a language model, or None if it is something else."""
         with self._suppress_errors():
-            return parse_model_request(request)
+            return calls.parse_model_request(request)
         return None
 
-    def inject_memory(self, model_request: ModelRequest, request: Any) -> Any:
+    def inject_memory(self, model_request: calls.ModelRequest, request: Any) -> Any:
         """Return *request* with relevant memory added to its body."""
         if self._recall is None:
             return request
         with self._suppress_errors():
             query = model_request.dialect.last_user_text(model_request.body)
             text = self._recall.memory_text(query, visible_texts(model_request.body))
-            return with_body(request, model_request.with_memory(text)) if text else request
+            return calls.with_body(request, model_request.with_memory(text)) if text else request
         return request
 
-    def tap_response(self, model_request: ModelRequest, http: ModuleType, response: Any) -> None:
+    def tap_response(
+        self, model_request: calls.ModelRequest, http: ModuleType, response: Any
+    ) -> None:
         """Record the response while the caller reads it, without changing what the caller gets."""
         with self._suppress_errors():
             if not response.is_success:
                 return
-            recorder = ResponseRecorder(model_request, response, self._remember)
+            recorder = calls.ResponseRecorder(model_request, response, self._remember)
             if response.is_stream_consumed:
                 recorder.add_all(response.content)
                 return
@@ -150,14 +136,14 @@ class LearningSession:
         level = logging.WARNING if first else logging.DEBUG
         log.log(level, "%s: %s", self._options.agent, message)
 
-    def _listener(self, recorder: ResponseRecorder) -> ChunkListener:
+    def _listener(self, recorder: calls.ResponseRecorder) -> ChunkListener:
         def listen(chunk: bytes | None) -> None:
             with self._suppress_errors():
                 recorder.finish() if chunk is None else recorder.add_chunk(chunk)
 
         return listen
 
-    def _remember(self, recorder: ResponseRecorder) -> None:
+    def _remember(self, recorder: calls.ResponseRecorder) -> None:
         with self._lock:
             self._open_responses.discard(recorder)
         self._outbox.put(recorder.captured_messages, recorder.size)

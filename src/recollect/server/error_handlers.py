@@ -82,9 +82,8 @@ def _handle_recollect_error(request: Request, error: Exception) -> Response:
 
 def _handle_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return _response(
-        problems.validation_problem([_where_and_why(entry) for entry in error.errors()])
-    )
+    invalid = [_where_and_why(entry) for entry in error.errors()]
+    return _response(problems.validation_problem(invalid))
 
 
 def _handle_routing_error(request: Request, error: Exception) -> Response:

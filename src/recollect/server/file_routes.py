@@ -31,15 +31,14 @@ from recollect.wire.requests.recollect import ExportRequest, ImportRequest
 OCTETS = "application/octet-stream"
 CHUNK_BYTES = 1_000_000
 _FILE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+VerbClass = type[VerbRequest[Any]]
 
 
 def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRouter:
     """Return the routes that download and upload files."""
     router = APIRouter(prefix=PREFIX, tags=["transfers"])
 
-    def add(
-        request_class: type[VerbRequest[Any]], endpoint: Callable[..., Any], **options: Any
-    ) -> None:
+    def add(request_class: VerbClass, endpoint: Callable[..., Any], **options: Any) -> None:
         router.add_api_route(
             request_class.route.path,
             endpoint,
@@ -86,9 +85,7 @@ def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRoute
     return router
 
 
-def _download(
-    request_class: type[VerbRequest[Any]], compress: bool, write: Callable[[Path], Any]
-) -> Response:
+def _download(request_class: VerbClass, compress: bool, write: Callable[[Path], Any]) -> Response:
     folder = tempfile.TemporaryDirectory(prefix="recollect-")
     path = Path(folder.name) / ("export.jsonl.gz" if compress else "export.jsonl")
     try:
@@ -125,10 +122,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 
 async def _upload(
-    request_class: type[VerbRequest[Any]],
-    request: Request,
-    read: Callable[[Path], Any],
-    keyed: KeyedRequest,
+    request_class: VerbClass, request: Request, read: Callable[[Path], Any], keyed: KeyedRequest
 ) -> Response:
     digest = hashlib.sha256()
     with tempfile.TemporaryDirectory(prefix="recollect-") as folder:

@@ -52,7 +52,8 @@ class IdempotentResponses:
                 self._store(key, fingerprint, bytes(response.body))
                 return response
             finally:
-                self._end(key)
+                with self._lock:
+                    self._in_progress.pop(key).set()
         first_done.wait(WAIT_S)
         return self._replay(key, fingerprint, run)
 
@@ -77,10 +78,6 @@ class IdempotentResponses:
                 return self._in_progress[key]
             self._in_progress[key] = threading.Event()
             return None
-
-    def _end(self, key: str) -> None:
-        with self._lock:
-            self._in_progress.pop(key).set()
 
     def _replay(self, key: str, fingerprint: str, run: Callable[[], Response]) -> Response:
         with self._lock:

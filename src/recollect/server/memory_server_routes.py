@@ -24,13 +24,11 @@ from recollect.wire import path_segment
 from recollect.wire import rest_models as models
 
 MOST_LISTED = 1_000
-_Responses = dict[int | str, dict[str, Any]]
-_NO_AGENT: _Responses = {404: {"description": "There is no such agent."}}
-_NO_BLOCK: _Responses = {404: {"description": "No such agent or block."}}
-_TAKEN: _Responses = {409: {"description": "The agent has a block with this label."}}
-_STALE: _Responses = {
-    409: {"description": "Somebody changed the block since the expected version."}
-}
+_OpenApi = dict[int | str, dict[str, Any]]
+_NO_AGENT: _OpenApi = {404: {"description": "There is no such agent."}}
+_NO_BLOCK: _OpenApi = {404: {"description": "No such agent or block."}}
+_TAKEN: _OpenApi = {409: {"description": "The agent has a block with this label."}}
+_STALE: _OpenApi = {409: {"description": "Somebody changed the block since the expected version."}}
 
 
 def router(rec: LocalRecollect, settings: Settings, once: IdempotentResponses) -> APIRouter:
@@ -81,9 +79,9 @@ def _add_messages(
         """Store a message in the agent's running conversation; it can be found at once."""
 
         def run() -> models.MessageResponse:
-            agent = _known(rec, body.agent_name)
+            agent, metadata = _known(rec, body.agent_name), body.metadata
             message = rec.conversations.add_message(
-                agent, body.role, body.content, metadata=body.metadata
+                agent, body.role, body.content, metadata=metadata
             )
             return models.MessageResponse.from_message(message, agent)
 
@@ -186,13 +184,10 @@ def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> 
             form="markdown",
         )
         text, prefix = fence_bundle(bundle.prefix, bundle.text)
-        blocks = rec.blocks.list(agent, conversation=body.conversation)
+        visible = rec.blocks.list(agent, conversation=body.conversation)
+        blocks = [block for block in visible if block.value and not block.hidden]
         return models.ContextResponse(
-            memory_blocks=[
-                models.BlockResponse.from_block(block, agent)
-                for block in blocks
-                if _is_shown(block)
-            ],
+            memory_blocks=[models.BlockResponse.from_block(block, agent) for block in blocks],
             relevant_messages=[
                 models.MessageResponse.from_hit(hit, agent) for hit in bundle.messages_found
             ],
@@ -263,7 +258,3 @@ def _refuse_another(rec: LocalRecollect, agent: Agent, named: str | None) -> Non
             f"the path names agent {agent.name!r} and the body {named!r}; "
             "name the same one in both, or leave agent_name out of the body"
         )
-
-
-def _is_shown(block: Block) -> bool:
-    return bool(block.value) and not block.hidden

@@ -239,12 +239,10 @@ class _BodyLimit:
 
 
 async def _send_refusal(refusal: RequestRefusal, send: Send) -> None:
-    body = problem_json(
-        problem(
-            refusal.status, refusal.detail, error=refusal.error, retry_after_s=refusal.retry_after_s
-        )
+    fields = problem(
+        refusal.status, refusal.detail, error=refusal.error, retry_after_s=refusal.retry_after_s
     )
-    await send_problem(send, refusal.status, body, refusal.headers)
+    await send_problem(send, refusal.status, problem_json(fields), refusal.headers)
 
 
 async def send_problem(

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from inspect import cleandoc
 from typing import Annotated, Any
 
@@ -55,15 +55,11 @@ def verb_routes() -> APIRouter:
             operation_id=request_class.verb(),
             summary=request_class.verb().replace("_", " "),
             description=cleandoc(request_class.__doc__ or ""),
-            tags=[_noun(request_class)],
+            tags=[request_class.__module__.rpartition(".")[2]],
             response_model=request_class.response_type(),
             openapi_extra=_openapi(request_class),
         )
     return router
-
-
-def _noun(request_class: type[VerbRequest[Any]]) -> str:
-    return request_class.__module__.rpartition(".")[2]
 
 
 def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
@@ -72,7 +68,6 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
     async def respond(
         request: Request, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
     ) -> Response:
-        served: ServedStore = request.app.state.served
         try:
             fields = await _body(request) if route.has_body else _query(request)
         except ClientDisconnect:
@@ -81,18 +76,16 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
             if name in fields:
                 raise InvalidInput(f"unknown: {name}; it is part of the path")
             fields[name] = path_segment.decode_segment(request.path_params[name])
-        return await run_in_threadpool(_carry_out, served, request, fields, idempotency_key)
+        return await run_in_threadpool(_carry_out, request, fields, idempotency_key)
 
-    def _carry_out(
-        served: ServedStore, request: Request, fields: dict[str, Any], key: str | None
-    ) -> Response:
+    def _carry_out(request: Request, fields: dict[str, Any], key: str | None) -> Response:
+        served: ServedStore = request.app.state.served
         if request_class.is_list():
             return _list_page(served, request, fields)
         verb_request = request_class.of(fields, from_query=not route.has_body)
         if key is not None and route.method != "GET":
-            return served.responses.respond(
-                key, request, fields, lambda: _response(served, verb_request)
-            )
+            run = partial(_response, served, verb_request)
+            return served.responses.respond(key, request, fields, run)
         response = _response(served, verb_request)
         if route.method == "DELETE":
             served.responses.clear()
@@ -140,13 +133,10 @@ async def _body(request: Request) -> dict[str, Any]:
 def _query(request: Request) -> dict[str, Any]:
     """Return the query: a name that is repeated has a list of values."""
     query = request.query_params
-    return {
-        name: values[0] if len(values := query.getlist(name)) == 1 else values for name in query
-    }
+    return {name: texts[0] if len(texts := query.getlist(name)) == 1 else texts for name in query}
 
 
 def _openapi(request_class: type[VerbRequest[Any]]) -> dict[str, Any]:
-    """Return what OpenAPI says about a verb's path, query and body."""
     schema = request_class.model_json_schema()
     fields = _inline(schema.get("properties", {}), schema.get("$defs", {}))
     route, required = request_class.route, set(schema.get("required", ()))

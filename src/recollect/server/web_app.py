@@ -20,12 +20,7 @@ from recollect.app.background_worker import BackgroundWorker
 from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
-from recollect.server import memory_server_routes
-from recollect.server.error_handlers import (
-    PROBLEM_RESPONSES,
-    UnexpectedErrorMiddleware,
-    add_error_handlers,
-)
+from recollect.server import error_handlers, memory_server_routes
 from recollect.server.file_routes import file_routes
 from recollect.server.health import health_router
 from recollect.server.hook_routes import hook_router, preload_token_counter
@@ -66,7 +61,7 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
         docs_url=None,  # these pages load scripts from other sites
         redoc_url=None,
         redirect_slashes=False,  # clients should not depend on redirects
-        responses=PROBLEM_RESPONSES,
+        responses=error_handlers.PROBLEM_RESPONSES,
         telemetry=NO_TELEMETRY,
     )
     app.state.background = background
@@ -79,10 +74,10 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     app.include_router(file_routes(rec, responses))
     app.router.routes.append(Route(ENDPOINT_PATH, mcp, include_in_schema=False))
     app.include_router(hook_router(rec))
-    add_error_handlers(app)
+    error_handlers.add_error_handlers(app)
     # The middleware added last is the outermost.
     app.add_middleware(PathDecodingMiddleware)
-    app.add_middleware(UnexpectedErrorMiddleware)
+    app.add_middleware(error_handlers.UnexpectedErrorMiddleware)
     app.add_middleware(WakeWorkerMiddleware, wake=background.wake)
     app.add_middleware(RequestGuard, rules=GuardRules.from_settings(settings), clock=time.monotonic)
     return app

@@ -180,7 +180,6 @@ def _commit(staged: Sequence[_StagedFile]) -> None:
 
 
 def _copy_permissions(new: Path, old: Path) -> None:
-    """Give *new* the permissions and owner of *old*."""
     status = old.stat()
     new.chmod(stat.S_IMODE(status.st_mode))
     owner, new_status = (status.st_uid, status.st_gid), new.stat()

@@ -66,11 +66,11 @@ def parse_server_entry(entry: object) -> list[str] | None:
     if not isinstance(entry, Mapping):
         return None
     command, args = entry.get("command"), entry.get("args", [])
-    words = command
-    if not isinstance(command, list):
-        words = [command, *args] if _is_string_list(args) else []
+    words: list[Any] = [command, *args] if _is_string_list(args) else []
+    if isinstance(command, list):
+        words = list(command)
     is_ours = _is_string_list(words) and _arguments_after(words, "mcp") is not None
-    return list(words) if is_ours else None
+    return words if is_ours else None
 
 
 def parse_hook_command(line: object) -> list[str] | None:

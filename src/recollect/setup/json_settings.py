@@ -57,9 +57,8 @@ def add_hooks(
             if new != previous:
                 text, _ = put(text, (*path, "command"), new)
         if not own_paths:
-            handler = hook_entry(
-                call.hook_command(event_kind, client), timeout_s, in_group=file.hooks_in_groups
-            )
+            line = call.hook_command(event_kind, client)
+            handler = hook_entry(line, timeout_s, in_group=file.hooks_in_groups)
             text, more = append(text, ("hooks", event), handler)
             created |= more
     return text, created
@@ -122,7 +121,6 @@ def _remove_server(text: str, path: JsonPath, created: CreatedParts | None) -> s
 
 
 def _servers_path(value: Any, file: SettingsFile) -> tuple[str, ...]:
-    """Return the path under which this file lists servers."""
     key = file.alternative_servers_key
     servers = _value_at(value, key) if key else None
     # The key may also be a server that is named “servers”; then it has these members.
@@ -132,7 +130,6 @@ def _servers_path(value: Any, file: SettingsFile) -> tuple[str, ...]:
 
 
 def _own_hook_paths(value: Any, file: SettingsFile) -> list[JsonPath]:
-    """Return the paths of our hooks, in order."""
     paths: list[JsonPath] = []
     events = value.get("hooks") if isinstance(value, dict) else None
     for event, entries in events.items() if isinstance(events, dict) else ():

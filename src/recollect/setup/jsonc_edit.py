@@ -227,7 +227,6 @@ def _style_of(text: str, root: jsonc.JsonNode) -> _JsonStyle:
 
 
 def _line_indent(text: str, position: int) -> str:
-    """Return the indentation of the line that contains *position*."""
     start = text.rfind("\n", 0, position) + 1
     if text.startswith("\ufeff") and start == 0:
         start = 1

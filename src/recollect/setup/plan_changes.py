@@ -7,7 +7,7 @@ record, our entries and containers that become empty are removed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recollect.errors import AlreadyExists, InvalidInput
@@ -15,7 +15,8 @@ from recollect.setup import json_settings, jsonc_parser, toml_edit
 from recollect.setup.invocation import Invocation, parse_server_entry, server_entry
 from recollect.setup.jsonc_edit import CreatedParts
 from recollect.setup.supported_clients import SERVER_NAME, SettingsFile, SupportedClient
-from recollect.setup.undo_records import UndoRecord, make_record
+from recollect.setup.text_diff import digest, edits_between
+from recollect.setup.undo_records import UndoRecord
 
 COMMENT = "written by `recollect setup`; --remove takes it out"
 
@@ -61,9 +62,14 @@ def plan_setup(
         folders = settings.missing_folders
         if old_record is not None:
             created, folders = old_record.created | created, old_record.created_folders
-        before = baseline if existed else None
-        record = make_record(
-            before, after, created=created, existed=existed, created_folders=folders
+        original = (baseline or "") if existed else ""
+        record = UndoRecord(
+            existed=existed,
+            written_digest=digest(after),
+            original_digest=digest(original),
+            undo_edits=tuple(edits_between(after, original)),
+            created=created,
+            created_folders=folders,
         )
         change = FileChange(path=settings.path, before=settings.text, after=after, record=record)
         changes.append(change)
@@ -83,15 +89,8 @@ def plan_removal(current: Sequence[CurrentSettings]) -> list[FileChange]:
         if after == settings.text:
             continue
         folders = settings.record.created_folders if settings.record and after is None else ()
-        changes.append(
-            FileChange(
-                path=settings.path,
-                before=settings.text,
-                after=after,
-                record=None,
-                removable_folders=folders,
-            )
-        )
+        change = FileChange(path=settings.path, before=settings.text, after=after, record=None)
+        changes.append(replace(change, removable_folders=folders))
     return changes
 
 

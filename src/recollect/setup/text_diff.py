@@ -33,13 +33,8 @@ def edits_between(old: str, new: str) -> list[Edit]:
         added = "".join(lines_new[new_first:new_last])
         same_start = _common_prefix_length(removed, added)
         same_end = _common_prefix_length(removed[same_start:][::-1], added[same_start:][::-1])
-        edits.append(
-            (
-                starts[first] + same_start,
-                starts[last] - same_end,
-                added[same_start : len(added) - same_end],
-            )
-        )
+        start, end = starts[first] + same_start, starts[last] - same_end
+        edits.append((start, end, added[same_start : len(added) - same_end]))
     return edits
 
 
@@ -80,7 +75,6 @@ def _shift_hunk(header: str, by: int) -> str:
 
 
 def _common_line_count(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return the number of equal lines at the start of two lists."""
     pairs = zip(first, second, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
@@ -92,7 +86,6 @@ def _lines(text: str) -> list[str]:
 
 
 def _common_prefix_length(first_text: str, second_text: str) -> int:
-    """Return the number of equal characters at the start of two texts."""
     least, most = 0, min(len(first_text), len(second_text))
     while least < most:
         middle = (least + most + 1) // 2

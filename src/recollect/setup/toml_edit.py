@@ -73,18 +73,14 @@ def set_values(text: str, name: TableName, values: Mapping[str, str | list[str]]
     if table is None:
         raise MalformedToml(f"[{'.'.join(name)}] is not written as a separate table")
     for key, new_line in zip(values, _render_lines(values), strict=True):
-        line_numbers = [
-            position
-            for position in range(table.first + 1, table.end)
-            if re.match(rf"[ \t]*{re.escape(key)}[ \t]*=", lines[position])
-        ]
-        ending = _line_ending(lines[table.first])
-        if line_numbers:
-            lines[line_numbers[0]] = new_line + (_line_ending(lines[line_numbers[0]]))
+        pattern = re.compile(rf"[ \t]*{re.escape(key)}[ \t]*=")
+        inside = range(table.first + 1, table.end)
+        number = next((number for number in inside if pattern.match(lines[number])), None)
+        if number is not None:
+            lines[number] = new_line + _line_ending(lines[number])
         else:
-            lines[table.first] = (
-                f"{lines[table.first].rstrip(chr(13) + chr(10))}{ending}{new_line}{ending}"
-            )
+            header, ending = lines[table.first].rstrip("\r\n"), _line_ending(lines[table.first])
+            lines[table.first] = f"{header}{ending}{new_line}{ending}"
     return _verify("".join(lines), _value_with(_parse(text), name, dict(values)))
 
 
@@ -105,10 +101,8 @@ def remove_table(text: str, name: TableName, *, comment: str) -> str:
         if at_end_without_break and lines:
             lines[-1] = lines[-1].rstrip("\r\n")
     new = "".join(lines)
-    if (
-        _value_without(_parse(new), name) != _value_without(_parse(text), name)
-        or read_table(new, name) is not None
-    ):
+    before, after = _value_without(_parse(text), name), _value_without(_parse(new), name)
+    if after != before or read_table(new, name) is not None:
         raise MalformedToml(f"[{'.'.join(name)}] is not written as a separate table")
     return new
 

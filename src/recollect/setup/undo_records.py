@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.setup.jsonc_edit import CreatedParts
-from recollect.setup.text_diff import Edit, apply_edits, digest, edits_between
+from recollect.setup.text_diff import Edit, apply_edits, digest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,25 +32,6 @@ class UndoRecord:
             return None
         original = apply_edits(text, self.undo_edits)
         return original if digest(original) == self.original_digest else None
-
-
-def make_record(
-    original: str | None,
-    after: str,
-    *,
-    created: CreatedParts,
-    existed: bool,
-    created_folders: tuple[str, ...],
-) -> UndoRecord:
-    """Return the record of a file that was *original* (None: missing) and is now *after*."""
-    return UndoRecord(
-        existed=existed,
-        written_digest=digest(after),
-        original_digest=digest(original or ""),
-        undo_edits=tuple(edits_between(after, original or "")),
-        created=created,
-        created_folders=created_folders,
-    )
 
 
 def records_to_json(records: Mapping[str, UndoRecord]) -> str:

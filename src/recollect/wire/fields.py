@@ -123,10 +123,9 @@ def _tags(value: object, info: ValidationInfo) -> tuple[str, ...]:
 
 def _alternatives(value: object, info: ValidationInfo) -> tuple[str, ...]:
     texts = _texts(value, info)
-    if len(texts) > limits.MAX_ALTERNATIVES:
-        raise InvalidInput(
-            f"alternatives must be a list of at most {limits.MAX_ALTERNATIVES} texts"
-        )
+    most = limits.MAX_ALTERNATIVES
+    if len(texts) > most:
+        raise InvalidInput(f"alternatives must be a list of at most {most} texts")
     return tuple(parse_text("alternatives", item, limits.MAX_SUMMARY) for item in texts)
 
 

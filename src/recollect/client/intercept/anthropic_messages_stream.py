@@ -38,9 +38,8 @@ def assemble_stream(events: Iterable[SseEvent]) -> Json:
             case "content_block_start":
                 blocks[_index(data)] = _MessageBlock(fields.record_at(data, "content_block"))
             case "content_block_delta":
-                blocks.setdefault(_index(data), _MessageBlock({})).add(
-                    fields.record_at(data, "delta")
-                )
+                block = blocks.setdefault(_index(data), _MessageBlock({}))
+                block.add(fields.record_at(data, "delta"))
             case "message_delta":
                 message |= fields.record_at(data, "delta")
                 usage |= fields.record_at(data, "usage")

@@ -85,9 +85,8 @@ def _storable_content(content: object, *, tool: bool = False) -> str | list[Any]
     if not images and not others:
         return _storable_text(parts_text(parts, tool=tool))
     fits = len(parts_text(parts, tool=tool)) <= MAX_CHARS
-    return [
-        strip_payloads(part, max_chars=MAX_CHARS // (1 if fits else len(parts))) for part in parts
-    ]
+    max_chars = MAX_CHARS // (1 if fits else len(parts))
+    return [strip_payloads(part, max_chars=max_chars) for part in parts]
 
 
 def _is_part(part: object) -> bool:

@@ -13,11 +13,16 @@ from typing import Any
 ChunkListener = Callable[[bytes | None], None]  # called with a chunk, or with None at the end
 
 
-class _Tee:
+class _BaseTee:
     def __init__(self, inner: Any, listen: ChunkListener) -> None:
         self._inner = inner
         self._listen = listen
 
+    def __del__(self) -> None:
+        self._listen(None)  # dropped before it was read to the end
+
+
+class _Tee(_BaseTee):
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self._inner:
             self._listen(chunk)
@@ -30,15 +35,8 @@ class _Tee:
         finally:
             self._listen(None)
 
-    def __del__(self) -> None:
-        self._listen(None)  # dropped before it was read to the end
 
-
-class _AsyncTee:
-    def __init__(self, inner: Any, listen: ChunkListener) -> None:
-        self._inner = inner
-        self._listen = listen
-
+class _AsyncTee(_BaseTee):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
             self._listen(chunk)
@@ -50,9 +48,6 @@ class _AsyncTee:
             await self._inner.aclose()
         finally:
             self._listen(None)
-
-    def __del__(self) -> None:
-        self._listen(None)  # as above
 
 
 def tee_stream(http: ModuleType, stream: Any, listen: ChunkListener) -> Any:

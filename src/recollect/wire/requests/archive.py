@@ -2,11 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
 from recollect.wire import fields
+from recollect.wire.fields import option
 from recollect.wire.request import VerbRequest
 
 TOKEN_LIMIT = 8_192  # of one passage
@@ -17,10 +16,10 @@ class InsertPassageRequest(VerbRequest[Memory], route="POST /agents/{agent}/arch
 
     agent: fields.Id
     content: fields.Text
-    tags: fields.Tags = Field(default=(), description="A tag. Repeatable.")
-    title: fields.Text = Field(default="", description="A short title.")
-    observed_at: fields.Moment | None = Field(
-        default=None, description="When it was true or said (2026-05-08). Default: now."
+    tags: fields.Tags = option((), "A tag. Repeatable.")
+    title: fields.Text = option("", "A short title.")
+    observed_at: fields.Moment | None = option(
+        None, "When it was true or said (2026-05-08). Default: now."
     )
     token_limit: Annotated[int, fields.whole_number(1, 10**7)] = TOKEN_LIMIT
 
@@ -30,15 +29,9 @@ class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/
 
     agent: fields.Id
     query: fields.Text = ""
-    tags: fields.Tags = Field(default=(), description="Only with this tag. Repeatable.")
+    tags: fields.Tags = option((), "Only with this tag. Repeatable.")
     tag_match: Annotated[str, fields.choice("any", "all")] = "any"
-    since: fields.Moment | None = Field(
-        default=None, description="Only what was observed since then (2026-05-08)."
-    )
-    until: fields.EndMoment | None = Field(
-        default=None, description="Only what was observed until then."
-    )
-    asked_at: fields.ZonedMoment | None = Field(
-        default=None, description="The time of the question. Default: now."
-    )
-    limit: fields.Limit = Field(default=10, description="How many at most.")
+    since: fields.Moment | None = option(None, "Only what was observed since then (2026-05-08).")
+    until: fields.EndMoment | None = option(None, "Only what was observed until then.")
+    asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
+    limit: fields.Limit = option(10, "How many at most.")

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from recollect.domain import conversation as domain
 from recollect.wire import fields
+from recollect.wire.fields import option
 from recollect.wire.request import VerbRequest
 
 MAX_MESSAGES = 10_000  # in one request
@@ -36,13 +35,11 @@ class GetConversationRequest(
 class ListConversationsRequest(VerbRequest[list[domain.Conversation]], route="GET /conversations"):
     """Return conversations, newest first."""
 
-    agent: fields.Id | None = Field(default=None, description="Only of this agent.")
-    project: fields.Place | None = Field(default=None, description="Only in this project.")
-    before: fields.Moment | None = Field(
-        default=None, description="Only those started before then (2026-05-08)."
-    )
-    limit: fields.Limit = Field(default=50, description="How many at most.")
-    offset: fields.Offset = Field(default=0, description="How many to skip.")
+    agent: fields.Id | None = option(None, "Only of this agent.")
+    project: fields.Place | None = option(None, "Only in this project.")
+    before: fields.Moment | None = option(None, "Only those started before then (2026-05-08).")
+    limit: fields.Limit = option(50, "How many at most.")
+    offset: fields.Offset = option(0, "How many to skip.")
 
 
 class EndConversationRequest(
@@ -191,20 +188,12 @@ class SearchMessagesRequest(VerbRequest[list[domain.MessageHit]], route="POST /m
     agent: fields.Id | None = None
     conversation: fields.Id | None = None
     asked_in: fields.Id | None = None
-    roles: fields.Roles | None = Field(
-        default=None, description="Only messages of this role. Repeatable."
-    )
-    since: fields.Moment | None = Field(
-        default=None, description="Only what was said since then (2026-05-08)."
-    )
-    until: fields.EndMoment | None = Field(
-        default=None, description="Only what was said until then."
-    )
-    asked_at: fields.ZonedMoment | None = Field(
-        default=None, description="The time of the question. Default: now."
-    )
+    roles: fields.Roles | None = option(None, "Only messages of this role. Repeatable.")
+    since: fields.Moment | None = option(None, "Only what was said since then (2026-05-08).")
+    until: fields.EndMoment | None = option(None, "Only what was said until then.")
+    asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
     mode: Annotated[str, fields.choice("hybrid", "fts", "vector")] = "hybrid"
-    limit: fields.Limit = Field(default=10, description="How many at most.")
+    limit: fields.Limit = option(10, "How many at most.")
 
 
 class SearchForLettaRequest(

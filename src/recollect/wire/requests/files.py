@@ -33,10 +33,8 @@ def _file_range(value: Any) -> FileRange:
         return FileRange.model_validate({"path": value})
     if isinstance(value, FileRange):
         return value
-    if (
-        not isinstance(value, Mapping)
-        or not {"path"} <= value.keys() <= FileRange.model_fields.keys()
-    ):
+    names = FileRange.model_fields.keys()
+    if not isinstance(value, Mapping) or not {"path"} <= value.keys() <= names:
         raise InvalidInput("each file must be a path, or a dict of path, offset and length")
     return FileRange.model_validate(dict(value))
 

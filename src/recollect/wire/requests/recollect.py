@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
-
 from recollect.domain.block import BlockAuthor
 from recollect.domain.capture_event import CaptureMode, Event
 from recollect.domain.context_bundle import Bundle, BundleFormat
@@ -13,6 +11,7 @@ from recollect.domain.maintenance import Imported, Receipt
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, WhyNot
 from recollect.wire import fields
+from recollect.wire.fields import option
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import CaptureFields, FilterFields, PlaceFields
 
@@ -23,25 +22,17 @@ class IngestRequest(PlaceFields, VerbRequest[Memory], route="POST /memories"):
     """Store one memory."""
 
     content: fields.Content
-    type: fields.MemoryTypeName | None = Field(
-        default=None, description="The type of memory. Default: by its text."
+    type: fields.MemoryTypeName | None = option(None, "The type of memory. Default: by its text.")
+    scope: fields.ScopeName | None = option(None, "Who sees it. Default: by the options below.")
+    title: fields.Title = option("", "A short title.")
+    summary: fields.Summary = option("", "A summary, for long content.")
+    tags: fields.Tags = option((), "A tag. Repeatable.")
+    confidence: fields.Share = option(1.0, "How certain it is, from 0 to 1. Default: 1.")
+    observed_at: fields.Moment | None = option(
+        None, "When it was true or said (2026-05-08). Default: now."
     )
-    scope: fields.ScopeName | None = Field(
-        default=None, description="Who sees it. Default: by the options below."
-    )
-    title: fields.Title = Field(default="", description="A short title.")
-    summary: fields.Summary = Field(default="", description="A summary, for long content.")
-    tags: fields.Tags = Field(default=(), description="A tag. Repeatable.")
-    confidence: fields.Share = Field(
-        default=1.0, description="How certain it is, from 0 to 1. Default: 1."
-    )
-    observed_at: fields.Moment | None = Field(
-        default=None, description="When it was true or said (2026-05-08). Default: now."
-    )
-    rationale: fields.Summary = Field(default="", description="The reason for a decision.")
-    alternatives: fields.Alternatives = Field(
-        default=(), description="What was decided against. Repeatable."
-    )
+    rationale: fields.Summary = option("", "The reason for a decision.")
+    alternatives: fields.Alternatives = option((), "What was decided against. Repeatable.")
     status: fields.StatusName = Status.ACTIVE
     by: fields.Writer = BlockAuthor.USER
 
@@ -85,21 +76,13 @@ class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context")
     """Assemble the context bundle for a task."""
 
     task: fields.Text
-    conversation: fields.Id | None = Field(
-        default=None, description="Add its summary, pins and last messages, by id."
-    )
-    file: fields.PathText | None = Field(
-        default=None, description="Add what is known about this file."
-    )
+    conversation: fields.Id | None = option(None, "Add its summary, pins and last messages, by id.")
+    file: fields.PathText | None = option(None, "Add what is known about this file.")
     budget_tokens: fields.BudgetTokens = 2_000
-    model: fields.Name = Field(
-        default="", description="The model whose tokens are counted: gpt-4o, …"
-    )
+    model: fields.Name = option("", "The model whose tokens are counted: gpt-4o, …")
     shares: fields.Json = None
-    form: fields.FormName = Field(
-        default=BundleFormat.TAGS, description="How it is written. Default: tags."
-    )
-    line_numbers: fields.Flag = Field(default=False, description="Number the lines of blocks.")
+    form: fields.FormName = option(BundleFormat.TAGS, "How it is written. Default: tags.")
+    line_numbers: fields.Flag = option(False, "Number the lines of blocks.")
     metadata: fields.Flag = True
     history: fields.Flag = True
     message_limit: Annotated[int, fields.whole_number(0, 1_000)] = MESSAGE_LIMIT

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from recollect.domain.block import Block, BlockAuthor
 from recollect.wire import fields
+from recollect.wire.fields import option
 
 
 class PlaceFields(BaseModel):
@@ -13,59 +14,43 @@ class PlaceFields(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
-    project: fields.Place | None = Field(
-        default=None, description="The project: name, git remote or path ('.' is here)."
+    project: fields.Place | None = option(
+        None, "The project: name, git remote or path ('.' is here)."
     )
-    repo: fields.Place | None = Field(
-        default=None, description="The repository: name, git remote or path."
-    )
-    agent: fields.Id | None = Field(default=None, description="The agent, by name or id.")
-    session: fields.Text | None = Field(default=None, description="The session.")
+    repo: fields.Place | None = option(None, "The repository: name, git remote or path.")
+    agent: fields.Id | None = option(None, "The agent, by name or id.")
+    session: fields.Text | None = option(None, "The session.")
 
 
 class InboxFilterFields(PlaceFields):
     """What the candidates in the inbox must satisfy."""
 
-    scopes: fields.Scopes | None = Field(
-        default=None, description="Only of this scope. Repeatable."
-    )
-    types: fields.MemoryTypes | None = Field(
-        default=None, description="Only of this type. Repeatable."
-    )
-    tags: fields.Tags = Field(default=(), description="Only with this tag. Repeatable.")
-    since: fields.Moment | None = Field(
-        default=None, description="Only what was observed since then (2026-05-08)."
-    )
-    until: fields.EndMoment | None = Field(
-        default=None, description="Only what was observed until then."
-    )
-    asked_at: fields.ZonedMoment | None = Field(
-        default=None, description="The time of the question. Default: now."
-    )
-    everywhere: fields.Flag = Field(default=True, description="In every project and agent.")
-    limit: fields.Limit = Field(default=50, description="How many at most.")
+    scopes: fields.Scopes | None = option(None, "Only of this scope. Repeatable.")
+    types: fields.MemoryTypes | None = option(None, "Only of this type. Repeatable.")
+    tags: fields.Tags = option((), "Only with this tag. Repeatable.")
+    since: fields.Moment | None = option(None, "Only what was observed since then (2026-05-08).")
+    until: fields.EndMoment | None = option(None, "Only what was observed until then.")
+    asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
+    everywhere: fields.Flag = option(True, "In every project and agent.")
+    limit: fields.Limit = option(50, "How many at most.")
 
 
 class FilterFields(InboxFilterFields):
     """What the memories in an answer must satisfy."""
 
-    statuses: fields.Statuses | None = Field(
-        default=None, description="Only of this status. Repeatable."
-    )
-    everywhere: fields.Flag = Field(default=False, description="In every project and agent.")
-    limit: fields.Limit = Field(default=10, description="How many at most.")
+    statuses: fields.Statuses | None = option(None, "Only of this status. Repeatable.")
+    everywhere: fields.Flag = option(False, "In every project and agent.")
+    limit: fields.Limit = option(10, "How many at most.")
 
 
 class CaptureFields(PlaceFields):
     """What a caller may say about captured material."""
 
-    scope: fields.ScopeName | None = Field(default=None, description="Who sees the memories.")
-    title: fields.Title = Field(default="", description="The title of the capture.")
-    user: fields.Name = Field(
-        default="", description="The name of the speaker to treat as the user."
-    )
-    observed_at: fields.Moment | None = Field(
-        default=None, description="When it was said, if the file does not say (2026-05-08)."
+    scope: fields.ScopeName | None = option(None, "Who sees the memories.")
+    title: fields.Title = option("", "The title of the capture.")
+    user: fields.Name = option("", "The name of the speaker to treat as the user.")
+    observed_at: fields.Moment | None = option(
+        None, "When it was said, if the file does not say (2026-05-08)."
     )
 
 
