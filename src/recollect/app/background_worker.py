@@ -63,10 +63,9 @@ class BackgroundWorker:
     def start(self) -> None:
         """Start the thread; starting does not wait for the embedder."""
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._run, name="recollect-background", daemon=True
-            )
-            self._thread.start()
+            thread = threading.Thread(target=self._run, name="recollect-background", daemon=True)
+            self._thread = thread
+            thread.start()
 
     def wake(self) -> None:
         """Poll now: something was written."""
@@ -82,7 +81,7 @@ class BackgroundWorker:
     def _run(self) -> None:
         try:
             self._state = BackgroundState.WARMING
-            self._attempt(self._warm_up)
+            self._attempt(self._rec.engine.warm_up)
             while not self._stop.is_set():
                 self._wake.clear()
                 self._state = BackgroundState.WORKING
@@ -98,9 +97,6 @@ class BackgroundWorker:
         finally:
             self._state = BackgroundState.STOPPED
 
-    def _warm_up(self) -> None:
-        self._rec.engine.warm_up()
-
     def _work(self) -> None:
         """Work until no job is due and no item is pending."""
         busy = True
@@ -111,7 +107,7 @@ class BackgroundWorker:
             if not self._stop.is_set():
                 busy = self._rec.engine.prune_retrievals() > 0 or busy
 
-    def _attempt(self, step: Callable[[], None]) -> bool:
+    def _attempt(self, step: Callable[[], object]) -> bool:
         """Call *step*; return whether it succeeded, and record the error if not."""
         try:
             step()

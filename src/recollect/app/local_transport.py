@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recollect.service.handlers.handler_table import Handler
+from recollect.service.handlers.handler_table import Handler, Handlers
 from recollect.service.services import Services
 from recollect.wire.request import VerbRequest
 
@@ -47,7 +47,5 @@ def handler_of(request: type[VerbRequest[Any]]) -> Handler:
     """Return the function that carries out a kind of request."""
     # The handlers of a noun are in the file of the same name as its requests, and load on use.
     noun = request.__module__.rpartition(".")[2]
-    handlers: dict[type[VerbRequest[Any]], Handler] = import_module(
-        f"recollect.service.handlers.{noun}"
-    ).HANDLERS
+    handlers: Handlers = import_module(f"recollect.service.handlers.{noun}").HANDLERS
     return handlers[request]

@@ -7,13 +7,16 @@ memories it wrote for a project or globally, stay.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
+from recollect.context.block_prompt import PromptMetadata
 from recollect.domain import limits
 from recollect.domain.agent import Agent, AgentPinning, AgentReceipt
 from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
+from recollect.domain.block import Block
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service import validate
@@ -25,6 +28,7 @@ from recollect.store.protocol import Tables
 from recollect.wire.requests import agents as requests
 
 MAX_PROMPT = 200_000
+PROMPT_TAGS = 20
 PINNED_IN = "pinned_in"  # the metadata in which a local pin stores the id of its project
 OURS = (PINNED_IN, BRANCHED_FROM, MERGED, LETTA)  # metadata that callers do not overwrite
 
@@ -105,9 +109,7 @@ def update_agent(services: Services, request: requests.UpdateAgentRequest) -> Ag
     return services.store.write(write)
 
 
-def _settings(
-    request: requests.CreateAgentRequest | requests.UpdateAgentRequest, names: Iterable[str]
-) -> dict[str, Any]:
+def _settings(request: object, names: Iterable[str]) -> dict[str, Any]:
     return {name: _CLEAN[name](getattr(request, name)) for name in names}
 
 
@@ -128,6 +130,21 @@ def pin_agent(services: Services, request: requests.PinAgentRequest) -> Agent:
         return agent
 
     return services.store.write(write)
+
+
+def prompt_metadata(
+    tables: Tables, agent: Agent, blocks: Sequence[Block], now: datetime, in_context: int
+) -> PromptMetadata:
+    """Return what a prompt says about an agent's memory; *in_context* counts its messages."""
+    total = tables.messages.count_of_agent(agent.id)
+    archived, tags = tables.agents.archive_summary(agent.id, tag_limit=PROMPT_TAGS)
+    return PromptMetadata(
+        now=now,
+        blocks_changed_at=max((block.updated_at for block in blocks), default=None),
+        recalled=max(total - in_context, 0),
+        archived=archived,
+        tags=tuple(tags),
+    )
 
 
 def delete_agent(services: Services, request: requests.DeleteAgentRequest) -> AgentReceipt:

@@ -25,17 +25,9 @@ def insert_passage(services: Services, request: InsertPassageRequest) -> Memory:
     """Store a passage in an agent's archive."""
     with services.store.read() as tables:
         agent = require_agent(tables, request.agent)
-    passage = write.draft_memory(
-        IngestRequest(
-            content=request.content,
-            agent=agent.id,
-            type=MemoryType.ARTIFACT,
-            scope=Scope.AGENT,
-            title=request.title,
-            tags=request.tags,
-            observed_at=request.observed_at,
-        )
-    )
+    fields = request.model_dump(exclude={"agent", "token_limit"})
+    fields |= {"agent": agent.id, "type": MemoryType.ARTIFACT, "scope": Scope.AGENT}
+    passage = write.draft_memory(IngestRequest(**fields))
     counter = counter_for(agent.model)
     content = passage.request.content
     if not counter.fits(content, request.token_limit):
@@ -50,15 +42,8 @@ def search_passages(services: Services, request: SearchPassagesRequest) -> list[
     """Return the passages that match a query, best first; the newest if it is empty."""
     with services.store.read() as tables:
         agent = require_agent(tables, request.agent)
-    search = SearchRequest(
-        query=request.query,
-        agent=agent.id,
-        scopes=(Scope.AGENT,),
-        since=request.since,
-        until=request.until,
-        asked_at=request.asked_at,
-        limit=request.limit,
-    )
+    fields = request.model_dump(exclude={"agent", "tags", "tag_match"})
+    search = SearchRequest(**fields, agent=agent.id, scopes=(Scope.AGENT,))
     query = read.memory_query_of(search, search.query)
     tags = frozenset(redact(tag).text for tag in request.tags)
     if request.tag_match == "any":

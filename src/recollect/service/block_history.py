@@ -24,15 +24,10 @@ def get_diff(services: Services, request: requests.GetBlockDiffRequest) -> str:
         block = requested_block(tables, request)
         older = _version(tables, block, request.older)
         newer = _version(tables, block, request.newer or block.version)
-    return "\n".join(
-        difflib.unified_diff(
-            older.value.splitlines(),
-            newer.value.splitlines(),
-            f"{block.label} version {older.version}",
-            f"{block.label} version {newer.version}",
-            lineterm="",
-        )
-    )
+    old, new = older.value.splitlines(), newer.value.splitlines()
+    name = f"{block.label} version"
+    from_name, to_name = f"{name} {older.version}", f"{name} {newer.version}"
+    return "\n".join(difflib.unified_diff(old, new, from_name, to_name, lineterm=""))
 
 
 def rollback(services: Services, request: requests.RollbackBlockRequest) -> Block:

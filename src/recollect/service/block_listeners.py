@@ -25,9 +25,8 @@ class BlockListeners:
 
         def unsubscribe() -> None:
             with self._lock:
-                self._listeners = tuple(
-                    subscribed for subscribed in self._listeners if subscribed is not listener
-                )
+                others = [other for other in self._listeners if other is not listener]
+                self._listeners = tuple(others)
 
         return unsubscribe
 

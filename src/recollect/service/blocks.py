@@ -8,19 +8,10 @@ other unnoticed; the history contains every value.
 from dataclasses import replace
 from typing import Any
 
+from recollect.domain import block as edits
 from recollect.domain import limits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import (
-    Block,
-    BlockAuthor,
-    Edit,
-    append,
-    check_limit,
-    edit_block,
-    insert_at,
-    replace_all,
-    replace_once,
-)
+from recollect.domain.block import Block, BlockAuthor, Edit
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
 from recollect.service import block_lookup as lookup
@@ -54,7 +45,7 @@ def create_block(services: Services, request: requests.CreateBlockRequest) -> Bl
         created_at=now,
         updated_at=now,
     )
-    check_limit(draft.value, draft.limit)
+    edits.check_limit(draft.value, draft.limit)
 
     def write(tables: Tables) -> Block:
         agent, owner = _owner(tables, services, request, request.scope)
@@ -91,25 +82,26 @@ def get_block(services: Services, request: requests.GetBlockRequest) -> Block:
 def set_block(services: Services, request: requests.SetBlockRequest) -> Block:
     """Replace the value of a block."""
     value = validate.plain_text_of("value", request.value)
-    return edit_value(services, request, replace_all(value))
+    return edit_value(services, request, edits.replace_all(value))
 
 
 def append_block(services: Services, request: requests.AppendBlockRequest) -> Block:
     """Append lines to a block."""
-    return edit_value(services, request, append(validate.plain_text_of("text", request.text)))
+    text = validate.plain_text_of("text", request.text)
+    return edit_value(services, request, edits.append(text))
 
 
 def replace_in_block(services: Services, request: requests.ReplaceInBlockRequest) -> Block:
     """Replace a text that occurs once in a block."""
     old = validate.plain_text_of("old", request.old)
     new = validate.plain_text_of("new", request.new)
-    return edit_value(services, request, replace_once(old, new))
+    return edit_value(services, request, edits.replace_once(old, new))
 
 
 def insert_in_block(services: Services, request: requests.InsertInBlockRequest) -> Block:
     """Insert lines into a block."""
     text = validate.plain_text_of("text", request.text)
-    return edit_value(services, request, insert_at(request.line, text))
+    return edit_value(services, request, edits.insert_at(request.line, text))
 
 
 def edit_value(
@@ -121,7 +113,7 @@ def edit_value(
     def write(tables: Tables) -> tuple[Block, bool]:
         former = _block_or_default(tables, services, request)
         _refuse_conflict(former, edit, request.expected_version)
-        block = edit_block(former, edit, by=request.by, at=services.clock.now())
+        block = edits.edit_block(former, edit, by=request.by, at=services.clock.now())
         if block.value == former.value:
             return former, False
         writing.save_version(tables, block, by=request.by, reason=reason)
@@ -145,7 +137,7 @@ def update_block(services: Services, request: requests.UpdateBlockRequest) -> Bl
             return former, False
         now = services.clock.now()
         block = replace(former, **changes, version=former.version + 1, updated_at=now)
-        check_limit(block.value, block.limit)
+        edits.check_limit(block.value, block.limit)
         if block.label != former.label:
             for agent_id in tables.blocks.agent_ids_of(former.id):
                 attached = tables.blocks.attached_to(agent_id)

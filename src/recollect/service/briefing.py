@@ -55,10 +55,7 @@ def briefing(services: Services, request: BriefingRequest) -> Bundle:
     )
     bundle = assemble_bundle(BundleInput(hits=tuple(hits), blocks=blocks), options)
     reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
-    logged = [
-        read.logged_hit(rank, hit, reasons.get(hit.memory.id, "returned"))
-        for rank, hit in enumerate(hits, start=1)
-    ]
+    logged = read.logged_hits(hits, reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
     retrieval_id = read.log_query(services, "briefing", query, logged, [WHY], items)
     return replace(bundle, retrieval_id=retrieval_id)

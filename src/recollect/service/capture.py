@@ -63,21 +63,17 @@ def capture_session(services: Services, request: CaptureSessionRequest) -> Event
 
 def capture_conversation(services: Services, request: CaptureConversationRequest) -> Event:
     """Store one conversation as transcript, note, summary or import."""
-    captures = parse_captures(
-        request.material, request, trigger=Trigger.CONVERSATION, mode=request.capture_mode
-    )
+    material, mode = request.material, request.capture_mode
+    captures = parse_captures(material, request, trigger=Trigger.CONVERSATION, mode=mode)
     return _store_single(services, captures)
 
 
 def capture_many(services: Services, request: requests.CaptureManyRequest) -> list[Event]:
     """Store every conversation in several texts or files, all or none."""
-    captures = [
-        capture
-        for material in request.materials
-        for capture in parse_captures(
-            material, request, trigger=Trigger.SESSION, mode=request.capture_mode
-        )
-    ]
+    captures: list[Capture] = []
+    mode = request.capture_mode
+    for material in request.materials:
+        captures += parse_captures(material, request, trigger=Trigger.SESSION, mode=mode)
     return _store_all(services, captures)
 
 

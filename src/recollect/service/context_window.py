@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from recollect.context.block_prompt import PromptMetadata, compile_blocks, render_metadata
+from recollect.context.block_prompt import compile_blocks, render_metadata
 from recollect.context.compaction_plan import message_tokens
 from recollect.domain.agent import Agent
 from recollect.domain.context_bundle import WindowOverview
 from recollect.errors import InvalidInput
 from recollect.service import validate
+from recollect.service.agents import prompt_metadata
 from recollect.service.block_lookup import resolve_place, visible_blocks
 from recollect.service.files import list_open_files
 from recollect.service.services import Services
@@ -19,16 +20,13 @@ from recollect.wire.requests.files import ListOpenFilesRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
 WINDOW_TOKENS = 32_000
-TAGS = 20
 
 
 def get_context_window(services: Services, request: GetContextWindowRequest) -> WindowOverview:
     """Return how many tokens each section of an agent's window uses."""
     if not isinstance(request.tools, list | tuple):
         raise InvalidInput(f"tools must be a list, not {type(request.tools).__name__}")
-    place = BlockPlaceFields(
-        agent=request.agent, project=request.project, conversation=request.conversation
-    )
+    place = BlockPlaceFields.model_validate(request, from_attributes=True)
     overview = measure_window(
         services,
         place,
@@ -58,16 +56,8 @@ def measure_window(
         summaries = tables.conversations.summaries(conversation.id) if conversation else []
         metadata = ""
         if agent is not None:
-            archived, tags = tables.agents.archive_summary(agent.id, tag_limit=TAGS)
-            total = tables.messages.count_of_agent(agent.id)
-            prompt_metadata = PromptMetadata(
-                now=services.clock.now(),
-                blocks_changed_at=max((block.updated_at for block in blocks), default=None),
-                recalled=max(total - len(messages), 0),
-                archived=archived,
-                tags=tuple(tags),
-            )
-            metadata = render_metadata(prompt_metadata)
+            now, in_context = services.clock.now(), len(messages)
+            metadata = render_metadata(prompt_metadata(tables, agent, blocks, now, in_context))
     files = list_open_files(services, ListOpenFilesRequest(agent=agent.id)) if agent else []
     return WindowOverview(
         window_tokens=window_size(window_tokens, agent),

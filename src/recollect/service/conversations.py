@@ -159,10 +159,8 @@ def append_messages(services: Services, request: requests.AppendMessagesRequest)
         raise InvalidInput("messages must be a list, each message a dict of what `append` takes")
     if any("conversation" in message for message in messages):
         raise InvalidInput("unknown: conversation; all messages are appended to the same one")
-    if len(messages) > requests.MAX_MESSAGES:
-        raise InvalidInput(
-            f"{len(messages)} messages at once; append at most {requests.MAX_MESSAGES:,}"
-        )
+    if (count := len(messages)) > requests.MAX_MESSAGES:
+        raise InvalidInput(f"{count} messages at once; append at most {requests.MAX_MESSAGES:,}")
     drafts = [
         draft_message(services, requests.AppendMessageRequest.of({**message, "conversation": ""}))
         for message in messages

@@ -24,14 +24,8 @@ STARTED_BY = "add_message"  # in the metadata of conversations that were started
 
 def add_message(services: Services, request: AddMessageRequest) -> Message:
     """Add a message to an agent's current conversation, which is started if there is none."""
-    fields = AppendMessageRequest(
-        conversation="",
-        role=request.role,
-        content=request.content,
-        metadata=request.metadata,
-        created_at=request.created_at,
-    )
-    message = draft_message(services, fields)
+    fields = request.model_dump(exclude={"agent"})
+    message = draft_message(services, AppendMessageRequest(**fields, conversation=""))
 
     def write(tables: Tables) -> Message:
         agent = require_agent(tables, request.agent)

@@ -39,9 +39,8 @@ def add_model(
     """Copy a model folder to the models of this machine, after it has embedded a sentence."""
     if name is not None and not isinstance(name, str):
         raise InvalidInput(f"the name of a model is text, not {type(name).__name__}")
-    added = models_folder.add_model(
-        folder, services.models_folder, name=name, replace=bool(in_place)
-    )
+    target = services.models_folder
+    added = models_folder.add_model(folder, target, name=name, replace=bool(in_place))
     return _installed_model(services, _read_usage(services), added)
 
 

@@ -30,9 +30,8 @@ _SIMILAR_CONTENT = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
 def forget(services: Services, request: ForgetRequest) -> Receipt:
     """Remove a memory permanently; return what was removed and what could not be."""
-    receipt = services.store.write(
-        lambda tables: forget_memory(tables, request.memory_id, services.clock)
-    )
+    memory_id, clock = request.memory_id, services.clock
+    receipt = services.store.write(lambda tables: forget_memory(tables, memory_id, clock))
     return replace(receipt, kept=(*receipt.kept, *truncate_wal(services)))
 
 
@@ -74,11 +73,8 @@ def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
 def _similar_memories(tables: Tables, memory: Memory) -> list[str]:
     """Return a line for each memory that was merged with this one or replaced by it."""
     links = tables.links.of_memory(memory.id)
-    ids = {
-        link.from_id if link.to_id == memory.id else link.to_id
-        for link in links
-        if link.relation in _SIMILAR_CONTENT
-    }
+    similar = [link for link in links if link.relation in _SIMILAR_CONTENT]
+    ids = {end for link in similar for end in (link.from_id, link.to_id)} - {memory.id}
     return [
         f"memory {other.id} ({other.status}) says much the same; forget it too if it should go"
         for other in tables.memories.get_many(sorted(ids))
@@ -133,7 +129,6 @@ def _make_unique(tables: Tables, source: Source, content: str) -> str:
 
 
 def _occurrences(content: str, quote: str) -> Iterator[int]:
-    """Yield every position of *quote*."""
     at = content.find(quote)
     while at >= 0:
         yield at
@@ -141,7 +136,6 @@ def _occurrences(content: str, quote: str) -> Iterator[int]:
 
 
 def _unquoted_parts(span: Evidence, others: list[Evidence]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a span that no other evidence quotes."""
     at = span.start
     for other in sorted(others, key=lambda other: other.start):
         if other.start > at:

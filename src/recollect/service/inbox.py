@@ -70,10 +70,8 @@ def duplicate_ids(services: Services, memories: Iterable[Memory]) -> Mapping[str
         for (owner, kind), ids in partitions.items():
             filters = Filters(types=frozenset({kind}), statuses=_INBOX)
             candidates = tables.memories.newest([owner], filters, MAX_CANDIDATES)
-            groups = [
-                [memory.id for memory in (item.memory, *item.duplicates)]
-                for item in _group_duplicates(tables, candidates)
-            ]
+            items = _group_duplicates(tables, candidates)
+            groups = [[memory.id for memory in (item.memory, *item.duplicates)] for item in items]
             group_of = {member: group for group in groups for member in group}
             for memory_id in ids:
                 group = group_of.get(memory_id, ())

@@ -94,9 +94,8 @@ def check_health(services: Services) -> StoreHealth:
     with services.store.read() as tables:
         jobs = tables.jobs.count_open()
         waiting, dimension = _pending_items(services, tables)
-    return StoreHealth(
-        schema=services.store.schema_version(), jobs=jobs, waiting=waiting, dimension=dimension
-    )
+    schema = services.store.schema_version()
+    return StoreHealth(schema=schema, jobs=jobs, waiting=waiting, dimension=dimension)
 
 
 def drain(services: Services, request: DrainRequest) -> int:

@@ -239,16 +239,11 @@ def _new_project(tables: Tables, names: list[str], clock: Clock) -> Project:
 def _new_repo(
     tables: Tables, project: Project, *, name: str, remote: str, root: str, clock: Clock
 ) -> Repo:
-    new_id = clock.new_id()
+    repo_id, now = clock.new_id(), clock.now()
     if tables.projects.repo_by_name(name, project.id) is not None:
-        name = f"{name} {new_id[-6:]}"
+        name = f"{name} {repo_id[-6:]}"
     repo = Repo(
-        id=new_id,
-        project_id=project.id,
-        name=name,
-        remote=remote,
-        root=root,
-        created_at=clock.now(),
+        id=repo_id, project_id=project.id, name=name, remote=remote, root=root, created_at=now
     )
     tables.projects.add_repo(repo)
     return repo

@@ -120,8 +120,7 @@ def search(services: Services, request: requests.SearchRequest) -> list[Hit]:
 def search_memories(services: Services, query: MemoryQuery) -> list[Hit]:
     """Return the memories that match *query*, best first, and log the retrieval."""
     hits, notes = run_query(services, query)
-    logged = [logged_hit(rank, hit) for rank, hit in enumerate(hits, start=1)]
-    retrieval_id = log_query(services, "search", query, logged, notes)
+    retrieval_id = log_query(services, "search", query, logged_hits(hits, {}), notes)
     return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
 
 
@@ -255,16 +254,19 @@ def unranked_hits(tables: Tables, memories: Sequence[Memory], why: str) -> list[
     ]
 
 
-def logged_hit(rank: int, hit: Hit, outcome: str = "returned") -> LoggedHit:
-    """Return a hit as it is logged."""
-    return LoggedHit(
-        rank=rank,
-        memory_id=hit.memory.id,
-        score=hit.score,
-        parts=dict(vars(hit.parts)),  # numbers only: `asdict` would copy each deeply
-        explanation=hit.explanation,
-        outcome=outcome,
-    )
+def logged_hits(hits: Sequence[Hit], outcomes: Mapping[str, str]) -> list[LoggedHit]:
+    """Return hits as they are logged, each with its outcome by its id; else it was returned."""
+    return [
+        LoggedHit(
+            rank=rank,
+            memory_id=hit.memory.id,
+            score=hit.score,
+            parts=dict(vars(hit.parts)),  # numbers only: `asdict` would copy each deeply
+            explanation=hit.explanation,
+            outcome=outcomes.get(hit.memory.id, "returned"),
+        )
+        for rank, hit in enumerate(hits, start=1)
+    ]
 
 
 def log_query(

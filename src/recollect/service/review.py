@@ -26,25 +26,15 @@ from recollect.service.services import Services
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
-from recollect.wire.requests.inbox import (
-    DecideRequest,
-    PromoteManyRequest,
-    RejectManyRequest,
-    UndoManyRequest,
-)
-from recollect.wire.requests.recollect import (
-    ConsolidateRequest,
-    PromoteRequest,
-    RejectRequest,
-    UndoRequest,
-)
+from recollect.wire.requests import inbox
+from recollect.wire.requests import recollect as requests
 
 SNAPSHOT_THRESHOLD = 20  # a change of this many memories takes a snapshot first
 
 MemoryReview = Callable[[AuditedWriter, Memory], Memory]
 
 
-def decide(services: Services, request: DecideRequest) -> list[Memory]:
+def decide(services: Services, request: inbox.DecideRequest) -> list[Memory]:
     """Keep, replace with, or reject candidates and their duplicates; all or none."""
     verdict, why = request.verdict, redact(request.reason).text
     with services.store.read() as tables:
@@ -115,38 +105,40 @@ def _archive_duplicate(
     return [engine.change_status(duplicate, Status.ARCHIVED, f"{reason} kept", effects=effects)]
 
 
-def promote(services: Services, request: PromoteRequest) -> Memory:
+def promote(services: Services, request: requests.PromoteRequest) -> Memory:
     """Make a candidate active."""
     return _promote_all(services, request, (request.memory_id,))[0]
 
 
-def promote_many(services: Services, request: PromoteManyRequest) -> list[Memory]:
+def promote_many(services: Services, request: inbox.PromoteManyRequest) -> list[Memory]:
     """Make candidates active, all or none."""
     return _promote_all(services, request, request.memory_ids)
 
 
-def reject(services: Services, request: RejectRequest) -> Memory:
+def reject(services: Services, request: requests.RejectRequest) -> Memory:
     """Reject a candidate: it is archived with the reason, not deleted."""
     return _reject_all(services, (request.memory_id,), request.reason)[0]
 
 
-def reject_many(services: Services, request: RejectManyRequest) -> list[Memory]:
+def reject_many(services: Services, request: inbox.RejectManyRequest) -> list[Memory]:
     """Reject candidates, all or none."""
     return _reject_all(services, request.memory_ids, request.reason)
 
 
-def undo(services: Services, request: UndoRequest) -> Memory:
+def undo(services: Services, request: requests.UndoRequest) -> Memory:
     """Undo the last change of a memory's status, and the effects recorded with it."""
     return _undo_all(services, (request.memory_id,))[0]
 
 
-def undo_many(services: Services, request: UndoManyRequest) -> list[Memory]:
+def undo_many(services: Services, request: inbox.UndoManyRequest) -> list[Memory]:
     """Undo the last change of each memory, all or none."""
     return _undo_all(services, request.memory_ids)
 
 
 def _promote_all(
-    services: Services, request: PromoteRequest | PromoteManyRequest, memory_ids: Sequence[str]
+    services: Services,
+    request: requests.PromoteRequest | inbox.PromoteManyRequest,
+    memory_ids: Sequence[str],
 ) -> list[Memory]:
     """
     Make candidates active; `replaces` supersedes the memories they contradict.
@@ -201,7 +193,7 @@ def _undo_all(services: Services, memory_ids: Sequence[str]) -> list[Memory]:
     return _review_each(services, memory_ids, review)
 
 
-def consolidate(services: Services, request: ConsolidateRequest) -> Mapping[str, int]:
+def consolidate(services: Services, request: requests.ConsolidateRequest) -> Mapping[str, int]:
     """Compare candidates with existing memories and apply the policy; no ids: the whole inbox."""
     # Imported here, as in jobs.py, so that other commands start faster.
     from recollect.engine.consolidate_stage import consolidate_memories, embed_memories
@@ -312,7 +304,6 @@ def _restore_duplicate(writer: AuditedWriter, memory_id: str, kept: Memory) -> l
 def _with_earlier_confidence(
     tables: Tables, representative: Memory, duplicates: Sequence[Memory]
 ) -> Memory:
-    """Return *representative* with its confidence before its *duplicates* raised it."""
     raised_by = {
         duplicate.confidence: before
         for duplicate in duplicates

@@ -47,16 +47,8 @@ def search_messages(services: Services, request: SearchMessagesRequest) -> list[
 
 def search_for_letta(services: Services, request: SearchForLettaRequest) -> Mapping[str, Any]:
     """Search an agent's messages; return what Letta's conversation_search returns."""
-    search = SearchMessagesRequest(
-        query=request.query,
-        agent=request.agent,
-        asked_in=request.asked_in,
-        roles=request.roles,
-        since=request.start_date,
-        until=request.end_date,
-        asked_at=request.asked_at,
-        limit=request.limit,
-    )
+    fields = request.model_dump(exclude={"start_date", "end_date"})
+    search = SearchMessagesRequest(**fields, since=request.start_date, until=request.end_date)
     filters = _filters(search)
     filters = replace(filters, roles=filters.roles & SPOKEN, besides_calls_of=TOOL_NAME)
     hits = _search(services, search, filters, verb=TOOL_NAME)
@@ -92,7 +84,9 @@ def _search(
     with services.store.read() as tables:
         meaning = refresh_query_vector(services, tables, topic, meaning)
         agent_id, owner, filters = _boundary(tables, request, filters)
-        present = _present(tables, request, filters)
+        present = None  # the conversation in which the query is asked
+        if request.asked_in is not None and filters.conversation_id is None:
+            present = require_conversation(tables, request.asked_in)
         resolved = ResolvedMessageQuery(
             text=query,
             agent_id=agent_id,
@@ -176,19 +170,9 @@ def _time_range(
     if len(sessions) == 1:
         return time_query.TimeRange(conversation_id=first), f"{when.text!r} is conversation {first}"
     spans = [
-        time_query.SessionSpan(session.started_at, session.ended_at or asked_at)
-        for session in sessions
+        time_query.SessionSpan(talk.started_at, talk.ended_at or asked_at) for talk in sessions
     ]
     return time_query.range_of_sessions(spans), f"{when.text!r} is conversations {first} to {last}"
-
-
-def _present(
-    tables: Tables, request: SearchMessagesRequest, filters: MessageFilters
-) -> Conversation | None:
-    """Return the conversation in which the query is asked, if the caller names it."""
-    if request.asked_in is None or filters.conversation_id is not None:
-        return None
-    return require_conversation(tables, request.asked_in)
 
 
 def _counted_sessions(
@@ -209,10 +193,8 @@ def _counted_sessions(
     sessions = tables.conversations.with_messages(agent_id, before=before, limit=limit)
     if present is None and sessions and sessions[0].ended_at is None:
         sessions = sessions[1:]  # the query is asked in the one that has not ended
-    return time_query.pick_sessions(
-        count,
-        [session for session in reversed(sessions) if time_range.contains(session.started_at)],
-    )
+    inside = [talk for talk in reversed(sessions) if time_range.contains(talk.started_at)]
+    return time_query.pick_sessions(count, inside)
 
 
 def _neighbour(

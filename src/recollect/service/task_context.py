@@ -9,18 +9,15 @@ fits; this file only reads.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from recollect.config import expand_home
-from recollect.context.block_prompt import PromptMetadata
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.earlier_messages import BundleLine
 from recollect.context.token_budget import BudgetShares
 from recollect.context.tool_call_groups import answered_call_ids
-from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.conversation import (
@@ -38,6 +35,7 @@ from recollect.errors import InvalidInput
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.retrieval.search_candidates import QueryVector
 from recollect.service import read, validate
+from recollect.service.agents import prompt_metadata
 from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
 from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.disk.file_history import file_history
@@ -59,7 +57,6 @@ SUMMARIES = 2  # of earlier conversations about the task
 COMMITS = 5
 FILE_HITS = 5
 HISTORY = 400  # messages that are read from the end of the conversation
-TAGS = 20
 WEAK = 0.25  # a hit below this share of the best relevance is left out of a bundle
 
 
@@ -109,7 +106,6 @@ def context_for(services: Services, request: ContextForRequest) -> Bundle:
 def _scene(services: Services, request: ContextForRequest) -> _ResolvedRequest:
     """Look up who asks; a conversation brings its agent, its project and itself as the session."""
     where = place_of(request)
-    place = BlockPlace()
     blocks: tuple[Block, ...] = ()
     with services.store.read() as tables:
         agent_id = request.agent
@@ -156,7 +152,7 @@ def _bundle_input(
         topics = (*_summaries(tables, scene, messages), *_topics(tables, scene, messages))
         metadata = None
         if request.metadata and agent is not None:
-            metadata = _metadata(tables, agent, scene.blocks, asked_at, in_context)
+            metadata = prompt_metadata(tables, agent, scene.blocks, asked_at, in_context)
     return BundleInput(
         hits=tuple(hits),
         system_prompt=agent.system_prompt if agent else "",
@@ -196,11 +192,10 @@ def _message_hits(
         limit=request.message_limit + min(len(history) + len(scene.texts_in_sight), EXTRA_MESSAGES),
     )
     ids = {message.id for message in history}
+    meaning = read.refresh_query_vector(services, tables, text, meaning)
     hits = [
         hit
-        for hit in find_messages(
-            tables, query, read.refresh_query_vector(services, tables, text, meaning)
-        )
+        for hit in find_messages(tables, query, meaning)
         if hit.message.id not in ids and hit.message.content.strip() not in scene.texts_in_sight
     ]
     best = max((hit.score for hit in hits), default=0.0)
@@ -253,20 +248,6 @@ def _opening(tables: Tables, conversation: Conversation) -> str:
     messages = tables.messages.page(conversation.id, start=0, limit=5)
     spoken = (message.content for message in messages if message.role is Role.USER)
     return next(filter(None, spoken), "")
-
-
-def _metadata(
-    tables: Tables, agent: Agent, blocks: Sequence[Block], asked_at: datetime, in_context: int
-) -> PromptMetadata:
-    total = tables.messages.count_of_agent(agent.id)
-    archived, tags = tables.agents.archive_summary(agent.id, tag_limit=TAGS)
-    return PromptMetadata(
-        now=asked_at,
-        blocks_changed_at=max((block.updated_at for block in blocks), default=None),
-        recalled=max(total - in_context, 0),
-        archived=archived,
-        tags=tuple(tags),
-    )
 
 
 def _always_included_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:
@@ -329,10 +310,7 @@ def _log_bundle(
     chosen_ids = {hit.memory.id for hit in chosen}
     left_out = [hit for hit in weak if hit.memory.id not in chosen_ids]
     reasons |= {hit.memory.id: f"dropped: below {WEAK:.0%} of the best" for hit in left_out}
-    hits = [
-        read.logged_hit(rank, hit, reasons.get(hit.memory.id, "returned"))
-        for rank, hit in enumerate([*chosen, *left_out], start=1)
-    ]
+    hits = read.logged_hits([*chosen, *left_out], reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
     items += [LoggedItem(kind="pin", item_id=pin.id) for pin in bundle.pins]
     items += [

@@ -22,6 +22,7 @@ from recollect.service.services import Services
 FORMAT = 1
 
 T = TypeVar("T")
+BinaryFile = IO[bytes] | gzip.GzipFile
 
 
 def export(services: Services, path: Path) -> int:
@@ -29,9 +30,7 @@ def export(services: Services, path: Path) -> int:
     return write_file(services, path, lambda file: export_to(services, file))
 
 
-def write_file(
-    services: Services, path: Path, write: Callable[[IO[bytes] | gzip.GzipFile], T]
-) -> T:
+def write_file(services: Services, path: Path, write: Callable[[BinaryFile], T]) -> T:
     """Write a file, complete or not at all; one whose name ends in `.gz` is compressed."""
     if path.name.startswith(services.store.path.name) and path.resolve().parent == (
         services.store.path.resolve().parent
@@ -45,7 +44,7 @@ def write_file(
         return write(raw)
 
 
-def export_to(services: Services, file: IO[bytes] | gzip.GzipFile) -> int:
+def export_to(services: Services, file: BinaryFile) -> int:
     """Write every row to an open file; return how many there were."""
     digest = hashlib.sha256()
     count = 0
@@ -75,7 +74,7 @@ def import_(services: Services, path: Path) -> Imported:
         raise InvalidInput(f"cannot read {path}: {error}") from error
 
 
-def _rows(lines: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[Mapping[str, Any]]:
+def _rows(lines: BinaryFile, path: Path) -> Iterator[Mapping[str, Any]]:
     digest = hashlib.sha256()
     count = 0
     ended = False
@@ -102,7 +101,7 @@ def _rows(lines: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[Mapping[str,
         )
 
 
-def _lines(lines: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[bytes]:
+def _lines(lines: BinaryFile, path: Path) -> Iterator[bytes]:
     try:
         yield from lines
     except (OSError, EOFError, zlib.error) as error:

@@ -67,17 +67,15 @@ def looks_like_an_id(text: str) -> bool:
 def json_of(field: str, value: object) -> Any:
     """Return *value* as JSON without secrets."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        if len(text) <= limits.MAX_JSON:
-            return _redact_json(json.loads(text))
+        raw = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if len(raw) <= limits.MAX_JSON:
+            return _redact_json(json.loads(raw))
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
             f"{field} must be made of what JSON knows (text, numbers, lists and objects), "
             f"nested {limits.MAX_DEPTH} deep at most"
         ) from None
-    raise TooLarge(
-        f"{field} has {len(text):,} characters of JSON; the limit is {limits.MAX_JSON:,}"
-    )
+    raise TooLarge(f"{field} has {len(raw):,} characters of JSON; the limit is {limits.MAX_JSON:,}")
 
 
 def json_object_of(field: str, value: object) -> dict[str, Any]:
