@@ -26,13 +26,8 @@ BANNED_CLASSES = frozenset(METAPHORS.split())
 BANNED_VARIABLES = frozenset(GENERIC.split())
 BANNED_FUNCTIONS = BANNED_VARIABLES | {"checked", "named", "settled"}
 
-FUNCTION_LIMITS: Mapping[str, int] = {"api": 1, "server": 1}
-VARIABLE_LIMITS: Mapping[str, int] = {
-    "cli": 7,
-    "service": 1,
-    "service/agent_files": 5,
-    "service/disk": 10,
-}
+FUNCTION_LIMITS: Mapping[str, int] = {}
+VARIABLE_LIMITS: Mapping[str, int] = {}
 
 
 class NamedNode(NamedTuple):

@@ -176,18 +176,18 @@ def rename(rec: LocalRecollect, *, name: str, agent: str | None, title: str) -> 
 @with_store
 def summaries(rec: LocalRecollect, *, name: str, agent: str | None) -> Output:
     """Print the summaries of a conversation, oldest first."""
-    found = rec.conversations.summaries(_find(rec, name, agent))
+    summaries = rec.conversations.summaries(_find(rec, name, agent))
 
     def lines() -> Iterator[str]:
-        if not found:
+        if not summaries:
             yield "There is no summary yet; `recollect conversation compact` writes one."
-        for summary in found:
+        for summary in summaries:
             span = f"messages {summary.first_position} to {summary.last_position}"
             when = f"{summary.created_at:%Y-%m-%d %H:%M}"
             yield f"[bold]{when}[/bold] [dim]{span}, {summary.made_by}[/dim]"
             yield safe(summary.content)
 
-    return Output(found, lines())
+    return Output(summaries, lines())
 
 
 @conversation.command()
@@ -206,15 +206,15 @@ def pin(rec: LocalRecollect, *, name: str, agent: str | None, content: str, kind
 @with_store
 def pins(rec: LocalRecollect, *, name: str, agent: str | None) -> Output:
     """List the pins of a conversation."""
-    found = rec.conversations.pins(_find(rec, name, agent))
+    pins = rec.conversations.pins(_find(rec, name, agent))
 
     def lines() -> Iterator[str]:
-        for item in found:
+        for item in pins:
             removed = "" if item.active else " [yellow]removed[/yellow]"
             text = f"{safe(item.content)} [dim]{item.id}[/dim]"
             yield f"[bold]{safe(item.kind)}[/bold]{removed} {text}"
 
-    return Output(found, lines())
+    return Output(pins, lines())
 
 
 @conversation.command()

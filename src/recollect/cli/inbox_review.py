@@ -109,9 +109,9 @@ def _print_summary(
     rejected = sum(
         len(decision.ids) for decision in decisions if decision.verdict is ReviewVerdict.REJECT
     )
-    kept = sum(len(decision.ids) for decision in decisions) - rejected
+    promoted = sum(len(decision.ids) for decision in decisions) - rejected
     left = rec.maintenance.status().memories_by_status.get(Status.INBOX, 0)
-    print_text(f"{kept} kept, {rejected} rejected; {left} left in the inbox.")
+    print_text(f"{promoted} kept, {rejected} rejected; {left} left in the inbox.")
     if candidates and candidates[0].of > len(candidates):
         hidden = candidates[0].of - len(candidates)
         print_text(f"[dim]{hidden} more were not shown; see --limit.[/dim]")

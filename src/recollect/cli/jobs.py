@@ -55,14 +55,14 @@ def jobs() -> None:
 @with_store
 def list_(rec: LocalRecollect, *, states: tuple[str, ...], limit: int) -> Output:
     """List jobs that are not done, in the order they are due. Parked jobs failed for good."""
-    found = rec.jobs.list(states=states or None, limit=limit)
+    jobs = rec.jobs.list(states=states or None, limit=limit)
 
     def lines() -> Iterator[str]:
-        for job in found:
+        for job in jobs:
             yield from _job_lines(job)
-        yield f"[dim]{len(found)} jobs[/dim]"
+        yield f"[dim]{len(jobs)} jobs[/dim]"
 
-    return Output(found, lines())
+    return Output(jobs, lines())
 
 
 @jobs.command()

@@ -157,5 +157,5 @@ def confirm(rec: LocalRecollect, *, memory_id: str) -> Output:
 @with_store
 def link(rec: LocalRecollect, *, memory_id: str, relation: str, other: str, note: str) -> Output:
     """Link a memory to another memory, or to a project written as project:NAME."""
-    made = rec.link(memory_id, relation, other, note=note)
-    return Output(made, f"{made.from_id} {made.relation} {made.to_kind} {made.to_id}")
+    link = rec.link(memory_id, relation, other, note=note)
+    return Output(link, f"{link.from_id} {link.relation} {link.to_kind} {link.to_id}")

@@ -28,12 +28,12 @@ def models() -> None:
 @with_new_store
 def list_(rec: LocalRecollect) -> Output:
     """List the models and how much of the store each has embedded."""
-    found = rec.models.list()
+    models = rec.models.list()
 
     def lines() -> Iterator[str]:
-        if not any(model.wanted for model in found):
+        if not any(model.wanted for model in models):
             yield "Embeddings are off (embedding_backend = none); search uses words only."
-        for model in found:
+        for model in models:
             mark = "[green]●[/green]" if model.wanted else " "
             mark = "[yellow]○[/yellow]" if model.serving and not model.wanted else mark
             yield f"{mark} [bold]{safe(model.name or model.identity)}[/bold]  {_progress(model)}"
@@ -42,7 +42,7 @@ def list_(rec: LocalRecollect) -> Output:
             if model.trouble:
                 yield f"    [red]{safe(model.trouble)}[/red]"
 
-    return Output(found, lines())
+    return Output(models, lines())
 
 
 @models.command()

@@ -149,10 +149,12 @@ def warnings(texts: Iterable[str]) -> Iterator[str]:
     return (f"[yellow]{safe(text)}[/yellow]" for text in texts)
 
 
-def receipt_lines(action: str, removed: Mapping[str, int], kept: Sequence[str]) -> Iterator[str]:
+def receipt_lines(
+    action: str, removed: Mapping[str, int], remaining: Sequence[str]
+) -> Iterator[str]:
     """Yield what was removed, from where, and what stayed."""
     yield f"{action}: {counts(removed)}."
-    yield from warnings(f"Kept: {line}" for line in kept)
+    yield from warnings(f"Kept: {line}" for line in remaining)
 
 
 def progress_bar(*columns: str | ProgressColumn) -> Progress:
