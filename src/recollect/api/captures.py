@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from recollect.api.arguments import AgentLike, FilePath, Material, Moment, Place
-from recollect.api.noun import Noun, given
+from recollect.api.noun import Noun, passed_arguments
 from recollect.domain.capture_event import Event
 from recollect.wire.material_files import file_material, material_of
 from recollect.wire.requests import captures as requests
@@ -27,7 +27,7 @@ class Captures(Noun):
         observed_at: Moment = None,
     ) -> list[Event]:
         """Store every conversation in several texts or files, all or none."""
-        arguments = given(locals())
+        arguments = passed_arguments(locals())
         contents = [material_of(material) for material in materials]
         return self._send(requests.CaptureManyRequest, {**arguments, "materials": contents})
 

@@ -48,9 +48,9 @@ class Noun:
         Verbs pass `locals()` as their first statement: exactly their arguments, so that a
         signature lists each argument once. An argument that is `...` was not given.
         """
-        return self._transport.send(request.of(given(arguments)))
+        return self._transport.send(request.of(passed_arguments(arguments)))
 
 
-def given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def passed_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a verb without `self` and without those left at `...`."""
     return {name: value for name, value in arguments.items() if name != "self" and value is not ...}

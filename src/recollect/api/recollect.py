@@ -18,7 +18,7 @@ from recollect.api.arguments import (
     Place,
     Texts,
 )
-from recollect.api.noun import Noun, given
+from recollect.api.noun import Noun, passed_arguments
 from recollect.domain.capture_event import Event
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.link import Link
@@ -102,7 +102,7 @@ class Recollect(Noun):
         Claude Code, Codex, Cursor, Gemini CLI or ChatGPT (a `str` is always the text itself).
         *user* is the name of the speaker to treat as the user.
         """
-        arguments = {**given(locals()), "transcript": material_of(transcript)}
+        arguments = {**passed_arguments(locals()), "transcript": material_of(transcript)}
         return self._send(requests.CaptureSessionRequest, arguments)
 
     def capture_conversation(
@@ -120,7 +120,7 @@ class Recollect(Noun):
         observed_at: Moment = None,
     ) -> Event:
         """Store a conversation; *capture_mode* is transcript, note, summary or import."""
-        arguments = {**given(locals()), "material": material_of(material)}
+        arguments = {**passed_arguments(locals()), "material": material_of(material)}
         return self._send(requests.CaptureConversationRequest, arguments)
 
     def search(

@@ -56,7 +56,7 @@ def _add_agents(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
     def get_agent(name: str) -> models.AgentResponse:
         """Get an agent by its name or id."""
-        return models.AgentResponse.from_agent(_known(rec, name))
+        return models.AgentResponse.from_agent(_require_agent(rec, name))
 
 
 def _add_messages(
@@ -79,7 +79,7 @@ def _add_messages(
         """Store a message in the agent's running conversation; it can be found at once."""
 
         def run() -> models.MessageResponse:
-            agent, metadata = _known(rec, body.agent_name), body.metadata
+            agent, metadata = _require_agent(rec, body.agent_name), body.metadata
             message = rec.conversations.add_message(
                 agent, body.role, body.content, metadata=metadata
             )
@@ -92,7 +92,7 @@ def _add_messages(
         agent_name: str, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
     ) -> list[models.MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
-        agent = _known(rec, agent_name)
+        agent = _require_agent(rec, agent_name)
         return [
             models.MessageResponse.from_message(message, agent)
             for message in rec.conversations.agent_messages(agent, limit=limit)
@@ -101,7 +101,7 @@ def _add_messages(
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
     def search_messages(body: LimitedSearch) -> list[models.MessageResponse]:
         """Search messages by meaning and by words, sorted by similarity."""
-        agent = _known(rec, body.agent_name)
+        agent = _require_agent(rec, body.agent_name)
         hits = rec.conversations.search(body.query, agent=agent, limit=body.limit or usual)
         # What was said at a time the question names comes first otherwise, whatever its score.
         hits.sort(key=lambda hit: -hit.score)
@@ -121,7 +121,7 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
         """Create a memory block that belongs to this agent alone."""
 
         def run() -> models.BlockResponse:
-            agent = _known(rec, body.agent_name)
+            agent = _require_agent(rec, body.agent_name)
             block = rec.blocks.create(body.label, body.value, agent=agent, scope="agent")
             return models.BlockResponse.from_block(block, agent)
 
@@ -130,7 +130,7 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
     def list_blocks(agent_name: str) -> list[models.BlockResponse]:
         """List the memory blocks an agent sees, in the order of its prompt."""
-        agent = _known(rec, agent_name)
+        agent = _require_agent(rec, agent_name)
         return [models.BlockResponse.from_block(block, agent) for block in rec.blocks.list(agent)]
 
     path = "/memory-blocks/{agent_name}/{label}"
@@ -138,7 +138,7 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
     @routes.get(path, tags=["memory blocks"], responses=_NO_BLOCK)
     def get_block(agent_name: str, label: str) -> models.BlockResponse:
         """Get one memory block."""
-        agent = _known(rec, agent_name)
+        agent = _require_agent(rec, agent_name)
         return models.BlockResponse.from_block(_known_block(rec, agent, label), agent)
 
     @routes.put(
@@ -157,7 +157,7 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
         """Update a memory block's value."""
 
         def run() -> models.BlockResponse:
-            agent = _known(rec, agent_name)
+            agent = _require_agent(rec, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
             block = _known_block(rec, agent, label)
             block = rec.blocks.set(None, block, body.value, expected_version=body.expected_version)
@@ -170,7 +170,7 @@ def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> 
     @routes.post("/context/{agent_name}", tags=["context"], responses=_NO_AGENT)
     def get_context(agent_name: str, body: models.ContextRequest) -> models.ContextResponse:
         """Get what to put into a prompt: every memory block, and what was said about the query."""
-        agent = _known(rec, agent_name)
+        agent = _require_agent(rec, agent_name)
         _refuse_another(rec, agent, body.agent_name)
         model = body.model or agent.model
         bundle = rec.context_for(
@@ -228,7 +228,7 @@ def _create_or_get_agent(rec: LocalRecollect, body: models.AgentRequest) -> Agen
         return rec.agents.get(body.name)
 
 
-def _known(rec: LocalRecollect, name: str) -> Agent:
+def _require_agent(rec: LocalRecollect, name: str) -> Agent:
     name = path_segment.decode_segment(name)
     try:
         return rec.agents.get(name)

@@ -286,19 +286,19 @@ def _restore_superseded(writer: AuditedWriter, memory_id: str, replaced_by: str)
         writer.change_status(other, changes[-1].before, why, confirmed_at=other.confirmed_at)
 
 
-def _restore_duplicate(writer: AuditedWriter, memory_id: str, kept: Memory) -> list[Memory]:
+def _restore_duplicate(writer: AuditedWriter, memory_id: str, survivor: Memory) -> list[Memory]:
     """Put a duplicate of a memory whose decision is undone back into the inbox."""
     duplicate = writer.tables.memories.get(memory_id)
-    if duplicate is None or duplicate.status is not Status.ARCHIVED or memory_id == kept.id:
+    if duplicate is None or duplicate.status is not Status.ARCHIVED or memory_id == survivor.id:
         return []
     changes = _status_changes(writer.tables, duplicate)
-    if not changes or changes[-1].effects.duplicate_of != kept.id:
+    if not changes or changes[-1].effects.duplicate_of != survivor.id:
         return []
     # Imported here for the same reason as in `consolidate`.
     from recollect.engine.consolidate_stage import remove_copied_evidence
 
-    remove_copied_evidence(writer, kept, duplicate)
-    return [writer.change_status(duplicate, Status.INBOX, f"{kept.id} was undone")]
+    remove_copied_evidence(writer, survivor, duplicate)
+    return [writer.change_status(duplicate, Status.INBOX, f"{survivor.id} was undone")]
 
 
 def _with_earlier_confidence(

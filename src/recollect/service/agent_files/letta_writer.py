@@ -64,7 +64,9 @@ def write_agent(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
     agent["block_ids"] = [block["id"] for block in blocks]
     messages = list(_messages(parts, agent["id"], ids))
     agent["messages"] = [record for record, _ in messages]
-    agent["in_context_message_ids"] = [record["id"] for record, shown in messages if shown]
+    agent["in_context_message_ids"] = [
+        record["id"] for record, in_context in messages if in_context
+    ]
     file = {"created_at": parts.agent.updated_at.isoformat(), **whole}
     return to_json_bytes({**file, "agents": [agent], "blocks": [*blocks, *spare]}), _notes(parts)
 
@@ -75,8 +77,8 @@ Record = dict[str, Any]
 class _LettaIds:
     """Ids in Letta's style: the one a record came with, or the next free number of its kind."""
 
-    def __init__(self, taken: Iterator[Any]) -> None:
-        self._taken = {record_id for record_id in taken if isinstance(record_id, str)}
+    def __init__(self, records: Iterator[Any]) -> None:
+        self._taken = {record_id for record_id in records if isinstance(record_id, str)}
         self._next: dict[str, int] = {}
 
     def of(self, kind: str, record: Mapping[str, Any]) -> str:
@@ -140,11 +142,11 @@ def _messages(
         is_last = part is parts.conversations[-1]
         for message in part.messages:
             carry = carry_of(message.metadata)
-            shown = is_last and message.summary_id is None and carry.get("in_context", True)
+            in_context = is_last and message.summary_id is None and carry.get("in_context", True)
             record = _message(message, carry)
             record["id"] = ids.of("message", record)
             record["agent_id"] = agent_id
-            yield record, bool(shown)
+            yield record, bool(in_context)
 
 
 def _message(message: Message, carry: Mapping[str, Any]) -> dict[str, Any]:

@@ -221,10 +221,10 @@ def _check_references(parts: AgentParts, refuse: Refuse) -> None:
         "to_id": "memory",
     }
     for path, value in named:
-        wanted = dict(fields_of)
+        expected = dict(fields_of)
         if isinstance(value, Memory) and value.scope is Scope.SESSION:
-            wanted["session_id"] = "conversation"
-        for field, kind in wanted.items():
+            expected["session_id"] = "conversation"
+        for field, kind in expected.items():
             record_id = getattr(value, field, None)
             if kinds.get(record_id or "") != kind and (record_id or field == "session_id"):
                 refuse(f"{path}.{field}", f"names {kind} {record_id!r}, which the file lacks")
@@ -239,12 +239,12 @@ def _records(parts: AgentParts) -> Iterator[tuple[str, str, Any]]:
         yield path, "repo", repo
     for path, record in _each("$.blocks", parts.blocks):
         yield f"{path}.block", "block", record.block
-    for path, said in _each("$.conversations", parts.conversations):
-        yield f"{path}.conversation", "conversation", said.conversation
+    for path, conversation in _each("$.conversations", parts.conversations):
+        yield f"{path}.conversation", "conversation", conversation.conversation
         for name in ("summaries", "messages", "pins"):
-            for inner_path, value in _each(f"{path}.{name}", getattr(said, name)):
+            for inner_path, value in _each(f"{path}.{name}", getattr(conversation, name)):
                 yield inner_path, name.removesuffix("s").replace("summarie", "summary"), value
-        for block_path, record in _each(f"{path}.blocks", said.blocks):
+        for block_path, record in _each(f"{path}.blocks", conversation.blocks):
             yield f"{block_path}.block", "block", record.block
     for path, source in _each("$.sources", parts.sources):
         yield path, "source", source

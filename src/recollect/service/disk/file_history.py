@@ -89,8 +89,8 @@ def _git_log(checkout: Path, relative: Path, limit: int) -> str:
 
 def _environment(checkout: Path) -> dict[str, str]:
     # What the caller's own git was told (a hook's GIT_DIR) is about another repository.
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return environment | {
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_LAZY_FETCH": "1",

@@ -81,8 +81,8 @@ def _list_folder(
     folder: Path, prefix: str, root: Path
 ) -> Iterator[FileToSearch | SkippedEntry | FolderToWalk]:
     try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as iterator:
+            entries = sorted(iterator, key=lambda entry: entry.name)
     except OSError:
         yield SkippedEntry(prefix.rstrip("/") or str(folder), SkipReason.UNREADABLE, is_folder=True)
         return

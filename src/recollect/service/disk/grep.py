@@ -231,12 +231,12 @@ class _GrepRun:
         # With one more line on each side: a name and its secret may stand on two.
         start = max(0, first - 1)
         around = lines[start : at + self.context_lines + 2]
-        shown = redact("\n".join(around), keep_lines=True).text.split("\n")
-        line = shown[at - start]
+        lines = redact("\n".join(around), keep_lines=True).text.split("\n")
+        line = lines[at - start]
         span = self.expression.span(line)
         if span is None:
             return None
-        before, after = shown[first - start : at - start], shown[at - start + 1 :]
+        before, after = lines[first - start : at - start], lines[at - start + 1 :]
         return GrepMatch(
             path=str(file.path),
             line=at + 1,

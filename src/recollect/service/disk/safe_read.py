@@ -134,8 +134,8 @@ def _open_below(root: Path, path: Path) -> int | UnreadFile:
             below = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = below
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if refusal := _not_a_file(found, path):
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if refusal := _not_a_file(status, path):
             return refusal
         return _require_regular_file(os.open(name, _FILE, dir_fd=folder), path)
     finally:
@@ -165,8 +165,8 @@ def _require_regular_file(descriptor: int, path: Path) -> int | UnreadFile:
     return refusal
 
 
-def _not_a_file(found: os.stat_result, path: Path) -> UnreadFile | None:
-    mode = found.st_mode
+def _not_a_file(status: os.stat_result, path: Path) -> UnreadFile | None:
+    mode = status.st_mode
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):

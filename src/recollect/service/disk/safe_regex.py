@@ -42,8 +42,8 @@ class SafeRegex:
 
     def span(self, line: str) -> tuple[int, int] | None:
         """Return where in *line* the first match stands."""
-        found = self._compiled.search(line)
-        return None if found is None else found.span()
+        match = self._compiled.search(line)
+        return None if match is None else match.span()
 
     def matching_lines(self, lines: Sequence[str]) -> Iterator[int | None]:
         """Return the indexes of the *lines* that match, and None after each stretch of them."""
@@ -86,8 +86,8 @@ def _check(pattern: object) -> None:
 
 def _describe_error(pattern: str, error: Exception) -> str:
     """Return what RE2 says (`problem: piece of the pattern`) with the place and the next step."""
-    said = error.args[0] if error.args else b""
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    reason = error.args[0] if error.args else b""
+    text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
     problem, _, piece = text.partition(": ")
     piece = piece.removeprefix("(?m)")
     at = pattern.find(piece) if piece else -1

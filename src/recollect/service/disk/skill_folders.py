@@ -79,14 +79,14 @@ def save_skill(folder: Path, text: str, name: str, *, overwrite: bool = False) -
     target = folder / name / FILE
     if target.parent.is_symlink():
         raise InvalidInput(f"{target.parent} is a link; remove it, or choose another name")
-    taken = f"there is a skill {name} already, in {target}; choose another name, or overwrite it"
+    message = f"there is a skill {name} already, in {target}; choose another name, or overwrite it"
     if not overwrite and os.path.lexists(target):
-        raise AlreadyExists(taken)
+        raise AlreadyExists(message)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _write(target, content, overwrite=overwrite)
     except FileExistsError as error:
-        raise AlreadyExists(taken) from error
+        raise AlreadyExists(message) from error
     except (OSError, ValueError) as error:
         raise StoreUnavailable(
             f"cannot write {target}: {error}; choose another folder, or make this one writable"
@@ -200,9 +200,9 @@ def _find_skill(search: _SkillScan, folder: Path, root: Path, origin: SkillOrigi
         search.problems.append(f"{folder / FILE} {content.problem}")
         return
     text, problems = _decode(content)
-    found, more = _files_of(real)
+    names, more = _files_of(real)
     skill = parse_skill(
-        text, folder=folder.name, origin=origin, path=str(folder / FILE), files=found
+        text, folder=folder.name, origin=origin, path=str(folder / FILE), files=names
     )
     search.add(replace(skill, problems=(*problems, *skill.problems, *more)))
 
@@ -240,17 +240,17 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
 
 def _files_of(folder: Path) -> tuple[tuple[str, ...], list[str]]:
     """Return the other files of a skill, as paths below its folder, and what was left out."""
-    found: list[str] = []
+    names: list[str] = []
     problems: list[str] = []
     for path in _walk(folder, problems, depth=1):
-        if len(found) >= MOST_FILES:
+        if len(names) >= MOST_FILES:
             problems.append(
                 f"The skill has more than {MOST_FILES} files, and the rest are not listed; keep "
                 "only what it needs."
             )
             break
-        found.append(path.relative_to(folder).as_posix())
-    return tuple(name for name in found if name != FILE), problems
+        names.append(path.relative_to(folder).as_posix())
+    return tuple(name for name in names if name != FILE), problems
 
 
 def _walk(
