@@ -11,6 +11,7 @@ It records the requests in `requests`.
 
 import http.client
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ class FaultProxy:
     def __init__(self, upstream: str) -> None:
         self.upstream = upstream
         self.requests: list[str] = []
+        self.bugs: list[BaseException] = []  # of behaviors
         self.ended = threading.Event()  # set at the end, to release waiting handlers
         self._behavior: Behavior = forward
         self._only: str = ""
@@ -78,6 +80,7 @@ def fault_proxy(upstream: str) -> Iterator[FaultProxy]:
     finally:
         proxy.ended.set()
         proxy.stop_listening()
+    assert not proxy.bugs, proxy.bugs
 
 
 class _ProxyServer(ThreadingHTTPServer):
@@ -100,7 +103,10 @@ class _ProxyServer(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log nothing: dropped connections are part of the test."""
+        """Log nothing: dropped connections are part of the test. Report bugs of a behavior."""
+        error = sys.exception()
+        if isinstance(error, AttributeError | TypeError | NameError):
+            self.proxy.bugs.append(error)
 
 
 class _ProxyHandler(BaseHTTPRequestHandler):

@@ -41,12 +41,12 @@ PARTS = {
 def answer_lost_in_a_restart(standing: FaultProxy, next_url: str) -> Behavior:
     """Return what does the work, loses the answer, and puts another server in the place."""
 
-    def doing(knock: Any, body: bytes) -> None:
-        knock.fetched(body)
+    def lose(handler: Any, body: bytes) -> None:
+        handler.forward_request(body)
         standing.upstream = next_url  # it has the same store, and no memory of its answers
-        knock.drop()
+        handler.drop_connection()
 
-    return first_times(1, doing)
+    return first_times(1, lose)
 
 
 @pytest.mark.parametrize("part", PARTS)

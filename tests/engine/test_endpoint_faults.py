@@ -137,7 +137,7 @@ FAILURES: dict[str, tuple[Callable[[ChatServerKind], Reply], str]] = {
     ),
     "bytes streamed": (lambda kind: Reply(bytes(range(256)) * 40, headers=SSE), "the chat model"),
     "prose": (lambda kind: completion(kind, PROSE), "has no JSON list of memories"),
-    "another list": (lambda kind: completion(kind, '["tea", "milk"]'), "are no memories"),
+    "another list": (lambda kind: completion(kind, '["tea", "milk"]'), "are not memories"),
     "an empty answer": (lambda kind: completion(kind, ""), "the "),
 }
 
