@@ -282,14 +282,15 @@ def _share(value: object, info: ValidationInfo) -> float:
 
 
 def _branch_point(value: object, info: ValidationInfo) -> str | tuple[str, int]:
-    if not isinstance(value, list | tuple):
-        return _id(value, info)
-    if len(value) != 2:
+    item = value[0] if isinstance(value, list | tuple) and len(value) == 2 else value
+    if not isinstance(item, (str, *_WITH_ID)):
         raise InvalidInput(f"{info.field_name} must be a message or (conversation, position)")
+    if not isinstance(value, list | tuple):
+        return _id(item, info)
     position = _whole_number(value[1], info)
     if not 0 <= position <= 2**53:
         raise InvalidInput(f"the position must be a whole number from 0 to {2**53}")
-    return _id(value[0], info), position
+    return _id(item, info), position
 
 
 Text = Annotated[str, text()]

@@ -23,7 +23,9 @@ class IngestRequest(PlaceFields, VerbRequest[Memory], route="POST /memories"):
 
     content: fields.Content
     type: fields.MemoryTypeName | None = option(None, "The type of memory. Default: by its text.")
-    scope: fields.ScopeName | None = option(None, "Who sees it. Default: by --project, --repo, --agent.")
+    scope: fields.ScopeName | None = option(
+        None, "Who sees it. Default: by --project, --repo, --agent."
+    )
     title: fields.Title = option("", "A short title.")
     summary: fields.Summary = option("", "A summary, for long content.")
     tags: fields.Tags = option((), "A tag. Repeatable.")
