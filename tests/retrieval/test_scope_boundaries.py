@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect import LocalRecollect, Memory, Scope
@@ -37,10 +37,11 @@ def may_see(rec: LocalRecollect, hit: Memory, places: dict[str, str]) -> bool:
         agent_row = tables.agents.by_name(places.get("agent", ""))
         agent = agent_row.id if agent_row else None
         if "repo" in places:
-            home = (
-                tables.projects.project_by_name(places["project"]) if "project" in places else None
-            )
+            home = tables.projects.project_by_name(places.get("project", ""))
+            # A project that does not exist has no repos, whatever is called so elsewhere.
+            unknown = "project" in places and home is None
             repo = tables.projects.repo_by_name(places["repo"], home.id if home else None)
+            repo = None if unknown else repo
             repos = {repo.id} if repo else set()
             projects = {places["project"]} if "project" in places else set()
             projects |= {names[repo.project_id]} if repo and "project" not in places else set()
@@ -82,6 +83,11 @@ def test_no_search_or_bundle_returns_a_memory_of_an_invisible_scope(
 
 
 @settings(max_examples=60)
+@example(
+    writes=[("red green blue", {"project": "y"}, "decision", Scope.REPO)],
+    places={"project": "x", "repo": "x"},
+    query="red green blue",
+)
 @given(writes=st.lists(WRITE, max_size=12), places=PLACES, query=CONTENT)
 def test_only_a_clearly_relevant_decision_or_artifact_is_returned_to_another_project(
     writes: list[tuple[str, dict[str, str], str, Scope]], places: dict[str, str], query: str
