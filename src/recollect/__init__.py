@@ -116,9 +116,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-
-# Where each exported value lives. They load when first used: a program that only imports Recollect,
-# to open a memory later or never, should not wait for it.
+# The module of each exported name. It loads on first use, so that `import recollect` is fast.
 _EXPORTS = {
     "recollect.api.recollect": "Recollect",
     "recollect.app.local_recollect": "LocalRecollect",
@@ -163,12 +161,10 @@ __all__ = [*_HOME_OF, "__version__", "connect", "learning", "open"]
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'recollect' has no attribute {name!r}")
-    # As little as can be is loaded before somebody uses it.
     from importlib import import_module
 
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
+    globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -29,7 +29,7 @@ from recollect.store.sqlite.row_conversion import (
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
 T = TypeVar("T")
-_UNCONVERTED = (str, int, float, bytes, NoneType)
+_UNCONVERTED = frozenset({str, int, float, bytes, NoneType})
 _PARSERS: Mapping[Any, Callable[[Any], Any]] = {
     datetime: from_micros,
     ChangeEffects: parse_effects,
@@ -116,13 +116,14 @@ def field_values(record: Any, *, without: Collection[str] = ()) -> dict[str, Any
 def row_parser(record_type: Callable[..., T], columns: str) -> Callable[[Row], T]:
     """Return a function that builds a record from a row; *columns* names its fields in order."""
     hints, names = get_type_hints(record_type), columns.split()
-    parsers = {name: parse for name in names if (parse := _field_parser(hints[name]))}
+    parsers = [(at, _field_parser(hints[name])) for at, name in enumerate(names)]
+    used = [(at, parse) for at, parse in parsers if parse]
 
     def parse_row(row: Row) -> T:
-        values = dict(zip(names, row, strict=True))
-        for name, parse in parsers.items():
-            values[name] = parse(values[name])
-        return record_type(**values)
+        values = list(row)
+        for at, parse in used:
+            values[at] = parse(values[at])
+        return record_type(**dict(zip(names, values, strict=True)))
 
     return parse_row
 
@@ -134,10 +135,11 @@ def _field_parser(hint: Any) -> Callable[[Any], Any] | None:
         parse = _field_parser(inner)
         return (lambda value: None if value is None else parse(value)) if parse else None
     if get_origin(hint) is tuple:
-        is_redactions = get_args(hint)[0] is Redaction
-        return parse_redactions if is_redactions else lambda text: tuple(json.loads(text or "[]"))
+        if get_args(hint)[0] is Redaction:
+            return parse_redactions
+        return lambda text: () if not text or text == "[]" else tuple(json.loads(text))
     if get_origin(hint) is Mapping:
         return json.loads
-    if isinstance(hint, type) and issubclass(hint, Enum | bool):
-        return hint
-    return _PARSERS.get(hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return {member.value: member for member in hint}.__getitem__
+    return bool if hint is bool else _PARSERS.get(hint)
