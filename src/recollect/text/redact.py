@@ -119,6 +119,8 @@ _REQUIRED_TEXT_CASEFOLDED: dict[str, tuple[str, ...]] = {
     "assigned-secret": ("passw", "passphrase", "pwd", "secret", "token", "key", "credential"),
 }
 ALL_KINDS = frozenset(_REQUIRED_TEXT) | frozenset(_REQUIRED_TEXT_CASEFOLDED)
+_CLUES = [(word, kind) for kind, words in _REQUIRED_TEXT.items() for word in words]
+_FOLDED = [(word, kind) for kind, words in _REQUIRED_TEXT_CASEFOLDED.items() for word in words]
 _MULTILINE_KINDS = frozenset({"private-key"})
 
 # A value that is not a secret: code, placeholders, masks, paths, names of algorithms.
@@ -147,13 +149,9 @@ class RedactionResult:
 
 def possible_kinds(text: str, kinds: frozenset[str] = ALL_KINDS) -> frozenset[str]:
     """Return the kinds of secrets that *text* may contain: a cheap test with false positives."""
-    searched = ((text, _REQUIRED_TEXT), (text.casefold(), _REQUIRED_TEXT_CASEFOLDED))
-    return frozenset(
-        kind
-        for form, required in searched
-        for kind, needed in required.items()
-        if kind in kinds and any(letters in form for letters in needed)
-    )
+    folded = text.casefold()
+    possible = frozenset(kind for letters, kind in _CLUES if kind in kinds and letters in text)
+    return possible | {kind for letters, kind in _FOLDED if kind in kinds and letters in folded}
 
 
 def redact(
@@ -247,10 +245,10 @@ def _private_spans(text: str) -> Iterator[_SecretSpan]:
 
 def _secret_spans(text: str, kinds: frozenset[str]) -> list[_SecretSpan]:
     """Return the spans of secrets in order; overlapping ones are merged, with the first's kind."""
-    possible = possible_kinds(text, kinds) if kinds else kinds
+    possible = possible_kinds(text, kinds) if kinds and text else frozenset()
     secrets = [
         (start, end, kind)
-        for kind, pattern in _COMPILED_PATTERNS.items()
+        for kind, pattern in (_COMPILED_PATTERNS.items() if possible else ())
         if kind in possible
         for start, end in map(_span_of_secret, pattern.finditer(text))
         if _is_secret(kind, text[start:end])

@@ -7,7 +7,6 @@ microseconds, a bool as 0 or 1, a mapping or a tuple as JSON.
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields
 from datetime import datetime
 from enum import Enum
 from types import NoneType
@@ -109,7 +108,7 @@ def to_column(value: Any) -> Any:
 
 def field_values(record: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
     """Return the fields of a dataclass by name, as parameters of a statement."""
-    names = (field.name for field in fields(record))
+    names = record.__dataclass_fields__  # `fields()` builds a tuple on every call
     return {name: getattr(record, name) for name in names if name not in without}
 
 
