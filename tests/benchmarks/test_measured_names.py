@@ -6,6 +6,7 @@ from benchmarks.ablation import PARTS
 from benchmarks.constant_overrides import apply_overrides
 from benchmarks.refusals import WITHOUT
 from benchmarks.scale import search_profile
+from benchmarks.server import profiled_server, vendor_caller
 from benchmarks.task_answers import Configuration
 
 
@@ -27,8 +28,6 @@ def test_the_profile_of_a_search_times_functions_that_exist() -> None:
 
 
 def test_the_profile_of_the_server_times_functions_that_exist() -> None:
-    profiled_server = pytest.importorskip("benchmarks.server.profiled_server")
-
     missing = [
         (piece, name) for piece, owner, name in profiled_server.PIECES if not hasattr(owner, name)
     ]
@@ -37,8 +36,6 @@ def test_the_profile_of_the_server_times_functions_that_exist() -> None:
 
 
 def test_the_overhead_of_learning_times_methods_that_exist() -> None:
-    vendor_caller = pytest.importorskip("benchmarks.server.vendor_caller")
-
     methods = vendor_caller.TIMED_METHODS.values()
 
     assert all(hasattr(vendor_caller.LearningSession, method) for method in methods)
