@@ -8,6 +8,7 @@ from benchmarks.refusals import WITHOUT
 from benchmarks.scale import search_profile
 from benchmarks.server import profiled_server, vendor_caller
 from benchmarks.task_answers import Configuration
+from recollect.client.session import LearningSession
 
 
 @pytest.mark.parametrize("configuration", [*PARTS.values(), WITHOUT])
@@ -38,4 +39,4 @@ def test_the_profile_of_the_server_times_functions_that_exist() -> None:
 def test_the_overhead_of_learning_times_methods_that_exist() -> None:
     methods = vendor_caller.TIMED_METHODS.values()
 
-    assert all(hasattr(vendor_caller.LearningSession, method) for method in methods)
+    assert all(hasattr(LearningSession, method) for method in methods)
