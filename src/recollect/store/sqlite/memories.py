@@ -1,7 +1,6 @@
 """Memories in SQLite. Adding or deleting one updates the word index and the items."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import product
 from typing import Any
@@ -64,8 +63,8 @@ class SqliteMemoryTable(SqliteIndexedTable):
         for item in self._all(parse_evidence, "evidence_of", ids=ids):
             evidence[item.memory_id] = (*evidence.get(item.memory_id, ()), item)
         memories = {
-            m.id: replace(m, tags=tags.get(m.id, ()), evidence=evidence.get(m.id, ()))
-            for m in self._all(_memory, "memories", ids=ids)
+            row[0]: _memory(row, tags=tags.get(row[0], ()), evidence=evidence.get(row[0], ()))
+            for row in self._run("memories", ids=ids)
         }
         return [memories[memory_id] for memory_id in memory_ids if memory_id in memories]
 

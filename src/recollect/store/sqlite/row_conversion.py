@@ -22,9 +22,12 @@ FOREVER_AGO = -(1 << 62)
 FOREVER_AHEAD = 1 << 62
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def to_json(value: Any) -> str:
     """Return *value* as compact JSON with sorted keys; equal values give equal text."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def micros_or(moment: datetime | None, default: int) -> int:
@@ -56,6 +59,8 @@ def parse_redactions(text: str) -> tuple[Redaction, ...]:
 
 def effects_json(effects: ChangeEffects) -> str:
     """Return *effects* as stored: an object with those fields that are set."""
+    if effects is NO_EFFECTS:
+        return "{}"
     unset = vars(NO_EFFECTS)
     return to_json({name: value for name, value in vars(effects).items() if value != unset[name]})
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from enum import Enum
 from types import NoneType
-from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 import apsw
 
@@ -28,7 +28,13 @@ from recollect.store.sqlite.row_conversion import (
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
 T = TypeVar("T")
+Record = TypeVar("Record", covariant=True)
 _UNCONVERTED = frozenset({str, int, float, bytes, NoneType})
+_CONVERTERS: dict[type, Callable[[Any], Any]] = {
+    datetime: to_micros,
+    bool: int,
+    ChangeEffects: effects_json,
+}  # filled by `to_column` with the types that it meets
 _PARSERS: Mapping[Any, Callable[[Any], Any]] = {
     datetime: from_micros,
     ChangeEffects: parse_effects,
@@ -86,24 +92,31 @@ class SqliteIndexedTable(SqliteTable):
 
 def to_column(value: Any) -> Any:
     """Return *value* as it is stored."""
-    if type(value) in _UNCONVERTED:
+    value_type = type(value)
+    if value_type in _UNCONVERTED:
         return value
-    match value:
-        case Enum():
-            return value.value
-        case datetime():
-            return to_micros(value)
-        case bool():
-            return int(value)
-        case ChangeEffects():
-            return effects_json(value)
-        case (Redaction(), *_):
-            return redactions_json(value)
-        case Mapping():
-            return to_json(dict(value))
-        case list() | tuple():
-            return to_json(value)
-    return value
+    convert = _CONVERTERS.get(value_type)
+    if convert is None:
+        convert = _CONVERTERS[value_type] = _converter(value_type)
+    return convert(value)
+
+
+def _converter(value_type: type) -> Callable[[Any], Any]:
+    """Return the function that converts values of that type to column values."""
+    if issubclass(value_type, Enum):
+        return {member: member.value for member in value_type}.__getitem__
+    if issubclass(value_type, (list, tuple)):
+        return _list_json
+    if issubclass(value_type, Mapping):
+        return lambda mapping: to_json(dict(mapping)) if mapping else "{}"
+    return lambda value: value
+
+
+def _list_json(values: Collection[Any]) -> str:
+    if not values:
+        return "[]"
+    is_redactions = isinstance(next(iter(values)), Redaction)
+    return redactions_json(values) if is_redactions else to_json(values)
 
 
 def field_values(record: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
@@ -112,17 +125,23 @@ def field_values(record: Any, *, without: Collection[str] = ()) -> dict[str, Any
     return {name: getattr(record, name) for name in names if name not in without}
 
 
-def row_parser(record_type: Callable[..., T], columns: str) -> Callable[[Row], T]:
+class RowParser(Protocol[Record]):
+    """Build a record from a row, and from fields that stand elsewhere."""
+
+    def __call__(self, row: Row, /, **other_fields: Any) -> Record: ...
+
+
+def row_parser(record_type: Callable[..., Record], columns: str) -> RowParser[Record]:
     """Return a function that builds a record from a row; *columns* names its fields in order."""
     hints, names = get_type_hints(record_type), columns.split()
     parsers = [(at, _field_parser(hints[name])) for at, name in enumerate(names)]
     used = [(at, parse) for at, parse in parsers if parse]
 
-    def parse_row(row: Row) -> T:
+    def parse_row(row: Row, /, **other_fields: Any) -> Record:
         values = list(row)
         for at, parse in used:
             values[at] = parse(values[at])
-        return record_type(**dict(zip(names, values, strict=True)))
+        return record_type(**dict(zip(names, values, strict=True)), **other_fields)
 
     return parse_row
 
