@@ -651,7 +651,11 @@ class Store(Protocol):
         """Rebuild every derived table from the canonical rows; return their row counts."""
 
     def truncate_wal(self) -> bool:
-        """Move the write-ahead log into the file; return False if a reader prevented it."""
+        """
+        Empty the write-ahead log; return False if a reader prevented it for half a second.
+
+        Writers of any process wait a few hundredths of a second at most.
+        """
 
     def snapshot(self, reason: str) -> Path:
         """Copy the store to a file next to it, named after *reason*; return its path."""

@@ -37,6 +37,7 @@ from recollect.store.sqlite.projects import SqliteProjectTable
 from recollect.store.sqlite.retrievals import SqliteRetrievalTable
 from recollect.store.sqlite.skills import SqliteSkillTable
 from recollect.store.sqlite.sources import SqliteSourceTable
+from recollect.store.sqlite.wal import truncate_wal
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer_thread import Writer
 
@@ -168,9 +169,7 @@ class SqliteStore:
             idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
             tables.db.close()  # an idle reader may still pin an old snapshot
-        checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
-        rows = self._writer.run_exclusive(lambda db: db.execute(checkpoint).fetchall())
-        return rows[0][0] == 0
+        return truncate_wal(self._path)
 
     def snapshot(self, reason: str) -> Path:
         self._check_usable()

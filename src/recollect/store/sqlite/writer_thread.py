@@ -72,11 +72,6 @@ class Writer:
             self._closed = True
             self._db.close()
 
-    def run_exclusive(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run *work* on the connection outside a transaction, while no other thread writes."""
-        with self._leader, translate_errors(self._path):
-            return work(self._db)
-
     def _take_group(self) -> list[_Ticket[Any]]:
         with self._queue_lock:
             group, self._queue = self._queue[:MAX_GROUP], self._queue[MAX_GROUP:]
