@@ -9,10 +9,8 @@ vectors in one transaction. It is idempotent.
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import numpy as np
-
 from recollect.errors import EmbedderUnavailable
-from recollect.models.embedder import Embedder, Vectors
+from recollect.models.embedder import Embedder, Vectors, as_vectors
 from recollect.store.protocol import Store, Tables
 from recollect.store.values import ChunkEmbedding, ModelsInUse, PendingFilter, UnembeddedItem
 from recollect.text.chunks import split_into_chunks
@@ -85,10 +83,23 @@ def drop_unused_vectors(store: Store) -> None:
         store.write(lambda tables: tables.embeddings.drop_unused_vectors())
 
 
-def call_embedder(embed: Callable[[T], Vectors], texts_or_query: T) -> Vectors:
-    """Call an embedder; any failure in it becomes an `EmbedderUnavailable`."""
+def call_embedder(
+    embed: Callable[[T], Vectors], texts_or_query: T, *, dimension: int | None = None
+) -> Vectors:
+    """
+    Call an embedder; return one vector for a query, and one row for each text.
+
+    It may return lists instead of an array. Any failure in it becomes an `EmbedderUnavailable`.
+    """
     try:
-        return embed(texts_or_query)
+        vectors = as_vectors(embed(texts_or_query))
+        if isinstance(texts_or_query, str):
+            vectors = vectors.reshape(-1)
+        elif isinstance(texts_or_query, list) and len(vectors) != len(texts_or_query):
+            raise ValueError(f"{len(vectors)} vectors for {len(texts_or_query)} texts")
+        if dimension is not None and vectors.shape[-1] != dimension:
+            raise ValueError(f"a vector of {vectors.shape[-1]} numbers instead of {dimension}")
+        return vectors
     except EmbedderUnavailable:
         raise
     except Exception as error:  # an embedder may be anybody's code; a search must survive it
@@ -145,8 +156,8 @@ def _chunk_embeddings(
         vectors_by_hash = dict(tables.embeddings.vectors_by_hash(model_id, list(texts)))
     new = {digest: text for digest, text in texts.items() if digest not in vectors_by_hash}
     if new:
-        rows = call_embedder(embedder.embed, list(new.values())).astype("<f2")
-        pairs = zip(new, np.asarray(rows), strict=True)
+        rows = call_embedder(embedder.embed, list(new.values()), dimension=embedder.dimension)
+        pairs = zip(new, rows.astype("<f2"), strict=True)
         vectors_by_hash |= {digest: row.tobytes() for digest, row in pairs}
     return [
         ChunkEmbedding(item_id, number, len(chunks), digest, vectors_by_hash[digest])

@@ -64,7 +64,8 @@ class ResilientEmbedder:
                 self._query_cache.move_to_end(query)
                 return self._query_cache[query]
         with self.pausing_on_failure():
-            vector = call_embedder(self.embedder.embed_query, query)
+            dimension = self.embedder.dimension
+            vector = call_embedder(self.embedder.embed_query, query, dimension=dimension)
         self.record_success()
         with self._lock:
             self._query_cache[query] = vector

@@ -7,7 +7,7 @@ under two names are never compared. Creating an embedder loads nothing and makes
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,16 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
     def embed(self, texts: Sequence[str]) -> Vectors: ...
     def embed_query(self, text: str) -> Vectors: ...
+
+
+def as_vectors(values: Any) -> Vectors:
+    """Return what an embedder returned, such as nested lists of numbers, as unit vectors."""
+    vectors: Vectors = np.asarray(values, dtype=np.float32)
+    if vectors.ndim not in (1, 2) or not vectors.size or not np.isfinite(vectors).all():
+        raise ValueError("an embedder must return finite numbers, one row for each text")
+    if isinstance(values, np.ndarray) and values.dtype == np.float32:
+        return vectors  # one that returns arrays scales them itself
+    return unit(np.atleast_2d(vectors)).reshape(vectors.shape)
 
 
 def unit(vectors: Vectors) -> Vectors:
