@@ -117,7 +117,7 @@ class InboxItem:
     """
     A candidate for review: why it was held, what it conflicts with and who said it.
 
-    *also* are duplicate candidates; a decision applies to them too.
+    *duplicates* are other candidates that say the same; a decision applies to them too.
     """
 
     memory: Memory
