@@ -1,5 +1,7 @@
 """How a place is written, and how the same place is known again."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -9,10 +11,13 @@ from recollect.domain.project import (
     ByName,
     ByPath,
     ByRemote,
+    Project,
     Reference,
     normalise_remote,
     parse_reference,
-    remote_names,
+    project_label,
+    remote_url,
+    unknown_name_hint,
 )
 from recollect.errors import InvalidInput
 from tables import each_row
@@ -27,7 +32,12 @@ SAME_REPOSITORY = [
     "github.com:acme/site.git",
     "ssh://git@github.com/acme/site.git",
     "ssh://git@github.com:22/acme/site/",
-    "ssh://git@github.com:2222/acme/site.git/",
+    "ssh://git@ssh.github.com:443/acme/site.git",
+    "ssh://git@ssh.github.com/acme/site.git",
+    "git@ssh.github.com:acme/site.git",
+    "https://www.github.com/acme/site",
+    "git://github.com:9418/acme/site.git",
+    "http://github.com:80/acme/site.git",
     "git+ssh://git@github.com/acme/site.git",
     "git://github.com/acme/site.git",
     "http://github.com/acme/site",
@@ -61,10 +71,21 @@ def test_every_way_to_write_a_remote_gives_the_same_place(remote: str) -> None:
         ("ssh://git@myhost/srv/git/site.git", "myhost/srv/git/site"),
         ("git@myhost:/srv/git/site.git", "myhost/srv/git/site"),
         ("git@10.0.0.5:site.git", "10.0.0.5/site"),
-        ("ssh://git@[::1]:2222/site.git", "::1/site"),
+        ("ssh://git@[::1]:2222/site.git", "[::1]:2222/site"),
+        ("git@altssh.gitlab.com:Acme/site.git", "gitlab.com/acme/site"),
+        ("ssh://git@altssh.gitlab.com:443/acme/site.git", "gitlab.com/acme/site"),
+        ("ssh://git@altssh.bitbucket.org:443/acme/site.git", "bitbucket.org/acme/site"),
+        ("git@ssh.dev.azure.com:v3/Acme/web/site", "dev.azure.com/acme/web/_git/site"),
+        ("https://git.acme.io/Acme/Site.git", "git.acme.io/Acme/Site"),
+        ("https://GIT.acme.io:8443/acme/site", "git.acme.io:8443/acme/site"),
+        ("ssh://git@git.acme.io:443/acme/site", "git.acme.io:443/acme/site"),
+        ("https://git.acme.io:22/acme/site", "git.acme.io:22/acme/site"),
+        ("git@git.acme.io:a/b#c?d", "git.acme.io/a/b%23c%3Fd"),
         ("https://dev.azure.com/acme/web/_git/site", "dev.azure.com/acme/web/_git/site"),
         ("https://git.acme.io/site.github.io.git", "git.acme.io/site.github.io"),
-        ("file:///srv/git/site.git", "srv/git/site"),
+        ("file:///srv/git/site.git", ""),
+        ("ext::sh -c 'ssh host' %S /x", ""),
+        ("https://evil.example\\@github.com/acme/site", ""),
         ("/srv/git/site.git", ""),  # a path names nothing beyond this machine
         ("../site.git", ""),
         ("C:\\Repos\\Site.git", ""),
@@ -86,6 +107,16 @@ def test_different_repositories_stay_different() -> None:
         "git@github.com:acme/site2.git",
         "git@github.com:other/site.git",
         "git@gitlab.com:acme/site.git",
+        "https://github.com:8443/acme/site.git",
+        "ssh://git@github.com:2222/acme/site.git",
+        "https://evil.example/github.com/acme/site",
+        "https://github.com@evil.example/acme/site",
+        "https://git.acme.io/acme/x",
+        "https://git.acme.io/Acme/x",
+        "https://git.acme.io/acme/X",
+        "https://git.acme.io:8443/acme/x",
+        "https://www.acme.io/acme/x",
+        "https://acme.io/acme/x",
     ]
 
     assert len({normalise_remote(remote) for remote in remotes}) == len(remotes)
@@ -133,6 +164,8 @@ def test_a_reference_is_a_remote_a_path_or_else_a_name(written: str, reference: 
         ("x" * (MAX_NAME + 1), f"over {MAX_NAME}"),
         ("https://[acme/site", "remote|address"),
         ("https://", "remote|address"),
+        ("https://acme.io:99999/x", "remote|address"),
+        ("file:///srv/site", "without file://"),
     ],
     ids=[
         "empty",
@@ -143,6 +176,8 @@ def test_a_reference_is_a_remote_a_path_or_else_a_name(written: str, reference: 
         "long name",
         "broken address",
         "scheme only",
+        "port",
+        "file",
     ],
 )
 def test_what_cannot_name_a_place_is_refused_with_a_reason(written: str, complaint: str) -> None:
@@ -171,30 +206,52 @@ def test_any_text_is_a_reference_or_invalid_input(written: str) -> None:
         case ByPath(path):
             assert path == written.strip()
         case ByRemote(remote):
-            assert remote == remote.lower()
+            assert parse_reference(remote_url(remote)) == reference
             assert remote.strip("/")
 
 
 @given(pieces_of_text)
 @example("https://[acme/site")
 @example("https://")
-def test_any_text_a_checkout_calls_its_remote_is_written_small_or_invalid_input(url: str) -> None:
+@example("git@h:a#b")
+@example("https://h/a.git/.git/")
+def test_the_url_of_any_remote_gives_the_same_remote(url: str) -> None:
     try:
         remote = normalise_remote(url)
     except InvalidInput:
         return
 
-    assert remote == remote.lower()
+    assert not remote or normalise_remote(remote_url(remote)) == remote
 
 
-@each_row(
-    ("remote", "names"),
-    [
-        (SITE, ["site", "acme/site", "github.com/acme/site"]),
-        ("site", ["site"]),
-        ("/srv//git/", ["git", "srv/git"]),
-        ("", []),
-    ],
-)
-def test_a_remote_offers_names_from_short_to_long(remote: str, names: list[str]) -> None:
-    assert remote_names(remote) == names
+def project_of(identity: str, name: str) -> Project:
+    """Return a project whose id is its identity."""
+    return Project(id=identity, name=name, identity=identity, created_at=datetime.now(UTC))
+
+
+def test_projects_of_one_name_are_shown_with_host_and_owner_or_folder() -> None:
+    projects = [
+        project_of("payments", "payments"),
+        project_of("https://github.com/evil/payments", "payments"),
+        project_of("ssh://git.acme.io:2222/pay/payments", "payments"),
+        project_of("/home/me/payments", "payments"),
+        project_of("https://github.com/acme/site", "site"),
+    ]
+
+    assert [project_label(project, projects) for project in projects] == [
+        "payments",
+        "payments (github.com/evil)",
+        "payments (git.acme.io:2222/pay)",
+        "payments (/home/me)",
+        "site",
+    ]
+
+
+def test_a_name_that_only_a_repository_has_is_explained() -> None:
+    projects = [project_of("https://github.com/evil/payments", "payments")]
+    named = [*projects, project_of("payments", "payments")]
+
+    assert "recollect project link payments" in unknown_name_hint("payments", projects)
+    assert unknown_name_hint("payments", named) == ""
+    assert unknown_name_hint("other", projects) == ""
+    assert unknown_name_hint("https://github.com/evil/payments", projects) == ""

@@ -140,7 +140,7 @@ def test_what_claude_was_told_to_remember_comes_in_as_notes(
     assert {taken.outcome, other.outcome} == {FileOutcome.TAKEN}
     assert contents(rec) == ["I prefer short answers.", "The shop is built with pnpm."]
     assert project == ["shop"]
-    assert contents(rec, project="shop", everywhere=False) == contents(rec)
+    assert contents(rec, project="/srv/shop", everywhere=False) == contents(rec)
     assert contents(rec, project="elsewhere", everywhere=False) == ["I prefer short answers."]
     voices = {one.memory.content: one.voice for one in rec.inbox.list()}
     assert voices["I prefer short answers."] == "user"
@@ -430,7 +430,7 @@ def test_each_session_goes_to_the_project_it_was_held_in(rec: LocalRecollect, ho
     import_and_drain(rec, "claude-code")
 
     assert len(contents(rec)) == 2
-    for project in ("shop", "tool"):
+    for project in ("/srv/shop", "/srv/tool"):
         assert contents(rec, project=project, everywhere=False) == [PORT]
     assert contents(rec, project="third", everywhere=False) == []
     assert rec.search("staging port", project="third", statuses=["inbox"]) == []
@@ -445,12 +445,15 @@ def test_a_project_narrows_the_import_and_moves_nothing_into_it(
     client_session_files.write_claude_code_session(
         home, "b", PORT, cwd="/srv/tool", folder="-srv-tool"
     )
+    by_name = import_and_drain(rec, "claude-code", project="shop")
     by_path = import_and_drain(rec, "claude-code", project="/srv/shop")
-    by_name = import_and_drain(rec, "claude-code", project="tool")
+    rec.projects.link("tool", "/srv/tool")
+    by_linked_name = import_and_drain(rec, "claude-code", project="tool")
 
     assert [(one.conversations, one.left_out) for one in by_path] == [(1, 0), (0, 1)]
-    assert [(one.conversations, one.left_out) for one in by_name] == [(0, 1), (1, 0)]
-    assert sorted(project.name for project in rec.projects.list()) == ["shop", "tool"]
+    assert [(one.conversations, one.left_out) for one in by_name] == [(0, 1), (0, 1)]
+    assert [(one.conversations, one.left_out) for one in by_linked_name] == [(0, 1), (1, 0)]
+    assert [project.name for project in rec.projects.list()] == ["shop", "tool", "tool"]
 
 
 # ── broken and hostile files ────────────────────────────────────────────────────────────────────

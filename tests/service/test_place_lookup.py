@@ -1,11 +1,11 @@
-"""A place is known by its git remote first, its root path second, a plain name otherwise."""
+"""A place is known by its git remote, else by its root; a plain name is neither of them."""
 
 import contextlib
 from pathlib import Path
 
 import pytest
 
-from recollect import InvalidInput, LocalRecollect
+from recollect import InvalidInput, LocalRecollect, NotFound
 from recollect.service.disk.git_checkout import find_checkout
 from support import open_memory
 
@@ -35,8 +35,9 @@ def test_clones_of_one_remote_are_one_project_whatever_the_url_looks_like(
     assert contents(rec, project=there) == ["a fact of the site"]
     assert contents(rec, project=str(here / "src" / "deep")) == ["a fact of the site"]
     assert contents(rec, project="https://github.com/acme/site.git") == ["a fact of the site"]
-    assert contents(rec, project="site") == ["a fact of the site"]
+    assert contents(rec, project="git@ssh.github.com:acme/site") == ["a fact of the site"]
     assert [project.name for project in rec.projects.list()] == ["site"]
+    assert rec.projects.list()[0].identity == "https://github.com/acme/site"
 
 
 def test_a_checkout_without_a_remote_is_known_by_its_root_and_keeps_its_memory_when_it_gets_one(
@@ -61,7 +62,87 @@ def test_two_remotes_with_the_same_last_name_are_two_projects(
 
     assert contents(rec, project=first) == ["a fact of acme"]
     assert contents(rec, project=two) == ["a fact of other"]
-    assert sorted(project.name for project in rec.projects.list()) == ["other/site", "site"]
+    assert [project.name for project in rec.projects.list()] == ["site", "site"]
+    assert [project.identity for project in rec.projects.list()] == [
+        "https://github.com/acme/site",
+        "https://github.com/other/site",
+    ]
+
+
+def test_a_clone_does_not_own_the_name_that_a_person_uses(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    clone = checkout(tmp_path / "payments", "https://github.com/evil/payments")
+    folder = tmp_path / "x" / "payments"
+    folder.mkdir(parents=True)
+    rec.ingest("a fact of evil", project=clone)
+    rec.ingest("a fact of the folder", project=folder)
+    rec.ingest("a fact of evil's repo", repo=clone)
+
+    assert contents(rec, project="payments") == []
+    assert contents(rec, repo="payments") == []
+    rec.ingest("a fact of the person", project="payments")
+    assert contents(rec, project="payments") == ["a fact of the person"]
+    assert set(contents(rec, project=clone)) == {"a fact of evil", "a fact of evil's repo"}
+    assert contents(rec, project=folder) == ["a fact of the folder"]
+    assert sorted(project.identity for project in rec.projects.list()) == sorted(
+        ["payments", "https://github.com/evil/payments", str(folder)]
+    )
+
+
+def test_ports_and_the_case_of_paths_tell_projects_apart(rec: LocalRecollect) -> None:
+    remotes = [
+        "https://git.acme.io/acme/x",
+        "https://git.acme.io/Acme/x",
+        "https://git.acme.io:8443/acme/x",
+    ]
+    for remote in remotes:
+        rec.ingest(f"a fact of {remote}", project=remote)
+
+    for remote in remotes:
+        assert contents(rec, project=remote) == [f"a fact of {remote}"]
+
+
+def test_a_linked_name_and_repository_are_one_project_until_unlinked(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    clone = checkout(tmp_path / "payments", "https://github.com/acme/payments")
+    rec.ingest("a fact of the clone", project=clone)
+    rec.ingest("a fact of the repo", repo=clone)
+    rec.ingest("a fact of the person", project="payments")
+    rec.blocks.create("stack", "Python", project=clone)
+    before = {"a fact of the clone", "a fact of the repo"}
+
+    main = rec.projects.link("payments", clone)
+    rec.ingest("a fact from then on", project=clone)
+    together = {*before, "a fact of the person", "a fact from then on"}
+
+    assert main.identity == "payments"
+    for reference in ("payments", clone, "https://github.com/acme/payments", main.id):
+        assert set(contents(rec, project=reference)) == together
+    assert [block.value for block in rec.blocks.list(project="payments")] == ["Python"]
+
+    rec.projects.unlink(clone)
+    assert set(contents(rec, project=clone)) == before
+    assert set(contents(rec, project="payments")) == together - before
+
+
+def test_links_of_links_end_in_one_project_and_nonsense_is_refused(rec: LocalRecollect) -> None:
+    for name in ("a", "b", "c"):
+        rec.ingest(f"a fact of {name}", project=name)
+    rec.projects.link("b", "c")
+    rec.projects.link("a", "b")
+
+    for name in ("a", "b", "c"):
+        assert len(contents(rec, project=name)) == 3
+    assert rec.projects.link("c", "b").identity == "a"
+    for main, other in (("a", "a"), ("c", "a")):
+        with pytest.raises(InvalidInput, match="same project"):
+            rec.projects.link(main, other)
+    with pytest.raises(InvalidInput, match="not linked"):
+        rec.projects.unlink("a")
+    with pytest.raises(NotFound, match="project list"):
+        rec.projects.unlink("nowhere")
 
 
 def test_a_plain_folder_is_a_project_too(rec: LocalRecollect, tmp_path: Path) -> None:

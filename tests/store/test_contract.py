@@ -104,7 +104,7 @@ def keep(store: Store, clock: FakeClock) -> Keep:
 
 
 def project(store: Store, clock: FakeClock, name: str) -> Project:
-    created = Project(id=clock.new_id(), name=name, created_at=START)
+    created = Project(id=clock.new_id(), name=name, identity=name, created_at=START)
     store.write(lambda tables: tables.projects.add_project(created))
     return created
 
@@ -182,7 +182,8 @@ def test_many_threads_write_at_once_and_each_sees_its_own_error(store: Store) ->
         name = "same" if number % 2 else f"project {number}"
 
         def write(tables: Tables) -> None:
-            tables.projects.add_project(Project(id=f"id{number}", name=name, created_at=START))
+            project = Project(id=f"id{number}", name=name, identity=name, created_at=START)
+            tables.projects.add_project(project)
 
         try:
             store.write(write)
@@ -451,8 +452,8 @@ def test_projects_and_repos_are_found_by_name_remote_and_root(
 
     with store.read() as tables:
         projects = tables.projects
-        assert projects.project_by_name("site") == home == projects.project(home.id)
-        assert projects.project_by_name("none") is None
+        assert projects.project_by_identity("site") == home == projects.project(home.id)
+        assert projects.project_by_identity("none") is None
         assert projects.project("none") is None
         assert projects.projects() == [home]
         moved = projects.repo("r1")
@@ -460,7 +461,8 @@ def test_projects_and_repos_are_found_by_name_remote_and_root(
         assert moved.root == "/new"
         assert projects.repo_by_remote("host/acme/web") == moved == projects.repo_by_root("/new")
         assert projects.repo_by_root("/src/web") is None
-        assert projects.repo_by_name("web", home.id) == moved == projects.repo_by_name("web", None)
+        assert projects.repo_by_name("web", home.id) == moved
+        assert projects.repo_by_name("web", None) is None  # it is known by its remote
         assert projects.repo_by_name("web", "other") is None
         assert projects.repos_of(home.id) == [moved]
         assert tables.agents.by_name("anna") == agent("a1", "anna")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import ImportRefused, InvalidInput, LocalRecollect, StoreUnavailable
+from recollect.store.sqlite.migrate import known_migrations
 from support import FakeClock, open_memory
 
 TEXT = st.text(min_size=1, max_size=40).filter(str.strip)
@@ -107,6 +108,35 @@ def test_importing_twice_adds_nothing(rec: LocalRecollect, tmp_path: Path) -> No
     assert again.added == {}
     assert again.conflicts == ()
     assert again.unchanged > 0
+
+
+def test_in_an_export_without_identities_a_clone_does_not_own_the_name_either(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    rec.ingest("a fact of evil", project="https://github.com/evil/payments")
+    rec.ingest("a fact of shop", project="shop", repo="https://github.com/acme/web")
+    exported = tmp_path / "e.jsonl"
+    rec.export(exported)
+    rows = [json.loads(line) for line in exported.read_text().splitlines()]
+    for row in rows:
+        row.pop("identity", None)
+        row.pop("remote_is_exact", None)
+    lines = with_checksum([json.dumps(row) for row in rows])
+    exported.write_text("".join(f"{line}\n" for line in lines))
+
+    with open_memory(tmp_path / "other.db") as other:
+        other.ingest("a fact of a person", project="payments")
+        other.import_(exported)
+        found = {
+            name: [hit.memory.content for hit in other.search("fact", project=name)]
+            for name in ("payments", "https://github.com/evil/payments", "shop")
+        }
+
+    assert found == {
+        "payments": ["a fact of a person"],
+        "https://github.com/evil/payments": ["a fact of evil"],
+        "shop": ["a fact of shop"],
+    }
 
 
 def test_imported_memories_join_the_project_of_the_same_name(
@@ -279,7 +309,8 @@ def test_the_export_is_json_lines_a_person_can_read(rec: LocalRecollect, tmp_pat
     rows = [json.loads(line) for line in exported.read_text(encoding="utf-8").splitlines()]
 
     assert len(rows) == count + 2
-    assert rows[0] == {"recollect": "export", "format": 1, "schema": 6}
+    schema = known_migrations()[-1].number
+    assert rows[0] == {"recollect": "export", "format": 1, "schema": schema}
     assert "Café au lait ☕" in exported.read_text(encoding="utf-8")
     assert exported.stat().st_mode & 0o777 == 0o600
 

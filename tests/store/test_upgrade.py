@@ -170,3 +170,54 @@ def test_a_copy_of_the_first_release_can_be_opened_itself(old: Path, clock: Fake
     with open_memory(old.with_name("memory.db.before-0002"), clock=clock) as rec:
         assert len(rec.memories.list(everywhere=True, statuses=list(Status))) == 5
         assert rec.maintenance.verify().ok
+
+
+def test_a_store_with_names_first_come_keeps_each_project_and_its_memories(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    root = tmp_path / "Tool"
+    (root / ".git").mkdir(parents=True)
+    (root / ".git" / "config").write_text(
+        '[remote "origin"]\nurl = https://git.acme.io:8443/Acme/Tool\n'
+    )
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    references = {
+        "evil": "https://github.com/evil/payments",
+        "tool": str(root),
+        "notes": str(folder),
+        "name": "My Project",
+        "repo": "shop",
+    }
+    source = tmp_path / "now.db"
+    with open_memory(source, clock=clock) as rec:
+        for word, reference in references.items():
+            rec.ingest(f"a fact of {word}", project=reference)
+        rec.ingest("a fact of the shop", project="shop", repo="https://github.com/acme/web")
+    old = as_first_release(source, tmp_path / "memory.db", clock)
+    with connect(old) as db:  # as names and remotes were stored then
+        db.execute(
+            "UPDATE repos SET remote = 'git.acme.io/acme/tool' WHERE root <> '' AND remote <> ''"
+        )
+        db.execute("UPDATE projects SET name = 'tool' WHERE name = 'Tool'")
+
+    with open_memory(old, clock=clock) as rec:
+        found = {
+            word: [hit.memory.content for hit in rec.search(f"fact of {word}", project=reference)]
+            for word, reference in references.items()
+        }
+        plain = rec.search("fact of evil", project="payments")
+        rec.ingest("another fact of tool", project=root)
+        identities = {project.identity for project in rec.projects.list()}
+
+    assert found == {word: [f"a fact of {word}"] for word in references} | {
+        "repo": ["a fact of repo", "a fact of the shop"]
+    }
+    assert plain == []
+    assert identities == {
+        "https://github.com/evil/payments",
+        "ssh://git.acme.io:8443/Acme/Tool",
+        str(folder),
+        "My Project",
+        "shop",
+    }

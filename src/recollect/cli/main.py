@@ -52,7 +52,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "maintain, consolidate": "Find duplicates and outdated facts.",
         "confirm, link": "Confirm that a memory is true; link two memories.",
         "work, jobs": "Run pending jobs; list and retry them.",
-        "models, views": "Choose the embedding model; save searches.",
+        "project, models, views": "Link projects; choose the model; save searches.",
     },
 }
 # Commands that are not in the module of their name.

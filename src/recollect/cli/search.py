@@ -16,6 +16,7 @@ from recollect.cli.options import (
     with_store,
 )
 from recollect.cli.output import Output, safe, shorten
+from recollect.domain.project import unknown_name_hint
 from recollect.domain.retrieval import Hit
 from recollect.wire.requests.conversations import SearchMessagesRequest
 from recollect.wire.requests.recollect import SearchRequest
@@ -48,6 +49,9 @@ def _memory_lines(
 ) -> Iterator[str]:
     hint = "Add --project NAME for the memories of a project, or --everywhere."
     yield from hit_lines(hits, hint="" if {"project", "everywhere"} & {*filters} else hint)
+    project = filters.get("project")
+    if not hits and project and (name_hint := unknown_name_hint(project, rec.projects.list())):
+        yield safe(name_hint)
     if not hits and query.strip():
         nearest = rec.why_nothing(query, **filters)
         if nearest.memory_id:

@@ -62,6 +62,7 @@ class Viewer:
     """The context of a request, as resolved ids; None: the request is not made from there."""
 
     project_id: str | None = None
+    linked_project_ids: tuple[str, ...] = ()  # that a person made part of the project
     repo_ids: tuple[str, ...] = ()
     agent_id: str | None = None
     session_id: str | None = None
@@ -72,6 +73,7 @@ def visible_owners(viewer: Viewer, scopes: Iterable[Scope] | None = None) -> tup
     owners = [Owner(Scope.GLOBAL, "")]
     if viewer.project_id:
         owners.append(Owner(Scope.PROJECT, viewer.project_id))
+    owners.extend(Owner(Scope.PROJECT, project_id) for project_id in viewer.linked_project_ids)
     owners.extend(Owner(Scope.REPO, repo_id) for repo_id in viewer.repo_ids)
     if viewer.agent_id:
         owners.append(Owner(Scope.AGENT, viewer.agent_id))

@@ -8,6 +8,7 @@ import os
 import time
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.domain.project import unknown_name_hint
 from recollect.errors import InvalidInput
 from recollect.hooks import event_names, state_files
 from recollect.hooks.client_events import HookEvent, Payload, parse_event
@@ -31,10 +32,13 @@ def handle_event(
     After *deadline*, a wall-clock time, the hook no longer prints the response; 0: no deadline.
     """
     event = parse_event(payload, client=client, kind=kind, project=project)
-    folder = state_files.session_folder(state_files.state_folder(dict(os.environ)))
+    state = state_files.state_folder(dict(os.environ))
+    folder = state_files.session_folder(state)
     injected = InjectedMemories(folder, event, db=str(rec.path), deadline=deadline)
     text = _recall_or_retry(rec, event, injected)
     if event.kind == event_names.SESSION_START:
+        if event.project and (hint := unknown_name_hint(event.project, rec.projects.list())):
+            state_files.append_log(state, hint)
         state_files.remove_old(folder, time.time())
     return render_response(event, text)
 

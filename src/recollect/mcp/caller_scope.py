@@ -12,7 +12,8 @@ from typing import Any
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
-from recollect.domain.memory import Memory
+from recollect.domain.memory import Memory, Status
+from recollect.domain.project import project_label
 from recollect.domain.retrieval import DEFAULT_STATUSES, MemoryExplanation, Retrieval
 from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import NotFound
@@ -38,6 +39,17 @@ class Caller:
         return {"project": self.project, "agent": self.agent}
 
     @property
+    def candidate_scope(self) -> Mapping[str, Any]:
+        """
+        The scope arguments of a list of candidates: those of its own project and agent.
+
+        Global candidates wait for a person. They are listed only to a caller that has neither.
+        """
+        has_place = self.project is not None or self.agent is not None
+        scopes = (Scope.PROJECT, Scope.REPO, Scope.AGENT) if has_place else (Scope.GLOBAL,)
+        return {**self.read_scope, "scopes": scopes}
+
+    @property
     def write_scope(self) -> Mapping[str, Any]:
         """The scope arguments of a new memory: the project, else the agent, else global."""
         if self.project is not None:
@@ -52,10 +64,24 @@ def owners_visible_to(rec: LocalRecollect, caller: Caller) -> tuple[Owner, ...]:
     return visible_owners(rec.engine.viewer(**caller.read_scope))
 
 
+def owners_of_candidates(rec: LocalRecollect, caller: Caller) -> tuple[Owner, ...]:
+    """Return the owners whose candidates *caller* may see."""
+    scopes = caller.candidate_scope["scopes"]
+    return visible_owners(rec.engine.viewer(**caller.read_scope), scopes)
+
+
+def is_memory_visible(rec: LocalRecollect, caller: Caller, memory: Memory) -> bool:
+    """Return whether *caller* may see a memory; of candidates only those of its own place."""
+    is_candidate = memory.status is Status.INBOX
+    return memory.owner in (owners_of_candidates if is_candidate else owners_visible_to)(
+        rec, caller
+    )
+
+
 def get_visible_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Memory:
     """Return a memory that *caller* may see, or raise `NotFound`."""
     memory = _find_memory(rec, memory_id)
-    if memory is None or memory.owner not in owners_visible_to(rec, caller):
+    if memory is None or not is_memory_visible(rec, caller, memory):
         raise NotFound(f"there is no memory {memory_id[:80]!r} here; `search` returns ids")
     return memory
 
@@ -71,7 +97,7 @@ def get_explainable_memory(
     """
     memory = _find_memory(rec, memory_id)
     if memory is not None:
-        if memory.owner in owners_visible_to(rec, caller):
+        if is_memory_visible(rec, caller, memory):
             return memory
         if memory.scope in SHAREABLE_SCOPES and _is_reachable(rec, caller, memory, query):
             return memory
@@ -136,5 +162,6 @@ def visible_blocks(rec: LocalRecollect, caller: Caller) -> list[Block]:
 def project_name(rec: LocalRecollect, caller: Caller) -> str:
     """Return the name of the caller's project: as stored, else as the caller named it."""
     project_id = rec.engine.viewer(project=caller.project).project_id
-    names = {project.id: project.name for project in rec.projects.list()}
-    return names.get(project_id or "", caller.project or "")
+    projects = rec.projects.list()
+    project = next((item for item in projects if item.id == project_id), None)
+    return project_label(project, projects) if project else caller.project or ""

@@ -6,7 +6,6 @@ conversations, memories of agent scope, captures made for it); global and projec
 memories it wrote for a project or globally, stay.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,14 +13,12 @@ from typing import Any
 
 from recollect.context.block_prompt import PromptMetadata
 from recollect.domain import limits
-from recollect.domain.agent import Agent, AgentPinning, AgentReceipt
+from recollect.domain.agent import Agent, AgentPinning
 from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
 from recollect.domain.block import Block
-from recollect.domain.scope import Owner, Scope
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service import validate
 from recollect.service.block_writing import give_default_blocks
-from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_agent, find_viewer
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -84,9 +81,12 @@ def list_agents(services: Services, request: requests.ListAgentsRequest) -> list
         if request.pinned is not None:
             agents = [agent for agent in agents if agent.pinned is request.pinned]
         if request.project is not None:
-            project_id = find_viewer(tables, RequestPlace.of(request.project)).project_id
+            viewer = find_viewer(tables, RequestPlace.of(request.project))
+            project_ids = (viewer.project_id, *viewer.linked_project_ids)
             agents = [
-                agent for agent in agents if agent.metadata.get(PINNED_IN, project_id) == project_id
+                agent
+                for agent in agents
+                if agent.metadata.get(PINNED_IN, viewer.project_id) in project_ids
             ]
     return sorted(agents, key=lambda agent: (agent.pinned is AgentPinning.NOT, agent.name))
 
@@ -144,42 +144,4 @@ def prompt_metadata(
         recalled=max(total - in_context, 0),
         archived=archived,
         tags=tuple(tags),
-    )
-
-
-def delete_agent(services: Services, request: requests.DeleteAgentRequest) -> AgentReceipt:
-    """Delete an agent and everything it owns; the receipt says what was deleted and what stays."""
-    receipt = services.store.write(lambda tables: _delete(tables, request.agent, services))
-    return replace(receipt, kept=(*receipt.kept, *truncate_wal(services)))
-
-
-def _delete(tables: Tables, name: str, services: Services) -> AgentReceipt:
-    agent = require_agent(tables, name)
-    removed: Counter[str] = Counter()
-    remaining: list[str] = []
-    for memory_id in tables.agents.own_memory_ids(agent.id):
-        receipt = forget_memory(tables, memory_id, services.clock)
-        remaining += receipt.kept
-        removed.update(receipt.removed)
-    removed["captures"] = delete_captures(tables, tables.agents.own_events(agent.id))
-    conversations = tables.conversations.latest(agent.id, limit=1_000_000)
-    owners = [Owner(Scope.SESSION, conversation.id) for conversation in conversations]
-    blocks = [block for owner in owners for block in tables.blocks.of_owner(owner)]
-    for block in (*tables.blocks.attached_to(agent.id), *blocks):
-        if block.scope in (Scope.AGENT, Scope.SESSION):
-            tables.blocks.delete(block)
-            removed["blocks"] += 1
-        else:
-            remaining.append(f"block {block.label!r} is shared and stays")
-    for owner in (Owner(Scope.AGENT, agent.id), *owners):
-        drop_partitions(tables, owner)
-    removed.update(tables.agents.delete(agent.id))
-    tables.skills.drop_unused()
-    tables.files.drop_unopened()
-    return AgentReceipt(
-        agent_id=agent.id,
-        name=agent.name,
-        deleted_at=services.clock.now(),
-        removed={name: count for name, count in sorted(removed.items()) if count},
-        kept=tuple(dict.fromkeys(remaining)),
     )

@@ -16,7 +16,7 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput, NotFound
 from recollect.service import validate
 from recollect.service.agents import require_agent
-from recollect.service.place_lookup import RequestPlace, find_viewer
+from recollect.service.place_lookup import RequestPlace, find_viewer, main_project_id
 from recollect.store.protocol import Tables
 from recollect.wire.fields import parse_text
 from recollect.wire.requests.shared import BlockFields, BlockPlaceFields
@@ -40,7 +40,9 @@ def visible_blocks(tables: Tables, place: BlockPlace) -> list[Block]:
     """Return the blocks that are seen from *place*, one of each label, in prompt order."""
     blocks = list(tables.blocks.attached_to(place.agent.id)) if place.agent else []
     if place.project_id:
-        blocks += tables.blocks.of_owner(Owner(Scope.PROJECT, place.project_id))
+        # Blocks of the project itself come before those of projects that are linked to it.
+        for project_id in (place.project_id, *tables.projects.linked_ids(place.project_id)):
+            blocks += tables.blocks.of_owner(Owner(Scope.PROJECT, project_id))
     if place.conversation:
         blocks += tables.blocks.of_owner(Owner(Scope.SESSION, place.conversation.id))
     by_label: dict[str, Block] = {}
@@ -87,6 +89,7 @@ def resolve_place(tables: Tables, request: BlockPlaceFields) -> BlockPlace:
     if request.conversation is not None:
         conversation = require_conversation(tables, request.conversation)
         project_id = conversation.project_id
+        project_id = main_project_id(tables, project_id) if project_id else None
         agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
     if request.agent is not None:
         agent = require_agent(tables, request.agent)

@@ -61,10 +61,8 @@ def _prepare_captures(
         conversation = require_conversation(tables, request.conversation)
         messages = tables.messages.page(conversation.id, start=0, limit=MAX_MESSAGES)
         count = tables.messages.count(conversation.id)[0]
-        project_id = conversation.project_id
-        project = tables.projects.project(project_id) if project_id else None
     fields = CaptureFields(
-        project=project.name if project else None,
+        project=conversation.project_id,
         agent=conversation.agent_id,
         session=conversation.id,
         title=conversation.title,
@@ -82,4 +80,6 @@ def _transcript_message(message: Message) -> dict[str, Any]:
         "content": message.content,
         "created_at": message.created_at.isoformat(),
     }
-    return {**fields, "name": message.name} if message.name else fields
+    voice = message.metadata.get("voice")
+    optional = {"name": message.name, "voice": voice if isinstance(voice, str) else ""}
+    return {**fields, **{key: value for key, value in optional.items() if value}}

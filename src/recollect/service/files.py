@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, files_to_close
-from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.scope import ItemKind, Scope, visible_owners
 from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.retrieval.rank_text_items import rank_text_items
 from recollect.service import validate
@@ -183,9 +183,11 @@ def forget_files(services: Services, request: ForgetFilesRequest) -> int:
     paths = None if request.paths is None else set(request.paths)
 
     def write(tables: Tables) -> int:
-        project_id = find_viewer(tables, place).project_id or ""
+        viewer = find_viewer(tables, place)
+        project_ids = (viewer.project_id or "", *viewer.linked_project_ids)
         file_ids = [
             file_id
+            for project_id in project_ids
             for file_id, stored_path in tables.files.paths_of(project_id)
             if paths is None
             or any(stored_path == path or stored_path.endswith(f"/{path}") for path in paths)
@@ -206,8 +208,8 @@ def search_files(services: Services, request: SearchFilesRequest) -> list[FileHi
     vector, _ = query_vector(services, query)
     with services.store.read() as tables:
         vector = refresh_query_vector(services, tables, query, vector)
-        owner = Owner(Scope.PROJECT, find_viewer(tables, place).project_id or "")
-        partitions = tables.word_index.partitions(ItemKind.FILE, [owner])
+        owners = visible_owners(find_viewer(tables, place), {Scope.PROJECT})
+        partitions = tables.word_index.partitions(ItemKind.FILE, owners)
 
         def admit(item_ids: Iterable[int]) -> list[_IndexedFile]:
             return [

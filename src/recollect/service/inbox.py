@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.project import project_label
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.service.read import inbox_query_of, owners_of
@@ -118,7 +119,7 @@ def _place_name(tables: Tables, owner: Owner) -> str:
             return "everywhere"
         case Scope.PROJECT:
             project = tables.projects.project(owner.id)
-            return project.name if project else owner.id
+            return project_label(project, tables.projects.projects()) if project else owner.id
         case Scope.REPO:
             repo = tables.projects.repo(owner.id)
             return f"repo {repo.name}" if repo else owner.id

@@ -2,8 +2,9 @@
 Look up the project, repo, agent and session that a request names, and create missing ones.
 
 `find_viewer` only reads: an unknown place has no memories. `ensure_place` creates what is missing,
-inside the write that needs it. A path is identified by its git remote, otherwise by its root; a
-plain name overrides both.
+inside the write that needs it. A path is identified by its git remote, otherwise by its root. A
+plain name means only a project that was given this name, never a repository that is called so. A
+project that a person linked to another is read and written as a part of it.
 """
 
 from dataclasses import dataclass
@@ -19,17 +20,19 @@ from recollect.domain.project import (
     ByRemote,
     Project,
     Repo,
+    identity_of_repo,
+    lower_case_remote,
+    normalise_remote,
     parse_reference,
-    remote_names,
+    remote_url,
+    short_name,
 )
 from recollect.domain.scope import Viewer
 from recollect.errors import NotFound
 from recollect.service.disk.git_checkout import find_checkout
-from recollect.service.services import Services
 from recollect.service.validate import looks_like_an_id, name_of, plain_name
 from recollect.store.protocol import Store, Tables
 from recollect.wire.fields import parse_text
-from recollect.wire.requests.projects import ListProjectsRequest
 from recollect.wire.requests.shared import PlaceFields
 
 UNKNOWN = "unknown"  # the id of a place that does not exist; nothing has it
@@ -76,25 +79,21 @@ class PlaceIds:
     session_id: str | None = None
 
 
-def list_projects(services: Services, request: ListProjectsRequest) -> list[Project]:
-    """Return every project."""
-    with services.store.read() as tables:
-        return tables.projects.projects()
-
-
 def find_viewer(tables: Tables, place: RequestPlace) -> Viewer:
     """Return *place* as a viewer; an unknown place has the id `UNKNOWN`."""
     repo = _find_repo(tables, place)
     project_id = None
     if place.project is not None:
-        project = _find_project(tables, place.project)
-        project_id = project.id if project else UNKNOWN
+        project = find_project(tables, place.project)
+        project_id = _main_id(project) if project else UNKNOWN
     elif repo is not None:
-        project_id = repo.project_id
+        project_id = main_project_id(tables, repo.project_id)
+    linked_ids = tuple(tables.projects.linked_ids(project_id)) if project_id else ()
     if repo is not None:
         repo_ids: tuple[str, ...] = (repo.id,)
     elif place.repo is None and project_id is not None:
-        repo_ids = tuple(repo.id for repo in tables.projects.repos_of(project_id))
+        ids = (project_id, *linked_ids)
+        repo_ids = tuple(repo.id for id in ids for repo in tables.projects.repos_of(id))
     else:
         repo_ids = ()
     agent_id = None
@@ -102,16 +101,25 @@ def find_viewer(tables: Tables, place: RequestPlace) -> Viewer:
         agent = find_agent(tables, place.agent)
         agent_id = agent.id if agent else UNKNOWN
     return Viewer(
-        project_id=project_id, repo_ids=repo_ids, agent_id=agent_id, session_id=place.session
+        project_id=project_id,
+        linked_project_ids=linked_ids,
+        repo_ids=repo_ids,
+        agent_id=agent_id,
+        session_id=place.session,
     )
 
 
 def ensure_place(tables: Tables, place: RequestPlace, clock: Clock) -> PlaceIds:
     """Return the ids of *place*, creating what does not exist yet."""
-    project = _ensure_project(tables, place.project, clock) if place.project else None
+    project = ensure_project(tables, place.project, clock) if place.project else None
     repo = _ensure_repo(tables, place.repo, project, clock) if place.repo is not None else None
+    project_id = repo.project_id if project is None and repo is not None else None
+    if project is not None:
+        project_id = _main_id(project)
+    elif project_id is not None:
+        project_id = main_project_id(tables, project_id)
     return PlaceIds(
-        project_id=project.id if project else (repo.project_id if repo else None),
+        project_id=project_id,
         repo_id=repo.id if repo else None,
         agent_id=ensure_agent(tables, place.agent, clock).id if place.agent else None,
         session_id=place.session,
@@ -147,13 +155,25 @@ def ensure_agent(tables: Tables, name: str, clock: Clock) -> Agent:
     return agent
 
 
-def _find_project(tables: Tables, name: str) -> Project | None:
-    match parse_reference(name):
+def find_project(tables: Tables, reference: str) -> Project | None:
+    """Return the project of a name, remote, path or id as such, even if it is linked to another."""
+    match parse_reference(reference):
         case ByName(name):
-            return tables.projects.project_by_name(name)
-        case reference:
-            repo = _repo_at(tables, reference)
+            return tables.projects.project_by_identity(name) or tables.projects.project(name)
+        case place:
+            repo = _repo_at(tables, place)
             return tables.projects.project(repo.project_id) if repo else None
+
+
+def _main_id(project: Project) -> str:
+    """Return the id of the project that *project* is part of, or its own."""
+    return project.linked_to or project.id
+
+
+def main_project_id(tables: Tables, project_id: str) -> str:
+    """Return the id of the project that the one with this id is part of, or *project_id*."""
+    project = tables.projects.project(project_id)
+    return _main_id(project) if project else project_id
 
 
 def _find_repo(tables: Tables, place: RequestPlace) -> Repo | None:
@@ -161,7 +181,7 @@ def _find_repo(tables: Tables, place: RequestPlace) -> Repo | None:
         return None
     match parse_reference(place.repo):
         case ByName(name):
-            project = _find_project(tables, place.project) if place.project else None
+            project = find_project(tables, place.project) if place.project else None
             if place.project is not None and project is None:
                 return None  # an unknown project has no repos, even if others have this name
             return tables.projects.repo_by_name(name, project.id if project else None)
@@ -171,22 +191,31 @@ def _find_repo(tables: Tables, place: RequestPlace) -> Repo | None:
 
 def _repo_at(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
     remote, root = _identity(reference)
-    by_remote = tables.projects.repo_by_remote(remote) if remote else None
-    if by_remote is not None or not root:
-        return by_remote
-    by_root = tables.projects.repo_by_root(root)
+    if remote:
+        by_remote = tables.projects.repo_by_remote(remote)
+        if by_remote is not None:
+            return by_remote
+        old = tables.projects.repo_by_old_remote(lower_case_remote(remote))
+        if old is not None and old.root == root:
+            return old
+    by_root = tables.projects.repo_by_root(root) if root else None
     if by_root is not None and by_root.remote and remote:
-        return None  # the folder held another repository before
+        # Another remote: the folder held another repository before. The same one may have been
+        # stored under another address of its host.
+        return by_root if normalise_remote(remote_url(by_root.remote)) == remote else None
     return by_root
 
 
-def _ensure_project(tables: Tables, name: str, clock: Clock) -> Project:
-    match parse_reference(name):
+def ensure_project(tables: Tables, reference: str, clock: Clock) -> Project:
+    """Return the project of a name, remote, path or id as such; create a missing one."""
+    match parse_reference(reference):
         case ByName(name):
-            project = tables.projects.project_by_name(name)
-            return project or _new_project(tables, [name], clock)
-        case reference:
-            repo = _ensure_repo_at(tables, reference, None, clock)
+            project = find_project(tables, name)
+            if project is None and looks_like_an_id(name):
+                raise NotFound(f"there is no project {name} in this store")
+            return project or _new_project(tables, identity=name, name=name, clock=clock)
+        case place:
+            repo = _ensure_repo_at(tables, place, None, clock)
             project = tables.projects.project(repo.project_id)
             assert project is not None  # guaranteed by the foreign key
             return project
@@ -198,7 +227,7 @@ def _ensure_repo(tables: Tables, name: str, project: Project | None, clock: Cloc
             repo = tables.projects.repo_by_name(name, project.id if project else None)
             if repo is not None:
                 return repo
-            project = project or _new_project(tables, [name], clock)
+            project = project or _new_project(tables, identity=name, name=name, clock=clock)
             return _new_repo(tables, project, name=name, remote="", root="", clock=clock)
         case reference:
             return _ensure_repo_at(tables, reference, project, clock)
@@ -213,10 +242,22 @@ def _ensure_repo_at(
         moved = (remote or repo.remote, root or repo.root)
         if moved != (repo.remote, repo.root):
             tables.projects.move_repo(repo.id, remote=moved[0], root=moved[1])
+            _follow_identity(tables, repo, *moved)
         return repo
-    names = remote_names(remote) if remote else [Path(root).name or root, root]
-    project = project or _new_project(tables, names, clock)
-    return _new_repo(tables, project, name=names[0], remote=remote, root=root, clock=clock)
+    identity = identity_of_repo(remote, root)
+    name = short_name(identity)
+    project = project or _new_project(tables, identity=identity, name=name, clock=clock)
+    return _new_repo(tables, project, name=name, remote=remote, root=root, clock=clock)
+
+
+def _follow_identity(tables: Tables, repo: Repo, remote: str, root: str) -> None:
+    """Change the identity of the project that has it from *repo*, whose address has changed."""
+    project = tables.projects.project(repo.project_id)
+    identity = identity_of_repo(remote, root)
+    if project is None or project.identity != identity_of_repo(repo.remote, repo.root):
+        return
+    if tables.projects.project_by_identity(identity) is None:
+        tables.projects.set_identity(project.id, identity)
 
 
 def _identity(reference: ByPath | ByRemote) -> tuple[str, str]:
@@ -227,11 +268,11 @@ def _identity(reference: ByPath | ByRemote) -> tuple[str, str]:
     return checkout.remote, str(checkout.root)
 
 
-def _new_project(tables: Tables, names: list[str], clock: Clock) -> Project:
-    free = next((name for name in names if tables.projects.project_by_name(name) is None), None)
+def _new_project(tables: Tables, *, identity: str, name: str, clock: Clock) -> Project:
     project_id = clock.new_id()
-    name = free or f"{names[-1]} {project_id[-6:]}"
-    project = Project(id=project_id, name=name, created_at=clock.now())
+    if tables.projects.project_by_identity(identity) is not None:
+        identity = f"{identity} {project_id[-6:]}"
+    project = Project(id=project_id, name=name, identity=identity, created_at=clock.now())
     tables.projects.add_project(project)
     return project
 
@@ -252,7 +293,7 @@ def _new_repo(
 def _validate_reference(field: str, reference: str) -> str:
     match parse_reference(parse_text(field, reference, most=limits.MAX_REFERENCE)):
         case ByRemote(remote):
-            return f"https://{remote}"  # without the user and password it may contain
+            return remote_url(remote)  # without the user and password it may contain
         case ByPath(path):
             return str(expand_home(path).absolute())
         case ByName(name):

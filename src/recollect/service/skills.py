@@ -150,7 +150,7 @@ def learn_skill(services: Services, request: LearnSkillRequest) -> LearntSkill:
         newest = tables.messages.page_back(conversation.id, before=2**53, limit=MOST_MESSAGES)
         if place.project is None and conversation.project_id:
             project = tables.projects.project(conversation.project_id)
-            place = RequestPlace(project=project.name if project else None)
+            place = RequestPlace(project=project.id if project else None)
     draft, made_by, notes = _draft(services, newest[::-1], name, request.title)
     about = {"learnt_from": f"conversation {conversation.id}", "made_by": made_by}
     content = render_skill(draft.name, draft.description, draft.body, metadata=about)

@@ -16,6 +16,7 @@ from typing import Any
 from recollect.config import expand_home
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.earlier_messages import BundleLine
+from recollect.context.speaker_label import PERHAPS_PASTED, is_perhaps_pasted
 from recollect.context.token_budget import BudgetShares
 from recollect.context.tool_call_groups import answered_call_ids
 from recollect.domain.block import Block
@@ -30,7 +31,7 @@ from recollect.domain.conversation import (
 )
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
-from recollect.domain.scope import Owner, Scope
+from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import InvalidInput
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.retrieval.search_candidates import QueryVector
@@ -119,7 +120,7 @@ def _scene(services: Services, request: ContextForRequest) -> _ResolvedRequest:
                 place = replace(place, project_id=find_viewer(tables, where).project_id)
             elif place.project_id is not None:
                 project = tables.projects.project(place.project_id)
-                where = replace(where, project=project.name if project else None)
+                where = replace(where, project=project.id if project else None)
             if place.agent is not None:
                 where = replace(where, agent=place.agent.id)
             if place.conversation is not None:
@@ -246,27 +247,31 @@ def _topics(
 
 def _opening(tables: Tables, conversation: Conversation) -> str:
     messages = tables.messages.page(conversation.id, start=0, limit=5)
-    spoken = (message.content for message in messages if message.role is Role.USER)
-    return next(filter(None, spoken), "")
+    spoken = (message for message in messages if message.role is Role.USER and message.content)
+    first = next(spoken, None)
+    if first is None:
+        return ""
+    return f"{PERHAPS_PASTED}: {first.content}" if is_perhaps_pasted(first) else first.content
 
 
 def _always_included_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:
     """Return facts about the user and the project's latest decisions, for every task."""
     with services.store.read() as tables:
-        facts = _newest(tables, Owner(Scope.GLOBAL, ""), MemoryType.PROFILE, PROFILE_FACTS)
+        owners = visible_owners(find_viewer(tables, scene.query.place))
+        facts = _newest(tables, owners, MemoryType.PROFILE, PROFILE_FACTS)
         why = "A profile fact: shown for every task while the budget allows."
         hits = read.unranked_hits(tables, facts, why)
         if scene.place.agent is not None and scene.place.project_id:
             owner = Owner(Scope.PROJECT, scene.place.project_id)
-            decisions = _newest(tables, owner, MemoryType.DECISION, DECISIONS)
+            decisions = _newest(tables, [owner], MemoryType.DECISION, DECISIONS)
             why = "A decision of this project: shown while the budget allows."
             hits += read.unranked_hits(tables, decisions, why)
     return hits
 
 
-def _newest(tables: Tables, owner: Owner, kind: MemoryType, limit: int) -> list[Memory]:
+def _newest(tables: Tables, owners: Sequence[Owner], kind: MemoryType, limit: int) -> list[Memory]:
     filters = Filters(types=frozenset({kind}), statuses=frozenset({Status.ACTIVE}))
-    return tables.memories.newest([owner], filters, limit)
+    return tables.memories.newest(owners, filters, limit)
 
 
 def _file_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:

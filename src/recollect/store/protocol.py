@@ -36,6 +36,7 @@ from recollect.domain.project import Project, Repo
 from recollect.domain.retrieval import Filters, Retrieval, View
 from recollect.domain.scope import Owner
 from recollect.domain.source import Evidence, Source, SourceKind
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.indexes import EmbeddingIndex, WordIndex
 from recollect.store.values import CandidateRow, OpenFileWindow, StoredFile, StoredSkill
 
@@ -51,8 +52,20 @@ class ProjectTable(Protocol):
     def project(self, project_id: str) -> Project | None:
         """Return the project with that id, or None."""
 
-    def project_by_name(self, name: str) -> Project | None:
-        """Return the project of that name, or None."""
+    def project_by_identity(self, identity: str) -> Project | None:
+        """Return the project with that identity, or None."""
+
+    def set_identity(self, project_id: str, identity: str) -> None:
+        """Store the present identity of a project."""
+
+    def link_project(self, project_id: str, main_id: str, linked_at: datetime) -> None:
+        """Make a project part of another."""
+
+    def unlink_project(self, project_id: str) -> None:
+        """Make a project one of its own again."""
+
+    def linked_ids(self, project_id: str) -> list[str]:
+        """Return the ids of the projects that are part of a project."""
 
     def projects(self) -> list[Project]:
         """Return every project, by name."""
@@ -69,11 +82,14 @@ class ProjectTable(Protocol):
     def repo_by_remote(self, remote: str) -> Repo | None:
         """Return the repo with that normalised remote, or None."""
 
+    def repo_by_old_remote(self, remote: str) -> Repo | None:
+        """Return the repo whose remote was stored in lower case and without its port, or None."""
+
     def repo_by_root(self, root: str) -> Repo | None:
         """Return the repo last seen in the folder *root*, or None."""
 
     def repo_by_name(self, name: str, project_id: str | None) -> Repo | None:
-        """Return the repo of that name, in one project or, if None, in any."""
+        """Return the repo of that name in one project; if None, the one that is only a name."""
 
     def repos_of(self, project_id: str) -> list[Repo]:
         """Return the repos of a project."""
@@ -279,8 +295,8 @@ class MessageTable(Protocol):
     def count_of_agent(self, agent_id: str) -> int:
         """Return how many messages with text an agent has."""
 
-    def remove_from_index(self, conversation_id: str) -> int:
-        """Remove the messages of a conversation from the indexes; return how many there were."""
+    def delete_some(self, conversation_id: str, *, rows: int, chars: int) -> tuple[int, int]:
+        """Delete the first messages of a conversation; return how many, and their characters."""
 
 
 class SkillTable(Protocol):
@@ -598,6 +614,25 @@ class IdempotencyKeyTable(Protocol):
         """Delete the keys that are older than *before*."""
 
 
+class UnfinishedWorkTable(Protocol):
+    """Work that is done in steps, and the checksums of the exports that this store wrote."""
+
+    def add(self, work: UnfinishedWork) -> None:
+        """Store that some work has begun; a former start of the same work stays."""
+
+    def remove(self, kind: WorkKind, subject: str = "") -> None:
+        """Remove work that is finished."""
+
+    def all(self, kind: WorkKind | None = None) -> list[UnfinishedWork]:
+        """Return the unfinished work of a kind or, if None, of all kinds, oldest first."""
+
+    def add_export(self, sha256: str, at: datetime) -> None:
+        """Store the checksum of an export that this store wrote."""
+
+    def has_export(self, sha256: str) -> bool:
+        """Return whether this store wrote an export with that checksum."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tables:
     """The tables and indexes, inside one read or one write."""
@@ -615,6 +650,7 @@ class Tables:
     links: LinkTable
     retrievals: RetrievalTable
     idempotency_keys: IdempotencyKeyTable
+    unfinished_work: UnfinishedWorkTable
     word_index: WordIndex
     embeddings: EmbeddingIndex
 
@@ -641,8 +677,13 @@ class Store(Protocol):
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield every canonical row, in an order in which they can be imported."""
 
-    def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
-        """Add exported rows, all or none; existing rows stay as they are."""
+    def import_rows(self, rows: Iterable[Mapping[str, Any]], work: UnfinishedWork) -> Imported:
+        """
+        Add exported rows; existing rows stay as they are.
+
+        All rows are validated before the first is written, and then written in bounded steps. Until
+        the last step *work* is listed as unfinished; the same rows again continue it.
+        """
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
         """Run every integrity check; return their names, and the problems found."""
@@ -650,9 +691,9 @@ class Store(Protocol):
     def rebuild_indexes(self) -> Mapping[str, int]:
         """Rebuild every derived table from the canonical rows; return their row counts."""
 
-    def truncate_wal(self) -> bool:
+    def truncate_wal(self, *, give_up_s: float) -> bool:
         """
-        Empty the write-ahead log; return False if a reader prevented it for half a second.
+        Empty the write-ahead log; return False if a reader prevented it for *give_up_s* seconds.
 
         Writers of any process wait a few hundredths of a second at most.
         """

@@ -6,8 +6,9 @@ from typing import Any
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import MemoryType
+from recollect.domain.project import unknown_name_hint
 from recollect.domain.retrieval import Hit
-from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, owners_visible_to
+from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, is_memory_visible
 from recollect.mcp.pagination import cursor_position, make_cursor, one_line, take_fitting, truncate
 from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
@@ -53,9 +54,11 @@ def _find_memories(
     hits = rec.search(query, **caller.read_scope, types=types, limit=limit)
     if hits:
         return hits, ""
+    if caller.project and (hint := unknown_name_hint(caller.project, rec.projects.list())):
+        return [], hint
     closest = rec.why_nothing(query, **caller.read_scope, types=types)
-    owners = owners_visible_to(rec, caller)
-    if closest.memory_id and rec.memories.get(closest.memory_id).owner not in owners:
+    closest_memory = rec.memories.get(closest.memory_id) if closest.memory_id else None
+    if closest_memory is not None and not is_memory_visible(rec, caller, closest_memory):
         return [], "No memory is relevant enough."  # the closest is of another project
     return [], one_line(closest.text, MAX_NOTE_CHARS)
 

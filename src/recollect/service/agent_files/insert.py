@@ -16,7 +16,7 @@ from recollect.clock import Clock
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.domain.capture_event import Event, EventState, Trigger
-from recollect.domain.project import Repo
+from recollect.domain.project import Project, Repo, identity_of_repo, is_named_after
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
 from recollect.errors import AlreadyExists
@@ -108,9 +108,10 @@ class _Insertion:
         """Find the projects and repos of the store; create the missing ones."""
         projects = self._tables.projects
         for project in parts.projects:
-            stored = projects.project_by_name(project.name)
+            identity = project.identity or _old_identity(project, parts.repos)
+            stored = projects.project(project.id) or projects.project_by_identity(identity)
             if stored is None:
-                projects.add_project(self.with_new_id(project))
+                projects.add_project(self.with_new_id(project, identity=identity, linked_to=""))
                 self.counts["projects"] += 1
             else:
                 self.ids[project.id] = stored.id
@@ -258,6 +259,15 @@ class _Insertion:
             if (other.label, other.value) == (block.label, block.value)
         ]
         return min(equal, key=lambda other: other.id != block.id) if equal else None
+
+
+def _old_identity(project: Project, repos: Iterable[Repo]) -> str:
+    """Return the identity of a project from a file that was written before projects had one."""
+    own = (repo for repo in repos if repo.project_id == project.id)
+    repo = next(
+        (repo for repo in own if is_named_after(project.name, repo.remote, repo.root)), None
+    )
+    return identity_of_repo(repo.remote, repo.root) if repo else project.name
 
 
 def _may_be_same(repo: Repo, other: Repo) -> bool:

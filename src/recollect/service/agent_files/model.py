@@ -14,7 +14,7 @@ from recollect.domain.block import Block, BlockVersion
 from recollect.domain.conversation import Conversation, Message, Pin, Summary
 from recollect.domain.link import Link, LinkEnd
 from recollect.domain.memory import Change, Memory
-from recollect.domain.project import Project, Repo
+from recollect.domain.project import ByPath, Project, Repo, parse_reference
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
 from recollect.service.agents import PINNED_IN
@@ -96,7 +96,7 @@ def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> Agent
     metadata = {name: value for name, value in agent.metadata.items() if name != PINNED_IN}
     return AgentParts(
         agent=replace(agent, pinned=AgentPinning.NOT, metadata=metadata),
-        projects=tuple(project for project in projects if project),
+        projects=tuple(_portable_project(project) for project in projects if project),
         repos=tuple(replace(repo, root="") for repo in repos),
         blocks=_blocks(tables, tables.blocks.attached_to(agent.id)),
         conversations=tuple(_conversation(tables, row) for row in rows),
@@ -107,6 +107,14 @@ def gather(tables: Tables, agent: Agent, *, conversations: bool = True) -> Agent
         links=_links_among(tables, [memory.id for memory in memories]),
         skills=skills,
     )
+
+
+def _portable_project(project: Project) -> Project:
+    """Return *project* without what is only valid on this machine: its folder and its links."""
+    if isinstance(parse_reference(project.identity), ByPath):
+        # Not the bare name: elsewhere that may be a project that a person gave this name.
+        return replace(project, identity=f"{project.name} {project.id[-6:]}", linked_to="")
+    return replace(project, linked_to="")
 
 
 def links_outside(tables: Tables, parts: AgentParts) -> int:

@@ -1,7 +1,11 @@
 """Handlers of the requests for projects."""
 
+from recollect.service import projects
 from recollect.service.handlers.handler_table import Handlers
-from recollect.service.place_lookup import list_projects
-from recollect.wire.requests.projects import ListProjectsRequest
+from recollect.wire.requests import projects as requests
 
-HANDLERS: Handlers = {ListProjectsRequest: list_projects}
+HANDLERS: Handlers = {
+    requests.ListProjectsRequest: projects.list_projects,
+    requests.LinkProjectsRequest: projects.link_projects,
+    requests.UnlinkProjectRequest: projects.unlink_project,
+}

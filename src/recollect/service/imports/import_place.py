@@ -6,10 +6,8 @@ project and never moves a conversation to another. Only a conversation without a
 project of the option.
 """
 
-from pathlib import Path
-
 from recollect.config import expand_home
-from recollect.domain.project import ByName, ByPath, ByRemote, parse_reference, remote_names
+from recollect.domain.project import ByName, ByPath, ByRemote, parse_reference
 from recollect.service.disk.git_checkout import find_checkout
 from recollect.service.imports.history_source import ImportedConversation
 from recollect.service.place_lookup import RequestPlace, find_viewer
@@ -46,9 +44,8 @@ def _identities(reference: str) -> set[str]:
         case ByName(name):
             return {f"name {name.casefold()}"}
         case ByRemote(remote):
-            return {f"remote {remote}", f"name {remote_names(remote)[0].casefold()}"}
+            return {f"remote {remote}"}
         case ByPath(path):
             checkout = find_checkout(expand_home(path))
-            names = remote_names(checkout.remote) if checkout.remote else [Path(checkout.root).name]
-            identities = {f"root {checkout.root}", f"name {names[0].casefold()}"}
+            identities = {f"root {checkout.root}"}
             return identities | ({f"remote {checkout.remote}"} if checkout.remote else set())

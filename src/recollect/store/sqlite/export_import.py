@@ -8,16 +8,17 @@ not exported.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import apsw
 
 from recollect.clock import from_micros
 from recollect.domain.job import JobKind
-from recollect.domain.maintenance import Imported
 from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
+from recollect.store.bounded_steps import StepBudget
 from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import parse_effects, to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
@@ -25,16 +26,16 @@ from recollect.text.fingerprint import sha256_hex
 
 # In the order of importing. Constants only: these names are put into SQL.
 _TABLES_TEXT = """
-projects repos agents blocks agent_blocks block_history conversations summaries messages pins
-sources ingestion_events jobs model_calls evidence memories unsettled memory_tags memory_changes
-memory_links retrievals retrieval_hits retrieval_context views skills agent_skills files agent_files
+projects project_links repos agents blocks agent_blocks block_history conversations summaries
+messages pins sources ingestion_events jobs model_calls evidence memories unsettled memory_tags
+memory_changes memory_links retrievals retrieval_hits retrieval_context views skills agent_skills files agent_files
 """
 TABLES = tuple(_TABLES_TEXT.split())
 
 # A row with the same natural key is the same record under another id: the imported id is mapped to
 # ours. A key whose last column is empty does not count: many repos may have no remote.
 _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "projects": (("name",),),
+    "projects": (("identity",),),
     "repos": (("remote",), ("project_id", "name")),
     "agents": (("name",),),
     "blocks": (("scope", "label", "owner_id"),),
@@ -55,8 +56,8 @@ _JSON_LISTS = """
 messages.parts messages.tool_calls sources.redactions memories.alternatives memories.redactions
 retrievals.notes
 """
-_JSON_TYPES: dict[str, type] = dict.fromkeys(_JSON_OBJECTS.split(), dict)
-_JSON_TYPES |= dict.fromkeys(_JSON_LISTS.split(), list)
+JSON_TYPES: dict[str, type] = dict.fromkeys(_JSON_OBJECTS.split(), dict)
+JSON_TYPES |= dict.fromkeys(_JSON_LISTS.split(), list)
 _ITEM_KINDS: Mapping[str, ItemKind] = {
     "memories": ItemKind.MEMORY,
     "messages": ItemKind.MESSAGE,
@@ -72,10 +73,16 @@ _PARENT_COLUMN: Mapping[str, str] = {
     "block_history": "block_id",
 }
 
-_LATEST_VERSION = """SELECT 1 FROM blocks b JOIN block_history h
-    ON h.block_id = b.id AND h.version = b.version AND h.value = b.value WHERE b.id = ?"""
+_CONVERSATION_COLUMN: Mapping[str, str] = {
+    "conversations": "id",
+    "messages": "conversation_id",
+    "summaries": "conversation_id",
+    "pins": "conversation_id",
+}
 
-RowMap = dict[str, Any]
+RECORDS_AT_ONCE = 50  # then the budget of the step is asked
+
+ImportedRow = dict[str, Any]
 
 
 def row_counts(db: apsw.Connection) -> dict[str, int]:
@@ -86,69 +93,68 @@ def row_counts(db: apsw.Connection) -> dict[str, int]:
 def export_rows(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
     """Yield every canonical row."""
     for name in TABLES:
-        columns = _columns(db, name)
+        columns = columns_of(db, name)
         listed = ", ".join(f't."{column}"' for column in columns)
-        keys = ", ".join(f't."{column}"' for column in _primary_key(db, name))
+        keys = ", ".join(f't."{column}"' for column in primary_key_of(db, name))
         if name == "memories":
             origin, keys = "memories t LEFT JOIN items i ON i.id = t.id", "i.seq, t.id"
         else:
             origin = f"{name} t"
-        for row in db.execute(f"SELECT {listed} FROM {origin} ORDER BY {keys}"):
+        # A conversation that is being deleted is gone for everybody, and for exports too.
+        column = _CONVERSATION_COLUMN.get(name)
+        where = f'WHERE t."{column}" NOT IN hidden_conversations' if column else ""
+        for row in db.execute(f"SELECT {listed} FROM {origin} {where} ORDER BY {keys}"):
             yield {"table": name, **dict(zip(columns, row, strict=True))}
 
 
-def import_rows(
-    db: apsw.Connection, word_index: SqliteWordIndex, rows: Iterable[Mapping[str, Any]]
-) -> Imported:
-    """Add *rows* to the store. Raise `ImportRefused` at the first row that cannot be added."""
-    importer = _RowImporter(db)
-    for number, row in enumerate(rows, start=1):
-        try:
-            importer.add(dict(row))
-        except apsw.ConstraintError as error:
-            raise ImportRefused(f"row {number} of the import breaks a rule: {error}") from error
-        except (apsw.Error, TypeError, ValueError, KeyError, OverflowError) as error:
-            message = f"row {number} of the import cannot be stored: {error!r}"
-            raise ImportRefused(message) from error
-    try:
-        # Deferred foreign keys are checked at commit; check now, while the row can be named.
-        broken = db.execute("PRAGMA foreign_key_check").fetchone()
-    except apsw.Error as error:
-        raise ImportRefused(f"the import is incomplete: {error}") from error
-    if broken:
-        raise ImportRefused(
-            f"the import is incomplete: a row of {broken[0]} refers to a row of {broken[2]} "
-            "that is missing; export it again from the original store"
-        )
-    for block_id in importer.new_items[ItemKind.BLOCK]:
-        if db.execute(_LATEST_VERSION, (block_id,)).fetchone() is None:
-            raise ImportRefused(
-                f"the import has a block {block_id} without its value in the history; "
-                "export it again from the original store"
-            )
-    items = IndexedItemReader(db, word_index)
-    for kind, ids in importer.new_items.items():
-        for item in items.with_ids(kind, ids):
-            word_index.add(kind, item.owner, item.id, item.text)
-    conflicts = tuple(importer.conflicts)
-    return Imported(added=importer.added, unchanged=importer.unchanged, conflicts=conflicts)
+def import_records(
+    word_index: SqliteWordIndex,
+    importer: "RowImporter",
+    records: Iterator[list[ImportedRow]],
+    budget: StepBudget,
+) -> bool:
+    """Add records until the budget is used; return whether there are none left."""
+    items = IndexedItemReader(importer.db, word_index)
+    while batch := list(islice(records, RECORDS_AT_ONCE)):
+        for row in chain.from_iterable(batch):
+            budget.spend(chars=sum(len(value) for value in row.values() if isinstance(value, str)))
+            table = row["table"]
+            try:
+                importer.add(row)
+            except (apsw.ConstraintError, ValueError) as error:
+                raise ImportRefused(
+                    f"a row of {table} does not fit into this store: {error}. The rows before it "
+                    "were imported; importing the file again continues there"
+                ) from error
+        for kind, ids in importer.take_new_items().items():
+            for item in items.with_ids(kind, ids):
+                word_index.add(kind, item.owner, item.id, item.text)
+        if budget.is_used:
+            return False
+    return True
 
 
-class _RowImporter:
+class RowImporter:
     """The state of one import: rows added, rows that exist, and the ids that were mapped."""
 
     def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
-        self._columns = {name: _columns(db, name) for name in TABLES}
-        self._keys = {name: _primary_key(db, name) for name in TABLES}
+        self.db = db
+        self._columns = {name: columns_of(db, name) for name in TABLES}
+        self._keys = {name: primary_key_of(db, name) for name in TABLES}
         self._ids: dict[str, str] = {}
         self.added: dict[str, int] = {}
         self.unchanged = 0
         self.conflicts: list[str] = []
-        self.new_items: dict[ItemKind, list[str]] = {kind: [] for kind in ItemKind}
+        self._new_items: dict[ItemKind, list[str]] = {}
         self._unchanged_ids: set[str] = set()
 
-    def add(self, row: RowMap) -> None:
+    def take_new_items(self) -> Mapping[ItemKind, Sequence[str]]:
+        """Return the ids of the added records that are to be indexed, each once."""
+        items, self._new_items = self._new_items, {}
+        return items
+
+    def add(self, row: ImportedRow) -> bool:
+        """Add a row unless it exists; return whether it was added."""
         table = row.pop("table", None)
         if table not in self._columns:
             raise ImportRefused(
@@ -168,18 +174,19 @@ class _RowImporter:
             row["payload"] = self._map_payload_ids(row["payload"])
         parent_id = row.get(_PARENT_COLUMN.get(table, ""))
         if parent_id in self._unchanged_ids:
-            return  # the imported history does not fit the record that stays as it is
+            return False  # the imported history does not fit the record that stays as it is
         if self._exists(table, row):
-            return
+            return False
         check_row(table, row)
         if table == "memories":
             self._avoid_second_active_fact(row)
         if table == "messages":
             self._avoid_used_position(row)
         if table in _ITEM_KINDS:
-            self.new_items[_ITEM_KINDS[table]].append(row["id"])
+            self._new_items.setdefault(_ITEM_KINDS[table], []).append(row["id"])
         self._insert(table, row)
         self.added[table] = self.added.get(table, 0) + 1
+        return True
 
     def _map_payload_ids(self, payload: str) -> str:
         """Return the payload of a job with mapped ids."""
@@ -191,7 +198,7 @@ class _RowImporter:
                 fields[name] = self._ids.get(value, value)
         return to_json(fields)
 
-    def _exists(self, table: str, row: RowMap) -> bool:
+    def _exists(self, table: str, row: ImportedRow) -> bool:
         existing = self._find(table, self._keys[table], row)
         if existing is not None:
             if any(existing[column] != value for column, value in row.items()):
@@ -212,7 +219,7 @@ class _RowImporter:
             return True
         return False
 
-    def _map_to_existing(self, table: str, existing: RowMap, row: RowMap) -> None:
+    def _map_to_existing(self, table: str, existing: ImportedRow, row: ImportedRow) -> None:
         self.unchanged += 1
         if "id" in row:
             self._ids[row["id"]] = existing["id"]
@@ -228,15 +235,15 @@ class _RowImporter:
                 columns = ", ".join(differing)
                 self.conflicts.append(f"{table} {name}: differs here in {columns}, kept as it was")
 
-    def _find(self, table: str, columns: tuple[str, ...], row: RowMap) -> RowMap | None:
+    def _find(self, table: str, columns: tuple[str, ...], row: ImportedRow) -> ImportedRow | None:
         where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
         values = {column: row.get(column) for column in columns}
         listed = ", ".join(f'"{column}"' for column in self._columns[table])
         sql = f"SELECT {listed} FROM {table} WHERE {where}"
-        stored = self._db.execute(sql, values).fetchone()
+        stored = self.db.execute(sql, values).fetchone()
         return dict(zip(self._columns[table], stored, strict=True)) if stored else None
 
-    def _avoid_second_active_fact(self, row: RowMap) -> None:
+    def _avoid_second_active_fact(self, row: ImportedRow) -> None:
         if not row.get("key") or row.get("status") != "active":
             return
         other = self._find("memories", ("key", "status", *_OWNER_COLUMNS), row)
@@ -247,33 +254,33 @@ class _RowImporter:
                 "imported as contradicted"
             )
 
-    def _avoid_used_position(self, row: RowMap) -> None:
+    def _avoid_used_position(self, row: ImportedRow) -> None:
         """Move an imported message whose position is used to the end of its conversation."""
         if self._find("messages", ("conversation_id", "position"), row) is None:
             return
         sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = ?"
-        position = self._db.execute(sql, (row["conversation_id"],)).get
+        position = self.db.execute(sql, (row["conversation_id"],)).get
         self.conflicts.append(
             f"messages {row['id']}: position {row['position']} is taken here; kept at {position}"
         )
         row["position"] = position
 
-    def _insert(self, table: str, row: RowMap) -> None:
+    def _insert(self, table: str, row: ImportedRow) -> None:
         listed = ", ".join(f'"{column}"' for column in row)
         values = ", ".join(f":{column}" for column in row)
-        self._db.execute(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
+        self.db.execute(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
 
 
 def _differ(remote: str | None, other: str | None) -> bool:
     return bool(remote) and bool(other) and remote != other
 
 
-def check_row(table: str, row: RowMap) -> None:
+def check_row(table: str, row: ImportedRow) -> None:
     """Raise `ValueError` for values that the database accepts but no reader understands."""
     for column, value in row.items():
         if column.endswith("_at") and isinstance(value, int):
             from_micros(value)  # raises outside the calendar
-        expected = _JSON_TYPES.get(f"{table}.{column}")
+        expected = JSON_TYPES.get(f"{table}.{column}")
         if expected and value is not None and not isinstance(json.loads(value), expected):
             raise ValueError(f"{column} of {table} has the wrong shape")
     if table == "sources" and sha256_hex(row["content"]) != row["sha256"]:
@@ -286,10 +293,12 @@ def check_row(table: str, row: RowMap) -> None:
         parse_effects(row["effects"])  # raises if it is not what `undo` relies on
 
 
-def _columns(db: apsw.Connection, table: str) -> list[str]:
+def columns_of(db: apsw.Connection, table: str) -> list[str]:
+    """Return the names of a table's columns."""
     return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
 
 
-def _primary_key(db: apsw.Connection, table: str) -> tuple[str, ...]:
+def primary_key_of(db: apsw.Connection, table: str) -> tuple[str, ...]:
+    """Return the columns of a table's primary key."""
     rows = [row for row in db.execute(f"PRAGMA table_info({table})") if row[5]]
     return tuple(row[1] for row in sorted(rows, key=lambda row: row[5]))

@@ -1,10 +1,12 @@
 """Projects and repos in SQLite."""
 
+from datetime import datetime
+
 from recollect.domain.project import Project, Repo
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.table import SqliteTable, field_values, row_parser
 
-_project = row_parser(Project, "id name created_at")
+_project = row_parser(Project, "id name identity linked_to created_at")
 _repo = row_parser(Repo, "id project_id name remote root created_at")
 
 
@@ -19,8 +21,20 @@ class SqliteProjectTable(SqliteTable):
     def project(self, project_id: str) -> Project | None:
         return self._first(_project, "project", id=project_id)
 
-    def project_by_name(self, name: str) -> Project | None:
-        return self._first(_project, "project_by_name", name=name)
+    def project_by_identity(self, identity: str) -> Project | None:
+        return self._first(_project, "project_by_identity", identity=identity)
+
+    def set_identity(self, project_id: str, identity: str) -> None:
+        self._run("set_identity", id=project_id, identity=identity)
+
+    def link_project(self, project_id: str, main_id: str, linked_at: datetime) -> None:
+        self._run("link_project", id=project_id, main_id=main_id, linked_at=linked_at)
+
+    def unlink_project(self, project_id: str) -> None:
+        self._run("unlink_project", id=project_id)
+
+    def linked_ids(self, project_id: str) -> list[str]:
+        return self._column("linked_ids", id=project_id)
 
     def projects(self) -> list[Project]:
         return self._all(_project, "projects")
@@ -36,6 +50,9 @@ class SqliteProjectTable(SqliteTable):
 
     def repo_by_remote(self, remote: str) -> Repo | None:
         return self._first(_repo, "repo_by_remote", remote=remote)
+
+    def repo_by_old_remote(self, remote: str) -> Repo | None:
+        return self._first(_repo, "repo_by_old_remote", remote=remote)
 
     def repo_by_root(self, root: str) -> Repo | None:
         return self._first(_repo, "repo_by_root", root=root)

@@ -6,21 +6,26 @@ VALUES (:id, :agent_id, :project_id, :repo_id, :title, :metadata, :started_at, :
 UPDATE conversations SET title = :title, metadata = :metadata, ended_at = :ended_at WHERE id = :id;
 
 -- conversation: by id
-SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations WHERE id = :id;
+SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
+ WHERE id = :id AND id NOT IN hidden_conversations;
 
 -- conversations_of_agent: the latest first, before a moment
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
- WHERE agent_id = :agent_id AND (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
+ WHERE agent_id = :agent_id AND (:project_id IS NULL OR project_id = :project_id
+        OR project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id)) AND started_at < :before
+   AND id NOT IN hidden_conversations
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
 -- conversations: of all agents, the latest first, before a moment
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
- WHERE (:project_id IS NULL OR project_id = :project_id) AND started_at < :before
+ WHERE (:project_id IS NULL OR project_id = :project_id
+        OR project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id)) AND started_at < :before
+   AND id NOT IN hidden_conversations
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
 -- with_messages: of an agent, those with messages, the latest first, before a moment
 SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations c
- WHERE agent_id = :agent_id AND started_at < :before
+ WHERE agent_id = :agent_id AND started_at < :before AND id NOT IN hidden_conversations
    AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id)
  ORDER BY started_at DESC, id DESC LIMIT :limit;
 
@@ -29,6 +34,7 @@ SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at,
        (SELECT created_at FROM messages m WHERE m.conversation_id = c.id ORDER BY position DESC LIMIT 1)
   FROM conversations c
  WHERE agent_id = :agent_id AND ended_at IS NULL AND metadata ->> 'begun_by' = :begun_by
+   AND id NOT IN hidden_conversations
  ORDER BY started_at DESC, id DESC LIMIT 1;
 
 -- own_memory_ids: scoped to the conversation
@@ -64,7 +70,8 @@ VALUES (:id, :conversation_id, :kind, :content, :active, :pinned_at);
 UPDATE pins SET active = :active WHERE id = :id;
 
 -- pin: by id
-SELECT id, conversation_id, kind, content, active, pinned_at FROM pins WHERE id = :id;
+SELECT id, conversation_id, kind, content, active, pinned_at FROM pins
+ WHERE id = :id AND conversation_id NOT IN hidden_conversations;
 
 -- pins: of a conversation, oldest first
 SELECT id, conversation_id, kind, content, active, pinned_at FROM pins

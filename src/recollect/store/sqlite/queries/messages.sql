@@ -10,7 +10,8 @@ SELECT coalesce(max(position) + 1, 0) FROM messages WHERE conversation_id = :con
 -- messages: by their ids, given as a JSON list
 SELECT m.id, m.conversation_id, m.position, m.role, m.content, m.parts, m.tool_calls, m.tool_call_id, m.name, m.tokens,
        m.pinned, m.summary_id, m.metadata, m.created_at
-  FROM json_each(:ids) j CROSS JOIN messages m ON m.id = j.value ORDER BY j.key;
+  FROM json_each(:ids) j CROSS JOIN messages m ON m.id = j.value
+ WHERE m.conversation_id NOT IN hidden_conversations ORDER BY j.key;
 
 -- page: of a conversation, in order, from a position on
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
@@ -37,13 +38,15 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
        metadata, created_at
   FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
+   AND conversation_id NOT IN hidden_conversations
    AND role IN (SELECT value FROM json_each(:roles))
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:besides IS NULL OR conversation_id <> :besides)
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
-        AND coalesce(c.project_id, :project_id) = :project_id))
+        AND (c.project_id IS NULL OR c.project_id = :project_id
+             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
  ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset;
 
 -- of_conversation: in a time range, the latest first
@@ -57,20 +60,23 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
-        AND coalesce(c.project_id, :project_id) = :project_id))
+        AND (c.project_id IS NULL OR c.project_id = :project_id
+             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
  ORDER BY position DESC LIMIT :limit OFFSET :offset;
 
 -- candidate_rows: what ranking needs of items, given as a JSON list, that pass the filters
 SELECT i.seq, m.id, m.conversation_id, m.created_at, m.role
   FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
  WHERE m.created_at >= :since AND m.created_at <= :until
+   AND m.conversation_id NOT IN hidden_conversations
    AND m.role IN (SELECT value FROM json_each(:roles))
    AND (:conversation_id IS NULL OR m.conversation_id = :conversation_id)
    AND (:besides IS NULL OR m.conversation_id <> :besides)
    AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0)
    AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
-        AND coalesce(c.project_id, :project_id) = :project_id));
+        AND (c.project_id IS NULL OR c.project_id = :project_id
+             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))));
 
 -- preceding: by item, given as a JSON list: the message before it in its conversation
 SELECT i.seq, b.seq
@@ -102,19 +108,24 @@ SELECT (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id),
 -- count_of_agent: its messages with text, as counted by the partition
 SELECT coalesce(sum(items), 0) FROM shelves WHERE kind = 'message' AND scope = 'agent' AND owner_id = :agent_id;
 
--- texts: of a conversation, to remove it from the index
-SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :conversation_id;
+-- texts: of a conversation, to delete it and to remove it from the index
+SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :conversation_id ORDER BY position;
+
+-- delete_messages: given as a JSON list of ids
+DELETE FROM messages WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- speakers: id and role of the messages of an agent in a time range, in order
 SELECT id, role FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
+   AND conversation_id NOT IN hidden_conversations
    AND role IN (SELECT value FROM json_each(:roles))
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))
    AND (:besides IS NULL OR conversation_id <> :besides)
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
-        AND coalesce(c.project_id, :project_id) = :project_id))
+        AND (c.project_id IS NULL OR c.project_id = :project_id
+             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
  ORDER BY created_at, position;
 
 -- speakers_in: the same within a conversation
@@ -126,5 +137,6 @@ SELECT id, role FROM messages
    AND (:call = '' OR tool_calls IS NULL OR instr(tool_calls, :call) = 0)
    AND (:call = '' OR parts IS NULL OR instr(parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id
-        AND coalesce(c.project_id, :project_id) = :project_id))
+        AND (c.project_id IS NULL OR c.project_id = :project_id
+             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
  ORDER BY position;

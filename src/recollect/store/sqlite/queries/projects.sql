@@ -1,21 +1,34 @@
--- add_project: the name is unique
-INSERT INTO projects (id, name, created_at) VALUES (:id, :name, :created_at);
+-- add_project: the identity is unique
+INSERT INTO projects (id, name, identity, created_at) VALUES (:id, :name, :identity, :created_at);
 
 -- project: by id
-SELECT id, name, created_at FROM projects WHERE id = :id;
+SELECT id, name, identity, coalesce(main_project_id, ''), created_at FROM projects LEFT JOIN project_links ON project_id = id WHERE id = :id;
 
--- project_by_name: by its unique name
-SELECT id, name, created_at FROM projects WHERE name = :name;
+-- project_by_identity: by its unique identity
+SELECT id, name, identity, coalesce(main_project_id, ''), created_at FROM projects LEFT JOIN project_links ON project_id = id WHERE identity = :identity;
 
 -- projects: all of them, by name
-SELECT id, name, created_at FROM projects ORDER BY name;
+SELECT id, name, identity, coalesce(main_project_id, ''), created_at FROM projects LEFT JOIN project_links ON project_id = id ORDER BY name, identity;
+
+-- set_identity: a folder got a remote
+UPDATE projects SET identity = :identity WHERE id = :id;
+
+-- link_project: it becomes part of another project
+INSERT INTO project_links (project_id, main_project_id, linked_at) VALUES (:id, :main_id, :linked_at)
+ON CONFLICT (project_id) DO UPDATE SET main_project_id = :main_id, linked_at = :linked_at;
+
+-- unlink_project: it is a project of its own again
+DELETE FROM project_links WHERE project_id = :id;
+
+-- linked_ids: the projects that are part of a project
+SELECT project_id FROM project_links WHERE main_project_id = :id ORDER BY project_id;
 
 -- add_repo: one repository of a project
 INSERT INTO repos (id, project_id, name, remote, root, created_at)
 VALUES (:id, :project_id, :name, :remote, :root, :created_at);
 
 -- move_repo: its present remote and folder
-UPDATE repos SET remote = :remote, root = :root WHERE id = :id;
+UPDATE repos SET remote = :remote, root = :root, remote_is_exact = 1 WHERE id = :id;
 
 -- repo: by id
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE id = :id;
@@ -23,12 +36,16 @@ SELECT id, project_id, name, remote, root, created_at FROM repos WHERE id = :id;
 -- repo_by_remote: by its normalised remote
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE remote = :remote AND remote <> '';
 
+-- repo_by_old_remote: by a remote that was stored in lower case and without its port
+SELECT id, project_id, name, remote, root, created_at FROM repos
+ WHERE remote = :remote AND remote <> '' AND remote_is_exact = 0;
+
 -- repo_by_root: by the folder where it was last seen
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE root = :root AND root <> '' ORDER BY id LIMIT 1;
 
--- repo_by_name: by name, in one project or in any
+-- repo_by_name: by name in one project; without a project only one that has neither a remote nor a folder
 SELECT id, project_id, name, remote, root, created_at FROM repos
- WHERE name = :name AND (:project_id IS NULL OR project_id = :project_id) ORDER BY id LIMIT 1;
+ WHERE name = :name AND (project_id = :project_id OR (:project_id IS NULL AND remote = '' AND root = '')) ORDER BY id LIMIT 1;
 
 -- repos_of: the repositories of a project
 SELECT id, project_id, name, remote, root, created_at FROM repos WHERE project_id = :project_id ORDER BY id;
