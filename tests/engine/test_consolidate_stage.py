@@ -479,7 +479,7 @@ def test_what_was_just_written_by_hand_is_compared_by_meaning_too(
     path: Path, clock: FakeClock
 ) -> None:
     with open_memory(path, clock=clock) as rec:
-        rec.ingest("I live in Porto.", type="profile")
+        rec.ingest("I live in Porto.", type="profile", project="site")
         say(rec, "I moved to Berlin.", session="monday")
 
         [waiting] = rec.inbox.list()
@@ -598,12 +598,15 @@ def test_what_was_turned_down_in_one_project_may_come_in_another(rec: LocalRecol
     assert standing(rec) == [(PORT, "archived"), (PORT, "inbox")]
 
 
-def test_what_the_user_is_holds_everywhere(rec: LocalRecollect) -> None:
+def test_what_the_user_says_in_two_projects_is_a_candidate_of_each(rec: LocalRecollect) -> None:
     say(rec, "I live in Ghent.", session="monday", project="site")
     say(rec, "I live in Ghent.", session="tuesday", project="shop")
 
-    [one] = facts(rec)
-    assert (one.status, one.scope.value, len(one.evidence)) == (Status.ACTIVE, "global", 2)
+    candidates = facts(rec)
+    assert {(memory.status, memory.scope.value) for memory in candidates} == {
+        (Status.INBOX, "project")
+    }
+    assert len({memory.project_id for memory in candidates}) == 2
 
 
 # ── the whole store stays sound ─────────────────────────────────────────────────────────────────

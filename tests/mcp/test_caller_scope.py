@@ -209,3 +209,28 @@ def test_a_question_asked_inside_a_session_is_not_explained(other: OtherProjectS
     assert "neither" in call_error(
         in_process_server(other.memory), "explain", id=str(hit.retrieval_id)
     )
+
+
+def test_candidates_are_shown_in_their_own_project_only(other: OtherProjectStore) -> None:
+    waiting = other.memory.ingest("Ann works for a vault maker.", scope="global", status="inbox")
+    bank = in_process_server(other.memory, Caller(project="bank"))
+    about_user = {"content": "The user is buying the vault maker.", "type": "profile"}
+    remembered = call_values(bank, "remember", **about_user)
+    graph = in_process_server(other.memory, Caller(profile="memory-graph"))
+    entity = {"name": "vault maker", "entityType": "firm", "observations": ["is for sale"]}
+    call_values(graph, "create_entities", entities=[entity])
+    site = in_process_server(other.memory)
+
+    texts = [result_text(call_tool(site, "review"))]
+    for memory_id in (waiting.id, remembered["id"]):
+        texts.append(result_text(call_tool(site, "explain", id=memory_id)))
+        texts.append(result_text(call_tool(site, "forget", user=ScriptedUser(), id=memory_id)))
+    site_graph = in_process_server(other.memory, Caller(project="site", profile="memory-graph"))
+    texts.append(result_text(call_tool(site_graph, "read_graph")))
+
+    assert not [text for text in texts if "vault" in text]
+    assert call_values(site, "status")["inbox"] == 0
+    in_bank = call_values(bank, "review")["waiting"]
+    assert {row["content"] for row in in_bank} == {about_user["content"], f"{SECRET} Really."}
+    nowhere = call_values(in_process_server(other.memory, Caller()), "review")["waiting"]
+    assert {row["id"] for row in nowhere} >= {waiting.id}

@@ -122,8 +122,8 @@ def test_a_correction_told_to_an_agent_leaves_the_global_fact_as_it_is(rec: Loca
     assert rec.memories.get(memory.id).status is Status.ACTIVE
 
 
-def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(rec: LocalRecollect) -> None:
-    capture_sessions(rec, None, ADDRESS, project="shop")
+def test_what_is_said_in_sessions_without_agent_or_project_is_global(rec: LocalRecollect) -> None:
+    capture_sessions(rec, None, ADDRESS)
 
     [fact] = address_of(rec, Status.ACTIVE)
     assert fact.scope is Scope.GLOBAL
@@ -132,13 +132,21 @@ def test_what_is_said_in_sessions_without_an_agent_is_a_global_fact(rec: LocalRe
 
 def test_in_a_store_of_a_single_user_a_fact_told_to_one_agent_is_global(path: Path) -> None:
     with open_memory(path, single_user=True) as rec:
-        capture_sessions(rec, "coder", ADDRESS, "We use pnpm for builds.", project="shop")
+        capture_sessions(rec, "coder", ADDRESS)
 
         [fact] = address_of(rec, Status.ACTIVE)
         assert fact.scope is Scope.GLOBAL
+        assert "Elm Street" in everything_shown_to(rec, "reviewer")
+
+
+def test_in_a_store_of_a_single_user_a_project_is_still_a_wall(path: Path) -> None:
+    with open_memory(path, single_user=True) as rec:
+        capture_sessions(rec, "coder", ADDRESS, "We use pnpm for builds.", project="shop")
+
         shown = everything_shown_to(rec, "reviewer", project="shop")
         assert "Elm Street" in shown
         assert "pnpm" in shown
+        assert "Elm" not in everything_shown_to(rec, "reviewer", project="bank")
 
 
 def test_a_candidate_that_is_promoted_to_global_is_shown_to_every_agent_until_that_is_undone(

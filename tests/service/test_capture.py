@@ -537,15 +537,15 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
     ("arguments", "profile", "rest"),
     [
         ({}, "global", "global"),
-        ({"project": "p"}, "global", "project"),
-        ({"repo": "r"}, "global", "repo"),
-        ({"project": "p", "repo": "r"}, "global", "repo"),
+        ({"project": "p"}, "project", "project"),
+        ({"repo": "r"}, "repo", "repo"),
+        ({"project": "p", "repo": "r"}, "repo", "repo"),
         ({"agent": "a"}, "agent", "agent"),
         ({"project": "p", "agent": "a"}, "agent", "agent"),
         ({"project": "p", "agent": "a", "scope": "project"}, "project", "project"),
         ({"agent": "a", "scope": "global"}, "global", "global"),
         ({"session": "s"}, "global", "global"),
-        ({"project": "p", "session": "s"}, "global", "project"),
+        ({"project": "p", "session": "s"}, "project", "project"),
         ({"project": "p", "scope": "project"}, "project", "project"),
         ({"project": "p", "repo": "r", "scope": "project"}, "project", "project"),
         ({"project": "p", "repo": "r", "scope": "repo"}, "repo", "repo"),
@@ -555,7 +555,7 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_facts_about_the_user_are_global_unless_an_agent_or_a_scope_is_named(
+def test_facts_about_the_user_stay_in_the_project_or_the_agent_they_were_told_in(
     rec: LocalRecollect, arguments: dict[str, str], profile: str, rest: str
 ) -> None:
     rec.capture_session(TALK, **arguments)

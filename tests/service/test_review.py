@@ -582,10 +582,7 @@ def test_what_waits_can_be_narrowed_to_a_place_and_a_type(rec: LocalRecollect) -
     assert len(contents()) == 3
     assert contents(limit=1) != []
     assert contents(types=["profile"]) == ["I live in Porto."]
-    assert contents(project="tool", everywhere=False) == [
-        "I live in Porto.",
-        "We use cargo for builds.",
-    ]
+    assert contents(project="tool", everywhere=False) == ["We use cargo for builds."]
     with pytest.raises(InvalidInput, match="limit"):
         rec.inbox.list(limit=0)
 

@@ -65,12 +65,13 @@ def list_(rec: LocalRecollect, **filters: Any) -> Output:
 @ids_argument
 @reason_option
 @click.option("--replace", is_flag=True, help="Supersede the memory it contradicts.")
+@click.option("--scope", type=click.Choice(["global"]), help="Show it in every project.")
 @with_store
 def promote(
-    rec: LocalRecollect, *, memory_ids: tuple[str, ...], reason: str, replace: bool
+    rec: LocalRecollect, *, memory_ids: tuple[str, ...], reason: str, replace: bool, scope: str
 ) -> Output:
     """Make candidates active, all or none."""
-    return _decided(rec.inbox.promote(memory_ids, reason=reason, replaces=replace))
+    return _decided(rec.inbox.promote(memory_ids, reason=reason, replaces=replace, scope=scope))
 
 
 @inbox.command()

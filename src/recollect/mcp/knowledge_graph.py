@@ -22,7 +22,7 @@ from typing import Any
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, Status
 from recollect.errors import TooLarge
-from recollect.mcp.caller_scope import Caller
+from recollect.mcp.caller_scope import Caller, owners_of_candidates
 from recollect.mcp.tools.remember import initial_status
 
 GRAPH_TAG = "graph"
@@ -101,7 +101,10 @@ def read(rec: LocalRecollect, caller: Caller) -> KnowledgeGraph:
     """Return the graph that *caller* sees, including candidates."""
     graph = KnowledgeGraph()
     observations: list[Memory] = []
+    candidate_owners = owners_of_candidates(rec, caller)
     for part in _all_memories(rec, caller):
+        if part.status is Status.INBOX and part.owner not in candidate_owners:
+            continue
         if ENTITY_TAG in part.tags:
             entity = GraphEntity(part.title, part.summary)
             graph.entities.setdefault(part.title, entity).memories.append(part)

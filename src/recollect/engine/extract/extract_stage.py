@@ -21,6 +21,7 @@ from recollect.domain.job import JobKind
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Source
+from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import ENGINE, AuditedWriter
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.extract.find_statements import ExtractionMode, find_statements
@@ -30,6 +31,7 @@ from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
 from recollect.text.decision_details import upcoming_dates
+from recollect.text.scope_wish import wishes_every_project
 
 MAX_CANDIDATES = 300
 LEFT_OUT = "left out"
@@ -45,7 +47,8 @@ def extract(context: EngineContext, leased_job: LeasedJob) -> None:
     turns = turns_in_source(source)
     mode = extraction_mode(source.metadata, is_scoped=event.owner.scope is not Scope.GLOBAL)
     statements, left_out = _most_confident(find_statements(source.content, turns, mode), mode)
-    episode = session_episode(source, turns, title=event.title)
+    # The event's own title may be one that a model wrote.
+    episode = session_episode(source, turns, title=leased_job.payload.get("title", ""))
     if episode is not None:
         statements.append(episode)
     candidates = build_candidates(statements, event, source, leased_job, context.clock, "rules")
@@ -151,9 +154,7 @@ def _memory(
 ) -> Memory:
     now = clock.now()
     payload = leased_job.payload
-    # Facts about the user are global, unless the caller set a scope.
-    is_global = statement.type is MemoryType.PROFILE and not payload.get("scope")
-    scope = Scope.GLOBAL if is_global else event.owner.scope
+    scope = _scope(statement, event, source, scope_is_given=bool(payload.get("scope")))
     metadata: dict[str, Any] = {"rule": statement.rule, "voice": statement.voice.value}
     metadata["event"] = event.id
     if statement.flags:
@@ -184,6 +185,26 @@ def _memory(
         metadata=metadata,
         evidence=tuple(_evidence(statement, memory_id, source, clock)),
     )
+
+
+def _scope(
+    statement: ExtractedStatement, event: Event, source: Source, *, scope_is_given: bool
+) -> Scope:
+    """
+    Return the scope of a candidate: that of its session, even of a fact about the user.
+
+    It is global only if the user says so in the same sentence and the caller set no scope, or if it
+    is a fact about the only user of the store, told to an agent outside of any project.
+    """
+    if scope_is_given or statement.type in (MemoryType.EPISODE, MemoryType.TASK_HINT):
+        return event.owner.scope
+    if statement.type is MemoryType.PROFILE and event.owner.scope is Scope.AGENT:
+        return Scope.GLOBAL  # all agents serve one user: see `capture.store_capture`
+    if statement.voice is not Voice.USER:
+        return event.owner.scope
+    span = statement.spans[0]
+    is_for_all = wishes_every_project(source.content[span.start : span.end])
+    return Scope.GLOBAL if is_for_all else event.owner.scope
 
 
 def _evidence(

@@ -18,11 +18,9 @@ def initial_status(caller: Caller) -> str:
 
 def remember(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
     """Store one memory."""
-    # Facts about the user apply to every project.
-    is_about_user = arguments.get("type") == MemoryType.PROFILE
     stored = rec.ingest(
         arguments["content"],
-        **({"scope": "global"} if is_about_user else caller.write_scope),
+        **caller.write_scope,
         type=arguments.get("type"),
         tags=arguments.get("tags", ()),
         rationale=arguments.get("rationale", ""),
@@ -48,9 +46,7 @@ REMEMBER = Tool(
     ),
     parameters={
         "content": TEXT,
-        "type": describe(
-            enum_of(*MemoryType), "profile: about the user, for every project. Default: project"
-        ),
+        "type": describe(enum_of(*MemoryType), "profile: about the user. Default: project"),
         "tags": list_of(TEXT),
         "rationale": describe(TEXT, "For a decision: the reason"),
         "alternatives": describe(list_of(TEXT), "For a decision: rejected options"),

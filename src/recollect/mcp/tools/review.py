@@ -13,7 +13,7 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import MemoryExplanation
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.mcp import pagination
-from recollect.mcp.caller_scope import Caller, get_visible_memory, owners_visible_to
+from recollect.mcp.caller_scope import Caller, get_visible_memory, is_memory_visible
 from recollect.mcp.pagination import excerpt_for_person, one_line
 from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 from recollect.mcp.tool_definition import (
@@ -80,9 +80,8 @@ def _question(rec: LocalRecollect, caller: Caller, candidate: Memory, verdict: s
         links = explained.links if isinstance(explained, MemoryExplanation) else ()
         rivals = [link for link in links if link.relation is Relation.CONTRADICTS]
         rival_ids = {end for link in rivals for end in (link.from_id, link.to_id)} - {candidate.id}
-        owners = owners_visible_to(rec, caller)
         for rival in (rec.memories.get(rival_id) for rival_id in sorted(rival_ids)):
-            is_visible = rival.owner in owners
+            is_visible = is_memory_visible(rec, caller, rival)
             text = excerpt_for_person(rival.content, 500) if is_visible else _OTHER_PROJECT
             lines += ["", f"Replaces: {text}"]
     return "\n".join(lines)
@@ -93,7 +92,7 @@ def list_inbox(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> dic
     start = pagination.cursor_position(arguments.get("cursor", ""), "inbox")
     stop = start + arguments.get("limit", DEFAULT_LIMIT)
     limit = min(stop + 1, MAX_INBOX)
-    candidates = rec.inbox.list(limit=limit, everywhere=False, **caller.read_scope)
+    candidates = rec.inbox.list(limit=limit, everywhere=False, **caller.candidate_scope)
     rows = [_row(candidate) for candidate in candidates[start:stop]]
     page = pagination.take_fitting(rows, rec.models.count_tokens)
     end = start + len(page)

@@ -12,7 +12,7 @@ def status(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
     """Return the status of the store for *caller*."""
     store = rec.maintenance.status()
     candidates = rec.memories.list(
-        statuses=["inbox"], limit=MAX_INBOX_COUNT, everywhere=False, **caller.read_scope
+        statuses=["inbox"], limit=MAX_INBOX_COUNT, everywhere=False, **caller.candidate_scope
     )
     blocks = [
         {
