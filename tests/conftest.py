@@ -13,6 +13,7 @@ from hook_clients import HookHome
 from learning_checks import BLOCK, serve_behind_proxy
 from quick_stores import quick_stores
 from recollect import LocalRecollect, learning
+from recollect.client.circuit_breaker import forget_outages
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from support import FakeClock, open_memory
@@ -75,6 +76,7 @@ def _patient_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     patient = {**(learning.__kwdefaults__ or {}), "timeout_s": PATIENCE_S, "flush_s": PATIENCE_S}
     monkeypatch.setattr(learning, "__kwdefaults__", patient)
     monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", PATIENCE_S)
+    forget_outages()  # a port may be used again
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from recollect.domain.block import Block as Block
     from recollect.domain.block import BlockChange as BlockChange
     from recollect.domain.block import BlockHit as BlockHit
+    from recollect.domain.block import BlockProposal as BlockProposal
     from recollect.domain.block import BlockVersion as BlockVersion
     from recollect.domain.capture_event import Event as Event
     from recollect.domain.capture_event import EventState as EventState
@@ -123,7 +124,7 @@ _EXPORTS = {
     "recollect.client.learning": "Learning",
     "recollect.client.remote": "RemoteRecollect",
     "recollect.domain.agent": "Agent AgentReceipt",
-    "recollect.domain.block": "Block BlockChange BlockHit BlockVersion",
+    "recollect.domain.block": "Block BlockChange BlockHit BlockProposal BlockVersion",
     "recollect.domain.conversation": (
         "Compacted Conversation Message MessageHit MessageParts Pin Summary"
     ),
@@ -230,12 +231,13 @@ def learning(
     server_url: str | None = None,
     capture_only: bool = False,
     *,
-    memory: Recollect | None = None,
+    memory: Recollect | str | PathLike[str] | None = None,
     project: str | PathLike[str] | None = None,
     budget_tokens: int = 2_000,
     timeout_s: float = 2.0,
     flush_s: float = 5.0,
     token: str | None = None,
+    required: bool = False,
 ) -> Learning:
     """
     Give the OpenAI and Anthropic calls in a `with` block or decorated function an agent's memory.
@@ -244,12 +246,18 @@ def learning(
             client.chat.completions.create(...)
 
     Before each call the agent's memory is added to the prompt; afterwards the exchange is recorded.
-    The store is *memory*, or the server at *server_url* (default: `MEMORY_SERVER_URL` or
-    `http://127.0.0.1:8283`). *capture_only* records without adding to the prompt. A call waits at
-    most *timeout_s* for the memory, and the end of the block at most *flush_s*.
+    The store is *memory*, an open one or the path of a file, or else the server at *server_url*
+    (default: `MEMORY_SERVER_URL` or `http://127.0.0.1:8283`). *capture_only* records without adding
+    to the prompt. A call waits at most *timeout_s* for the memory, and the end of the block at most
+    *flush_s*.
+
+    If the memory is unavailable, one warning is logged and the code runs without memory. With
+    *required*, entering the block raises the error instead.
     """
     # As above.
-    from recollect.client.learning import Learning
+    from os.path import abspath
+
+    from recollect.client.learning import Learning, MemorySource
     from recollect.client.session import LearningOptions
 
     options = LearningOptions(
@@ -259,14 +267,17 @@ def learning(
         timeout_s=timeout_s,
         flush_s=flush_s,
         scope={} if project is None else {"project": project},
+        required=required,
     )
-    return Learning(lambda: _store_for_learning(memory, server_url, token), options)
 
+    def find_source() -> MemorySource:
+        if memory is None:
+            remote = connect(server_url, token=token)
+            return MemorySource(remote.url, remote)
+        if isinstance(memory, str | PathLike):
+            path = memory
+            return MemorySource(abspath(path), open_store=lambda: open(path))
+        name = str(getattr(memory, "url", "") or getattr(memory, "path", memory))
+        return MemorySource(name, memory, close_at_end=False)
 
-def _store_for_learning(
-    memory: Recollect | None, server_url: str | None, token: str | None
-) -> tuple[Recollect, bool]:
-    """Return the store to learn with, and whether it was opened for that alone."""
-    if memory is not None:
-        return memory, False
-    return connect(server_url, token=token), True
+    return Learning(find_source, options)

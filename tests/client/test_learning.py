@@ -525,20 +525,22 @@ def test_anthropics_blocks_come_first_and_stay_as_they_are(
 # When memory cannot be had
 
 
-def test_a_server_that_is_not_there_is_one_clear_error_on_entry() -> None:
+def test_a_required_server_that_is_not_there_is_one_clear_error_on_entry() -> None:
     with (
         pytest.raises(ServerUnavailable, match="recollect serve --background"),
-        learning(agent="anna", server_url="http://127.0.0.1:9"),
+        learning(agent="anna", server_url="http://127.0.0.1:9", required=True),
     ):
         pass
     assert httpx2.Client.send.__module__ == httpx2.Client.get.__module__
     assert not hasattr(httpx2.Client.send, "__wrapped__")
 
 
-def test_a_closed_memory_is_one_clear_error_on_entry(rec: LocalRecollect) -> None:
+def test_a_required_memory_that_is_closed_is_one_clear_error_on_entry(
+    rec: LocalRecollect,
+) -> None:
     rec.close()
 
-    with pytest.raises(StoreClosed), learning(agent="anna", memory=rec):
+    with pytest.raises(StoreClosed), learning(agent="anna", memory=rec, required=True):
         pass
 
 

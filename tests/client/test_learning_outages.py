@@ -1,13 +1,16 @@
 """`learning()` with a server that is stopped, hangs, responds with garbage or returns."""
 
+import asyncio
 import logging
 import math
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
+import apsw
 import httpx2
 import pytest
 
@@ -23,10 +26,20 @@ from fault_proxy import (
     wait_until,
 )
 from learning_checks import ask_chat, logged_warnings, memory_was_injected, user_texts
-from recollect import InvalidInput, LocalRecollect, connect, learning
+from recollect import (
+    InvalidInput,
+    LocalRecollect,
+    RecollectError,
+    ServerUnavailable,
+    StoreError,
+    StoreNewer,
+    connect,
+    learning,
+)
 from recollect.client.learning import ENTER_TIMEOUT_S as BY_ITSELF_S
 from recollect.client.recall import MAX_PARALLEL
-from vendor_calls import openai_client
+from support import open_memory
+from vendor_calls import make_async_client, make_client, openai_client, question
 from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
@@ -77,7 +90,7 @@ def test_a_server_that_fails_costs_calls_next_to_nothing_and_one_warning(
     fault: str,
 ) -> None:
     # Longer than twenty calls take: how long a rest is has tests of its own.
-    monkeypatch.setattr("recollect.client.recall.FIRST_BACKOFF_S", 60.0)
+    monkeypatch.setattr("recollect.client.circuit_breaker.FIRST_PAUSE_S", 60.0)
     with (
         caplog.at_level(logging.DEBUG, "recollect"),
         openai_client(vendor) as client,
@@ -301,29 +314,176 @@ def test_the_end_of_a_block_waits_no_longer_than_was_said(
     assert not hasattr(httpx2.Client.send, "__wrapped__")
 
 
-def test_a_server_that_hangs_is_an_error_on_entry_within_seconds(
+def test_a_required_server_that_hangs_is_an_error_on_entry_within_seconds(
     proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert BY_ITSELF_S <= 5.0
     monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", 0.5)
-    proxy.set_behavior(never_answer)
-    done = threading.Event()
+    proxy.set_behavior(answer_slowly(0.3))  # no single read would time out
 
-    def enter() -> None:
-        try:
-            with learning(agent="anna", server_url=proxy.url, timeout_s=0.5):
-                pass
-        except Exception:
-            done.set()
-
-    thread = threading.Thread(target=enter, daemon=True)
-    thread.start()
-    late = not done.wait(0.5 + 20)  # others wait for a minute
+    block = learning(agent="anna", server_url=proxy.url, required=True)
+    with timed(0.5 + SLACK_S), pytest.raises(ServerUnavailable, match=r"within 0\.5 s"), block:
+        pass
     proxy.ended.set()
-    proxy.stop_listening()
-    thread.join(20)
 
-    assert not late
+
+@pytest.mark.parametrize("how", ["chat", "messages", "async chat", "async messages"])
+@pytest.mark.parametrize("fault", ["gone", "hangs", "no token any more"])
+def test_blocks_run_without_memory_while_there_is_none_and_warn_once(
+    vendor: VendorServer,
+    proxy: FaultProxy,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
+    how: str,
+) -> None:
+    monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("recollect.client.circuit_breaker.FIRST_PAUSE_S", 60.0)
+    if fault == "gone":
+        proxy.stop_listening()
+    else:
+        proxy.set_behavior(FAULTS[fault])
+    resource = how.split()[-1]
+
+    def block() -> Any:
+        # The end of each block would wait for a minute.
+        return learning(agent="anna", server_url=proxy.url, timeout_s=0.5, flush_s=60)
+
+    def ask(client: Any, text: str) -> Any:
+        calls = client.chat.completions if resource == "chat" else client.messages
+        return calls.create(**question(resource, text))
+
+    async def run_async() -> None:
+        async with make_async_client(resource, vendor) as client:
+            for n in range(4):
+                async with block():
+                    await ask(client, f"{n}")
+
+    with caplog.at_level(logging.DEBUG, "recollect"), timed(0.5 + SLACK_S):
+        if how.startswith("async"):
+            asyncio.run(run_async())
+        else:
+            with make_client(resource, vendor) as client:
+                for n in range(4):
+                    with block():
+                        ask(client, f"{n}")
+
+    assert len(vendor.requests) == 4
+    [warning] = logged_warnings(caplog)
+    assert "required=True" in warning
+    if fault == "gone":
+        assert "recollect serve --background" in warning
+
+
+def test_the_end_of_a_block_costs_its_flush_time_once_per_outage(
+    vendor: VendorServer,
+    proxy: FaultProxy,
+    two_agents: LocalRecollect,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("recollect.client.circuit_breaker.FIRST_PAUSE_S", 0.01)
+
+    def run_block(text: str, *, then: Callable[[], None] = lambda: None) -> float:
+        block = learning(agent="anna", server_url=proxy.url, capture_only=True, flush_s=1.0)
+        block.__enter__()
+        ask_chat(client, text)
+        then()
+        start = time.monotonic()
+        block.__exit__(None, None, None)
+        return time.monotonic() - start
+
+    with openai_client(vendor) as client:
+        run_block("before")
+        proxy.set_behavior(HTML)
+        first = run_block("first")
+        later = [run_block(f"later {n}") for n in range(5)]
+        proxy.set_behavior(forward)
+        again = run_block("again")
+
+    assert wait_until(lambda: len(user_texts(two_agents, "anna")) == 8), "nothing is lost"
+    assert first < 1.0 + SLACK_S
+    assert max(later) < 0.5, "the outage is known"
+    assert again < 1.0 + SLACK_S
+
+
+def test_memory_is_used_again_in_a_block_that_began_without_it(
+    vendor: VendorServer,
+    proxy: FaultProxy,
+    two_agents: LocalRecollect,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("recollect.client.circuit_breaker.FIRST_PAUSE_S", 0.1)
+    proxy.stop_listening()
+    with openai_client(vendor) as client, learning(agent="anna", server_url=proxy.url, flush_s=60):
+        ask_chat(client, "first")
+        proxy.listen()
+
+        def is_told() -> bool:
+            ask_chat(client, "again")
+            return memory_was_injected(vendor)[-1]
+
+        assert wait_until(is_told)
+        assert wait_until(lambda: user_texts(two_agents, "anna")[:1] == ["first"])
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    db = apsw.Connection(str(path))
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    finally:
+        db.close()
+
+
+@pytest.mark.parametrize(
+    ("trouble", "kind"),
+    [("damaged", StoreError), ("newer", StoreNewer), ("locked", RecollectError)],
+)
+def test_a_store_file_that_cannot_be_opened_costs_one_warning_and_no_call(
+    vendor: VendorServer,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    trouble: str,
+    kind: type[Exception],
+) -> None:
+    monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", 1.0)
+    path = tmp_path / "embedded.db"
+    open_memory(path).close()
+    if trouble == "damaged":
+        path.write_bytes(path.read_bytes()[:100] + b"\xff" * 20_000)
+    elif trouble == "newer":
+        db = apsw.Connection(str(path))
+        db.execute("INSERT INTO migrations VALUES (9999, 'later', 'x', 0)")
+        db.close()
+
+    with (
+        locked(path) if trouble == "locked" else nullcontext(),
+        caplog.at_level(logging.DEBUG, "recollect"),
+        openai_client(vendor) as client,
+        timed(2 * 1.0 + SLACK_S),
+    ):
+        for n in range(3):
+            with learning(agent="anna", memory=path, timeout_s=1.0, flush_s=60):
+                ask_chat(client, f"{n}")
+        with pytest.raises(kind), learning(agent="anna", memory=path, required=True):
+            pass
+
+    assert len(vendor.requests) == 3
+    assert len(logged_warnings(caplog)) == 1
+
+
+def test_a_store_file_is_opened_for_a_block_and_closed_after_it(
+    vendor: VendorServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "embedded.db"
+    with openai_client(vendor) as client, learning(agent="anna", memory=path):
+        ask_chat(client, "Hello?")
+
+    with open_memory(path, words_only=True) as rec:
+        assert user_texts(rec, "anna") == ["Hello?"]
 
 
 def test_a_memory_that_its_owner_closes_is_one_warning(

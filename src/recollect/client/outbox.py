@@ -4,7 +4,7 @@ The outbox of a `learning()` session: a bounded queue of exchanges and the threa
 `put` takes microseconds and never fails. The thread parses the recorded bytes, stores the messages
 in order and in batches, and retries while the memory is unavailable. When the outbox closes, the
 thread stores the remaining messages and ends the conversation, which queues it for learning. A
-deadline limits how long the caller waits for that.
+deadline limits how long the caller waits for that; in an outage only the first block waits.
 """
 
 import threading
@@ -15,18 +15,20 @@ from functools import partial
 from itertools import chain, repeat
 from typing import Any
 
+from recollect.client.circuit_breaker import CircuitBreaker
 from recollect.client.connection import is_transient, use_idempotency_key
 from recollect.client.current_session import no_session
 from recollect.client.remote import RemoteRecollect
 from recollect.client.suppress_errors import SuppressErrors, log
 from recollect.clock import SystemClock
-from recollect.errors import AlreadyAccepted, NotFound, RecollectError
+from recollect.errors import AlreadyAccepted, InvalidInput, NotFound, RecollectError
 
 MAX_TURNS = 1_000
 MAX_BYTES = 64_000_000
 BATCH_TURNS = 50
 BATCH_BYTES = 4_000_000
 GIVE_UP_S = 30.0  # after the deadline at the end of a block
+MAX_CLOSED = 200  # outboxes of ended blocks that still wait for the memory, in this process
 MAX_CONVERSATION_STARTS = 3  # if the conversation is deleted meanwhile
 RETRY_DELAYS_S = (0.2, 0.5, 1.0, 2.0, 5.0)  # the last one repeats
 
@@ -42,12 +44,16 @@ class Outbox:
         memory: Any,
         scope: Mapping[str, Any],
         *,
+        breaker: CircuitBreaker,
         warn: Callable[[str], None],
+        warn_outage: Callable[[str], None],
         on_close: Callable[[], None],
     ) -> None:
         self._memory = memory
         self._scope = scope
+        self._breaker = breaker
         self._warn = warn
+        self._warn_outage = warn_outage
         self._on_close = on_close
         self._turns: deque[tuple[Turn, int]] = deque()
         self._bytes = 0
@@ -79,16 +85,21 @@ class Outbox:
     def close(self, deadline_s: float) -> None:
         """Store the remaining turns and end the conversation; wait at most until the deadline."""
         with self._changed:
-            self._closing = True
-            self._give_up_at = time.monotonic() + deadline_s + GIVE_UP_S
-            self._changed.notify()
             started = self._thread is not None
+            may_wait = started and self._breaker.may_flush()
+            wait_s = deadline_s if may_wait else 0.0
+            give_up_s = GIVE_UP_S if may_wait or _closed.has_room() else 0.0
+            self._closing = True
+            self._give_up_at = time.monotonic() + wait_s + give_up_s
+            self._changed.notify()
         self._hurry.set()
         if not started:
             self._on_close()
-        elif not self._done.wait(deadline_s):
-            self._warn(
-                f"the conversation is not stored yet after {deadline_s:g} s; it will be "
+        elif not self._done.wait(wait_s):
+            _closed.add(self._done)
+            self._breaker.begin_outage(is_gone=True)
+            self._warn_outage(
+                f"the conversation is not stored yet after {wait_s:g} s; it will be "
                 "stored if the memory becomes available before this program ends"
             )
 
@@ -176,16 +187,20 @@ class Outbox:
             try:
                 with use_idempotency_key(key):
                     work()
+                self._breaker.end_outage()
                 return True
             except AlreadyAccepted:
                 return True
             except RecollectError as error:
                 if not is_transient(error):
-                    self._warn(f"a message is not recorded: {error}")
+                    is_own_fault = isinstance(error, InvalidInput | NotFound)
+                    warn = self._warn if is_own_fault else self._warn_outage
+                    warn(f"a message is not recorded: {error}")
                     return False
-                self._warn(f"messages cannot be stored now, retrying: {error}")
+                self._breaker.begin_outage()
+                self._warn_outage(f"messages cannot be stored now, retrying: {error}")
                 next(delays)
-        self._warn("messages are not stored: the memory did not become available")
+        self._warn_outage("messages are not stored: the memory did not become available")
         return False
 
     def _wait_between_attempts(self) -> Iterator[None]:
@@ -198,6 +213,25 @@ class Outbox:
         for delay_s in _growing_delays():
             time.sleep(delay_s)
             yield
+
+
+class _ClosedOutboxes:
+    """Outboxes of ended blocks that still wait. Each has a thread, so their number is limited."""
+
+    def __init__(self) -> None:
+        self._waiting: list[threading.Event] = []
+
+    def has_room(self) -> bool:
+        """Return whether one more outbox may wait."""
+        self._waiting = [done for done in self._waiting if not done.is_set()]
+        return len(self._waiting) < MAX_CLOSED
+
+    def add(self, done: threading.Event) -> None:
+        """Count an outbox until it is *done*."""
+        self._waiting.append(done)
+
+
+_closed = _ClosedOutboxes()
 
 
 def _growing_delays() -> Iterator[float]:

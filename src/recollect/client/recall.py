@@ -1,25 +1,22 @@
 """
 Fetch memory before a model call, within a timeout.
 
-After a failure or a timeout the memory is not asked again for a while (backoff), so that calls in
-the meantime do not wait. The text is fenced as data: first the part that stays the same from call
-to call, so that prompt caches keep working, then what is relevant to the query.
+After a failure or a timeout the memory is not asked again for a while (client/circuit_breaker.py),
+so that calls in the meantime do not wait. The text is fenced as data: first the part that stays the
+same from call to call, so that prompt caches keep working, then what is relevant to the query.
 """
 
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
+from recollect.client.circuit_breaker import CircuitBreaker
 from recollect.client.current_session import no_session
 from recollect.client.remote import RemoteRecollect
 from recollect.errors import InvalidInput, RecollectError, ServerUnavailable
 from recollect.text.fence import INTRODUCTION, fence_bundle
 
-FIRST_BACKOFF_S = 1.0
-MAX_BACKOFF_S = 30.0
 MAX_VISIBLE_TEXTS = 40  # texts of the caller's own prompt that need not be recalled
 MAX_VISIBLE_CHARS = 4_000
 MAX_QUERY_CHARS = 4_000
@@ -35,28 +32,29 @@ class MemoryRecall:
         arguments: Mapping[str, Any],
         *,
         timeout_s: float,
+        breaker: CircuitBreaker,
         warn: Callable[[str], None],
     ) -> None:
         self._memory = with_timeout(memory, timeout_s)
         self._arguments = arguments
         self._timeout_s = timeout_s
+        self._breaker = breaker
         self._warn = warn
         self._pool = ThreadPoolExecutor(MAX_PARALLEL, thread_name_prefix="recollect-recall")
-        self._lock = threading.Lock()
-        self._paused_until = 0.0
-        self._backoff_s = FIRST_BACKOFF_S
 
     def memory_text(self, query: str, visible: Sequence[str]) -> str:
         """Return the text to inject for *query*; '' if there is none or the memory failed."""
-        if not query.strip() or time.monotonic() < self._paused_until:
+        if not query.strip() or self._breaker.is_paused:
             return ""
         short = [text for text in visible if len(text) <= MAX_VISIBLE_CHARS][-MAX_VISIBLE_TEXTS:]
         try:
             bundle = self._context_for(_shorten(query), {**self._arguments, "in_sight": short})
         except RecollectError as error:
-            self._back_off(error)
+            self._warn(f"calls continue without memory for now: {error}")
+            if not isinstance(error, InvalidInput):  # that is caused by the query
+                self._breaker.pause()
             return ""
-        self._backoff_s = FIRST_BACKOFF_S
+        self._breaker.resume()
         return render_bundle(bundle.prefix, bundle.text)
 
     def close(self) -> None:
@@ -71,17 +69,6 @@ class MemoryRecall:
         except FutureTimeout:
             future.cancel()
             raise ServerUnavailable(f"memory took longer than {self._timeout_s:g} s") from None
-
-    def _back_off(self, error: RecollectError) -> None:
-        self._warn(f"calls continue without memory for now: {error}")
-        if isinstance(error, InvalidInput):
-            return  # caused by this query, not by the memory
-        with self._lock:
-            now = time.monotonic()
-            if now < self._paused_until:
-                return  # a parallel call failed before
-            self._paused_until = now + self._backoff_s
-            self._backoff_s = min(2 * self._backoff_s, MAX_BACKOFF_S)
 
 
 def with_timeout(memory: Any, timeout_s: float) -> Any:

@@ -3,7 +3,7 @@ One open `learning()` block: its options, its open responses and its outbox.
 
 A session injects memory before each model call, records the response and passes the exchange to
 its outbox. It never raises into a call: on an error it logs one warning and the call continues
-without memory.
+without memory. An outage is logged once, however many sessions it meets.
 """
 
 import logging
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from recollect.client.circuit_breaker import CircuitBreaker
 from recollect.client.intercept import model_call as calls
 from recollect.client.intercept.tee import ChunkListener, tee_stream
 from recollect.client.intercept.visible_texts import visible_texts
@@ -35,6 +36,7 @@ class LearningOptions:
     timeout_s: float
     flush_s: float
     scope: Mapping[str, Any]
+    required: bool = False
 
     def __post_init__(self) -> None:
         for name, minimum in (("timeout_s", 0.001), ("flush_s", 0.0)):
@@ -47,7 +49,11 @@ class LearningOptions:
 
 
 class LearningSession:
-    """An open block. Nested blocks know the session around them as `outer`."""
+    """
+    An open block. Nested blocks know the session around them as `outer`.
+
+    If *memory* is None, because its store cannot be opened, calls pass unchanged.
+    """
 
     def __init__(
         self,
@@ -55,6 +61,7 @@ class LearningSession:
         options: LearningOptions,
         outer: "LearningSession | None",
         *,
+        breaker: CircuitBreaker,
         on_close: Callable[[], None],
     ) -> None:
         self._left = False
@@ -64,13 +71,27 @@ class LearningSession:
         self._warned = False
         self._lock = threading.Lock()
         self._open_responses: set[calls.ResponseRecorder] = set()
+        self._breaker = breaker
+        self._is_available = memory is not None
         scope = {"agent": options.agent, **options.scope}
-        self._outbox = Outbox(memory, scope, warn=self.warn, on_close=on_close)
+        self._outbox = Outbox(
+            memory,
+            scope,
+            breaker=breaker,
+            warn=self.warn,
+            warn_outage=self.warn_outage,
+            on_close=on_close,
+        )
         self._recall: MemoryRecall | None = None
-        if not options.capture_only:
-            budget, timeout_s = options.budget_tokens, options.timeout_s
-            arguments = {**scope, "budget_tokens": budget, "form": "markdown", "metadata": False}
-            self._recall = MemoryRecall(memory, arguments, timeout_s=timeout_s, warn=self.warn)
+        if self._is_available and not options.capture_only:
+            budget = options.budget_tokens
+            self._recall = MemoryRecall(
+                memory,
+                {**scope, "budget_tokens": budget, "form": "markdown", "metadata": False},
+                timeout_s=options.timeout_s,
+                breaker=breaker,
+                warn=self.warn_outage,
+            )
 
     @property
     def is_open(self) -> bool:
@@ -88,8 +109,9 @@ class LearningSession:
 
     def parse_request(self, request: Any) -> calls.ModelRequest | None:
         """Return *request* as a call to a language model, or None if it is something else."""
-        with self._suppress_errors():
-            return calls.parse_model_request(request)
+        if self._is_available:
+            with self._suppress_errors():
+                return calls.parse_model_request(request)
         return None
 
     def inject_memory(self, model_request: calls.ModelRequest, request: Any) -> Any:
@@ -135,6 +157,15 @@ class LearningSession:
             first, self._warned = not self._warned, True
         level = logging.WARNING if first else logging.DEBUG
         log.log(level, "%s: %s", self._options.agent, message)
+
+    def warn_outage(self, message: str) -> None:
+        """Log that the memory failed: the first time of an outage, and of this session, loudly."""
+        with self._lock:
+            is_first = not self._warned and self._breaker.may_warn()
+            self._warned = True
+        log.log(
+            logging.WARNING if is_first else logging.DEBUG, "%s: %s", self._options.agent, message
+        )
 
     def _listener(self, recorder: calls.ResponseRecorder) -> ChunkListener:
         def listen(chunk: bytes | None) -> None:
