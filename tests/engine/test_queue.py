@@ -202,6 +202,40 @@ def test_a_job_that_lost_its_worker_keeps_its_place_in_the_queue(store: Store, a
     assert [claimed(store, now=after).id, claimed(store, now=after).id] == [old.id, new.id]
 
 
+def test_a_job_claimed_under_a_wrong_clock_is_reclaimed(store: Store, add: Add) -> None:
+    add(0)
+    years_ahead = START + timedelta(days=3_650)
+    first = claimed(store, "ahead", now=years_ahead)
+
+    with store.read() as tables:
+        assert tables.jobs.count_due(START) == 1
+        assert tables.jobs.count_expired_leases(START) == 1
+    second = claimed(store, "right", now=START)
+    assert second.id == first.id
+    assert claim(store, "third", now=START + SECOND) is None  # the new lease is an ordinary one
+    until = years_ahead + LEASE
+    renewed = store.write(
+        lambda tables: tables.jobs.renew_lease(first, lease_until=until, payload={})
+    )
+    assert not renewed  # the worker that was ahead writes nothing any more
+
+
+def test_a_job_that_a_wrong_clock_put_off_is_due_at_once(store: Store, add: Add) -> None:
+    hours_ahead = START + timedelta(hours=2)
+    add(0, run_at=hours_ahead, created_at=hours_ahead, updated_at=hours_ahead)
+    add(1, run_at=hours_ahead)  # put off by a right clock: it waits
+
+    with store.read() as tables:
+        assert tables.jobs.count_due(START) == 1
+    assert claimed(store).id == derived_id(add(2).event_id, "extract", 0)
+
+
+def test_a_server_cannot_put_a_job_off_for_longer_than_a_day(store: Store, add: Add) -> None:
+    job = replace(add(0), attempts=1)
+
+    assert next_attempt_at(job, START, at_least_s=1e12) == START + timedelta(days=1)
+
+
 def test_what_is_due_and_when_the_next_job_is_can_be_asked(store: Store, add: Add) -> None:
     with store.read() as tables:
         assert tables.jobs.next_run_at() is None
@@ -824,7 +858,7 @@ def test_jobs_candidates_that_wait_and_the_ledger_are_carried_to_another_store(
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     half_done(path, clock, first)
     with open_memory(tmp_path / "other.db", clock=clock, words_only=True) as other:
-        imported = other.import_(first)
+        imported = other.import_(first, trust=True)
         other.export(second)
         states = {job.state for job in other.jobs.list(states=EVERY_STATE)}
         ledger = other.models.calls()
@@ -853,7 +887,7 @@ def test_a_job_of_an_unknown_kind_is_refused(path: Path, clock: FakeClock, tmp_p
 
     with open_memory(tmp_path / "other.db", words_only=True) as other:
         with pytest.raises(ImportRefused, match=r"row \d+ of the import .*'dream'"):
-            other.import_(exported)
+            other.import_(exported, trust=True)
 
         assert set(other.maintenance.status().counts.values()) == {0}
 
@@ -870,7 +904,7 @@ def test_a_job_carried_to_a_store_that_knows_the_project_goes_on_there(
     clock.issued = 1_000  # as if it were another machine
     with open_memory(tmp_path / "other.db", clock=clock, words_only=True) as other:
         other.ingest("The production server runs on port 80.", project="site")
-        other.import_(exported)
+        other.import_(exported, trust=True)
         other.drain()
         [waiting] = candidates(other)
         [event] = [one for one in other.captures.list() if one.trigger == "session"]

@@ -153,11 +153,11 @@ def test_an_import_is_taken_whole_or_refused_whole(
         recollect.connect(url) as remote,
     ):
         if shape == "gz":
-            remote.import_(source)
+            remote.import_(source, trust=True)
             assert rec.maintenance.status().counts["messages"] == 2_000
         else:
             with pytest.raises(ImportRefused) as told:
-                remote.import_(source)
+                remote.import_(source, trust=True)
             assert str(source) in str(told.value)
             assert not any(rec.maintenance.status().counts.values())
         assert becomes_empty(temporary)
@@ -170,7 +170,7 @@ def test_an_import_over_the_limit_is_refused_as_too_large(
     source.write_bytes(b"x" * 30_000_000)
     with serve_in_thread(words_only, max_body_mb=1) as url, recollect.connect(url) as remote:
         with pytest.raises(TooLarge):
-            remote.import_(source)
+            remote.import_(source, trust=True)
         assert becomes_empty(temporary)
 
 

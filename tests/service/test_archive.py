@@ -148,6 +148,7 @@ def test_a_search_of_the_archive_is_logged_and_can_be_explained(
 ) -> None:
     passage = anna.archive.insert("anna", "zebra of anna")
     [hit] = anna.archive.search("anna", "zebra")
+    anna._store.flush_log(timeout_s=1.0)
     with anna._store.read() as tables:
         shown = tables.retrievals.times_returned(passage.id)
 
@@ -178,7 +179,7 @@ def test_an_archive_goes_out_and_comes_in_again(anna: LocalRecollect, tmp_path: 
     anna.export(exported)
 
     with open_memory(tmp_path / "other.db") as other:
-        other.import_(exported)
+        other.import_(exported, trust=True)
         hits = other.archive.search("anna", "zebra", tags=["animal"])
 
         assert [hit.memory.content for hit in hits] == ["zebra of anna"]

@@ -603,7 +603,7 @@ def test_what_left_is_found_after_the_indexes_were_made_anew_and_after_a_move(
     here = rec.conversations.search(unique_word(3), agent="coder", mode="fts")
     rec.export(tmp_path / "all.jsonl")
     with open_memory(tmp_path / "other.db") as other:
-        other.import_(tmp_path / "all.jsonl")
+        other.import_(tmp_path / "all.jsonl", trust=True)
         there = other.conversations.search(unique_word(3), agent="coder", mode="fts")
         assert other.conversations.summaries(talk) == [done.summary]
         assert standing(other, talk) == [18, 19]

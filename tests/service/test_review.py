@@ -466,7 +466,7 @@ def test_an_exported_store_undoes_as_the_original_would(
     rec.export(tmp_path / "store.jsonl")
 
     with open_memory(tmp_path / "other.db", clock=clock) as other:
-        other.import_(tmp_path / "store.jsonl")
+        other.import_(tmp_path / "store.jsonl", trust=True)
         other.undo(new.id)
 
         assert statuses(other, old, new) == [Status.ACTIVE, Status.INBOX]

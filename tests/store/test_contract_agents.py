@@ -19,6 +19,7 @@ from recollect.domain.conversation import (
 )
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.skill import SkillOrigin
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.protocol import Store, Tables
 from recollect.store.values import OpenFileWindow, StoredFile, StoredSkill
 from support import START
@@ -443,14 +444,36 @@ def test_messages_are_filtered(store: Store) -> None:
     assert positions(besides_conversation="c2") == [2, 1, 0]
 
 
-def test_messages_removed_from_the_index_are_not_found_and_can_be_deleted(store: Store) -> None:
-    say(store, message(0, "zebra"), message(1, ""), message(2, "zebra"))
-    count = store.write(lambda tables: tables.messages.remove_from_index("c1"))
-    store.write(lambda tables: tables.conversations.delete("c1"))
+def test_messages_are_deleted_a_bounded_number_at_a_time(store: Store) -> None:
+    owner = Owner(Scope.AGENT, "a1")
+    say(store, message(0, "zebra"), message(1, ""), message(2, "zebra horse"), message(3, "zebra"))
 
-    assert count == 2
-    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
+    def delete(rows: int, chars: int) -> tuple[int, int]:
+        return store.write(lambda tables: tables.messages.delete_some("c1", rows=rows, chars=chars))
+
+    assert delete(2, 1_000) == (2, 5)
+    assert count_matches(store, ItemKind.MESSAGE, owner, "zebra") == 2
     assert store.check()[1] == []
+    assert delete(1_000, 6) == (1, 11)
+    assert delete(1_000, 1_000) == (1, 5)
+    assert delete(1_000, 1_000) == (0, 0)
+    assert count_matches(store, ItemKind.MESSAGE, owner, "zebra horse") == 0
+    assert store.check()[1] == []
+
+
+def test_a_conversation_that_is_being_deleted_is_hidden_at_once(store: Store) -> None:
+    say(store, message(0, "zebra"))
+    work = UnfinishedWork(kind=WorkKind.DELETE_CONVERSATION, subject="c1", started_at=START)
+    store.write(lambda tables: tables.unfinished_work.add(work))
+
+    with store.read() as tables:
+        assert tables.unfinished_work.all() == [work]
+        assert tables.conversations.get("c1") is None
+        assert tables.conversations.latest("a1", limit=9) == []
+        assert tables.messages.latest("a1", MessageFilters(), limit=9) == []
+        assert tables.messages.speakers("a1", MessageFilters()) == []
+        assert tables.messages.candidate_rows(range(99), MessageFilters()) == []
+    assert not any(row.get("content") == "zebra" for row in store.export_rows())
 
 
 def test_a_partition_is_dropped_with_all_items_and_others_stay(store: Store) -> None:

@@ -75,7 +75,7 @@ def test_export_import_export_gives_the_same_bytes(
             rec.export(first)
             searches = [rec.search("a b c", project="a", asked_at="2027-01-01")]
         with open_memory(Path(folder, "b.db"), clock=clock) as other:
-            imported = other.import_(first)
+            imported = other.import_(first, trust=True)
             other.export(second)
             verified = other.maintenance.verify()
             searches.append(other.search("a b c", project="a", asked_at="2027-01-01"))
@@ -95,7 +95,7 @@ def test_a_compressed_export_is_the_same_content(rec: LocalRecollect, tmp_path: 
 
     assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
     with open_memory(tmp_path / "other.db") as other:
-        assert other.import_(packed).added["memories"] == 1
+        assert other.import_(packed, trust=True).added["memories"] == 1
 
 
 def test_importing_twice_adds_nothing(rec: LocalRecollect, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_in_an_export_without_identities_a_clone_does_not_own_the_name_either(
 
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("a fact of a person", project="payments")
-        other.import_(exported)
+        other.import_(exported, trust=True)
         found = {
             name: [hit.memory.content for hit in other.search("fact", project=name)]
             for name in ("payments", "https://github.com/evil/payments", "shop")
@@ -149,7 +149,7 @@ def test_imported_memories_join_the_project_of_the_same_name(
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("from here", project="site", agent="anna")
         other.ingest("from afar", project="site")
-        other.import_(exported)
+        other.import_(exported, trust=True)
         found = {hit.memory.content for hit in other.search("from", project="site")}
         verified = other.maintenance.verify()
 
@@ -179,7 +179,7 @@ def test_a_fact_with_another_value_here_is_imported_as_contradicted(
 
     with open_memory(tmp_path / "other.db") as other:
         ours = other.upsert_profile_fact("editor", "helix")
-        imported = other.import_(exported)
+        imported = other.import_(exported, trust=True)
 
         assert other.memories.get(ours.id).status == "active"
         assert other.memories.get(theirs.id).status == "contradicted"
@@ -210,7 +210,7 @@ def test_an_export_with_effects_that_undo_cannot_read_is_refused(
         open_memory(tmp_path / "other.db") as other,
         pytest.raises(ImportRefused, match="cannot be stored"),
     ):
-        other.import_(exported)
+        other.import_(exported, trust=True)
 
 
 def with_checksum(lines: list[str]) -> list[str]:
@@ -273,7 +273,7 @@ def test_a_damaged_export_is_refused_and_changes_nothing(
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("untouched")
         with pytest.raises(ImportRefused, match=message):
-            other.import_(exported)
+            other.import_(exported, trust=True)
 
         assert other.maintenance.status().counts["memories"] == 1
         assert other.maintenance.verify().ok
@@ -286,14 +286,14 @@ def test_a_cut_off_compressed_export_is_refused(rec: LocalRecollect, tmp_path: P
     exported.write_bytes(exported.read_bytes()[:-20])
 
     with pytest.raises(ImportRefused, match=r"read to its end|not JSON|cut off"):
-        rec.import_(exported)
+        rec.import_(exported, trust=True)
 
 
 def test_files_that_cannot_be_read_or_written_are_reported(
     rec: LocalRecollect, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
-        rec.import_(tmp_path / "nowhere.jsonl")
+        rec.import_(tmp_path / "nowhere.jsonl", trust=True)
     with pytest.raises(StoreUnavailable, match="cannot write"):
         rec.export(tmp_path / "no" / "such" / "folder.jsonl")
     with pytest.raises(StoreUnavailable, match="cannot write"):
@@ -333,7 +333,7 @@ def test_two_repos_of_one_name_and_different_remotes_stay_separate(
 
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("a fact of other", project="https://github.com/other/site")
-        other.import_(exported)
+        other.import_(exported, trust=True)
         repos = other.maintenance.status().counts["repos"]
 
     assert repos == 2
@@ -349,8 +349,8 @@ def test_a_memory_that_stays_as_it_is_keeps_its_own_history(
     rec.export(after)
 
     with open_memory(tmp_path / "other.db") as other:
-        other.import_(before)
-        other.import_(after)
+        other.import_(before, trust=True)
+        other.import_(after, trust=True)
         explained = other.explain(kept.id)
 
     assert explained.memory.status == "inbox"  # type: ignore[union-attr]
@@ -369,4 +369,4 @@ def test_a_compressed_export_with_a_flipped_byte_is_refused(
     exported.write_bytes(bytes(content))
 
     with open_memory(tmp_path / "other.db") as other, pytest.raises(ImportRefused):
-        other.import_(exported)
+        other.import_(exported, trust=True)

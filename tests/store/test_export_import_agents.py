@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recollect import AlreadyExists, ImportRefused, LocalRecollect
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.domain.skill import SkillOrigin
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow, StoredFile, StoredSkill
 from support import START, FakeClock, open_memory
@@ -107,9 +108,9 @@ def test_a_whole_store_is_imported_byte_for_byte_and_once(
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     rec.export(first)
     with elsewhere(tmp_path) as other:
-        imported = other.import_(first)
+        imported = other.import_(first, trust=True)
         other.export(second)
-        again = other.import_(first)
+        again = other.import_(first, trust=True)
         other.drain()
 
         assert first.read_bytes() == second.read_bytes()
@@ -147,7 +148,7 @@ def test_export_import_export_gives_the_same_bytes(steps: list[tuple[str, str, s
             rec.export(first)
             assert rec.maintenance.verify().ok
         with elsewhere(Path(folder)) as other:
-            imported = other.import_(first)
+            imported = other.import_(first, trust=True)
             other.export(second)
             verified = other.maintenance.verify()
 
@@ -195,8 +196,8 @@ def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_bloc
         other.blocks.set("anna", "human", "likes coffee")
         talk = other.conversations.start(agent="anna")
         other.conversations.append(talk, "user", "zebra of here")
-        imported = other.import_(exported)
-        again = other.import_(exported)
+        imported = other.import_(exported, trust=True)
+        again = other.import_(exported, trust=True)
         found = other.conversations.search("zebra", agent="anna", mode="fts")
 
         assert [agent.name for agent in other.agents.list()] == ["ben", "anna"]
@@ -230,7 +231,7 @@ def test_fields_of_an_agent_that_differ_are_reported(
     rec.export(exported)
     with elsewhere(tmp_path) as other:
         other.agents.create("anna", default_blocks=False)
-        imported = other.import_(exported)
+        imported = other.import_(exported, trust=True)
 
     assert imported.conflicts
 
@@ -250,7 +251,7 @@ def test_fields_of_a_block_that_differ_are_reported(
     with elsewhere(tmp_path) as other:
         other.agents.create("anna", default_blocks=False)
         other.blocks.create("notes", "same", agent="anna")
-        imported = other.import_(exported)
+        imported = other.import_(exported, trust=True)
 
     assert imported.conflicts
 
@@ -262,11 +263,11 @@ def test_a_block_that_changed_in_two_stores_stays_as_it_is_and_is_reported(
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     rec.export(start)
     with elsewhere(tmp_path) as other:
-        other.import_(start)
+        other.import_(start, trust=True)
         other.blocks.set("anna", "persona", "theirs")
         other.export(back)
     rec.blocks.set("anna", "persona", "ours")
-    imported = rec.import_(back)
+    imported = rec.import_(back, trust=True)
 
     assert rec.blocks.get("anna", "persona").value == "ours"
     assert [version.value for version in rec.blocks.history("anna", "persona")] == ["", "ours"]
@@ -282,12 +283,12 @@ def test_a_conversation_that_continued_in_two_stores_does_not_prevent_the_import
     start, back = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     rec.export(start)
     with elsewhere(tmp_path) as other:
-        other.import_(start)
+        other.import_(start, trust=True)
         other.conversations.append(talk.id, "user", "said there")
         other.ingest("a memory made there")
         other.export(back)
     rec.conversations.append(talk, "user", "said here")
-    imported = rec.import_(back)
+    imported = rec.import_(back, trust=True)
 
     assert imported.conflicts
     assert imported.added["memories"] == 1
@@ -300,7 +301,8 @@ def test_a_block_without_its_history_is_refused(rec: LocalRecollect, tmp_path: P
     rows = [row for row in rec._store.export_rows() if row["table"] != "block_history"]
     with elsewhere(tmp_path) as other:
         try:
-            other._store.import_rows(rows)
+            work = UnfinishedWork(kind=WorkKind.IMPORT, started_at=START)
+            other._store.import_rows(rows, work)
         except ImportRefused:
             return
 
@@ -314,7 +316,7 @@ def test_an_import_is_found_by_its_words_and_its_meaning(
     exported = tmp_path / "e.jsonl"
     rec.export(exported)
     with elsewhere(tmp_path) as other:
-        other.import_(exported)
+        other.import_(exported, trust=True)
         before = other.maintenance.status().waiting
         other.drain()
 

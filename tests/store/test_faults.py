@@ -75,7 +75,7 @@ def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None
 def test_a_lock_held_too_long_is_a_busy_error_and_searching_goes_on(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_S", 0.05)
     with open_memory(path, words_only=True) as rec:
         rec.ingest("readable all the time")
         other = apsw.Connection(str(path))

@@ -74,11 +74,13 @@ class Recollect(Noun):
         alternatives: Texts = (),
         status: str = "active",
         by: str = "user",
+        author: str = "",
     ) -> Memory:
         """
         Store one memory with its evidence; when this returns it is on disk and full text finds it.
 
-        *by* is user or agent: a memory written by an agent never counts as the user's statement.
+        *by* is user or agent: a memory written by an agent never counts as the user's statement, and
+        is marked where it is shown. *author* is the name of that agent.
         """
         return self._send(requests.IngestRequest, locals())
 
@@ -287,9 +289,15 @@ class Recollect(Noun):
         """Write the whole store to one file (`.gz` compresses); return the number of rows."""
         return self._transport.download(requests.ExportRequest(), file_path(path))
 
-    def import_(self, path: FilePath) -> Imported:
-        """Add everything in an exported file, all or none."""
-        return self._transport.upload(requests.ImportRequest(), file_path(path))
+    def import_(self, path: FilePath, *, trust: bool = False) -> Imported:
+        """
+        Add what is in an exported file; existing rows stay as they are.
+
+        An export that this store wrote is imported as it is. Of any other file the memories and
+        blocks become candidates in the inbox, unless you *trust* it.
+        """
+        request = requests.ImportRequest.of({"trust": trust})
+        return self._transport.upload(request, file_path(path))
 
     def drain(self) -> int:
         """Run every job that is due and embed what is pending; return how many steps that took."""

@@ -1,5 +1,6 @@
 """
-The background thread of a server: it runs jobs, embeds pending items and prunes the retrieval log.
+The background thread of a server: it runs jobs, finishes deletions, embeds pending items and prunes
+the retrieval log.
 
 It polls once a second, and at once after `wake`. One job, one batch of items and one batch of old
 retrievals alternate, so that none delays the others; the thread can be stopped between two steps.
@@ -102,6 +103,9 @@ class BackgroundWorker:
         busy = True
         while busy and not self._stop.is_set():
             busy = next(self._rec.engine.run_jobs_in_steps(), None) is not None
+            for _ in self._rec.engine.finish_work_in_steps():
+                if self._stop.is_set():
+                    break
             if not self._stop.is_set():
                 busy = self._rec.engine.embed_batch() > 0 or busy
             if not self._stop.is_set():

@@ -22,6 +22,7 @@ from recollect.service import jobs, maintenance, review
 from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
+from recollect.service.unfinished_work import finish_in_steps
 from recollect.wire.requests.shared import PlaceFields
 
 Result = TypeVar("Result")
@@ -40,6 +41,10 @@ class EngineControl:
     def drain_in_steps(self) -> Iterator[int]:
         """Do what `drain` does, yielding how much each step did."""
         return maintenance.drain_in_steps(self._services)
+
+    def finish_work_in_steps(self) -> Iterator[None]:
+        """Finish deletions that were begun, yielding after each step."""
+        return finish_in_steps(self._services)
 
     def embed_batch(self) -> int:
         """Embed one batch of pending items; return how many, 0 if the embedder is unavailable."""

@@ -119,6 +119,9 @@ def run_due_jobs(
                 progress.update(task, description=f"Reading … {describe()}")
             if stop.is_set():
                 break
+    for _ in rec.engine.finish_work_in_steps():
+        if stop.is_set():
+            break
     while not stop.is_set() and rec.engine.prune_retrievals():
         pass
     return kinds

@@ -52,14 +52,31 @@ def import_() -> None:
 
 @import_.command("file")
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--trust", is_flag=True, help="Import everything as it is: you know who wrote it.")
 @with_new_store
-def from_file(rec: LocalRecollect, *, path: Path) -> Output:
-    """Add everything in an export file, all or none; existing rows stay as they are."""
+def from_file(rec: LocalRecollect, *, path: Path, trust: bool) -> Output:
+    """
+    Add what is in an export file; existing rows stay as they are.
+
+    An export that this store wrote is imported as it is. Of any other file the memories and blocks
+    become candidates in the inbox, redacted, and nothing else is imported; --trust imports it as it
+    is. An import that was interrupted is continued by running it again.
+    """
     with stderr.status("Importing …"):
-        imported = rec.import_(path)
+        imported = rec.import_(path, trust=trust)
 
     def lines() -> Iterator[str]:
         yield f"Added {counts(imported.added) or 'nothing'}; {imported.unchanged} rows existed."
+        if not imported.trusted:
+            yield (
+                "[yellow]This store did not write the file, so what it says waits in the inbox; "
+                "see: recollect inbox[/yellow]"
+            )
+            if imported.left_out:
+                yield (
+                    f"[dim]Not imported: {counts(imported.left_out)}. If you know who wrote the "
+                    "file, --trust imports everything as it is.[/dim]"
+                )
         yield from warnings(imported.conflicts)
 
     return Output(imported, lines())

@@ -8,6 +8,9 @@ Jobs: the retryable steps of a capture event, and the delay before each retry.
 
 A job is claimed with a lease: only the worker that holds the lease may finish the job. The store
 keeps the rows, and the worker runs them.
+
+If the clock was wrong, a lease or a waiting time may end far in the future. A lease that is longer
+than any worker takes, and a waiting job that was written in the future, are not waited for.
 """
 
 import hashlib
@@ -21,7 +24,9 @@ MAX_ATTEMPTS = 5
 FIRST_RETRY_S = 5.0
 RETRY_FACTOR = 4.0  # 5 s, 20 s, 80 s, 320 s: about seven minutes in all
 JITTER = 0.25  # of the delay, plus or minus
+MAX_RETRY_S = 86_400.0  # a server's Retry-After is not followed further than that
 LEASE_S = 120.0  # longer than any step between two renewals
+CLOCK_TOLERANCE = timedelta(minutes=5)  # a row written later than that was written by a wrong clock
 
 
 class JobState(StrEnum):
@@ -64,7 +69,7 @@ def next_attempt_at(job: Job, now: datetime, *, at_least_s: float = 0.0) -> date
     if job.attempts >= MAX_ATTEMPTS:
         return None
     wait_s = FIRST_RETRY_S * RETRY_FACTOR ** (job.attempts - 1) * _jitter(job)
-    return now + timedelta(seconds=max(wait_s, at_least_s))
+    return now + timedelta(seconds=min(max(wait_s, at_least_s), MAX_RETRY_S))
 
 
 def _jitter(job: Job) -> float:

@@ -1,7 +1,7 @@
 """The results of maintenance: receipts, checks, import counts, status and the review inbox."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -47,6 +47,8 @@ class Imported:
     added: Mapping[str, int]
     unchanged: int
     conflicts: tuple[str, ...] = ()
+    trusted: bool = True  # False: only candidates were added, and they wait in the inbox
+    left_out: Mapping[str, int] = field(default_factory=dict)  # rows of a file that is not trusted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,9 +61,15 @@ def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRoute
 
         return _download(ExportAgentRequest, compress, write)
 
-    async def import_(request: Request, idempotency_key: IdempotencyKey = None) -> Response:
-        keyed = responses.for_request(idempotency_key, {})
-        return await _upload(ImportRequest, request, rec.import_, keyed)
+    async def import_(
+        request: Request,
+        trust: Annotated[bool, Query()] = False,
+        idempotency_key: IdempotencyKey = None,
+    ) -> Response:
+        keyed = responses.for_request(idempotency_key, {"trust": trust})
+        return await _upload(
+            ImportRequest, request, lambda path: rec.import_(path, trust=trust), keyed
+        )
 
     async def import_agent(
         request: Request,

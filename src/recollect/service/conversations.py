@@ -5,7 +5,6 @@ A message is stored with its text, its original parts and its tool calls, withou
 be found by words at once, and it never changes.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,17 +14,14 @@ from recollect.context.tool_call_groups import answered_call_ids, tool_calls_of
 from recollect.domain import limits
 from recollect.domain.conversation import (
     Conversation,
-    ConversationReceipt,
     Message,
     Pin,
     Role,
     Summary,
 )
-from recollect.domain.scope import Owner, Scope
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import validate
 from recollect.service.block_lookup import require_conversation
-from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -104,47 +100,6 @@ def _change(services: Services, conversation_id: str, **changes: Any) -> Convers
         return conversation
 
     return services.store.write(write)
-
-
-def delete_conversation(
-    services: Services, request: requests.DeleteConversationRequest
-) -> ConversationReceipt:
-    """Delete a conversation with its messages, summaries, pins, blocks and memories."""
-    receipt = services.store.write(lambda tables: _delete(tables, request.conversation, services))
-    return replace(receipt, kept=(*receipt.kept, *truncate_wal(services)))
-
-
-def _delete(tables: Tables, conversation_id: str, services: Services) -> ConversationReceipt:
-    conversation = require_conversation(tables, conversation_id)
-    owner = Owner(Scope.SESSION, conversation.id)
-    blocks = tables.blocks.of_owner(owner)
-    removed = Counter(
-        {
-            "conversations": 1,
-            "messages": tables.messages.count(conversation.id)[0],
-            "summaries": len(tables.conversations.summaries(conversation.id)),
-            "pins": len(tables.conversations.pins(conversation.id)),
-            "blocks": len(blocks),
-        }
-    )
-    remaining: list[str] = []
-    for memory_id in tables.conversations.own_memory_ids(conversation.id):
-        receipt = forget_memory(tables, memory_id, services.clock)
-        remaining += receipt.kept
-        removed.update(receipt.removed)
-    removed["captures"] = delete_captures(tables, tables.conversations.own_events(conversation.id))
-    if conversation.agent_id is not None:
-        tables.messages.remove_from_index(conversation.id)
-    for block in blocks:
-        tables.blocks.delete(block)
-    drop_partitions(tables, owner)
-    tables.conversations.delete(conversation.id)
-    return ConversationReceipt(
-        conversation_id=conversation.id,
-        deleted_at=services.clock.now(),
-        removed={name: count for name, count in removed.items() if count},
-        kept=tuple(dict.fromkeys(remaining)),
-    )
 
 
 def append_message(services: Services, request: requests.AppendMessageRequest) -> Message:

@@ -18,6 +18,7 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
 from recollect.service.services import Services
+from recollect.service.wal_truncation import finish_truncation, request_truncation
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
@@ -38,10 +39,10 @@ def forget(services: Services, request: ForgetRequest) -> Receipt:
 def truncate_wal(services: Services) -> list[str]:
     """Truncate the write-ahead log; return a line for each file that may still hold the content."""
     remaining = []
-    if not services.store.truncate_wal():
+    if not finish_truncation(services):
         remaining.append(
-            "the write-ahead log could not be emptied while another process reads; it will be when "
-            "that process is done"
+            "the write-ahead log could not be emptied while another process reads; the server, or "
+            "`recollect work --once`, does it when that process is done"
         )
     snapshots = sorted(services.store.path.parent.glob(f"{services.store.path.name}.before-*"))
     return remaining + [f"a copy taken before a change may hold it: {path}" for path in snapshots]
@@ -49,9 +50,10 @@ def truncate_wal(services: Services) -> list[str]:
 
 def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
     """Remove a memory inside the caller's transaction."""
+    request_truncation(tables, clock)
     memory = require_memory(tables, memory_id)
     sources = tables.sources.of_memory(memory.id)
-    scrubbed = tables.retrievals.scrub(memory.id, memory.content)
+    scrubbed = tables.retrievals.scrub(_retrievals_of(tables, memory), gone={memory.id})
     remaining = _similar_memories(tables, memory)
     links = tables.links.of_memory(memory.id)
     linked = {end for link in links for end in (link.from_id, link.to_id)}
@@ -68,6 +70,17 @@ def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
         removed={name: count for name, count in sorted(removed.items()) if count},
         kept=tuple(remaining),
     )
+
+
+def _retrievals_of(tables: Tables, memory: Memory) -> list[str]:
+    """Return the ids of the logged retrievals that met a memory, or whose query quotes it."""
+    ids = {some_id for some_id, met in tables.retrievals.result_ids() if memory.id in met}
+    quoted = memory.content.lower()
+    if len(quoted) >= 8:
+        ids |= {
+            some_id for some_id, query in tables.retrievals.queries() if quoted in query.lower()
+        }
+    return sorted(ids)
 
 
 def _similar_memories(tables: Tables, memory: Memory) -> list[str]:

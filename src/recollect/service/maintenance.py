@@ -8,7 +8,7 @@ decides about them, and each run is recorded as an event.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.maintenance import (
@@ -26,6 +26,7 @@ from recollect.errors import EmbedderUnavailable, IllegalTransition, StoreUnavai
 from recollect.models.model_names import LOCAL_BACKENDS
 from recollect.service.jobs import run_jobs_in_steps
 from recollect.service.services import Services
+from recollect.service.unfinished_work import finish_in_steps
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.wire.requests.maintenance import (
@@ -37,7 +38,8 @@ from recollect.wire.requests.maintenance import (
 from recollect.wire.requests.memories import ConfirmMemoryRequest
 from recollect.wire.requests.recollect import DrainRequest
 
-PRUNE_BATCH = 200  # retrievals, so that the write lock is never held for long
+PRUNE_BATCH = 500  # retrievals, so that the write lock is never held for long
+LEAST_PRUNED = 100  # without being asked
 STALE_HALF_LIVES = 2  # without a confirmation
 STALE_TYPES = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
 
@@ -107,6 +109,8 @@ def drain_in_steps(services: Services) -> Iterator[int]:
     """Do everything that is due now, yielding how many jobs or items each step processed."""
     for _ in run_jobs_in_steps(services):
         yield 1
+    for _ in finish_in_steps(services):
+        yield 1
     yield from _embed_in_steps(services)
     while prune_retrievals(services):
         pass  # nobody waits for this, so it is not counted
@@ -126,19 +130,27 @@ def embed_batch(services: Services) -> int:
     return 0 if indexer is None or indexer.is_paused else indexer.embed_batch()
 
 
-def prune_retrievals(services: Services, *, slack: int = PRUNE_BATCH) -> int:
+def prune_retrievals(services: Services, *, least: int = LEAST_PRUNED) -> int:
     """
-    Remove a batch of the oldest logged retrievals beyond the configured number; return how many.
+    Remove a batch of logged retrievals that are too old or too many; return how many.
 
-    Nothing is removed before there are *slack* too many, to write once per batch, not per search.
+    Nothing is removed before there are *least*, to write once per batch, not once per search.
     """
-    limit = services.settings.keep_retrievals
-    if not limit:
-        return 0
+    settings = services.settings
+    days, megabytes = settings.keep_retrievals_days, settings.keep_retrievals_mb
+    before = services.clock.now() - timedelta(days=days) if days else None
+    most_bytes = megabytes * 1_000_000 if megabytes else None
     with services.store.read() as tables:
-        if tables.retrievals.count() < limit + slack:
-            return 0
-    return services.store.write(lambda tables: tables.retrievals.prune(limit, limit=PRUNE_BATCH))
+        prunable = tables.retrievals.count_prunable(
+            before=before, most_bytes=most_bytes, limit=least
+        )
+    if prunable < least:
+        return 0
+    return services.store.write(
+        lambda tables: tables.retrievals.prune(
+            before=before, most_bytes=most_bytes, limit=PRUNE_BATCH
+        )
+    )
 
 
 def warm_up(services: Services) -> bool:
@@ -155,7 +167,7 @@ def run_maintenance(services: Services, request: RunMaintenanceRequest) -> Maint
     """Do scheduled maintenance; return what is left for a person to decide."""
     now = services.clock.now()
     embedded = sum(_embed_in_steps(services))
-    pruned = sum(iter(lambda: prune_retrievals(services, slack=1), 0))
+    pruned = sum(iter(lambda: prune_retrievals(services, least=1), 0))
     stale_before = {kind: now - STALE_HALF_LIVES * HALF_LIFE[kind] for kind in STALE_TYPES}
     with services.store.read() as tables:
         duplicates = _find_duplicates(services, tables, request.limit)

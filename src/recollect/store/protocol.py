@@ -8,7 +8,7 @@ The contract tests in tests/store run against every implementation.
 Times, ids and rules come from the callers: a store writes and finds rows, and decides nothing.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from recollect.domain.agent import Agent
-from recollect.domain.block import Block, BlockChange, BlockVersion
+from recollect.domain.block import Block, BlockChange, BlockProposal, BlockVersion, ProposalState
 from recollect.domain.capture_event import Event, Trigger
 from recollect.domain.conversation import (
     Conversation,
@@ -170,6 +170,21 @@ class BlockTable(Protocol):
 
     def changes_since(self, block_ids: Sequence[str], since: datetime) -> list[BlockChange]:
         """Return the changes of some blocks after a moment, oldest first."""
+
+    def add_proposal(self, proposal: BlockProposal) -> None:
+        """Store a proposal to edit a block."""
+
+    def set_proposal(self, proposal: BlockProposal) -> None:
+        """Store what became of a proposal."""
+
+    def proposal(self, proposal_id: str) -> BlockProposal | None:
+        """Return the proposal with that id, or None."""
+
+    def proposals(self, state: ProposalState) -> list[BlockProposal]:
+        """Return the proposals of one state, oldest first."""
+
+    def pending_proposals_of(self, block_id: str) -> list[BlockProposal]:
+        """Return the pending proposals to edit one block, oldest first."""
 
     def delete(self, block: Block) -> None:
         """Delete a block with its history, attachments and index entry."""
@@ -570,8 +585,8 @@ class LinkTable(Protocol):
 class RetrievalTable(Protocol):
     """The log of retrievals, and saved searches."""
 
-    def add(self, retrieval: Retrieval) -> None:
-        """Add a retrieval with its results to the log."""
+    def add(self, retrieval: Retrieval, *, logged_at: datetime) -> None:
+        """Add a retrieval to the log; without its words if one of its results was deleted since."""
 
     def get(self, retrieval_id: str) -> Retrieval | None:
         """Return a logged retrieval with its results in rank order, or None."""
@@ -579,14 +594,26 @@ class RetrievalTable(Protocol):
     def count(self) -> int:
         """Return how many retrievals the log has."""
 
-    def prune(self, keep: int, *, limit: int) -> int:
-        """Delete up to *limit* of the oldest, keeping the newest *keep*; return how many."""
+    def all(self) -> Iterator[Retrieval]:
+        """Yield every logged retrieval, oldest first."""
+
+    def queries(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the query of every logged retrieval that has one."""
+
+    def result_ids(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the id of every logged retrieval, and the ids of the items it met."""
+
+    def count_prunable(self, *, before: datetime | None, most_bytes: int | None, limit: int) -> int:
+        """Return how many of the oldest *limit* retrievals are too old or too many."""
+
+    def prune(self, *, before: datetime | None, most_bytes: int | None, limit: int) -> int:
+        """Delete of the oldest *limit* those that are too old or too many; return how many."""
 
     def times_returned(self, memory_id: str) -> int:
         """Return how often a memory was returned by the retrievals in the log."""
 
-    def scrub(self, memory_id: str, content: str) -> int:
-        """Blank the logged queries that returned or quote a memory; return how many."""
+    def scrub(self, retrieval_ids: Collection[str], *, gone: Collection[str] = ()) -> int:
+        """Remove the words of some retrievals, and the results *gone*; return how many."""
 
     def save_view(self, view: View) -> None:
         """Store a saved search under its name."""
@@ -671,8 +698,14 @@ class Store(Protocol):
     def in_next_write(self, work: Callable[[Tables], None]) -> AbstractContextManager[None]:
         """Return a context in which *work* runs first in this thread's next write, if any."""
 
-    def write_log(self, work: Callable[[Tables], None]) -> None:
-        """Run *work* for log rows in one transaction that need not be on disk yet."""
+    def log_retrieval(self, retrieval: Retrieval) -> bool:
+        """Log a retrieval soon, without waiting for other writers; return False if it cannot be."""
+
+    def queued_retrieval(self, retrieval_id: str) -> Retrieval | None:
+        """Return a retrieval that is not written to the log yet, or None."""
+
+    def flush_log(self, *, timeout_s: float) -> bool:
+        """Write the retrievals that are not written yet; return False if the file stays busy."""
 
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield every canonical row, in an order in which they can be imported."""

@@ -3,6 +3,7 @@
 from recollect.service import conversations, search_messages
 from recollect.service.compaction import compact
 from recollect.service.current_conversation import add_message
+from recollect.service.delete_conversation import delete_conversation
 from recollect.service.end_conversation import end_conversation
 from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import conversations as requests
@@ -14,7 +15,7 @@ HANDLERS: Handlers = {
     requests.EndConversationRequest: end_conversation,
     requests.ResumeConversationRequest: conversations.resume_conversation,
     requests.RenameConversationRequest: conversations.rename_conversation,
-    requests.DeleteConversationRequest: conversations.delete_conversation,
+    requests.DeleteConversationRequest: delete_conversation,
     requests.AppendMessageRequest: conversations.append_message,
     requests.AppendMessagesRequest: conversations.append_messages,
     requests.AddMessageRequest: add_message,

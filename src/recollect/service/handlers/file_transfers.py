@@ -14,8 +14,8 @@ from recollect.wire.requests.recollect import ExportRequest, ImportRequest
 FileHandler = Callable[[Services, Any, Path], Any]
 
 FILE_HANDLERS: Mapping[type[VerbRequest[Any]], FileHandler] = {
-    ExportRequest: lambda services, _, path: transfer.export(services, path),
-    ImportRequest: lambda services, _, path: transfer.import_(services, path),
+    ExportRequest: transfer.export,
+    ImportRequest: transfer.import_,
     ExportAgentRequest: export_import.export_agent,
     ImportAgentRequest: export_import.import_agent,
 }

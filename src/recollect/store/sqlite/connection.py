@@ -6,6 +6,7 @@ SQLite errors are raised as a `StoreError` that says what to do next.
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,10 @@ from recollect.errors import (
     StoreUnavailable,
 )
 
-BUSY_TIMEOUT_MS = 30_000
+BUSY_TIMEOUT_S = 30.0
+LOCK_POLL_S = (
+    0.002  # long work leaves gaps of bounded_steps.PAUSE_S: a waiting writer must see them
+)
 LOG_TIMEOUT_MS = 250  # log rows do not wait longer
 WRITER_CACHE_KIB = 8_192
 READER_CACHE_KIB = 2_048  # the system caches the file as well; a larger one made queries slower
@@ -41,7 +45,7 @@ def connect(path: Path, *, create: bool = False, read_only: bool = False) -> aps
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     with translate_errors(path):
         db = apsw.Connection(str(path), flags=flags)
-        db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        db.set_busy_handler(_LockWait())
         db.execute("PRAGMA foreign_keys = ON")
         cache_kib = READER_CACHE_KIB if read_only else WRITER_CACHE_KIB
         db.execute(f"PRAGMA cache_size = -{cache_kib}")
@@ -50,6 +54,25 @@ def connect(path: Path, *, create: bool = False, read_only: bool = False) -> aps
             db.execute("PRAGMA journal_mode = WAL")
             db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         return db
+
+
+class _LockWait:
+    """
+    Wait for a lock of another process: a busy handler that looks again every few milliseconds.
+
+    SQLite's own handler looks every 100 ms after a while. It would miss most gaps between the steps
+    of long work in another process.
+    """
+
+    def __init__(self) -> None:
+        self._give_up_at = 0.0
+
+    def __call__(self, tries: int) -> bool:
+        now = time.monotonic()
+        if tries == 0:
+            self._give_up_at = now + BUSY_TIMEOUT_S
+        time.sleep(LOCK_POLL_S)
+        return now < self._give_up_at
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
 from recollect.store.bounded_steps import StepBudget
+from recollect.store.sqlite import retrieval_export
 from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import parse_effects, to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
@@ -26,9 +27,9 @@ from recollect.text.fingerprint import sha256_hex
 
 # In the order of importing. Constants only: these names are put into SQL.
 _TABLES_TEXT = """
-projects project_links repos agents blocks agent_blocks block_history conversations summaries
-messages pins sources ingestion_events jobs model_calls evidence memories unsettled memory_tags
-memory_changes memory_links retrievals retrieval_hits retrieval_context views skills agent_skills files agent_files
+projects project_links repos agents blocks agent_blocks block_history block_proposals conversations
+summaries messages pins sources ingestion_events jobs model_calls evidence memories unsettled
+memory_tags memory_changes memory_links views skills agent_skills files agent_files retrievals
 """
 TABLES = tuple(_TABLES_TEXT.split())
 
@@ -49,12 +50,11 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 # The JSON columns that readers rely on: objects, and lists.
 _JSON_OBJECTS = """
 agents.metadata blocks.metadata conversations.metadata messages.metadata skills.metadata
-sources.metadata memories.metadata memory_changes.effects retrievals.asking retrieval_hits.parts
-views.asking jobs.payload
+sources.metadata memories.metadata memory_changes.effects views.asking
+jobs.payload
 """
 _JSON_LISTS = """
 messages.parts messages.tool_calls sources.redactions memories.alternatives memories.redactions
-retrievals.notes
 """
 JSON_TYPES: dict[str, type] = dict.fromkeys(_JSON_OBJECTS.split(), dict)
 JSON_TYPES |= dict.fromkeys(_JSON_LISTS.split(), list)
@@ -71,6 +71,7 @@ _PARENT_COLUMN: Mapping[str, str] = {
     "memory_tags": "memory_id",
     "memory_changes": "memory_id",
     "block_history": "block_id",
+    "block_proposals": "block_id",
 }
 
 _CONVERSATION_COLUMN: Mapping[str, str] = {
@@ -80,6 +81,7 @@ _CONVERSATION_COLUMN: Mapping[str, str] = {
     "pins": "conversation_id",
 }
 
+MAX_CONFLICTS = 1_000  # reported of one import
 RECORDS_AT_ONCE = 50  # then the budget of the step is asked
 
 ImportedRow = dict[str, Any]
@@ -93,6 +95,9 @@ def row_counts(db: apsw.Connection) -> dict[str, int]:
 def export_rows(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
     """Yield every canonical row."""
     for name in TABLES:
+        if name == "retrievals":
+            yield from retrieval_export.export_retrievals(db)
+            continue
         columns = columns_of(db, name)
         listed = ", ".join(f't."{column}"' for column in columns)
         keys = ", ".join(f't."{column}"' for column in primary_key_of(db, name))
@@ -156,6 +161,10 @@ class RowImporter:
     def add(self, row: ImportedRow) -> bool:
         """Add a row unless it exists; return whether it was added."""
         table = row.pop("table", None)
+        if table in retrieval_export.OLD_TABLES:
+            return False
+        if table == "retrievals":
+            return self._add_retrieval(row)
         if table not in self._columns:
             raise ImportRefused(
                 f"the import has rows of an unknown table {table!r}; it may come from a newer "
@@ -188,6 +197,19 @@ class RowImporter:
         self.added[table] = self.added.get(table, 0) + 1
         return True
 
+    def _report(self, conflict: str) -> None:
+        if len(self.conflicts) == MAX_CONFLICTS:
+            self.conflicts.append("and more conflicts, which are not listed")
+        elif len(self.conflicts) < MAX_CONFLICTS:
+            self.conflicts.append(conflict)
+
+    def _add_retrieval(self, row: ImportedRow) -> bool:
+        if not retrieval_export.import_retrieval(self.db, row, self._ids):
+            self.unchanged += 1
+            return False
+        self.added["retrievals"] = self.added.get("retrievals", 0) + 1
+        return True
+
     def _map_payload_ids(self, payload: str) -> str:
         """Return the payload of a job with mapped ids."""
         fields = json.loads(payload)
@@ -203,7 +225,7 @@ class RowImporter:
         if existing is not None:
             if any(existing[column] != value for column, value in row.items()):
                 key = ", ".join(str(row[column]) for column in self._keys[table])
-                self.conflicts.append(f"{table} {key}: differs here, kept as it was")
+                self._report(f"{table} {key}: differs here, kept as it was")
                 if table in ("memories", "blocks"):
                     self._unchanged_ids.add(row["id"])
             self.unchanged += 1
@@ -226,14 +248,14 @@ class RowImporter:
         if table == "blocks":
             self._unchanged_ids.add(existing["id"])
         if table == "agent_blocks":
-            self.conflicts.append(f"block {row.get('label')}: the agent has one of that label here")
+            self._report(f"block {row.get('label')}: the agent has one of that label here")
         elif table in _COMPARED_TABLES:
             name = row.get("name") or row.get("label") or row.get("path")
             ignored = {"id", "created_at", "updated_at"}
             differing = sorted(c for c in row if c not in ignored and existing[c] != row[c])
             if differing:
                 columns = ", ".join(differing)
-                self.conflicts.append(f"{table} {name}: differs here in {columns}, kept as it was")
+                self._report(f"{table} {name}: differs here in {columns}, kept as it was")
 
     def _find(self, table: str, columns: tuple[str, ...], row: ImportedRow) -> ImportedRow | None:
         where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
@@ -249,7 +271,7 @@ class RowImporter:
         other = self._find("memories", ("key", "status", *_OWNER_COLUMNS), row)
         if other is not None:
             row["status"] = "contradicted"
-            self.conflicts.append(
+            self._report(
                 f"memories {row['id']}: the fact {row['key']!r} has another value here; "
                 "imported as contradicted"
             )
@@ -260,7 +282,7 @@ class RowImporter:
             return
         sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = ?"
         position = self.db.execute(sql, (row["conversation_id"],)).get
-        self.conflicts.append(
+        self._report(
             f"messages {row['id']}: position {row['position']} is taken here; kept at {position}"
         )
         row["position"] = position

@@ -1,11 +1,11 @@
 """The job queue, candidates waiting for consolidation, and the ledger of model calls, in SQLite."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.clock import from_micros
-from recollect.domain.job import Job, JobState
+from recollect.domain.job import CLOCK_TOLERANCE, LEASE_S, Job, JobState
 from recollect.domain.model_usage import ModelCall, ModelUsage
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.table import SqliteTable, field_values, row_parser
@@ -29,7 +29,8 @@ class SqliteJobTable(SqliteTable):
     # A statement that claims or changes a job is run to its end, hence `_rows`.
 
     def claim(self, worker: str, *, now: datetime, lease_until: datetime) -> Job | None:
-        rows = self._rows("claim", worker=worker, now=now, lease_until=lease_until)
+        values = {"worker": worker, "lease_until": lease_until}
+        rows = self._rows("claim", **values, **_time_values(now))
         return _job(rows[0]) if rows else None
 
     def renew_lease(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool:
@@ -61,10 +62,10 @@ class SqliteJobTable(SqliteTable):
         return dict(self._rows("count_open"))
 
     def count_due(self, now: datetime) -> int:
-        return int(self._run("count_due", now=now).get)
+        return int(self._run("count_due", **_time_values(now)).get)
 
     def count_expired_leases(self, now: datetime) -> int:
-        return int(self._run("count_expired_leases", now=now).get)
+        return int(self._run("count_expired_leases", **_time_values(now)).get)
 
     def next_run_at(self) -> datetime | None:
         micros = self._run("next_run_at").get
@@ -90,6 +91,12 @@ class SqliteJobTable(SqliteTable):
 
     def spent_since(self, since: datetime) -> ModelUsage:
         return ModelUsage(*self._rows("spent", since=since)[0])
+
+
+def _time_values(now: datetime) -> dict[str, datetime]:
+    """Return *now*, and the times beyond which a clock must have been wrong."""
+    longest_lease = now + timedelta(seconds=2 * LEASE_S)
+    return {"now": now, "longest_lease": longest_lease, "future": now + CLOCK_TOLERANCE}
 
 
 def _lease_values(job: Job) -> dict[str, Any]:

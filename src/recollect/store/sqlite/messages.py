@@ -119,12 +119,20 @@ class SqliteMessageTable(SqliteIndexedTable):
     def count_of_agent(self, agent_id: str) -> int:
         return int(self._run("count_of_agent", agent_id=agent_id).get)
 
-    def remove_from_index(self, conversation_id: str) -> int:
-        stored = self._rows("texts", conversation_id=conversation_id)
-        rows = [row for row in stored if is_searchable(*row[1:])]
-        for message_id, *texts in rows:
-            self._word_index.remove(message_id, indexed_text(*texts))
-        return len(rows)
+    def delete_some(self, conversation_id: str, *, rows: int, chars: int) -> tuple[int, int]:
+        texts: dict[str, str] = {}
+        message_ids: list[str] = []
+        read_chars = 0
+        for message_id, *stored in self._run("texts", conversation_id=conversation_id):
+            message_ids.append(message_id)
+            if is_searchable(*stored):
+                texts[message_id] = indexed_text(*stored)
+            read_chars += sum(len(text or "") for text in stored)
+            if len(message_ids) >= rows or read_chars >= chars:
+                break
+        self._word_index.remove_many(texts)
+        self._run("delete_messages", ids=message_ids)
+        return len(message_ids), read_chars
 
 
 def is_searchable(content: str, tool_calls: str | None, parts: str | None) -> bool:

@@ -1,13 +1,13 @@
 """
 The SQLite store: its connections, and operations on the whole file.
 
-There is one write connection behind the group-commit writer, one for log rows that need not be on
-disk at once, and a pool of read-only ones. SQL is in the files of the tables.
+There is one write connection behind the group-commit writer, one for the retrieval log, whose rows
+need not be on disk at once, and a pool of read-only ones. SQL is in the files of the tables.
 """
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,10 @@ import apsw
 
 from recollect.clock import Clock
 from recollect.domain.maintenance import Imported, VerificationProblem
-from recollect.errors import StoreBusy, StoreClosed
+from recollect.domain.retrieval import Retrieval
+from recollect.domain.unfinished_work import UnfinishedWork
+from recollect.errors import StoreClosed
+from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
 from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.agents import SqliteAgentTable
@@ -25,6 +28,7 @@ from recollect.store.sqlite.blocks import SqliteBlockTable
 from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate_errors
 from recollect.store.sqlite.conversations import SqliteConversationTable
 from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
+from recollect.store.sqlite.export_import import RowImporter, import_records
 from recollect.store.sqlite.files import SqliteFileTable
 from recollect.store.sqlite.idempotency_keys import SqliteIdempotencyKeyTable
 from recollect.store.sqlite.indexed_items import IndexedItemReader
@@ -33,10 +37,14 @@ from recollect.store.sqlite.links import SqliteLinkTable
 from recollect.store.sqlite.memories import SqliteMemoryTable
 from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.migrate import migrate, snapshot
+from recollect.store.sqlite.old_exports import upgrade_rows
 from recollect.store.sqlite.projects import SqliteProjectTable
+from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite.retrievals import SqliteRetrievalTable
 from recollect.store.sqlite.skills import SqliteSkillTable
 from recollect.store.sqlite.sources import SqliteSourceTable
+from recollect.store.sqlite.staged_rows import StagedRows
+from recollect.store.sqlite.unfinished_work import SqliteUnfinishedWorkTable
 from recollect.store.sqlite.wal import truncate_wal
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer_thread import Writer
@@ -45,6 +53,7 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.bit_code_index import BitCodeIndex
 
 T = TypeVar("T")
+FLUSH_S = 0.5  # how long a reader of the whole log waits for what is not written to it yet
 MAX_IDLE_READERS = 8  # kept open in the pool; further readers are closed after use
 
 
@@ -67,6 +76,7 @@ class SqliteStore:
         self._lock = threading.Lock()
         self._log_lock = threading.Lock()
         self._log_tables: SqliteTables | None = None
+        self._clock = clock
         self._closed = False
         self._next_write = threading.local()
         db = connect(path, create=True)
@@ -79,6 +89,7 @@ class SqliteStore:
             db.close()
             raise
         self._writer = Writer(db, path)
+        self._retrieval_queue = RetrievalQueue(self._write_retrievals)
 
     @property
     def path(self) -> Path:
@@ -104,16 +115,23 @@ class SqliteStore:
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         self._check_usable()
-        queued: Callable[[SqliteTables], None] | None = getattr(self._next_write, "work", None)
-        if queued is None:
-            return self._writer.run(lambda: work(self._tables))
+        first: Callable[[SqliteTables], None] | None = getattr(self._next_write, "work", None)
         self._next_write.work = None
+        retrievals = self._retrieval_queue.take()  # they share the cost of this commit
 
-        def both() -> T:
-            queued(self._tables)
+        def run() -> T:
+            _add_retrievals(self._tables, retrievals)
+            if first is not None:
+                first(self._tables)
             return work(self._tables)
 
-        return self._writer.run(both)
+        is_written = False
+        try:
+            result = self._writer.run(run)
+            is_written = True
+            return result
+        finally:
+            self._retrieval_queue.settle(retrievals, is_written=is_written)
 
     @contextmanager
     def in_next_write(self, work: Callable[[SqliteTables], None]) -> Iterator[None]:
@@ -123,24 +141,25 @@ class SqliteStore:
         finally:
             self._next_write.work = None
 
-    def write_log(self, work: Callable[[SqliteTables], None]) -> None:
+    def log_retrieval(self, retrieval: Retrieval) -> bool:
         self._check_usable()
-        try:
-            self._run_log_write(work)
-        except StoreBusy:
-            if not self._writer.is_busy:
-                raise  # another process writes; log rows do not wait for it
-            # The writers of this process leave no gap, so the log row joins their queue.
-            self.write(work)
+        return self._retrieval_queue.add(retrieval, self._clock.now())
 
-    def _run_log_write(self, work: Callable[[SqliteTables], None]) -> None:
+    def queued_retrieval(self, retrieval_id: str) -> Retrieval | None:
+        return self._retrieval_queue.get(retrieval_id)
+
+    def flush_log(self, *, timeout_s: float) -> bool:
+        self._check_usable()
+        return self._retrieval_queue.flush(timeout_s)
+
+    def _write_retrievals(self, retrievals: Sequence[QueuedRetrieval]) -> None:
         with self._log_lock, translate_errors(self._path):
             if self._log_tables is None:
                 self._log_tables = self._open_log_tables()
             tables = self._log_tables
             tables.db.execute("BEGIN IMMEDIATE")
             try:
-                work(tables)
+                _add_retrievals(tables, retrievals)
                 tables.db.execute("COMMIT")
             except BaseException:
                 if tables.db.in_transaction:
@@ -148,11 +167,28 @@ class SqliteStore:
                 raise
 
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
+        self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
             yield from export_import.export_rows(tables.db)
 
-    def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> Imported:
-        return self.write(lambda t: export_import.import_rows(t.db, t.word_index, rows))
+    def import_rows(self, rows: Iterable[Mapping[str, Any]], work: UnfinishedWork) -> Imported:
+        with StagedRows(upgrade_rows(rows)) as staged:
+            importer = RowImporter(self._tables.db)
+            records = staged.records()
+
+            def step(tables: Tables, budget: StepBudget) -> bool:
+                tables.unfinished_work.add(work)
+                if not import_records(self._tables.word_index, importer, records, budget):
+                    return True
+                tables.unfinished_work.remove(work.kind, work.subject)
+                return False
+
+            for _ in run_in_steps(self, step):
+                pass
+        conflicts = [*staged.conflicts, *importer.conflicts]
+        return Imported(
+            added=importer.added, unchanged=importer.unchanged, conflicts=tuple(conflicts)
+        )
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
         with self.read() as tables:
@@ -163,13 +199,13 @@ class SqliteStore:
         self._code_indexes.clear()
         return counts
 
-    def truncate_wal(self) -> bool:
+    def truncate_wal(self, *, give_up_s: float) -> bool:
         self._check_usable()
         with self._lock:
             idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
             tables.db.close()  # an idle reader may still pin an old snapshot
-        return truncate_wal(self._path)
+        return truncate_wal(self._path, give_up_s=give_up_s)
 
     def snapshot(self, reason: str) -> Path:
         self._check_usable()
@@ -177,12 +213,14 @@ class SqliteStore:
             return snapshot(self._path, reason)
 
     def row_counts(self) -> Mapping[str, int]:
+        self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
             return export_import.row_counts(tables.db)
 
     def close(self) -> None:
         if self._closed or os.getpid() != self._pid:
             return
+        self._retrieval_queue.close()
         self._closed = True
         with self._lock:
             for tables in self._idle_readers:
@@ -211,6 +249,7 @@ class SqliteStore:
             links=SqliteLinkTable(db),
             retrievals=SqliteRetrievalTable(db),
             idempotency_keys=SqliteIdempotencyKeyTable(db),
+            unfinished_work=SqliteUnfinishedWorkTable(db),
             word_index=word_index,
             embeddings=SqliteEmbeddingIndex(db, items, self._code_indexes),
         )
@@ -242,3 +281,8 @@ class SqliteStore:
                 f"{self._path} was opened before this process was forked; "
                 "open it again here with recollect.open(...)"
             )
+
+
+def _add_retrievals(tables: SqliteTables, queued: Sequence[QueuedRetrieval]) -> None:
+    for entry in queued:
+        tables.retrievals.add(entry.retrieval, logged_at=entry.logged_at)

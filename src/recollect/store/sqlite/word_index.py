@@ -15,7 +15,7 @@ Words are split and stemmed by FTS5's unicode61 and Porter tokenizers, called as
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from math import log
@@ -95,20 +95,37 @@ class SqliteWordIndex:
 
     def remove(self, record_id: str, text: str) -> int:
         """Delete an item with its postings and embeddings; return how many postings it had."""
-        row = self._db.execute(_SQL["item"], {"id": record_id}).fetchone()
-        if row is None:
-            return 0
-        item_id, partition_id, length = row
-        # Older versions indexed a transcript as one text: remove the words of that form as well.
-        words = {**self.count_words(text).words, **Counter(self.terms(text))}
-        values = {"item_id": item_id, "partition_id": partition_id, "words": to_json(words)}
-        self._db.execute(_SQL["uncount_terms"], values)
-        self._db.execute(_SQL["remove_postings"], values)
-        removed = self._db.changes()
-        self._db.execute(_SQL["drop_unused_terms"], values)
-        self._db.execute(_SQL["remove_item"], values)
-        self._db.execute(_SQL["shrink_partition"], {"partition_id": partition_id, "words": length})
+        return self.remove_many({record_id: text})
+
+    def remove_many(self, texts: Mapping[str, str]) -> int:
+        """Delete items, given as texts by record id; return how many postings they had."""
+        rows = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(list(texts))}))
+        removed = 0
+        for partition_id in sorted({row[2] for row in rows}):
+            items = {
+                item_id: (record_id, length)
+                for record_id, item_id, item_partition, length in rows
+                if item_partition == partition_id
+            }
+            pairs = [
+                (item_id, word)
+                for item_id, (record_id, _) in items.items()
+                for word in self._indexed_words(texts[record_id])
+            ]
+            values = {"partition_id": partition_id, "pairs": to_json(pairs)}
+            term_ids = [row[0] for row in self._db.execute(_SQL["remove_postings"], values)]
+            counts = {"counts": to_json(list(Counter(term_ids).items()))}
+            self._db.execute(_SQL["uncount_terms"], counts)
+            self._db.execute(_SQL["drop_unused_terms"], counts)
+            self._db.execute(_SQL["remove_items"], {"item_ids": to_json(list(items))})
+            shrunk = {"items": len(items), "words": sum(length for _, length in items.values())}
+            self._db.execute(_SQL["shrink_partition"], {"partition_id": partition_id, **shrunk})
+            removed += len(term_ids)
         return removed
+
+    def _indexed_words(self, text: str) -> set[str]:
+        # Older versions indexed a transcript as one text: remove the words of that form as well.
+        return {*self.count_words(text).words, *self.terms(text)}
 
     def drop_partition(self, kind: ItemKind, owner: Owner) -> int:
         values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}

@@ -37,6 +37,7 @@ class IngestRequest(PlaceFields, VerbRequest[Memory], route="POST /memories"):
     alternatives: fields.Alternatives = option((), "What was decided against. Repeatable.")
     status: fields.StatusName = Status.ACTIVE
     by: fields.Writer = BlockAuthor.USER
+    author: fields.Name = ""
 
 
 class CaptureSessionRequest(CaptureFields, VerbRequest[Event], route="POST /captures/session"):
@@ -165,4 +166,6 @@ class ExportRequest(VerbRequest[int], route="GET /export"):
 
 
 class ImportRequest(VerbRequest[Imported], route="POST /import"):
-    """Add everything in an exported file."""
+    """Add what is in an exported file: everything if it is trusted, else candidates."""
+
+    trust: fields.Flag = False

@@ -44,7 +44,7 @@ SELECT id FROM memories WHERE scope = 'session' AND owner_id = :id;
 SELECT id, source_id FROM ingestion_events WHERE scope = 'session' AND owner_id = :id;
 
 -- delete_retrievals: the queries logged in it
-DELETE FROM retrievals WHERE asking ->> 'conversation_id' = :id;
+DELETE FROM retrievals WHERE conversation_id = :id;
 
 -- delete_conversation: with its messages, summaries and pins
 DELETE FROM conversations WHERE id = :id;

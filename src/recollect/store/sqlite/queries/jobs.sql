@@ -3,14 +3,16 @@ INSERT INTO jobs (id, event_id, kind, payload, state, attempts, run_at, lease_un
 VALUES (:id, :event_id, :kind, :payload, :state, :attempts, :run_at, :lease_until, :worker, :error, :created_at, :updated_at)
 ON CONFLICT (id) DO NOTHING;
 
--- claim: the oldest due job, or one whose lease has expired
+-- claim: the oldest due job, or one whose lease has expired; times that only a wrong clock can have set are not waited for
 UPDATE jobs
    SET state = 'doing', attempts = attempts + 1, worker = :worker, lease_until = :lease_until, updated_at = :now
  WHERE id = (SELECT id FROM (
-               SELECT id, run_at FROM (SELECT id, run_at FROM jobs WHERE state = 'todo' AND run_at <= :now
+               SELECT id, run_at FROM (SELECT id, run_at FROM jobs
+                                        WHERE state = 'todo' AND (run_at <= :now OR updated_at > :future)
                                         ORDER BY run_at, id LIMIT 1)
                UNION ALL
-               SELECT id, run_at FROM (SELECT id, run_at FROM jobs WHERE state = 'doing' AND lease_until < :now
+               SELECT id, run_at FROM (SELECT id, run_at FROM jobs
+                                        WHERE state = 'doing' AND (lease_until < :now OR lease_until > :longest_lease)
                                         ORDER BY run_at, id LIMIT 1))
               ORDER BY run_at, id LIMIT 1)
 RETURNING id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at;
@@ -49,11 +51,11 @@ SELECT j.state, count(*) FROM ingestion_events e CROSS JOIN jobs j ON j.event_id
  WHERE e.state <> 'done' AND j.state = 'parked' GROUP BY j.state;
 
 -- count_due: how many can be claimed now
-SELECT (SELECT count(*) FROM jobs WHERE state = 'todo' AND run_at <= :now)
-     + (SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now);
+SELECT (SELECT count(*) FROM jobs WHERE state = 'todo' AND (run_at <= :now OR updated_at > :future))
+     + (SELECT count(*) FROM jobs WHERE state = 'doing' AND (lease_until < :now OR lease_until > :longest_lease));
 
--- count_expired_leases: claimed under a lease that has expired
-SELECT count(*) FROM jobs WHERE state = 'doing' AND lease_until < :now;
+-- count_expired_leases: claimed under a lease that has expired, or that is longer than any
+SELECT count(*) FROM jobs WHERE state = 'doing' AND (lease_until < :now OR lease_until > :longest_lease);
 
 -- next_run_at: when the next one is due
 SELECT min(run_at) FROM jobs WHERE state = 'todo';

@@ -18,25 +18,25 @@ ON CONFLICT (term, shelf_id) DO UPDATE SET items = items + 1;
 INSERT INTO postings (term_id, seq, times, words)
 SELECT t.id, :item_id, j.value, :length FROM json_each(:words) j CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = :partition_id;
 
--- item: by the id of its record
-SELECT i.seq, i.shelf_id, i.words FROM items i WHERE i.id = :id;
+-- items_of: by the ids of their records, given as a JSON list
+SELECT i.id, i.seq, i.shelf_id, i.words FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value;
 
--- remove_postings: of an item whose words are given as JSON {word: times}
-DELETE FROM postings WHERE seq = :item_id AND term_id IN (
-    SELECT t.id FROM json_each(:words) j CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = :partition_id);
+-- remove_postings: of items of a partition, given as JSON [[item, word], …]
+DELETE FROM postings WHERE (term_id, seq) IN (
+    SELECT t.id, j.value ->> 0 FROM json_each(:pairs) j CROSS JOIN terms t ON t.term = j.value ->> 1 AND t.shelf_id = :partition_id)
+RETURNING term_id;
 
--- uncount_terms: one item less for each word that has a posting for it
-UPDATE terms SET items = items - 1 WHERE shelf_id = :partition_id AND term IN (SELECT key FROM json_each(:words))
-   AND EXISTS (SELECT 1 FROM postings p WHERE p.term_id = terms.id AND p.seq = :item_id);
+-- uncount_terms: fewer items for some words, given as JSON [[term_id, items], …]
+UPDATE terms SET items = terms.items - (j.value ->> 1) FROM json_each(:counts) j WHERE terms.id = j.value ->> 0;
 
--- drop_unused_terms: words that no longer occur
-DELETE FROM terms WHERE shelf_id = :partition_id AND items <= 0 AND term IN (SELECT key FROM json_each(:words));
+-- drop_unused_terms: words that no longer occur, among those given as JSON [[term_id, items], …]
+DELETE FROM terms WHERE items <= 0 AND id IN (SELECT value ->> 0 FROM json_each(:counts));
 
--- remove_item: its embeddings are deleted by cascade
-DELETE FROM items WHERE seq = :item_id;
+-- remove_items: given as a JSON list; their embeddings are deleted by cascade
+DELETE FROM items WHERE seq IN (SELECT value FROM json_each(:item_ids));
 
--- shrink_partition: count one item less
-UPDATE shelves SET items = items - 1, words = words - :words WHERE id = :partition_id;
+-- shrink_partition: count some items less
+UPDATE shelves SET items = items - :items, words = words - :words WHERE id = :partition_id;
 
 -- all_partitions: of a kind
 SELECT id, scope, owner_id, items, words FROM shelves WHERE kind = :kind AND items > 0 ORDER BY id;

@@ -1,0 +1,146 @@
+"""
+Delete a conversation in bounded steps, so that other writers pass between them.
+
+The first transaction hides the conversation: no verb finds it or its messages any more. Then its
+memories, captures and messages are deleted, a bounded number in each transaction, and at last the
+conversation itself. A deletion that is interrupted, or that takes longer than the caller should
+wait, is finished by service/unfinished_work.py.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from recollect.clock import Clock
+from recollect.domain.conversation import ConversationReceipt
+from recollect.domain.scope import Owner, Scope
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
+from recollect.service.block_lookup import require_conversation
+from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
+from recollect.service.services import Services
+from recollect.service.wal_truncation import request_truncation
+from recollect.store.bounded_steps import StepBudget, run_in_steps
+from recollect.store.protocol import Tables
+from recollect.wire.requests.conversations import DeleteConversationRequest
+
+CALLER_WAITS_S = 5.0
+MESSAGES_AT_ONCE, CHARS_AT_ONCE = 100, 500_000
+ROWS_OF_A_MEMORY = 50  # about how many rows forgetting one changes
+
+
+def delete_conversation(
+    services: Services, request: DeleteConversationRequest
+) -> ConversationReceipt:
+    """Delete a conversation with its messages, summaries, pins, blocks and memories."""
+    receipt = services.store.write(
+        lambda tables: hide_conversation(tables, request.conversation, services)
+    )
+    removed, remaining = Counter(receipt.removed), list(receipt.kept)
+    give_up_at = time.monotonic() + CALLER_WAITS_S
+    steps = delete_rows_in_steps(services, [receipt.conversation_id], removed, remaining)
+    if any(time.monotonic() > give_up_at for _ in steps):
+        with services.store.read() as tables:
+            left, _ = tables.messages.count(receipt.conversation_id)
+        remaining.append(
+            f"{left:,} messages are hidden and not deleted yet; a running server goes on with it, "
+            "and so does `recollect work --once`"
+        )
+    remaining += truncate_wal(services)
+    return replace(
+        receipt,
+        removed={name: count for name, count in removed.items() if count},
+        kept=tuple(dict.fromkeys(remaining)),
+    )
+
+
+def hide_conversation(
+    tables: Tables, conversation_id: str, services: Services
+) -> ConversationReceipt:
+    """Make a conversation invisible and record its deletion; return what it consists of."""
+    conversation = require_conversation(tables, conversation_id)
+    blocks = tables.blocks.of_owner(Owner(Scope.SESSION, conversation.id))
+    removed = {
+        "conversations": 1,
+        "messages": tables.messages.count(conversation.id)[0],
+        "summaries": len(tables.conversations.summaries(conversation.id)),
+        "pins": len(tables.conversations.pins(conversation.id)),
+        "blocks": len(blocks),
+    }
+    for block in blocks:
+        tables.blocks.delete(block)
+    now = services.clock.now()
+    tables.unfinished_work.add(
+        UnfinishedWork(kind=WorkKind.DELETE_CONVERSATION, subject=conversation.id, started_at=now)
+    )
+    request_truncation(tables, services.clock)
+    return ConversationReceipt(conversation_id=conversation.id, deleted_at=now, removed=removed)
+
+
+def delete_rows_in_steps(
+    services: Services,
+    conversation_ids: Sequence[str],
+    removed: Counter[str] | None = None,
+    remaining: list[str] | None = None,
+) -> Iterator[None]:
+    """
+    Delete the rows of hidden conversations, yielding between the transactions.
+
+    What is deleted is added to *removed*, and a line for what has to stay to *remaining*.
+    """
+    removed = Counter() if removed is None else removed
+    remaining = [] if remaining is None else remaining
+    left = list(reversed(conversation_ids))
+
+    def step(tables: Tables, budget: StepBudget) -> bool:
+        while left and not budget.is_used:
+            batch = _delete_some_rows(tables, left[-1], services.clock, budget)
+            removed.update(batch.removed)
+            remaining.extend(batch.kept)
+            if batch.is_last:
+                left.pop()
+        return bool(left)
+
+    return run_in_steps(services.store, step)
+
+
+@dataclass
+class _DeletedRows:
+    """What one transaction removed, and whether nothing is left."""
+
+    removed: Counter[str] = field(default_factory=Counter)
+    kept: list[str] = field(default_factory=list)
+    is_last: bool = False
+
+
+def _delete_some_rows(
+    tables: Tables, conversation_id: str, clock: Clock, budget: StepBudget
+) -> _DeletedRows:
+    """Delete rows until the budget is used, or the conversation is gone."""
+    batch = _DeletedRows()
+    for memory_id in tables.conversations.own_memory_ids(conversation_id):
+        receipt = forget_memory(tables, memory_id, clock)
+        batch.removed.update(receipt.removed)
+        batch.kept += receipt.kept
+        budget.spend(rows=ROWS_OF_A_MEMORY)
+        if budget.is_used:
+            return batch
+    for event in tables.conversations.own_events(conversation_id):
+        batch.removed["captures"] += delete_captures(tables, [event])
+        budget.spend(rows=ROWS_OF_A_MEMORY)
+        if budget.is_used:
+            return batch
+    while True:
+        rows, chars = tables.messages.delete_some(
+            conversation_id, rows=MESSAGES_AT_ONCE, chars=CHARS_AT_ONCE
+        )
+        if not rows:
+            break
+        budget.spend(rows=rows, chars=chars)
+        if budget.is_used:
+            return batch
+    drop_partitions(tables, Owner(Scope.SESSION, conversation_id))
+    tables.conversations.delete(conversation_id)
+    tables.unfinished_work.remove(WorkKind.DELETE_CONVERSATION, conversation_id)
+    batch.is_last = True
+    return batch
