@@ -1,5 +1,6 @@
 """Fixtures return real things: stores in temporary files, a fixed clock, a scripted embedder."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from chat_server import ChatServer, chat_server
 from fault_proxy import FaultProxy
 from hook_clients import HookHome
-from learning_checks import BLOCK, serve_behind_proxy
+from loaded_models import loaded_models
 from quick_stores import quick_stores
 from recollect import LocalRecollect, learning
 from recollect.client.circuit_breaker import forget_outages
@@ -19,6 +20,8 @@ from recollect.store.sqlite.store import SqliteStore
 from support import FakeClock, open_memory
 from tiers import TIERS, can_hold, running, watch
 from vendor_server import VendorServer, vendor_server
+
+BLOCK = "Name: Alice"  # the text of a block of each agent of `two_agents`
 
 # The speed of generating examples depends on the machine, not on the code.
 settings.register_profile(
@@ -35,6 +38,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.suffix != ".py" or can_hold(collection_path, config.getoption("markexpr")):
         return None
     return True
+
+
+def pytest_collection_finish() -> None:
+    """Exempt what is loaded by now from the garbage collector: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -55,6 +64,13 @@ def _tier(request: pytest.FixtureRequest) -> Iterator[None]:
 def _quick_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let no test wait for migrations or for the disk."""
     with quick_stores(tmp_path_factory.mktemp("template")):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loaded_models() -> Iterator[None]:
+    """Let no test wait for a model that is loaded already."""
+    with loaded_models():
         yield
 
 
@@ -125,6 +141,8 @@ def two_agents(tmp_path: Path) -> Iterator[LocalRecollect]:
 @pytest.fixture
 def proxy(two_agents: LocalRecollect) -> Iterator[FaultProxy]:
     """A fault proxy in front of a server of the `two_agents` memory."""
+    from learning_checks import serve_behind_proxy  # loads a server: only for tests that need one
+
     with serve_behind_proxy(two_agents) as standing:
         yield standing
 

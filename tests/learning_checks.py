@@ -1,11 +1,10 @@
-"""Helpers for tests of `learning()`: call a model, and read stored messages and warnings."""
+"""Helpers for tests of `learning()`: read stored messages and warnings, serve a memory."""
 
 import gc
 import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import httpx2
 import pytest
@@ -13,16 +12,9 @@ import pytest
 from fault_proxy import FaultProxy, fault_proxy, forward, wait_until
 from in_process_server import serve_in_thread
 from recollect import LocalRecollect, Message
-from vendor_calls import question
 from vendor_server import VendorServer
 
-BLOCK = "Name: Alice"
 OPENING = "The following is context from your memory:"
-
-
-def ask_chat(client: Any, text: str, **more: Any) -> Any:
-    """Call a chat model through OpenAI's client."""
-    return client.chat.completions.create(**question("chat", text, **more))
 
 
 def stored_messages(rec: LocalRecollect, agent: str) -> list[Message]:

@@ -6,6 +6,7 @@ worked out by hand. The other is the installed model under another name: it know
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
 from recollect.models.local_embedder import _load_tokenizer
@@ -66,6 +67,7 @@ def write_folder(folder: Path, model: bytes, tokenizer: str, manifest: object) -
     return folder
 
 
+@cache
 def tokenizer_json() -> str:
     """Return the default model's tokenizer, as any model ships its own."""
     return _load_tokenizer(default_manifest()).to_str()

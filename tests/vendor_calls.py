@@ -63,6 +63,11 @@ def question(resource: str, text: str, **more: Any) -> dict[str, Any]:
     return {"model": "claude-test", "max_tokens": 500, "messages": turns} | more
 
 
+def ask_chat(client: Any, text: str, **more: Any) -> Any:
+    """Call a chat model through OpenAI's client."""
+    return client.chat.completions.create(**question("chat", text, **more))
+
+
 _ONCE: dict[str, Any] = {"max_retries": 0, "api_key": "test"}
 
 

@@ -6,7 +6,7 @@ from benchmarks.ablation import PARTS
 from benchmarks.constant_overrides import apply_overrides
 from benchmarks.refusals import WITHOUT
 from benchmarks.scale import search_profile
-from benchmarks.server import profiled_server, vendor_caller
+from benchmarks.server import profiled_server
 from benchmarks.task_answers import Configuration
 from recollect.client.session import LearningSession
 
@@ -36,7 +36,10 @@ def test_the_profile_of_the_server_times_functions_that_exist() -> None:
     assert not missing
 
 
+@pytest.mark.vendor
 def test_the_overhead_of_learning_times_methods_that_exist() -> None:
+    from benchmarks.server import vendor_caller  # loads the package of OpenAI
+
     methods = vendor_caller.TIMED_METHODS.values()
 
     assert all(hasattr(LearningSession, method) for method in methods)

@@ -16,9 +16,9 @@ import pytest
 from anyio import from_thread, to_thread
 
 from fault_proxy import FaultProxy, forward_after, never_answer, wait_until
-from learning_checks import ask_chat, memory_was_injected, stored_messages, user_texts
+from learning_checks import memory_was_injected, stored_messages, user_texts
 from recollect import LocalRecollect, learning
-from vendor_calls import make_async_client, openai_client
+from vendor_calls import ask_chat, make_async_client, openai_client
 from vendor_server import ScriptedResponse, VendorServer, default_text
 
 pytestmark = pytest.mark.vendor

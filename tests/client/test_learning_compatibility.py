@@ -11,9 +11,9 @@ import openai
 import pytest
 
 from fault_proxy import FaultProxy
-from learning_checks import OPENING, ask_chat, memory_was_injected, stored_messages, user_texts
+from learning_checks import OPENING, memory_was_injected, stored_messages, user_texts
 from recollect import LocalRecollect, learning
-from vendor_calls import make_async_client, openai_client, question
+from vendor_calls import ask_chat, make_async_client, openai_client, question
 from vendor_server import ScriptedResponse, VendorServer, default_text
 
 pytestmark = pytest.mark.vendor

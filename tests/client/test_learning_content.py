@@ -15,7 +15,6 @@ from chat_server import openai_reply as scripted
 from fault_proxy import FaultProxy
 from learning_checks import (
     OPENING,
-    ask_chat,
     logged_warnings,
     memory_was_injected,
     stored_messages,
@@ -25,7 +24,7 @@ from recollect import LocalRecollect, learning
 from recollect.models.http_chat import HttpChatModel
 from recollect.text.fence import fence_text, fenced_spans
 from support import candidates
-from vendor_calls import observe, openai_client, question
+from vendor_calls import ask_chat, observe, openai_client, question
 from vendor_server import ScriptedResponse, VendorServer, default_text
 
 pytestmark = pytest.mark.vendor

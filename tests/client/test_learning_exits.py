@@ -11,10 +11,10 @@ import httpx2
 import pytest
 
 from fault_proxy import FaultProxy, never_answer
-from learning_checks import ask_chat, user_texts
+from learning_checks import user_texts
 from recollect import LocalRecollect, learning
 from support import open_memory
-from vendor_calls import openai_client
+from vendor_calls import ask_chat, openai_client
 from vendor_server import VendorServer
 
 pytestmark = pytest.mark.vendor

@@ -25,7 +25,7 @@ from fault_proxy import (
     never_answer,
     wait_until,
 )
-from learning_checks import ask_chat, logged_warnings, memory_was_injected, user_texts
+from learning_checks import logged_warnings, memory_was_injected, user_texts
 from recollect import (
     InvalidInput,
     LocalRecollect,
@@ -39,7 +39,7 @@ from recollect import (
 from recollect.client.learning import ENTER_TIMEOUT_S as BY_ITSELF_S
 from recollect.client.recall import MAX_PARALLEL
 from support import open_memory
-from vendor_calls import make_async_client, make_client, openai_client, question
+from vendor_calls import ask_chat, make_async_client, make_client, openai_client, question
 from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor

@@ -22,11 +22,11 @@ from fault_proxy import (
     wait_until,
 )
 from in_process_server import serve_in_thread
-from learning_checks import ask_chat, stored_messages, user_texts
+from learning_checks import stored_messages, user_texts
 from recollect import LocalRecollect, learning
 from server_process import run_server
 from support import open_memory
-from vendor_calls import openai_client
+from vendor_calls import ask_chat, openai_client
 from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor

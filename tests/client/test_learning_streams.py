@@ -11,10 +11,11 @@ import httpx2
 import openai
 import pytest
 
-from learning_checks import ask_chat, stored_messages, user_texts
+from learning_checks import stored_messages, user_texts
 from recollect import LocalRecollect, learning
 from vendor_calls import (
     anthropic_client,
+    ask_chat,
     make_async_client,
     observe,
     openai_client,

@@ -9,11 +9,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from learning_checks import ask_chat, memory_was_injected, user_texts
+from learning_checks import memory_was_injected, user_texts
 from recollect import LocalRecollect, ServerUnavailable, learning
 from recollect import open as open_here
 from support import open_memory
-from vendor_calls import openai_client
+from vendor_calls import ask_chat, openai_client
 from vendor_server import VendorServer
 
 pytestmark = pytest.mark.vendor

@@ -33,6 +33,7 @@ from recollect.server.web_app import web_app
 from support import open_memory
 
 pytestmark = pytest.mark.fuzz
+pytest_plugins = ["schemathesis.pytest.plugin"]
 
 CHECKS = [
     not_a_server_error,

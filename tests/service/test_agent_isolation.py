@@ -8,7 +8,6 @@ import pytest
 
 from recollect import InvalidInput, LocalRecollect, Memory, Scope, Status, learning
 from support import open_memory
-from vendor_calls import openai_client, question
 from vendor_server import VendorServer
 
 ADDRESS = "I live in Porto at 5 Elm Street."
@@ -91,6 +90,8 @@ def test_what_one_agent_is_told_twice_is_not_shown_to_another_agent(
 def test_what_one_user_says_within_learning_is_not_sent_with_another_users_calls(
     rec: LocalRecollect, vendor: VendorServer
 ) -> None:
+    from vendor_calls import openai_client, question  # loads the packages of the vendors
+
     calls = [("user-1", ADDRESS), ("user-1", f"{ADDRESS} What is near?"), ("user-2", TASK)]
     for agent, text in calls:
         with openai_client(vendor) as client, learning(agent=agent, memory=rec):

@@ -8,7 +8,7 @@ typed, `ID` is the first id in the last output that had one. A test runs all ses
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +23,8 @@ def add_examples(command: click.Command, path: str, inherited: Sequence[str] = (
     if isinstance(command, click.Group):
         sub_paths = {name: f"{path} {name}" for name in command.commands}
         default = getattr(command, "default", None)
-        own = [step for step in steps if not any(_runs(step, sub) for sub in sub_paths.values())]
+        of_subs = {step for sub_path in sub_paths.values() for step in _steps_of(sub_path)}
+        own = [step for step in steps if step not in of_subs]
         for name, sub_path in sub_paths.items():
             add_examples(command.commands[name], sub_path, own if name == default else ())
         steps = [step.partition("\n")[0] for step in steps[:4]]
@@ -34,14 +35,22 @@ def add_examples(command: click.Command, path: str, inherited: Sequence[str] = (
 
 
 def _steps_of(path: str) -> list[str]:
-    return [step for step in _steps() if _runs(step, path)]
-
-
-def _runs(step: str, path: str) -> bool:
-    return re.match(rf"\$ (.*\| )?recollect {re.escape(path)}( |\n|$)", step) is not None
+    return _steps_by_path().get(path, [])
 
 
 @cache
-def _steps() -> list[str]:
-    text = FILE.read_text(encoding="utf-8")
-    return [step.rstrip("\n") for step in re.split(r"\n(?=[$%=] )", text)]
+def _steps_by_path() -> Mapping[str, list[str]]:
+    """Return the steps that run each command; a step of `inbox list` is also one of `inbox`."""
+    steps_by_path: dict[str, list[str]] = {}
+    for step in re.split(r"\n(?=[$%=] )", FILE.read_text(encoding="utf-8")):
+        typed = step.partition("\n")[0]
+        if not typed.startswith("$ "):
+            continue
+        paths: set[str] = set()
+        for piped in typed.removeprefix("$ ").split("| "):
+            program, *words = piped.split(" ")
+            if program == "recollect":
+                paths |= {" ".join(words[:length]) for length in range(1, len(words) + 1)}
+        for path in paths:
+            steps_by_path.setdefault(path, []).append(step.rstrip("\n"))
+    return steps_by_path
