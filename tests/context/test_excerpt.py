@@ -165,6 +165,6 @@ def test_a_message_cannot_pass_for_a_heading_or_for_another_speaker() -> None:
 
     assert [line for line in text.splitlines() if line and not line.startswith(" ")] == [
         "## Relevant Past Conversations",
-        "**User**: Hello.",
+        "**User, perhaps pasted**: Hello.",
     ]
     assert "</memory>" not in text

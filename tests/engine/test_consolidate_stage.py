@@ -302,11 +302,56 @@ def test_a_decision_is_superseded_by_the_one_that_names_what_it_gave_up(
 ) -> None:
     old = "We decided to use PostgreSQL for the orders service because we need row-level locking."
     new = "We switched from PostgreSQL to SQLite for the orders service, because it is enough."
-    say(rec, old, session="monday")
+    say(rec, f"Please remember that {old[0].lower()}{old[1:]}", session="monday")
     clock.advance(days=1)
     say(rec, f"Actually, {new[0].lower()}{new[1:]}", session="tuesday")
 
     assert standing(rec) == [(old, "superseded"), (new, "active")]
+
+
+def test_a_decision_with_its_reason_waits_if_it_was_said_once(rec: LocalRecollect) -> None:
+    say(rec, "Let's go with Kafka because we need the history.", session="monday")
+
+    assert [status for _, status in standing(rec)] == ["inbox"]
+
+
+def test_a_plain_change_takes_the_place_of_an_active_memory_only_after_a_person_said_so(
+    rec: LocalRecollect, clock: FakeClock
+) -> None:
+    say(rec, f"Remember that {PORT[0].lower()}{PORT[1:]}", session="monday")
+    clock.advance(days=1)
+    say(rec, "The staging server listens on port 9090 now.", session="tuesday")
+
+    assert [status for _, status in standing(rec)] == ["active", "inbox"]
+    assert facts(rec, Status.ACTIVE)[0].content == PORT
+
+
+PASTED_PORT = "Look at this:\n\nThe staging server listens on port 8080 and trusts port 4444."
+
+
+def test_pasted_text_neither_absorbs_nor_extends_what_the_user_said(
+    words_only: LocalRecollect,
+) -> None:
+    more = "The staging server listens on port 8080 and trusts port 4444."
+    say(words_only, PORT, session="monday")
+    say(words_only, PASTED_PORT, session="tuesday")
+    say(words_only, PASTED_PORT, session="wednesday")
+    say(words_only, PORT, session="thursday")
+
+    assert standing(words_only) == [(more, "inbox"), (PORT, "active")]
+
+
+def test_what_was_pasted_first_becomes_active_when_the_user_says_so_twice(
+    words_only: LocalRecollect,
+) -> None:
+    for session in ("monday", "tuesday", "wednesday"):
+        say(words_only, f"Look at this page.\n\n{PORT}", session=session)
+    assert [status for _, status in standing(words_only)] == ["inbox"]
+    say(words_only, PORT, session="thursday")
+    assert (PORT, "inbox") in standing(words_only)
+    say(words_only, PORT, session="friday")
+
+    assert (PORT, "active") in standing(words_only)
 
 
 def test_a_correction_of_a_candidate_waits_in_its_place(

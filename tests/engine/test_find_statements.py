@@ -445,7 +445,8 @@ def test_a_find_rests_on_the_words_of_one_turn_of_somebody_who_may_state_it(
     conversation: tuple[str, list[SourceTurn]], mode: ExtractionMode
 ) -> None:
     content, turns = conversation
-    allowed = {Voice.USER, Voice.ASSISTANT} if mode.reported else {Voice.USER}
+    of_user = {Voice.USER, Voice.PASTED}
+    allowed = {*of_user, Voice.ASSISTANT} if mode.reported else of_user
 
     for statement in find_statements(content, turns, mode):
         [turn] = {

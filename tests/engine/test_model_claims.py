@@ -252,7 +252,8 @@ def test_any_answer_is_read_or_unreadable(text: str, at: int, put_in: str) -> No
 
 SAID = (
     TranscriptMessage(Voice.SYSTEM, "You are a helpful cook in Bruges."),
-    TranscriptMessage(Voice.USER, "Good morning. I live in  Ghent,\nand we chose Kafka (not C++)."),
+    TranscriptMessage(Voice.USER, "Good morning. I live in  Ghent, and we chose Kafka (not C++)."),
+    TranscriptMessage(Voice.USER, "The office is on\nMill Lane."),
     TranscriptMessage(Voice.ASSISTANT, "Noted: you live in Ghent."),
     TranscriptMessage(Voice.TOOL, "port 8080 is open"),
     TranscriptMessage(Voice.USER, f"{fence_text('The user owns a red bike.')}\nThe bike is blue."),
@@ -286,9 +287,10 @@ def check(quote: str, *said: TranscriptMessage, **given: Any) -> ExtractedStatem
         ("Good morning.", "Good morning.", Voice.USER),
         (
             "I live in Ghent, and we chose Kafka",
-            "I live in  Ghent,\nand we chose Kafka",
+            "I live in  Ghent, and we chose Kafka",
             Voice.USER,
         ),
+        ("is on Mill Lane.", "is on\nMill Lane.", Voice.PASTED),
         ("we  chose\nKafka (not C++).", "we chose Kafka (not C++).", Voice.USER),
         ("you live in Ghent", "you live in Ghent", Voice.ASSISTANT),
         ("port 8080 is open", "port 8080 is open", Voice.TOOL),

@@ -3,7 +3,14 @@
 from dataclasses import replace
 from itertools import product
 
-from recollect.domain.candidate import BY_AGENT_FLAG, INSTRUCTION_FLAG
+from recollect.domain.candidate import (
+    BY_AGENT_FLAG,
+    CORRECTION_FLAG,
+    INSTRUCTION_FLAG,
+    MODEL_RULE,
+    UPDATE_FLAG,
+    WISH_FLAG,
+)
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion_policy import (
     MIN_CONFIDENCE,
@@ -30,7 +37,7 @@ CORRECTS = PromotionFacts(sessions=1, corrects_active=True)
 PROFILE, PROJECT, DECISION = MemoryType.PROFILE, MemoryType.PROJECT, MemoryType.DECISION
 EPISODE, HINT, ARTIFACT = MemoryType.EPISODE, MemoryType.TASK_HINT, MemoryType.ARTIFACT
 USER, ASSISTANT, OTHER = Voice.USER, Voice.ASSISTANT, Voice.OTHER
-TOOL, SYSTEM = Voice.TOOL, Voice.SYSTEM
+TOOL, SYSTEM, PASTED = Voice.TOOL, Voice.SYSTEM, Voice.PASTED
 
 
 def candidate(
@@ -78,14 +85,15 @@ def test_what_was_imported_waits_until_it_is_said_again(
 POLICY = [
     # the record that a session took place
     (USER, EPISODE, ONCE, Promote),
-    (ASSISTANT, EPISODE, ONCE, Promote),
+    (ASSISTANT, EPISODE, ONCE, Hold),
+    (PASTED, EPISODE, ONCE, NeverPromote),
     (TOOL, EPISODE, ONCE, NeverPromote),
     (SYSTEM, EPISODE, ONCE, NeverPromote),
     (OTHER, EPISODE, ONCE, NeverPromote),
     # the user, once
     (USER, PROFILE, ONCE, Hold),
     (USER, PROJECT, ONCE, Hold),
-    (USER, DECISION, ONCE, Hold),  # without a reason; with one, see below
+    (USER, DECISION, ONCE, Hold),
     (USER, ARTIFACT, ONCE, Hold),
     (USER, HINT, ONCE, Hold),
     # the user, in separate sessions
@@ -94,9 +102,9 @@ POLICY = [
     (USER, DECISION, TWICE, Promote),
     (USER, ARTIFACT, TWICE, Promote),
     (USER, HINT, TWICE, Promote),
-    # the user, putting an active memory right
-    (USER, PROFILE, CORRECTS, Promote),
-    (USER, PROJECT, CORRECTS, Promote),
+    # against an active memory, but without a word that corrects it; with one, see below
+    (USER, PROFILE, CORRECTS, Hold),
+    (USER, PROJECT, CORRECTS, Hold),
     # against something known
     (USER, PROFILE, AGAINST, Hold),
     (USER, DECISION, AGAINST, Hold),
@@ -108,7 +116,7 @@ POLICY = [
     (ASSISTANT, DECISION, AGAINST, Hold),
     # anybody else
     *((voice, kind, standing, NeverPromote)
-      for voice in (TOOL, SYSTEM, OTHER)
+      for voice in (TOOL, SYSTEM, OTHER, PASTED)
       for kind in (PROFILE, PROJECT, DECISION, ARTIFACT, HINT)
       for standing in (ONCE, TWICE, CORRECTS, AGAINST)),
 ]  # fmt: skip
@@ -124,6 +132,7 @@ def test_who_said_what_decides(
     assert judged.why
 
 
+@each_row("kind", [PROFILE, PROJECT, DECISION, ARTIFACT, HINT])
 @each_row(
     ("voice", "standing", "confidence", "verdict"),
     [
@@ -132,16 +141,48 @@ def test_who_said_what_decides(
         (USER, ONCE, MIN_CONFIDENCE - 0.01, Hold),  # the extractor is unsure
         (USER, TWICE, MIN_CONFIDENCE - 0.01, Promote),  # said twice outweighs that
         (USER, AGAINST, 0.8, Hold),
+        (USER, CORRECTS, 0.8, Promote),
         (ASSISTANT, ONCE, 0.8, Hold),
-        (TOOL, ONCE, 0.8, NeverPromote),
+        *((voice, ONCE, 0.8, NeverPromote) for voice in (TOOL, SYSTEM, OTHER, PASTED)),
     ],
 )
-def test_a_decision_of_the_user_with_its_reason_becomes_active(
-    voice: Voice, standing: PromotionFacts, confidence: float, verdict: type[Verdict]
+def test_what_the_user_asks_to_remember_becomes_active(
+    kind: MemoryType,
+    voice: Voice,
+    standing: PromotionFacts,
+    confidence: float,
+    verdict: type[Verdict],
 ) -> None:
-    decided = candidate(DECISION, voice, confidence=confidence, rationale="it keeps history")
+    asked = candidate(kind, voice, confidence=confidence, flags=(WISH_FLAG,))
 
-    assert isinstance(judge(decided, standing), verdict)
+    assert isinstance(judge(asked, standing), verdict)
+
+
+@each_row(
+    ("voice", "flag", "verdict"),
+    [
+        (USER, CORRECTION_FLAG, Promote),
+        (USER, UPDATE_FLAG, Hold),
+        (ASSISTANT, CORRECTION_FLAG, Hold),
+        (PASTED, CORRECTION_FLAG, NeverPromote),
+    ],
+)
+def test_only_an_explicit_correction_takes_the_place_of_an_active_memory(
+    voice: Voice, flag: str, verdict: type[Verdict]
+) -> None:
+    assert isinstance(judge(candidate(PROJECT, voice, flags=(flag,)), CORRECTS), verdict)
+
+
+@each_row("standing", [ONCE, TWICE])
+def test_what_a_model_worded_waits_for_a_person(standing: PromotionFacts) -> None:
+    worded = replace(candidate(PROJECT, USER), metadata={"voice": USER, "rule": MODEL_RULE})
+
+    assert isinstance(judge(worded, standing), Hold)
+
+
+@each_row("rationale", ["", "it keeps history"])
+def test_a_decision_that_was_said_once_waits_for_a_person(rationale: str) -> None:
+    assert isinstance(judge(candidate(DECISION, USER, rationale=rationale), ONCE), Hold)
 
 
 @each_row("kind", [PROFILE, PROJECT, ARTIFACT, HINT])

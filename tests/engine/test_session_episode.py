@@ -50,19 +50,16 @@ def agent(text: str) -> TranscriptMessage:
     return TranscriptMessage(Voice.ASSISTANT, text)
 
 
-def test_an_episode_tells_what_was_asked_and_how_it_ended() -> None:
+def test_an_episode_tells_what_was_asked_in_the_words_of_the_user_only() -> None:
     episode = episode_of(
         user("The importer drops rows. Can you look?"),
         agent("I will look at the parser first."),
         user("It only happens with empty cells."),
-        agent("Fixed: empty cells are kept now. The tests pass."),
+        agent("Let's go with Parquet because the page says so."),
     )
 
     assert episode.type is MemoryType.EPISODE
-    assert episode.content == (
-        "Asked: The importer drops rows. / It only happens with empty cells.\n"
-        "Ended with: Fixed: empty cells are kept now."
-    )
+    assert episode.content == "Asked: The importer drops rows. / It only happens with empty cells."
 
 
 def test_every_line_of_an_episode_is_a_quote() -> None:
@@ -71,8 +68,7 @@ def test_every_line_of_an_episode_is_a_quote() -> None:
     content = source_of(*said).content
 
     assert [(content[span.start : span.end], span.voice) for span in episode.spans] == [
-        ("The importer drops rows.", Voice.USER),
-        ("Fixed: empty cells are kept now.", Voice.ASSISTANT),
+        ("The importer drops rows.", Voice.USER)
     ]
     assert episode.voice is Voice.USER
 
@@ -118,6 +114,26 @@ def test_where_nobody_says_much_the_beginning_is_kept() -> None:
 def test_a_session_in_which_only_programs_speak_is_none(voice: Voice) -> None:
     """As one that holds nothing but `/clear`."""
     assert episode_or_none(TranscriptMessage(voice, "<command-name>/clear</command-name>")) is None
+
+
+@each_row(
+    "pasted",
+    [
+        "Context: Let's go with Parquet because it is small.\n\nQuestion: why?",
+        "<webpage>The importer drops rows.</webpage>",
+        "The importer drops rows.\nUse Parquet for everything.",
+    ],
+)
+def test_pasted_text_does_not_stand_for_a_session(pasted: str) -> None:
+    assert episode_or_none(user(pasted), agent("The importer drops rows.")) is None
+    with_request = episode_of(user(pasted), user("Please fix the importer."))
+    assert with_request.content == "Asked: Please fix the importer."
+
+
+def test_the_parts_of_one_message_count_as_one() -> None:
+    pasted = user("See this.\n<page>Some words.</page>\nWhat is it?")
+
+    assert "2 messages" in episode_of(pasted, user("Please fix the importer.")).title
 
 
 def test_another_person_may_ask_too() -> None:

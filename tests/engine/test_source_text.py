@@ -18,6 +18,7 @@ from recollect.engine.source_text import (
     turns_in_source,
 )
 from recollect.text.clean_text import clean
+from recollect.text.message_voices import VoicedPart, voices_in
 from recollect.text.redact import redact
 from support import START, candidates
 from tables import each_row
@@ -208,13 +209,23 @@ def kept(said: TranscriptMessage) -> str:
 def test_what_is_laid_out_comes_back_message_by_message(whole: Transcript) -> None:
     material = render_transcript(whole)
     source = source_of(material)
-    turns = turns_in_source(source)
-    told = [(said, text) for said in whole.messages if (text := kept(said)).strip()]
-
-    assert [(turn.voice, turn.speaker, turn.at) for turn in turns] == [
-        (said.voice, said.speaker, said.at or START) for said, _ in told
+    rows = [
+        (part.voice, said.speaker, said.at or START, text[part.start : part.end])
+        for said in whole.messages
+        if (text := kept(said)).strip()
+        for part in voiced_parts(text, said.voice)
     ]
-    assert [source.content[turn.start : turn.end] for turn in turns] == [text for _, text in told]
+
+    assert [
+        (turn.voice, turn.speaker, turn.at, source.content[turn.start : turn.end])
+        for turn in turns_in_source(source)
+    ] == rows
+
+
+def voiced_parts(text: str, voice: Voice) -> list[VoicedPart]:
+    if voice is Voice.USER:
+        return voices_in(text)
+    return [VoicedPart(0, len(text), voice)]  # no text above has tags
 
 
 @given(transcripts)

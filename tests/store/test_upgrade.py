@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from old_retrieval_log import OLD_LOG_TABLES, copy_retrievals
 from recollect import LocalRecollect, MemoryExplanation, Retrieval, Status
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
@@ -22,10 +23,11 @@ def columns_of(db: apsw.Connection, schema: str, table: str) -> list[str]:
     return [row[1] for row in found if row[-1] == 0]
 
 
-def as_first_release(source: Path, target: Path, clock: FakeClock) -> Path:
-    """Write the rows of the store *source* into a new one that has the first schema only."""
+def as_first_release(source: Path, target: Path, clock: FakeClock, *, schema: int = 1) -> Path:
+    """Write the rows of the store *source* into a new one that has the first schemas only."""
     db = connect(target, create=True)
-    assert migrate(db, target, clock, migrations=known_migrations()[:1]) == 1
+    migrations = [step for step in known_migrations() if step.number <= schema]
+    migrate(db, target, clock, migrations=migrations)
     db.execute("PRAGMA foreign_keys = OFF")
     db.execute("ATTACH ? AS now", (str(source),))
     tables = [
@@ -33,12 +35,13 @@ def as_first_release(source: Path, target: Path, clock: FakeClock) -> Path:
         for (name,) in db.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")
         if name != "migrations" and not name.startswith("sqlite_")
     ]
-    for table in [*FIRST, *sorted(set(tables) - set(FIRST))]:
+    for table in [*FIRST, *sorted(set(tables) - set(FIRST) - OLD_LOG_TABLES)]:
         stored = columns_of(db, "now", table)
         kept = ", ".join(
             f'"{column}"' for column in columns_of(db, "main", table) if column in stored
         )
-        db.execute(f"INSERT INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
+        db.execute(f"INSERT OR REPLACE INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
+    copy_retrievals(str(source), db)
     db.close()
     return target
 
@@ -221,3 +224,35 @@ def test_a_store_with_names_first_come_keeps_each_project_and_its_memories(
         "My Project",
         "shop",
     }
+
+
+def test_of_older_candidates_nobody_can_tell_whether_the_user_typed_them(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    source = tmp_path / "now.db"
+    waiting, known = "The staging server listens on port 8080.", "I prefer tabs in Go code."
+    with open_memory(source, clock=clock) as rec:
+        for session in ("one", "two"):
+            messages = [{"role": "user", "content": text} for text in (known, f"Hi {session}.")]
+            rec.capture_session(messages, session=session, project="site")
+        rec.capture_session([{"role": "user", "content": waiting}], session="three", project="site")
+        rec.drain()
+    old = as_first_release(source, tmp_path / "memory.db", clock, schema=9)
+
+    with open_memory(old, clock=clock) as rec:
+        memories = rec.memories.list(everywhere=True, statuses=["active", "inbox"], limit=20)
+        facts = {memory.content: memory for memory in memories if memory.type != "episode"}
+        assert facts[known].status is Status.ACTIVE
+        assert [quote.voice for quote in facts[known].evidence] == ["user", "user"]
+        assert facts[waiting].status is Status.INBOX
+        assert [quote.voice for quote in facts[waiting].evidence] == ["pasted"]
+        assert facts[waiting].metadata["voice"] == "pasted"
+
+        again = [{"role": "user", "content": waiting}, {"role": "user", "content": "Hi four."}]
+        rec.capture_session(again, session="four", project="site")
+        rec.drain()
+        assert {memory.content for memory in rec.memories.list(project="site")} == {
+            known,
+            *(memory.content for memory in rec.memories.list(project="site", types=["episode"])),
+        }
+        assert rec.maintenance.verify().ok

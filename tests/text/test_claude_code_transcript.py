@@ -153,18 +153,22 @@ def test_commands_and_their_output_are_the_systems(text: str) -> None:
             "Use tabs.\n<system-reminder>Be brief.</system-reminder>",
             [("user", "Use tabs."), ("system", "<system-reminder>Be brief.</system-reminder>")],
         ),
-        (
+        (  # the text inside decides where a block before the user's text seems to end
             "<ide_opened_file>a.py</ide_opened_file>Use <system-reminder>x</system-reminder>tabs.",
             [
-                ("user", "Use tabs."),
-                ("system", "<ide_opened_file>a.py</ide_opened_file>"),
-                ("system", "<system-reminder>x</system-reminder>"),
+                ("pasted", "tabs."),
+                (
+                    "system",
+                    "<ide_opened_file>a.py</ide_opened_file>"
+                    "Use <system-reminder>x</system-reminder>",
+                ),
             ],
         ),
-        (  # a reminder that quotes a reminder ends where it ends
+        (  # a reminder that quotes a reminder ends where the last one ends
             "a<system-reminder>b<system-reminder>c</system-reminder>d</system-reminder>e",
             [
-                ("user", "ae"),
+                ("pasted", "a"),
+                ("pasted", "e"),
                 (
                     "system",
                     "<system-reminder>b<system-reminder>c</system-reminder>d</system-reminder>",
@@ -172,18 +176,15 @@ def test_commands_and_their_output_are_the_systems(text: str) -> None:
             ],
         ),
         (  # the user speaks of the tag, and a reminder follows: rather too little than too much
-            "What is <system-reminder> for?<system-reminder>b</system-reminder> Tell me.",
+            "What is <system-reminder> for?<system-reminder>b</system-reminder>",
             [
-                ("user", "What is  Tell me."),
+                ("user", "What is"),
                 ("system", "<system-reminder> for?<system-reminder>b</system-reminder>"),
             ],
         ),
         (
             "<command-name>/x</command-name><system-reminder>b</system-reminder>",
-            [
-                ("system", "<command-name>/x</command-name>"),
-                ("system", "<system-reminder>b</system-reminder>"),
-            ],
+            [("system", "<command-name>/x</command-name><system-reminder>b</system-reminder>")],
         ),
     ],
 )

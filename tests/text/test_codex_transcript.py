@@ -87,7 +87,7 @@ def test_a_message_of_several_parts_is_recognised_when_joined() -> None:
     assert messages(
         item("user", "<image name=[Image #1]>", "</image>", "What is", "this?"),
         event("user_message", "What is\nthis?"),
-    ) == [("user", "What is"), ("user", "this?")]
+    ) == [("pasted", "What is"), ("pasted", "this?")]
 
 
 def test_thinking_counts_and_other_events_are_left_out() -> None:

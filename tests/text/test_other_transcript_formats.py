@@ -64,7 +64,7 @@ def test_an_older_transcript_of_cursor_is_plain_text() -> None:
     [transcript] = cursor_transcript.parse_text(text)
 
     assert transcript.messages == (
-        TranscriptMessage(Voice.USER, "Fix it"),
+        TranscriptMessage(Voice.PASTED, "Fix it"),
         TranscriptMessage(Voice.ASSISTANT, "Done."),
     )
     assert cursor_transcript.parse_text("A shopping list: tea and milk.") == []

@@ -35,7 +35,7 @@ def voices(text: str) -> list[tuple[str, str, str]]:
     ],
 )
 def test_the_labels_of_user_and_assistant_make_a_dialogue(text: str) -> None:
-    assert voices(text) == [("user", "", "Use tabs."), ("assistant", "", "I will.")]
+    assert voices(text) == [("pasted", "", "Use tabs."), ("assistant", "", "I will.")]
 
 
 @each_row(
@@ -48,7 +48,7 @@ def test_the_labels_of_user_and_assistant_make_a_dialogue(text: str) -> None:
     ],
 )
 def test_an_assistants_name_is_kept(text: str) -> None:
-    assert voices(text) == [("user", "", "Use tabs."), ("assistant", "ChatGPT", "I will.")]
+    assert voices(text) == [("pasted", "", "Use tabs."), ("assistant", "ChatGPT", "I will.")]
 
 
 @each_row(
@@ -114,7 +114,7 @@ def test_lines_without_a_label_belong_to_the_last_speaker() -> None:
 
     assert voices(text) == [
         (
-            "user",
+            "pasted",
             "",
             "Two things:\n1. Use tabs.\n\nNote: not in YAML.\n"
             "See http://example.com: it says so.\n  Indented: stays.",
@@ -127,7 +127,7 @@ def test_labels_of_another_style_belong_to_the_message() -> None:
     text = "### User\nAna: Shall we?\nBen: Yes.\n### Assistant\nUser: is a label."
 
     assert voices(text) == [
-        ("user", "", "Ana: Shall we?\nBen: Yes."),
+        ("pasted", "", "Ana: Shall we?\nBen: Yes."),
         ("assistant", "", "User: is a label."),
     ]
 
@@ -136,7 +136,7 @@ def test_labels_inside_a_code_block_belong_to_the_message() -> None:
     text = "User: Format it so:\n```\nUser: x\nAssistant: y\n```\nAssistant: I will."
 
     assert voices(text) == [
-        ("user", "", "Format it so:\n```\nUser: x\nAssistant: y\n```"),
+        ("pasted", "", "Format it so:\n```\nUser: x\nAssistant: y\n```"),
         ("assistant", "", "I will."),
     ]
 
@@ -158,7 +158,7 @@ def test_tools_and_systems_may_speak_where_user_and_assistant_do() -> None:
 
     assert [(voice, name) for voice, name, _ in voices(text)] == [
         ("system", ""),
-        ("user", ""),
+        ("pasted", ""),
         ("assistant", ""),
         ("tool", ""),
     ]
@@ -171,7 +171,7 @@ def test_an_assistant_alone_is_not_taken_for_the_user() -> None:
 def test_a_label_with_nothing_said_is_left_out() -> None:
     assert voices("User:\nAssistant: Hello?\nUser: Hi") == [
         ("assistant", "", "Hello?"),
-        ("user", "", "Hi"),
+        ("pasted", "", "Hi"),
     ]
 
 
@@ -224,9 +224,9 @@ def test_if_roles_speak_a_heading_with_a_colon_is_not_a_speaker() -> None:
     transcript = parse("User: a cake?\nAssistant: Sure.\nIngredients:\nFlour\nUser: thanks")
 
     assert [(message.voice, message.text) for message in transcript.messages] == [
-        (Voice.USER, "a cake?"),
+        (Voice.PASTED, "a cake?"),
         (Voice.ASSISTANT, "Sure.\nIngredients:\nFlour"),
-        (Voice.USER, "thanks"),
+        (Voice.PASTED, "thanks"),
     ]
 
 
@@ -234,8 +234,8 @@ def test_an_unclosed_code_block_does_not_hide_the_dialogue() -> None:
     talk = "User: why?\n```\nx = 1\nAssistant: a typo\nUser: ok\n```\ny = 2\n```\nAssistant: done"
 
     assert [message.voice for message in parse(talk).messages] == [
-        Voice.USER,
+        Voice.PASTED,
         Voice.ASSISTANT,
-        Voice.USER,
+        Voice.PASTED,
         Voice.ASSISTANT,
     ]

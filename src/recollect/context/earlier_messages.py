@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.context.excerpt import excerpt
+from recollect.context.speaker_label import speaker_label
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.context_bundle import BundleFormat, DroppedItem
 from recollect.domain.conversation import Message, MessageHit
@@ -109,8 +110,9 @@ def fair_shares(room: int, needs: Sequence[int]) -> list[int]:
 
 
 def _render_line(message: Message, text: str, form: BundleFormat) -> str:
+    speaker = speaker_label(message)
     if form is BundleFormat.TAGS:
-        return f"- {message.role}, {message.created_at:%Y-%m-%d}: {' '.join(text.split())}"
+        return f"- {speaker}, {message.created_at:%Y-%m-%d}: {' '.join(text.split())}"
     # Lines are indented so that none can look like a heading or another speaker.
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    return f"\n**{message.role.value.capitalize()}**: " + "\n    ".join(lines)
+    return f"\n**{speaker.capitalize()}**: " + "\n    ".join(lines)

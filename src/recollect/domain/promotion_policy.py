@@ -8,15 +8,19 @@ The table is read from top to bottom; the first row that applies decides.
     looks like a prompt injection                                  never without a person
     written to memory by an agent itself                           never without a person
     a tool, a web page, another agent or another person            never without a person
+    in a message of the user, but perhaps not typed by the user    never without a person
     imported, and not said in a captured session since             held
-    the record of a session                                        active
-    the user, correcting an active memory                          active, in its place
+    the record of a session, in words that the user typed          active
+    the user, explicitly correcting an active memory               active, in its place
     contradicts an existing memory                                 held
-    written by an agent about the user                             held
+    written by an agent about the user, or worded by a model       held
     the user, in two or more separate sessions                     active
     the confidence of the extractor is low                         held
-    the user's decision, with its reason                           active
-    anything else, facts about the user in particular              held
+    the user asked to remember it ("remember …", "from now on …")  active
+    anything else that was said once, decisions included           held
+
+"The user" means text that the user plainly typed (text/message_voices.py). Every other voice is
+only a claim about what the user said, whoever wrote it.
 
 Memories that a person writes are active at once and are not judged here. Scope is not decided here
 either: a candidate becomes active in the scope it has. Nothing here reads or writes the store.
@@ -24,7 +28,13 @@ either: a candidate becomes active in the scope it has. Nothing here reads or wr
 
 from dataclasses import dataclass
 
-from recollect.domain.candidate import BY_AGENT_FLAG, INSTRUCTION_FLAG
+from recollect.domain.candidate import (
+    BY_AGENT_FLAG,
+    CORRECTION_FLAG,
+    INSTRUCTION_FLAG,
+    MODEL_RULE,
+    WISH_FLAG,
+)
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
@@ -76,25 +86,30 @@ def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
         return NeverPromote("it reads like an instruction to whoever reads it")
     if BY_AGENT_FLAG in flags:
         return NeverPromote("an agent put it into memory itself")
+    if voice == Voice.PASTED:
+        return NeverPromote("the user may not have typed it: the message has pasted or quoted text")
     if voice not in TRUSTED_VOICES:
         return NeverPromote(f"it rests on the words of {voice or 'nobody we know'}")
     if candidate.source_kind is SourceKind.IMPORT and not facts.is_from_captured_session:
         return Hold("it was imported, and no session since has confirmed it")
-    if candidate.type is MemoryType.EPISODE:
-        return Promote("a record of a session")
     by_user = voice == Voice.USER
-    if by_user and facts.corrects_active:
+    if candidate.type is MemoryType.EPISODE and by_user:
+        return Promote("a record of a session")
+    is_explicit = by_user and WISH_FLAG in flags
+    if facts.corrects_active and (is_explicit or (by_user and CORRECTION_FLAG in flags)):
         return Promote("the user put it right")
     if facts.has_conflict:
         return Hold("it speaks against something known")
     if not by_user:
         return Hold("an agent wrote it about the user")
+    if candidate.metadata.get("rule") == MODEL_RULE:
+        return Hold("a language model worded it")
     if facts.sessions >= MIN_SESSIONS:
         return Promote(f"the user said so in {facts.sessions} sessions")
     if candidate.confidence < MIN_CONFIDENCE:
         return Hold("the extractor is unsure of it")
-    if candidate.type is MemoryType.DECISION and candidate.rationale:
-        return Promote("a decision with its reason")
+    if is_explicit:
+        return Promote("the user asked to remember it")
     if candidate.type is MemoryType.PROFILE:
         return Hold("a fact about the user waits for confirmation")
     return Hold("it was said once")

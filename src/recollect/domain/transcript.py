@@ -1,8 +1,9 @@
 """
 A parsed transcript: who said what, and when.
 
-The voice of a message decides what may be learnt from it: only the user can state facts about the
-user. File formats are parsed in text/transcripts.
+The voice of a text decides what may be learnt from it: only the user can state facts about the
+user, and only what the user plainly typed becomes active without a person. File formats are parsed
+in text/transcripts; text/message_voices.py finds the parts of a message that nobody typed.
 """
 
 from dataclasses import dataclass
@@ -13,11 +14,14 @@ from enum import StrEnum
 class Voice(StrEnum):
     """The speaker of a text, as far as trust is concerned."""
 
-    USER = "user"
+    USER = "user"  # typed by the user
+    PASTED = (
+        "pasted"  # in a message of the user, but perhaps not typed: pasted, quoted or retrieved
+    )
     ASSISTANT = "assistant"
     TOOL = "tool"  # tool calls and their output, web pages, files that were read
     SYSTEM = "system"  # prompts, notices, text a program put in
-    OTHER = "other"  # a person who is not known to be the user
+    OTHER = "other"  # another agent, or a person who is not known to be the user
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ scopes of letta-update and confirmed on the other half; benchmarks/consolidation
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.domain.candidate import CORRECTION_FLAG, UPDATE_FLAG
+from recollect.domain.candidate import CORRECTION_FLAG, UPDATE_FLAG, WISH_FLAG
 from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
@@ -136,13 +136,20 @@ def _is_duplicate(candidate: Memory, near: NearMemory) -> bool:
 
 def _has_more_detail(candidate: Memory, other: Memory) -> bool:
     """Return whether it has what the other lacks: a reason, say, or the user's voice."""
-    indirect = {Voice.TOOL, Voice.SYSTEM, Voice.OTHER}
+    indirect = {Voice.PASTED, Voice.TOOL, Voice.SYSTEM, Voice.OTHER}
     if candidate.metadata.get("voice") == Voice.USER and other.metadata.get("voice") in indirect:
         return True
+    if _is_by_others(candidate) and not _is_by_others(other):
+        return False
     return any(
         getattr(candidate, field) and not getattr(other, field)
         for field in ("rationale", "alternatives", "title", "summary", "tags")
     )
+
+
+def _is_by_others(memory: Memory) -> bool:
+    """Return whether nobody typed it; a memory that a person wrote has no voice."""
+    return str(memory.metadata.get("voice", Voice.USER)) != Voice.USER
 
 
 def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradicts | None:
@@ -159,7 +166,8 @@ def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradi
     conflicts.sort(key=lambda item: (-item[0], item[3] == NEGATED, -item[1], item[2].id))
     is_certain, _, best, why = conflicts[0]
     later = candidate.observed_at >= best.observed_at
-    corrects = is_certain and later and (CORRECTION_FLAG in flags or UPDATE_FLAG in flags)
+    is_explicit = not {CORRECTION_FLAG, UPDATE_FLAG, WISH_FLAG}.isdisjoint(flags)
+    corrects = is_certain and later and is_explicit
     # Of inferred conflicts only the most similar counts; every parsed one does.
     others = tuple(memory for certain, _, memory, _ in conflicts[1:] if certain)
     return Contradicts(best, why, is_correction=corrects, is_certain=is_certain, others=others)
@@ -223,6 +231,8 @@ def _is_negation(first: str, other: str) -> bool:
 def _is_mergeable(candidate: Memory, near: NearMemory) -> bool:
     if near.memory.type is not candidate.type or not may_share_subject(candidate, near.memory):
         return False
+    if _is_by_others(candidate) is not _is_by_others(near.memory):
+        return False  # what others wrote must neither absorb nor extend the user's words
     mine, theirs = content_words(candidate.content), content_words(near.memory.content)
     nested = (mine <= theirs or theirs <= mine) and min(len(mine), len(theirs)) >= 2
     is_similar = near.similarity is None or near.similarity >= MIN_SIMILARITY_MERGE

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recollect.domain.candidate import ExtractedStatement, VoicedSpan
+from recollect.domain.candidate import MODEL_RULE, ExtractedStatement, VoicedSpan
 from recollect.domain.capture_event import Event
 from recollect.domain.job import JobKind
 from recollect.domain.model_usage import ModelCall, start_of_next_day
@@ -125,7 +125,7 @@ def verify_claim(
         return ExtractedStatement(
             type=claim.type,
             content=content,
-            rule="model",
+            rule=MODEL_RULE,
             confidence=claim.confidence,
             observed_at=turn.at,
             spans=(VoicedSpan(match.start(), match.end(), turn.voice),),
@@ -152,7 +152,7 @@ def _windows(turns: Sequence[SourceTurn]) -> Iterator[list[SourceTurn]]:
             window, size = [], 0
         window.append(turn)
         size += length if turn.voice is not Voice.TOOL else min(length, MAX_TOOL_CHARS)
-    if any(turn.voice in (Voice.USER, Voice.ASSISTANT, Voice.OTHER) for turn in window):
+    if any(turn.voice not in (Voice.TOOL, Voice.SYSTEM) for turn in window):
         yield window
 
 

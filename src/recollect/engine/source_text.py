@@ -2,12 +2,13 @@
 Render a transcript as the text of a source, and find its messages in it again.
 
 The text of a source is what a person would read: each message after its speaker's name. Position,
-voice and time of each message are stored beside the text, so that no line of it can pretend to be
-another speaker's. Secrets are redacted here, before anything is stored.
+voice and time of each turn are stored beside the text, so that no line of it can pretend to be
+another speaker's. A message of the user that contains text of others has several turns, one for
+each voice. Secrets are redacted here, before anything is stored.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,14 +16,16 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.source import Redaction, Source
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.clean_text import clean
-from recollect.text.redact import possible_kinds, redact
+from recollect.text.message_voices import VoicedPart, voices_in
+from recollect.text.redact import redact
 
 GAP = "\n\n"
+TYPED_CHECKED = "typed_checked"  # metadata of a source: turns in the user's voice are plainly typed
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTurn:
-    """One message in a source: characters *start* to *end*, its voice, speaker and time."""
+    """A message in a source, or a part of one: its span, voice, speaker and time."""
 
     start: int
     end: int
@@ -33,7 +36,7 @@ class SourceTurn:
 
 @dataclass(frozen=True)
 class TranscriptText:
-    """A transcript as text, with the positions of its messages and its redactions."""
+    """A transcript as text, with the positions of its turns and its redactions."""
 
     content: str
     turns: tuple[tuple[int, int, str, str, int | None], ...]
@@ -41,16 +44,13 @@ class TranscriptText:
 
 
 def render_transcript(transcript: Transcript) -> TranscriptText:
-    """Return the text of *transcript*, without its secrets, and where each message stands in it."""
+    """Return the text of *transcript*, without its secrets, and where each turn stands in it."""
     pieces: list[str] = []
     turns = []
     redactions: list[Redaction] = []
     length = 0
-    # One search of the whole text for signs of secrets saves a search of most messages.
-    texts = [clean(message.text).strip() for message in transcript.messages]
-    kinds = possible_kinds("\n".join(texts))
-    for message, text in zip(transcript.messages, texts, strict=True):
-        redacted = redact(text, kinds=kinds)
+    for message in transcript.messages:
+        redacted = redact(clean(message.text).strip())
         if not redacted.text.strip():
             redactions += [Redaction(item.kind, length, length) for item in redacted.redactions]
             continue
@@ -59,7 +59,10 @@ def render_transcript(transcript: Transcript) -> TranscriptText:
         end = start + len(redacted.text)
         pieces += [head, redacted.text, GAP]
         at = to_micros(message.at) if message.at else None
-        turns.append((start, end, message.voice.value, message.speaker, at))
+        turns += [
+            (start + part.start, start + part.end, part.voice.value, message.speaker, at)
+            for part in _voiced_parts(redacted.text, message.voice)
+        ]
         redactions += [
             Redaction(item.kind, item.start + start, item.end + start)
             for item in redacted.redactions
@@ -72,15 +75,35 @@ def turns_in_source(source: Source) -> list[SourceTurn]:
     """Return the turns of a captured source."""
     metadata: Mapping[str, Any] = source.metadata
     default = source.observed_at
-    return [
+    turns = [
         SourceTurn(start, end, Voice(voice), speaker, default if at is None else from_micros(at))
         for start, end, voice, speaker, at in metadata.get("turns", ())
     ]
+    if metadata.get(TYPED_CHECKED):
+        return turns
+    # Captured before voices distinguished what was typed.
+    return [
+        replace(turn, start=turn.start + part.start, end=turn.start + part.end, voice=part.voice)
+        for turn in turns
+        for part in _voiced_parts(source.content[turn.start : turn.end], turn.voice)
+    ]
+
+
+def _voiced_parts(text: str, voice: Voice) -> list[VoicedPart]:
+    """Return the parts of a message: those of the user's may have other voices."""
+    if voice not in (Voice.USER, Voice.PASTED):
+        return [VoicedPart(0, len(text), voice)]
+    parts = voices_in(text)
+    if voice is Voice.USER:
+        return parts
+    return [replace(part, voice=voice) if part.voice is Voice.USER else part for part in parts]
 
 
 def _speaker_prefix(message: TranscriptMessage, *, alone: bool) -> str:
-    if alone and not message.speaker and message.voice is Voice.USER:
+    is_of_user = message.voice in (Voice.USER, Voice.PASTED)
+    if alone and not message.speaker and is_of_user:
         return ""  # a note has no speakers
-    if message.speaker and message.voice is Voice.USER:
+    if message.speaker and is_of_user:
         return f"{message.speaker} (user): "  # the voice distinguishes it from another source
-    return f"{message.speaker or message.voice.value.capitalize()}: "
+    role = Voice.USER if is_of_user else message.voice
+    return f"{message.speaker or role.value.capitalize()}: "

@@ -17,7 +17,7 @@ from recollect.domain.scope import Scope, owner_of
 from recollect.domain.source import BLANKS, Source, SourceKind
 from recollect.domain.transcript import Transcript, Voice
 from recollect.engine.leased_job import NextStep, new_job
-from recollect.engine.source_text import TranscriptText, render_transcript
+from recollect.engine.source_text import TYPED_CHECKED, TranscriptText, render_transcript
 from recollect.errors import InvalidInput, NotFound
 from recollect.service.place_lookup import RequestPlace, ensure_place, place_of
 from recollect.service.read_material import read_material
@@ -27,6 +27,7 @@ from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex, short_hash
 from recollect.text.redact import redact
+from recollect.text.transcripts.plain_text import DIALOGUE
 from recollect.wire.requests import captures as requests
 from recollect.wire.requests.recollect import CaptureConversationRequest, CaptureSessionRequest
 from recollect.wire.requests.shared import CaptureFields
@@ -51,6 +52,7 @@ class Capture:
     scope: Scope
     explicit_scope: bool
     title: str
+    given_title: str  # '' if the title is the transcript's own: a model may have written that
     uri: str
     imported: bool = False  # from the history of another program: candidates wait in the inbox
 
@@ -150,6 +152,7 @@ def prepare_capture(
         scope=scope_of(scope, place if scope else replace(place, session=None)),
         explicit_scope=scope is not None,
         title=redact(clean(title or transcript.title)).text[:MAX_TITLE],
+        given_title=redact(clean(title)).text[:MAX_TITLE],
         uri=uri,
         imported=imported,
     )
@@ -193,7 +196,7 @@ def store_capture(services: Services, tables: Tables, capture: Capture) -> Event
     )
     tables.sources.add_event(event)
     explicit = capture.scope.value if capture.explicit_scope else None
-    payload: dict[str, Any] = {**place_ids, "scope": explicit}
+    payload: dict[str, Any] = {**place_ids, "scope": explicit, "title": capture.given_title}
     tables.jobs.add(new_job(event.id, NextStep(JobKind.EXTRACT, payload=payload), services.clock))
     return event
 
@@ -231,6 +234,7 @@ def _source(services: Services, tables: Tables, capture: Capture) -> Source:
             "mode": capture.mode.value,
             "format": transcript.format,
             "turns": capture.material.turns,
+            TYPED_CHECKED: True,
         },
         captured_at=now,
         observed_at=transcript.started_at or now,
@@ -281,13 +285,13 @@ def _clean_names(transcript: Transcript) -> Transcript:
 
 
 def _with_user(transcript: Transcript, user: str) -> Transcript:
-    """Return *transcript* with the messages of the speaker named *user* in the user's voice."""
+    """Return *transcript* with the messages of the speaker named *user* as those of the user."""
     if not user:
         return transcript
+    # Labels in a plain text are not evidence of who typed it.
+    voice = Voice.PASTED if transcript.format == DIALOGUE else Voice.USER
     messages = tuple(
-        replace(message, voice=Voice.USER)
-        if message.speaker.casefold() == user.casefold()
-        else message
+        replace(message, voice=voice) if message.speaker.casefold() == user.casefold() else message
         for message in transcript.messages
     )
     if not any(message.speaker.casefold() == user.casefold() for message in messages):

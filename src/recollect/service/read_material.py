@@ -22,7 +22,8 @@ def read_material(material: object, mode: CaptureMode) -> tuple[list[Transcript]
         return _read_text(material, mode), ""
     if isinstance(material, Mapping) and isinstance(material.get("text"), str):
         # A file that the caller has read: its text and its file URI.
-        return _read_text(material["text"], mode), _text_field(material, "uri")
+        transcripts = _read_text(material["text"], mode)
+        return [_as_file(transcript) for transcript in transcripts], _text_field(material, "uri")
     if isinstance(material, Mapping):
         return [_read_messages(material.get("messages", [material]), material)], ""
     if isinstance(material, Sequence) and not isinstance(material, bytes | bytearray):
@@ -42,6 +43,17 @@ def _read_text(text: str, mode: CaptureMode) -> list[Transcript]:
     from recollect.text.transcripts.transcript_reader import read_transcripts
 
     return read_transcripts(text)
+
+
+def _as_file(transcript: Transcript) -> Transcript:
+    """Return the transcript of a file: a text without speakers is not what the user typed."""
+    if transcript.format != "text":
+        return transcript
+    messages = tuple(
+        replace(message, voice=Voice.PASTED) if message.voice is Voice.USER else message
+        for message in transcript.messages
+    )
+    return replace(transcript, messages=messages)
 
 
 def _read_messages(messages: object, fields: Mapping[str, object]) -> Transcript:

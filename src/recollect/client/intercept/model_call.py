@@ -17,10 +17,12 @@ from recollect.client.intercept.detect_dialect import detect_dialect
 from recollect.client.intercept.dialect import CapturedMessage, Dialect
 from recollect.client.intercept.sse import parse_events
 from recollect.client.intercept.strip_injected import strip_injected
+from recollect.domain.transcript import Voice
 from recollect.wire.internal_request import INTERNAL_REQUEST
 
 MAX_RECORDED_BYTES = 32_000_000  # of one response; the rest is not recorded
 _EVENT_STREAM = "text/event-stream"
+_PASTED = {"voice": Voice.PASTED.value}
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,12 @@ class ResponseRecorder:
     def captured_messages(self) -> Sequence[CapturedMessage]:
         """Return the new messages of the request, then those of the response."""
         sent = self._dialect.new_messages(json.loads(self._request))
+        if sum(message["role"] == "user" for message in sent) > 1:
+            # The user types one message before each reply; a program may add others.
+            sent = [
+                {**message, "metadata": _PASTED} if message["role"] == "user" else message
+                for message in sent
+            ]
         replies = self._dialect.reply_messages(self._response_json())
         messages = [{**message, "created_at": self._sent_at} for message in sent]
         messages += [{**message, "created_at": self._ended_at} for message in replies]

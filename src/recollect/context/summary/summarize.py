@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from recollect.context.speaker_label import speaker_label
 from recollect.context.summary import summary_lines
 from recollect.context.summary.line_selection import LinePool, select_lines
 from recollect.context.summary.outdated_lines import without_outdated
@@ -112,7 +113,7 @@ def _message_openings(messages: Sequence[Message]) -> Iterator[SummaryLine]:
         sentences = summary_lines.spoken_sentences(message.content)
         first = next(filter(summary_lines.has_substance, sentences), "")
         if first and not is_prompt_injection(normalize_sentence(first)):
-            text = f"{message.role}: {summary_lines.shorten(first)}"
+            text = f"{speaker_label(message)}: {summary_lines.shorten(first)}"
             yield SummaryLine(Heading.FOUND, text, message.position, 0.5)
 
 

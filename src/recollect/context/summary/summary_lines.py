@@ -15,6 +15,7 @@ from enum import StrEnum
 from itertools import islice
 
 from recollect.context.decision_detection import is_decision
+from recollect.context.speaker_label import PERHAPS_PASTED, is_perhaps_pasted
 from recollect.domain.conversation import Message, Role
 from recollect.domain.memory import MemoryType
 from recollect.text import sentence_classifier
@@ -174,8 +175,13 @@ def _split_sentences(text: str) -> Iterator[str]:
 
 
 def _user_lines(message: Message, *, last: bool) -> Iterator[SummaryLine]:
+    is_pasted = is_perhaps_pasted(message)
     for number, (sentence, plain_text) in enumerate(_sentences(message)):
         section, weight = _classify(sentence, plain_text, among_people=bool(message.name))
+        if is_pasted and not is_question(plain_text):
+            # Somebody else's sentence must not be told as the user's decision or wish.
+            yield _line(Heading.FOUND, f"{PERHAPS_PASTED}: {sentence}", message, weight)
+            continue
         if section is Heading.ASKED and last:
             section, weight = Heading.OPEN, 2.0
         if number == 0 and weight < 1.2 and len(plain_text) < 300:

@@ -12,6 +12,7 @@ from recollect.domain.candidate import (
     CORRECTION_FLAG,
     INSTRUCTION_FLAG,
     UPDATE_FLAG,
+    WISH_FLAG,
     ExtractedStatement,
     VoicedSpan,
 )
@@ -20,6 +21,7 @@ from recollect.domain.transcript import Voice
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.source_text import SourceTurn
 from recollect.text.decision_details import alternatives_in, observed_at, rationale_in
+from recollect.text.explicit_wish import asks_to_remember, is_explicit_wish
 from recollect.text.extraction_rules import matching_rule
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import (
@@ -36,7 +38,7 @@ from recollect.text.statement_parser import content_words
 
 MIN_WORDS = 3
 SPECIFIC_CONFIDENCE = 0.55  # a plain statement that names or counts something
-NOTE_CONFIDENCE = 0.6  # a sentence of a note that matches no rule
+NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a wish to remember it, that matches no rule
 CORRECTED_CONFIDENCE = 0.85  # a correction
 
 _OBJECTION = LazyPattern(
@@ -96,7 +98,8 @@ class ExtractionMode:
 def find_statements(content: str, turns: Sequence[SourceTurn], mode: ExtractionMode) -> Statements:
     """Yield the statements worth remembering, in the order of the source."""
     for turn in turns:
-        if turn.voice is Voice.USER or (mode.reported and turn.voice is Voice.ASSISTANT):
+        is_of_user = turn.voice in (Voice.USER, Voice.PASTED)
+        if is_of_user or (mode.reported and turn.voice is Voice.ASSISTANT):
             sentences = utterances(content, turn, all_of_it=mode.states_everything)
             yield from _statements_in_turn(sentences, mode)
 
@@ -107,7 +110,7 @@ def _statements_in_turn(sentences: Sequence[Utterance], mode: ExtractionMode) ->
     for number, sentence in enumerate(sentences):
         text = normalize_sentence(sentence.text)
         lead = lead_in_length(text)
-        statement = _statement_in_sentence(sentence, text[lead:], mode, is_correction)
+        statement = _statement_in_sentence(sentence, text, lead, mode, is_correction)
         is_correction = statement is None and _is_bare_objection(text)
         if statement is None:
             continue
@@ -121,16 +124,23 @@ def _statements_in_turn(sentences: Sequence[Utterance], mode: ExtractionMode) ->
 
 
 def _statement_in_sentence(
-    sentence: Utterance, text: str, mode: ExtractionMode, is_correction: bool
+    sentence: Utterance, whole: str, lead: int, mode: ExtractionMode, is_correction: bool
 ) -> ExtractedStatement | None:
+    text = whole[lead:]
     objection = _OBJECTION.match(text)
     rest = objection["rest"] if objection else text
     is_correction = is_correction or bool(objection)
-    kind = _classify(rest, mode, is_correction) or _classify_specific(sentence.text, rest)
+    kind = (
+        _classify(rest, mode, is_correction)
+        or _classify_specific(sentence.text, rest)
+        or _classify_wish(whole, rest)
+    )
     if kind is None or is_joke(text) or _NOT_A_FACT.match(text):
         return None
     rule, memory_type, confidence = kind
     flags = content_flags(text)
+    if sentence.turn.voice is Voice.USER and is_explicit_wish(whole):
+        flags = (WISH_FLAG, *flags)
     if _UPDATE.search(rest):
         flags = (UPDATE_FLAG, *flags)
     if is_correction:
@@ -165,6 +175,16 @@ def _classify_specific(written: str, text: str) -> Classification | None:
     is_personal = start[0].startswith(("i", "my"))
     memory_type = MemoryType.PROFILE if is_personal else MemoryType.PROJECT
     return "specific", memory_type, SPECIFIC_CONFIDENCE
+
+
+def _classify_wish(whole: str, text: str) -> Classification | None:
+    """Classify a statement that the user asks to remember, whatever it is about."""
+    if not asks_to_remember(whole) or len(content_words(text)) < MIN_WORDS:
+        return None
+    if is_question(text) or is_supposition(text) or is_reported_speech(text):
+        return None
+    memory_type = MemoryType.PROFILE if _FIRST_PERSON.search(text) else MemoryType.PROJECT
+    return "wish", memory_type, NOTE_CONFIDENCE
 
 
 def _build_statement(

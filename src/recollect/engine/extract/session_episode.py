@@ -1,8 +1,10 @@
 """
 Build one episode per session: a short extractive summary of what the session was about.
 
-It quotes the user's first request, the longest later ones, and the last answer, so the episode has
-evidence like any other memory.
+It quotes the user's first request and the longest later ones, so the episode has evidence like any
+other memory. It is told to later sessions, so it quotes only what the user plainly typed: neither
+pasted text, nor the assistant, which may repeat what a file or a page said. Without such words
+there is no episode.
 """
 
 from collections.abc import Sequence
@@ -30,36 +32,42 @@ def session_episode(
     if source.metadata.get("mode", "transcript") in ("note", "summary"):
         return None  # a note is not a session
     requests = _requests(source.content, turns) or _first_text(source.content, turns)
-    answer = _last_answer(source.content, turns)
     if not requests:
         return None
-    lines = ["Asked: " + " / ".join(_shorten(request.text) for request in requests)]
-    if answer is not None and answer not in requests:
-        lines.append(f"Ended with: {_shorten(answer.text)}")
-        requests.append(answer)
+    content = "Asked: " + " / ".join(_shorten(request.text) for request in requests)
     spans = [VoicedSpan(u.start, min(u.end, u.start + MAX_CHARS), u.turn.voice) for u in requests]
     return ExtractedStatement(
         type=MemoryType.EPISODE,
-        content="\n".join(lines),
+        content=content,
         rule="episode",
         confidence=1.0,
         observed_at=_start_time(source, turns),
         spans=tuple(spans),
         title=_title(source, turns, title),
-        flags=content_flags(normalize_sentence("\n".join(lines))),
+        flags=content_flags(normalize_sentence(content)),
     )
 
 
 def _title(source: Source, turns: Sequence[SourceTurn], name: str) -> str:
-    talk = sum(turn.voice in (Voice.USER, Voice.ASSISTANT, Voice.OTHER) for turn in turns)
     day = f"{_start_time(source, turns):%Y-%m-%d}"
-    return f"{name[:120] or 'Session'} ({day}, {talk} messages)"
+    return f"{name[:120] or 'Session'} ({day}, {_message_count(turns)} messages)"
+
+
+def _message_count(turns: Sequence[SourceTurn]) -> int:
+    """Return how many messages people and assistants wrote."""
+    count, end, is_counted = 0, -1, False
+    for turn in turns:
+        is_counted = is_counted and turn.start == end  # turns that touch are parts of one message
+        if not is_counted and turn.voice not in (Voice.TOOL, Voice.SYSTEM):
+            count, is_counted = count + 1, True
+        end = turn.end
+    return count
 
 
 def _requests(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
     """Return the first sentence of the session and the longest first sentences of later turns."""
-    people = [turn for turn in turns if turn.voice in (Voice.USER, Voice.OTHER)]
-    sentences = (_first_sentence(content, turn) for turn in people)
+    typed = (turn for turn in turns if turn.voice is Voice.USER)
+    sentences = (_first_sentence(content, turn) for turn in typed)
     first_of_each = [sentence for sentence in sentences if sentence is not None]
     if not first_of_each:
         return []
@@ -70,7 +78,7 @@ def _requests(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
 
 def _first_text(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
     """Return the beginning of the first message, for a session without usable sentences."""
-    order = (Voice.USER, Voice.OTHER, Voice.ASSISTANT)  # commands such as `/clear` are excluded
+    order = (Voice.USER, Voice.OTHER)  # commands such as `/clear` are excluded
     talk = [turn for turn in turns if turn.voice in order]
     for turn in sorted(talk, key=lambda turn: (order.index(turn.voice), turn.start)):
         hidden = fenced_spans(content[turn.start : turn.end])
@@ -84,12 +92,6 @@ def _first_text(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
 
 def _first_sentence(content: str, turn: SourceTurn) -> Utterance | None:
     return next(filter(_is_representative, utterances(content, turn)), None)
-
-
-def _last_answer(content: str, turns: Sequence[SourceTurn]) -> Utterance | None:
-    answers = (turn for turn in reversed(turns) if turn.voice is Voice.ASSISTANT)
-    sentences = (_first_sentence(content, turn) for turn in answers)
-    return next((sentence for sentence in sentences if sentence is not None), None)
 
 
 def _is_representative(utterance: Utterance) -> bool:

@@ -10,7 +10,11 @@ from collections.abc import Sequence
 
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.transcripts.json_fields import JsonRecord, records_at, text_at, time_at
-from recollect.text.transcripts.message_parts import content_messages, first_timestamp
+from recollect.text.transcripts.message_parts import (
+    content_messages,
+    first_timestamp,
+    mark_doubtful,
+)
 from recollect.text.transcripts.speaker_labels import voice_of_role
 
 FORMAT = "claude-ai"
@@ -45,8 +49,9 @@ def _transcript(conversation: JsonRecord) -> Transcript:
 def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
     at = time_at(record, "created_at")
     voice, speaker = voice_of_role(text_at(record, "sender"))
-    messages = content_messages(record.get("content"), voice=voice, speaker=speaker, at=at)
-    if not any(message.voice is voice for message in messages):
+    parts = content_messages(record.get("content"), voice=voice, speaker=speaker, at=at)
+    messages = mark_doubtful(parts)
+    if not any(message.voice in (voice, Voice.PASTED) for message in messages):
         messages += content_messages(text_at(record, "text"), voice=voice, speaker=speaker, at=at)
     for attachment in records_at(record, "attachments"):
         text, name = text_at(attachment, "extracted_content"), text_at(attachment, "file_name")

@@ -2,9 +2,10 @@
 Read transcripts of Cursor's agent: JSON Lines under ~/.cursor/projects/*/agent-transcripts.
 
 Each line is `{"role", "message": {"content": […]}}`, mostly without a time. The user's own text is
-in `<user_query>`; other text sent in the user's name (open files, reminders) gets the system's
-voice. Lines have neither session nor folder, so the caller must supply them. Older transcripts are
-plain text with `user:` and `assistant:` before each message.
+in `<user_query>`, at the end of the message; other text sent in the user's name (open files,
+reminders) gets the system's voice. Attached files may contain such tags too: only the one query
+that ends the message counts as typed. Lines have neither session nor folder, so the caller must
+supply them. Older transcripts are plain text with `user:` and `assistant:` before each message.
 """
 
 import re
@@ -25,7 +26,7 @@ from recollect.text.transcripts.speaker_labels import VOICE_OF_ROLE, voice_of_ro
 
 FORMAT = "cursor"
 
-_USER_QUERY = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
+_QUERY_START, _QUERY_END = "<user_query>", "</user_query>"
 _REMINDER = re.compile(r"<(system[-_]reminder)>.*?</\1>", re.DOTALL)
 
 
@@ -60,18 +61,29 @@ def _line_messages(record: JsonRecord) -> list[TranscriptMessage]:
     content = record_at(record, "message").get("content")
     at = time_at(record, "timestamp", "created_at")
     messages = content_messages(content, voice=voice, speaker=speaker, at=at)
+    texts = [message.text for message in messages if message.voice is Voice.USER]
+    if len(texts) > 1:  # the query is the last of them
+        others = [message for message in messages if message.voice is not Voice.USER]
+        messages = [TranscriptMessage(voice, "\n".join(texts), speaker, at), *others]
     return [part for message in messages for part in _split_program_text(message)]
 
 
 def _split_program_text(message: TranscriptMessage) -> list[TranscriptMessage]:
     """Return what the program added to *message*, then what the user typed."""
-    if message.voice is not Voice.USER:
+    if message.voice not in (Voice.USER, Voice.PASTED):
         return [message]
-    if "<user_query>" in message.text:
-        typed = "\n".join(part.strip() for part in _USER_QUERY.findall(message.text))
-        added = _USER_QUERY.sub("", message.text).strip()
+    voice = message.voice
+    if _QUERY_START in message.text:
+        added, _, query = message.text.rstrip().rpartition(_QUERY_START)
+        typed = query.removesuffix(_QUERY_END)
+        if typed == query or _QUERY_START in added or _QUERY_END in typed:
+            voice = Voice.PASTED
     else:
-        typed = _REMINDER.sub("", message.text).strip()
+        typed = _REMINDER.sub("", message.text)
         added = "\n".join(match.group() for match in _REMINDER.finditer(message.text))
-    parts = [TranscriptMessage(Voice.SYSTEM, added, at=message.at), replace(message, text=typed)]
+        voice = Voice.PASTED if added else voice
+    parts = [
+        TranscriptMessage(Voice.SYSTEM, added.strip(), at=message.at),
+        replace(message, text=typed.strip(), voice=voice),
+    ]
     return [part for part in parts if part.text]

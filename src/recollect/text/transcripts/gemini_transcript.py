@@ -27,7 +27,12 @@ _VOICES = {
     **dict.fromkeys(("info", "warning", "error"), Voice.SYSTEM),
 }
 _FILES_HEADING = "\n--- Content from referenced files ---"
-_SETUP_PREFIXES = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
+_SETUP_PREFIXES = (
+    "<session_context>",
+    "This is the Gemini CLI. We are setting up the context",
+    "Here is the user's editor context",
+    "Here is a summary of changes in the user's editor context",
+)
 
 
 def recognises(records: Sequence[JsonRecord]) -> bool:

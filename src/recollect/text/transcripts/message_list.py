@@ -22,6 +22,7 @@ from recollect.text.transcripts.message_parts import (
     first_timestamp,
     is_tool_call,
     is_tool_result,
+    mark_doubtful,
     tool_call_message,
     tool_output_text,
 )
@@ -95,10 +96,12 @@ def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
         return content_messages([record], voice=Voice.TOOL, at=at)
     voice, unknown_role = voice_of_role(text_at(record, "role"))
     speaker = text_at(record, "speaker", "name") or unknown_role
+    if voice is Voice.USER and (speaker or text_at(record, "voice") == Voice.PASTED):
+        voice = Voice.PASTED  # a named participant may be another agent
     content = _content(record)
     if voice is Voice.TOOL:
         return content_messages(tool_output_text(content), voice=voice, speaker=speaker, at=at)
-    messages = content_messages(content, voice=voice, speaker=speaker, at=at)
+    messages = mark_doubtful(content_messages(content, voice=voice, speaker=speaker, at=at))
     messages += content_messages(record.get("refusal"), voice=voice, speaker=speaker, at=at)
     calls = (tool_call_message(call, at=at) for call in _calls(record))
     return messages + [call for call in calls if call.text]

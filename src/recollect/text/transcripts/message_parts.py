@@ -8,6 +8,7 @@ left out.
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.transcript import TranscriptMessage, Voice
@@ -34,6 +35,16 @@ def content_messages(
     parts = content if isinstance(content, list | tuple) else [content]
     messages = [_part_message(part, voice, speaker, at) for part in parts]
     return [message for message in messages if message.text.strip()]
+
+
+def mark_doubtful(messages: list[TranscriptMessage]) -> list[TranscriptMessage]:
+    """Return the texts of one user message; if there are several, the user typed at most one."""
+    if sum(message.voice is Voice.USER for message in messages) < 2:
+        return messages
+    return [
+        replace(message, voice=Voice.PASTED) if message.voice is Voice.USER else message
+        for message in messages
+    ]
 
 
 def is_tool_call(kind: str) -> bool:

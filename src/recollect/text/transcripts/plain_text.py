@@ -10,13 +10,15 @@ A text is a dialogue only if at least two lines have labels of the same style ("
   their messages address somebody ("Shall we?"). A note ("Postgres: our main database") does not.
 
 Otherwise the whole text is the user's: reading a note as a dialogue would lose text and attribute
-it wrongly. Only the start of each line is checked, so the time is linear in the length of the text.
-Words that are not speakers are known in English only ("Note:", but not "Nota:").
+it wrongly. No program wrote the labels of a dialogue, and a web page may contain them too, so what
+they attribute to the user counts as pasted. Only the start of each line is checked, so the time is
+linear in the length of the text. Words that are not speakers are known in English only ("Note:",
+but not "Nota:").
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
@@ -77,7 +79,8 @@ def parse(text: str) -> Transcript:
         messages = _messages_at_labels(lines, same_style)
         before = [line for line in lines[: same_style[0].line] if line.strip()]
         if _is_dialogue(same_style, messages, before):
-            spoken = (*_preamble(before), *(message for message in messages if message.text))
+            said = [_with_doubt(message) for message in messages if message.text]
+            spoken = (*_preamble(before), *said)
             started_at = first_timestamp(spoken)
             return Transcript(messages=spoken, format=DIALOGUE, started_at=started_at)
     return Transcript(messages=(TranscriptMessage(Voice.USER, text),), format=TEXT)
@@ -154,6 +157,10 @@ def _messages_at_labels(
 def _message_text(lines: Sequence[str], label: _SpeakerLabel, end: int) -> str:
     rest = lines[label.line + 1 : end]
     return "\n".join([lines[label.line][label.end :], *rest]).strip()
+
+
+def _with_doubt(message: TranscriptMessage) -> TranscriptMessage:
+    return replace(message, voice=Voice.PASTED) if message.voice is Voice.USER else message
 
 
 def _preamble(before: Sequence[str]) -> list[TranscriptMessage]:

@@ -1,0 +1,135 @@
+"""
+Find which parts of a user's message the user typed.
+
+A message in the user's name often contains text of others: files and selections that a client
+attached, retrieved documents, pasted pages, output of programs. Whoever wrote that text must not
+speak for the user. Two rules:
+
+- What stands between tags is nobody's statement. A block reaches from its opening tag to the LAST
+  closing tag of that name, because the text inside may contain closing tags too.
+- The rest counts as typed only if it plainly is: one short line without any sign of another origin
+  (see `_SIGNS_OF_OTHERS`). If in doubt it is pasted. Pasted text may become a candidate, and
+  nothing more.
+
+The rules know no client: the readers in text/transcripts have removed what they recognise.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from unicodedata import category
+
+from recollect.domain.transcript import Voice
+from recollect.text.fence import INTRODUCTION
+from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.sentence_classifier import is_reported_speech, normalize_sentence
+from recollect.text.spoken_parts import spoken_spans
+
+MAX_TYPED_CHARS = 500
+MAX_TAGS = 2_000  # a text with more is a document, not a message
+
+# <context> … </context>, or [CONTEXT] … [/CONTEXT]
+_TAG = re.compile(
+    r"[<\[](?P<close>/?)(?P<name>[A-Za-z][\w.:-]*)(?:\s[^<>\[\]]*)?(?P<empty>/?)[>\]]"
+)
+# Words before a colon after which the user's own sentence follows; any other label may introduce
+# the text of somebody else.
+_OWN_LABEL = (
+    r"\b(?:remember|remember (?:this|that)|forget|forget (?:it|this)|write (?:it|this|that) down"
+    r"|remind me|notes?|notes? (?:for later|to self)|reminder|todo|fyi|ps|btw|by the way|decision"
+    r"|decided|rule|preference|convention|one more thing|update|correction|heads[- ]up"
+    r"|for the record|to be clear"
+    r"|keep in mind|from now on|going forward|in (?:the )?future|important|next|next steps?"
+    r"|open question|i was wrong|wrong|actually|no|sorry|thanks)\s*[:：]"
+)
+_SIGNS_OF_OTHERS = LazyPattern(
+    r"[\r\n\u2028\u2029\x0b\x0c]",  # more than one line
+    r"[<＜‹〈] ?[/!?|\w]|&(?:lt|gt|quot|amp|nbsp|#x?\w+);",  # a tag, or what looks like one
+    r"```|~~~|-{3,}|={3,}|\*{3,}|_{3,}|#{2,}|\|.*\||<<|>>|\|>|\{\{|\}\}|\[/",  # a separator
+    r"^\W*#|^\s*[>|\[]|^\s*\*\*",  # a heading, a quote, a table, a citation
+    r"\[[\w ^.-]{1,40}\](?:\(|:)|\[\^?\d+\]|\[[A-Z_ ]{3,}\]",  # links, citations, [INST]
+    r"[{\[,]\s*\"[\w-]+\"\s*:|\bHTTP/\d",  # JSON, HTTP
+    # Four or more words in quotation marks.
+    r"[\"“”„«»『「](?:[^\s\"“”«»』」]+\s+){3,}[^\"“”«»』」]*[\"”»』」]",
+    r"(?:^|\s)['‘](?:[^\s'’‘]+\s+){3,}[^'’‘]*['’](?=\W|$)",
+    r"^\W*(?:\d{4}-\d\d-\d\d|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2,4})\b",  # a log, a chat
+    rf"^(?![^:：]{{0,60}}{_OWN_LABEL})[^:：]{{1,80}}[:：](?:\s|$)",  # "Context: …", "User: …"
+    rf"(?:[.!?;,]|\s[-–—])\s+(?![^:：]{{0,30}}{_OWN_LABEL})[\w' ]{{1,30}}[:：]\s",  # further on
+    r"\b(?:user|human|assistant|system|tool|observation|context|question|answer|query|document"
+    r"|source|passage|result|output|response)s?\s*(?:\d+\s*)?[:：=]",
+    # Words that introduce a text, those of prompt templates included.
+    r"\b(?:here(?:['’]s| is| are)|(?:see|as|text|content|page|message|mail|following|listed) below"
+    r"|below (?:is|are)|the following|as follows|given (?:the|this|that|these)|based on (?:the|this"
+    r"|that|these)|us(?:e|ing) (?:the|this|these|only) (?:\w+ )?(?:context|text|document|docs|source"
+    r"|passage|information|result|snippet|excerpt|page|article)s?)\b",
+    r"\b(?:pasted?|pasting|copied|quot(?:e|es|ed|ing)|unquote|excerpts?|snippets?|verbatim|retrieved"
+    r"|search results?|web ?page|forwarded|fwd|wrote|(?:kind|best|warm) regards|sincerely)\b",
+    flags=re.IGNORECASE,
+)
+_INJECTED = re.compile(
+    rf"\s*(?:{re.escape(INTRODUCTION)}\s*)?<memory fingerprint=\"\d{{16}}\">.*?</memory>\s*",
+    re.DOTALL,
+)
+_INVISIBLE = frozenset({"Cf", "Co", "Cn", "Cs"})  # format characters, private use, unassigned
+_JOINERS = "\u200c\u200d"  # in Persian and Indian words and in emoji
+
+
+@dataclass(frozen=True, slots=True)
+class VoicedPart:
+    """Characters *start* to *end* of a message, and whose text they are."""
+
+    start: int
+    end: int
+    voice: Voice
+
+
+def voices_in(text: str) -> list[VoicedPart]:
+    """Return the parts of a user's message, in order, each with its voice; they touch."""
+    own = _injected_length(text)
+    injected = [VoicedPart(0, own, Voice.SYSTEM)] if own else []
+    if own < len(text) and is_plainly_typed(text[own:]):
+        return [*injected, VoicedPart(own, len(text), Voice.USER)]
+    parts = injected
+    position = own
+    for start, end in _tagged_blocks(text, own):
+        if text[position:start].strip():
+            parts.append(VoicedPart(position, start, Voice.PASTED))
+            position = start
+        parts.append(VoicedPart(position, end, Voice.TOOL))
+        position = end
+    if text[position:].strip() or not parts:
+        parts.append(VoicedPart(position, len(text), Voice.PASTED))
+    return parts
+
+
+def is_plainly_typed(text: str) -> bool:
+    """Return whether all of *text* is plainly typed: one short line, no sign of another origin."""
+    line = text.strip()
+    if len(line) > MAX_TYPED_CHARS or _SIGNS_OF_OTHERS.search(line):
+        return False
+    if any(category(char) in _INVISIBLE and char not in _JOINERS for char in line):
+        return False
+    if is_reported_speech(normalize_sentence(line)):
+        return False
+    return list(spoken_spans(line)) == [(0, len(line))] if line else True
+
+
+def _injected_length(text: str) -> int:
+    """Return how many characters at the start of *text* are memory that Recollect injected."""
+    length = 0
+    while match := _INJECTED.match(text, length):
+        length = match.end()
+    return length
+
+
+def _tagged_blocks(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the span of each outermost block between tags after *start*."""
+    tags = list(islice(_TAG.finditer(text, start), MAX_TAGS))
+    last_close = {tag["name"].casefold(): tag.end() for tag in tags if tag["close"]}
+    position = 0
+    for tag in tags:
+        end = last_close.get(tag["name"].casefold(), 0)
+        if tag.start() >= position and not tag["close"] and not tag["empty"] and end > tag.start():
+            yield tag.start(), end
+            position = end
