@@ -69,7 +69,9 @@ SETTINGS = {
     "none.",
     "max_body_mb": "The largest request body, in megabytes.",
     "requests_per_second": "The most requests per second of one client address. 0: no limit.",
-    "keep_retrievals": "How many retrievals stay in the log. 0: all of them.",
+    "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
+    "keep_retrievals_mb": "How large the log of retrievals may be, in megabytes; the oldest go first. "
+    "0: no limit.",
     "single_user": "If true, all agents serve one user: facts told to a named agent may become "
     "global.",
 }

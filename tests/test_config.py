@@ -119,7 +119,8 @@ def test_the_nearest_place_wins(
         ("MEMORY_MAX_CONTEXT_MESSAGES", "max_context_messages", 3),
         ("RECOLLECT_MAX_BODY_MB", "max_body_mb", 1),
         ("RECOLLECT_REQUESTS_PER_SECOND", "requests_per_second", 0),
-        ("RECOLLECT_KEEP_RETRIEVALS", "keep_retrievals", 9),
+        ("RECOLLECT_KEEP_RETRIEVALS_DAYS", "keep_retrievals_days", 9),
+        ("RECOLLECT_KEEP_RETRIEVALS_MB", "keep_retrievals_mb", 9),
     ],
 )
 def test_a_variable_sets_its_setting_and_no_other(
@@ -225,7 +226,8 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         file_roots="f",
         max_body_mb=4,
         requests_per_second=5,
-        keep_retrievals=6,
+        keep_retrievals_days=6,
+        keep_retrievals_mb=7,
         single_user=True,
     )
     file.write_text(
@@ -237,7 +239,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         'cross_project = false\nhost = "::1"\nport = 9\nserver_url = "http://s"\n'
         'token = "t"\nallowed_hosts = "h"\ndefault_search_limit = 1\nmax_search_limit = 2\n'
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n"
-        "keep_retrievals = 6\nsingle_user = true\n",
+        "keep_retrievals_days = 6\nkeep_retrievals_mb = 7\nsingle_user = true\n",
         encoding="utf-8",
     )
     settings = [one for one in fields(Settings) if one.name != "embedder_is_explicit"]
@@ -366,7 +368,8 @@ def test_a_limit_below_zero_is_invalid_input(environ: dict[str, str], setting: s
         ("max_context_messages", -1, "from 0 to 1000"),
         ("max_body_mb", 0, "from 1 to 4096"),
         ("requests_per_second", -1, "0 or more"),
-        ("keep_retrievals", -1, "0 or more"),
+        ("keep_retrievals_days", -1, "from 0 to 36500"),
+        ("keep_retrievals_mb", -1, "0 or more"),
     ],
 )
 def test_a_number_out_of_range_is_refused_with_what_is_allowed(

@@ -42,7 +42,11 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "file_roots": ("RECOLLECT_FILE_ROOTS",),
     "max_body_mb": ("RECOLLECT_MAX_BODY_MB",),
     "requests_per_second": ("RECOLLECT_REQUESTS_PER_SECOND",),
-    "keep_retrievals": ("RECOLLECT_KEEP_RETRIEVALS",),
+    "header_timeout_s": ("RECOLLECT_HEADER_TIMEOUT_S",),
+    "body_timeout_s": ("RECOLLECT_BODY_TIMEOUT_S",),
+    "max_connections": ("RECOLLECT_MAX_CONNECTIONS",),
+    "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
+    "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
     "single_user": ("RECOLLECT_SINGLE_USER",),
 }
 
@@ -63,7 +67,11 @@ _RANGES: dict[str, tuple[int, int | None]] = {
     "max_context_messages": (0, 1_000),
     "max_body_mb": (1, 4_096),
     "requests_per_second": (0, None),
-    "keep_retrievals": (0, None),
+    "header_timeout_s": (1, 3_600),
+    "body_timeout_s": (1, 3_600),
+    "max_connections": (8, None),
+    "keep_retrievals_days": (0, 36_500),
+    "keep_retrievals_mb": (0, None),
 }
 
 
@@ -96,7 +104,11 @@ class Settings:
     file_roots: str = ""  # folders a server may read, separated as in PATH
     max_body_mb: int = 64
     requests_per_second: int = 500  # per client address; 0: no limit
-    keep_retrievals: int = 0  # the newest N in the log; 0: all of them
+    header_timeout_s: int = 10  # for the headers of a request
+    body_timeout_s: int = 30  # for each part of a body, and for a client that does not read
+    max_connections: int = 1_000  # fewer if the operating system allows fewer open files
+    keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
+    keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
     single_user: bool = False  # true: facts told to a named agent may become global facts
     # Not a user setting: whether an argument or the environment chose the embedder.
     embedder_is_explicit: bool | None = field(default=None, compare=False, repr=False)

@@ -21,8 +21,8 @@ from recollect.domain.job import Job
 from recollect.errors import EmbedderUnavailable, StoreBusy
 from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.service.maintenance import PRUNE_BATCH
-from support import open_memory
+from recollect.service.maintenance import LEAST_PRUNED, PRUNE_BATCH
+from support import FakeClock, open_memory
 
 SAID = [{"role": "user", "content": "We use pnpm here, not npm."}]
 NEVER = 3600.0  # a worker that polls so rarely only works when it is woken
@@ -75,14 +75,17 @@ def test_it_is_woken_at_once(rec: LocalRecollect) -> None:
 
 
 def test_it_prunes_the_log_in_more_than_one_batch(path: Path) -> None:
-    settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=1)
-    with LocalRecollect(settings) as rec:
+    clock = FakeClock()
+    settings = Settings(db=str(path), embedding_backend="none")
+    with LocalRecollect(settings, clock=clock) as rec:
         rec.ingest("Answers should be short.")
-        for _ in range(2 * PRUNE_BATCH + 1):
+        for _ in range(PRUNE_BATCH + LEAST_PRUNED):
             rec.search("short answers")
+        assert rec.maintenance.status().counts["retrievals"] == PRUNE_BATCH + LEAST_PRUNED
+        clock.advance(days=settings.keep_retrievals_days + 1)
 
         with working(rec):
-            until(lambda: rec.maintenance.status().counts["retrievals"] == 1)
+            until(lambda: rec.maintenance.status().counts["retrievals"] == 0)
 
 
 def test_it_looks_by_itself_too(rec: LocalRecollect) -> None:

@@ -22,7 +22,7 @@ from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.domain.memory import HALF_LIFE
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.service.maintenance import PRUNE_BATCH
+from recollect.service.maintenance import LEAST_PRUNED, PRUNE_BATCH
 from support import START, FakeClock, candidates, open_memory
 
 GATEWAY = "The API gateway runs on port 8443."
@@ -205,11 +205,17 @@ def test_what_is_not_there_cannot_be_confirmed(rec: LocalRecollect) -> None:
 def store_with_retrievals(
     path: Path, questions: int, keep: int
 ) -> tuple[LocalRecollect, list[str]]:
-    """Open a store that keeps so many retrievals, ask it more; return the ids, oldest first."""
-    settings = Settings(db=str(path), embedding_backend="none", keep_retrievals=keep)
-    rec = LocalRecollect(settings)
+    """Open a store, ask it; all but *keep* questions are old. Return the ids, oldest first."""
+    clock = FakeClock()
+    settings = Settings(db=str(path), embedding_backend="none", keep_retrievals_days=9)
+    rec = LocalRecollect(settings, clock=clock)
     rec.ingest(GATEWAY)
-    ids = [rec.search("gateway port")[0].retrieval_id or "" for _ in range(questions)]
+    ids = []
+    for number in range(questions):
+        if number == questions - keep:
+            rec._store.flush_log(timeout_s=5.0)
+            clock.advance(days=10)
+        ids.append(rec.search("gateway port")[0].retrieval_id or "")
     return rec, ids
 
 
@@ -226,7 +232,7 @@ def test_maintenance_keeps_the_newest_retrievals_and_says_what_became_of_others(
         for memory in ids[3:]:
             assert isinstance(rec.explain(memory), Retrieval)
         for memory in ids[:3]:
-            with pytest.raises(NotFound, match=r"old retrievals.*newest 4.*keep_retrievals"):
+            with pytest.raises(NotFound, match=r"kept for 9 days .*keep_retrievals_days.* 64 MB"):
                 rec.explain(memory)
         explanation = rec.explain(status.id)
         assert isinstance(explanation, MemoryExplanation)
@@ -236,9 +242,14 @@ def test_maintenance_keeps_the_newest_retrievals_and_says_what_became_of_others(
         assert rec.maintenance.verify().ok
 
 
-def test_keep_retrievals_zero_keeps_every_retrieval(path: Path) -> None:
-    rec, ids = store_with_retrievals(path, 5, keep=0)
-    with rec:
+def test_without_limits_every_retrieval_is_kept(path: Path, clock: FakeClock) -> None:
+    settings = Settings(
+        db=str(path), embedding_backend="none", keep_retrievals_days=0, keep_retrievals_mb=0
+    )
+    with LocalRecollect(settings, clock=clock) as rec:
+        rec.ingest(GATEWAY)
+        ids = [rec.search("gateway port")[0].retrieval_id or "" for _ in range(5)]
+        clock.advance(days=4000)
         assert rec.maintenance.run().pruned == 0
         assert all(isinstance(rec.explain(memory), Retrieval) for memory in ids)
         with pytest.raises(NotFound, match=r"retrieval of this store$"):
@@ -246,11 +257,11 @@ def test_keep_retrievals_zero_keeps_every_retrieval(path: Path) -> None:
 
 
 def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
-    rec, _ = store_with_retrievals(path, 2 * PRUNE_BATCH + 5, keep=3)
+    rec, _ = store_with_retrievals(path, PRUNE_BATCH + LEAST_PRUNED + 5, keep=3)
     with rec:
         assert rec.engine.prune_retrievals() == PRUNE_BATCH
         assert rec.drain() == 0  # nothing that was waited for
-        assert rec.maintenance.status().counts["retrievals"] == 5
+        assert rec.maintenance.status().counts["retrievals"] == 3
         assert rec.engine.prune_retrievals() == 0
 
 

@@ -1,7 +1,6 @@
 """What was said is found again: by words, by meaning, by who and when; and nobody else's is."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect import InvalidInput, LocalRecollect, MessageHit, NotFound
+from recollect import InvalidInput, LocalRecollect, MessageHit, NotFound, Retrieval
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.store.protocol import Tables
 from support import START, FakeClock, open_memory
@@ -397,14 +396,11 @@ def test_what_an_agent_sent_is_found_by_its_words(rec: LocalRecollect, thought: 
 def test_a_search_is_logged_with_what_it_showed(spoken: LocalRecollect) -> None:
     hits = spoken.conversations.search("user zebra", agent="anna", limit=2)
 
-    def logged() -> Iterator[tuple[str, str, str]]:
-        with spoken._store.read() as tables:
-            yield from tables.db.execute(
-                "SELECT r.verb, r.query, c.item_id FROM retrievals r "
-                "JOIN retrieval_context c ON c.retrieval_id = r.id ORDER BY c.place"
-            )
+    logged = spoken.explain(hits[0].retrieval_id or "")
 
-    assert list(logged()) == [("search_messages", "user zebra", hit.message.id) for hit in hits]
+    assert isinstance(logged, Retrieval)
+    assert (logged.verb, logged.query) == ("search_messages", "user zebra")
+    assert [item.item_id for item in logged.context] == [hit.message.id for hit in hits]
 
 
 def test_what_an_agent_said_is_listed_over_all_its_talks(spoken: LocalRecollect) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from old_retrieval_log import OLD_LOG_TABLES, copy_retrievals
 from recollect import LocalRecollect
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
@@ -246,11 +247,12 @@ def as_second_schema(source: Path, target: Path, clock: FakeClock) -> None:
         if name != "migrations" and not name.startswith("sqlite_")
     ]
     first = ["sources", "evidence", "memories"]  # a quote needs its source, a memory its quote
-    for table in [*first, *sorted(set(tables) - set(first))]:
+    for table in [*first, *sorted(set(tables) - set(first) - OLD_LOG_TABLES)]:
         rows = db.execute(f"PRAGMA main.table_xinfo({table})")
         # The last field of a row is 0 for an ordinary column, and more for generated ones.
         columns = ", ".join(f'"{row[1]}"' for row in rows if row[-1] == 0)
         db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM now.{table}")
+    copy_retrievals(str(source), db)
     db.close()
 
 

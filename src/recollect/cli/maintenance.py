@@ -115,7 +115,8 @@ def consolidate(rec: LocalRecollect, *, memory_ids: tuple[str, ...]) -> Output:
 def _report_lines(report: MaintenanceReport) -> Iterator[str]:
     yield f"{report.embedded} embedded; {report.taken_over} jobs taken over from lost workers."
     if report.pruned:
-        yield f"{report.pruned} old retrievals removed from the log (setting keep_retrievals)."
+        limits = "settings keep_retrievals_days and keep_retrievals_mb"
+        yield f"{report.pruned} old retrievals removed from the log ({limits})."
     for pair in report.duplicates:
         for label, memory in (("Duplicates?", pair.memory), ("           ", pair.other)):
             yield f"[yellow]{label}[/yellow] {safe(memory.content)}  [dim]{memory.id}[/dim]"

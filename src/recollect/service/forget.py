@@ -54,6 +54,9 @@ def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
     memory = require_memory(tables, memory_id)
     sources = tables.sources.of_memory(memory.id)
     scrubbed = tables.retrievals.scrub(_retrievals_of(tables, memory), gone={memory.id})
+    for view in tables.retrievals.views():
+        if len(memory.content) >= 8 and memory.content.lower() in view.query.lower():
+            tables.retrievals.delete_view(view.name)
     remaining = _similar_memories(tables, memory)
     links = tables.links.of_memory(memory.id)
     linked = {end for link in links for end in (link.from_id, link.to_id)}

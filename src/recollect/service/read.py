@@ -1,8 +1,9 @@
 """
 Read memories: search and explain. Every retrieval is logged and can be explained later.
 
-Reading never fails because of the log or the embedder. If the log cannot be written, there is no
-retrieval id; if the query cannot be embedded, search goes by words and the log says so.
+Reading never fails because of the log or the embedder, and never waits for another writer. A
+retrieval is queued and written soon after; it can be explained at once. If the queue is full, there
+is no retrieval id; if the query cannot be embedded, search goes by words and the log says so.
 """
 
 import logging
@@ -25,7 +26,7 @@ from recollect.domain.retrieval import (
     WhyNot,
 )
 from recollect.domain.scope import Owner, Scope, visible_owners
-from recollect.errors import NotFound, StoreError
+from recollect.errors import NotFound
 from recollect.retrieval.retrieve import retrieve
 from recollect.retrieval.search_candidates import QueryVector
 from recollect.retrieval.why_not import why_not as find_why_not
@@ -39,6 +40,8 @@ from recollect.text.redact import redact
 from recollect.wire.requests import recollect as requests
 from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
 from recollect.wire.requests.shared import FilterFields, InboxFilterFields
+
+FLUSH_S = 0.5  # how long `explain` waits until the latest retrievals are counted too
 
 log = logging.getLogger(__name__)
 
@@ -145,6 +148,10 @@ def why_nothing(services: Services, request: requests.WhyNothingRequest) -> WhyN
 
 def explain(services: Services, request: requests.ExplainRequest) -> MemoryExplanation | Retrieval:
     """Return the evidence, links and changes of a memory, or a logged retrieval."""
+    queued = services.store.queued_retrieval(request.some_id)
+    if queued is not None:
+        return queued
+    services.store.flush_log(timeout_s=FLUSH_S)
     with services.store.read() as tables:
         retrieval = tables.retrievals.get(request.some_id)
         if retrieval is not None:
@@ -324,12 +331,7 @@ def log_items(
 
 def log_retrieval(services: Services, retrieval: Retrieval) -> str | None:
     """Log a retrieval; return its id, or None if the log cannot be written."""
-    try:
-        services.store.write_log(lambda tables: tables.retrievals.add(retrieval))
-    except StoreError as error:
-        log.warning("the retrieval could not be logged: %s", error)
-        return None
-    return retrieval.id
+    return retrieval.id if services.store.log_retrieval(retrieval) else None
 
 
 def _describe(explanation: MemoryExplanation) -> str:
@@ -355,10 +357,13 @@ def _describe(explanation: MemoryExplanation) -> str:
 
 
 def _retention_hint(services: Services) -> str:
-    limit = services.settings.keep_retrievals
-    if not limit:
-        return ""
-    return (
-        f"; old retrievals are removed, the newest {limit:,} are kept "
-        "(setting keep_retrievals, 0 keeps all)"
-    )
+    settings = services.settings
+    limits = [
+        f"{limit} {unit} (setting {name})"
+        for limit, unit, name in (
+            (settings.keep_retrievals_days, "days", "keep_retrievals_days"),
+            (settings.keep_retrievals_mb, "MB", "keep_retrievals_mb"),
+        )
+        if limit
+    ]
+    return f"; retrievals are kept for {' and up to '.join(limits)}" if limits else ""

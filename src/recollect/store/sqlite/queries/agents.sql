@@ -24,7 +24,7 @@ SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
        (SELECT count(*) FROM pins p JOIN conversations c ON c.id = p.conversation_id WHERE c.agent_id = :id) AS pins,
        (SELECT count(*) FROM agent_skills WHERE agent_id = :id) AS agent_skills,
        (SELECT count(*) FROM agent_files WHERE agent_id = :id) AS agent_files,
-       (SELECT count(*) FROM retrievals r WHERE r.asking ->> 'agent_id' = :id) AS retrievals;
+       (SELECT count(*) FROM retrievals r WHERE r.agent_id = :id) AS retrievals;
 
 -- disown: what an agent wrote for a project or globally stays, without an agent
 UPDATE memories SET agent_id = NULL WHERE agent_id = :id AND scope <> 'agent';
@@ -47,7 +47,7 @@ SELECT e.id, e.source_id FROM conversations c CROSS JOIN ingestion_events e ON e
 DELETE FROM ingestion_events WHERE id = :id;
 
 -- delete_retrievals: the logged queries of the agent
-DELETE FROM retrievals WHERE asking ->> 'agent_id' = :id;
+DELETE FROM retrievals WHERE agent_id = :id;
 
 -- delete_agent: the other rows are deleted by cascade
 DELETE FROM agents WHERE id = :id;

@@ -149,5 +149,4 @@ SELECT (SELECT count(*) FROM memory_tags WHERE memory_id = :id) AS memory_tags,
        (SELECT count(*) FROM memory_changes WHERE memory_id = :id) AS memory_changes,
        (SELECT count(*) FROM memory_links WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id)) AS memory_links,
        (SELECT count(*) FROM evidence WHERE memory_id = :id) AS evidence,
-       (SELECT count(*) FROM retrieval_hits WHERE memory_id = :id) AS retrieval_hits,
        (SELECT count(*) FROM embeddings e JOIN items i USING (seq) WHERE i.id = :id) AS embeddings;

@@ -1,44 +1,45 @@
--- add_retrieval: one query
-INSERT INTO retrievals (id, verb, query, asking, notes, asked_at) VALUES (:id, :verb, :query, :asking, :notes, :asked_at);
+-- add: one query; its bytes are added to those of all before it
+INSERT OR IGNORE INTO retrievals (id, verb, query, agent_id, conversation_id, logged_at, total, returned, others, content)
+VALUES (:id, :verb, :query, :agent_id, :conversation_id, :logged_at,
+        :size + coalesce((SELECT total FROM retrievals ORDER BY seq DESC LIMIT 1), 0), :returned, :others, :content);
 
--- add_hit: one result of it; a memory that was forgotten meanwhile gets no row
-INSERT INTO retrieval_hits (retrieval_id, rank, memory_id, score, parts, explanation, outcome)
-SELECT :retrieval_id, :rank, :memory_id, :score, :parts, :explanation, :outcome
- WHERE EXISTS (SELECT 1 FROM memories WHERE id = :memory_id);
+-- existing_among: which of some ids belong to a memory, message, block or file
+SELECT j.value FROM json_each(:ids) j
+ WHERE EXISTS (SELECT 1 FROM memories WHERE id = j.value) OR EXISTS (SELECT 1 FROM messages WHERE id = j.value)
+    OR EXISTS (SELECT 1 FROM blocks WHERE id = j.value) OR EXISTS (SELECT 1 FROM files WHERE id = j.value);
 
 -- retrieval: by id
-SELECT id, verb, query, asking, notes, asked_at FROM retrievals WHERE id = :id;
+SELECT id, verb, query, agent_id, conversation_id, returned, others, content FROM retrievals WHERE id = :id;
 
--- hits: in rank order
-SELECT rank, memory_id, score, parts, explanation, outcome FROM retrieval_hits
- WHERE retrieval_id = :id ORDER BY rank;
+-- all: oldest first
+SELECT id, verb, query, agent_id, conversation_id, returned, others, content FROM retrievals ORDER BY seq;
+
+-- queries: their texts
+SELECT id, query FROM retrievals WHERE query <> '' ORDER BY seq;
+
+-- result_ids: the ids of their results
+SELECT id, returned, others FROM retrievals ORDER BY seq;
 
 -- count: how many queries the log has
 SELECT count(*) FROM retrievals;
 
--- prune: the oldest beyond the newest :keep, :limit at once (ids are in order of creation, asked_at may be
--- set by the caller); their hits and items are deleted by cascade
-DELETE FROM retrievals WHERE id IN (
-    SELECT id FROM retrievals ORDER BY id
-     LIMIT max(0, min(:limit, (SELECT count(*) FROM retrievals) - :keep)));
+-- count_prunable: of the oldest :limit, those that were logged before a moment or exceed the size. Rows are in
+-- the order of logging, so only the first ones are read.
+SELECT count(*) FROM (SELECT logged_at, total FROM retrievals ORDER BY seq LIMIT :limit)
+ WHERE logged_at < :before
+    OR total <= (SELECT total FROM retrievals ORDER BY seq DESC LIMIT 1) - :most_bytes;
+
+-- prune: delete these
+DELETE FROM retrievals WHERE seq IN (
+    SELECT seq FROM (SELECT seq, logged_at, total FROM retrievals ORDER BY seq LIMIT :limit)
+     WHERE logged_at < :before
+        OR total <= (SELECT total FROM retrievals ORDER BY seq DESC LIMIT 1) - :most_bytes);
 
 -- times_returned: how often a memory was returned, as far as the log goes back
-SELECT count(*) FROM retrieval_hits WHERE memory_id = :memory_id AND outcome = 'returned';
+SELECT count(*) FROM retrievals WHERE instr(returned, :id);
 
--- mentioning: the queries that returned a memory, or that quote it
-SELECT DISTINCT retrieval_id FROM retrieval_hits WHERE memory_id = :memory_id
-UNION
-SELECT id FROM retrievals WHERE length(:content) >= 8 AND instr(lower(query), lower(:content)) > 0;
-
--- scrub: blank queries, given as a JSON list
-UPDATE retrievals SET query = '', asking = '{}', notes = '["query removed: a memory it met was forgotten"]'
- WHERE id IN (SELECT value FROM json_each(:ids));
-
--- scrub_hits: and the explanations of their results, which repeat words of the query
-UPDATE retrieval_hits SET explanation = '' WHERE retrieval_id IN (SELECT value FROM json_each(:ids));
-
--- scrub_views: saved searches that quote it
-UPDATE views SET query = '' WHERE length(:content) >= 8 AND instr(lower(query), lower(:content)) > 0;
+-- overwrite: with less in it
+UPDATE retrievals SET query = :query, returned = :returned, others = :others, content = :content WHERE id = :id;
 
 -- save_view: create, or replace the one of that name
 INSERT INTO views (name, query, asking, created_at, updated_at) VALUES (:name, :query, :asking, :created_at, :updated_at)
@@ -52,10 +53,3 @@ SELECT name, query, asking, created_at, updated_at FROM views ORDER BY name;
 
 -- delete_view: by name
 DELETE FROM views WHERE name = :name RETURNING name;
-
--- add_item: what else a bundle contained
-INSERT INTO retrieval_context (retrieval_id, place, kind, item_id, tokens, outcome)
-VALUES (:retrieval_id, :place, :kind, :item_id, :tokens, :outcome);
-
--- items: in their order
-SELECT kind, item_id, tokens, outcome FROM retrieval_context WHERE retrieval_id = :id ORDER BY place;
