@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from recollect.errors import StoreError as StoreError
     from recollect.errors import StoreFull as StoreFull
     from recollect.errors import StoreNewer as StoreNewer
+    from recollect.errors import StoreReadOnly as StoreReadOnly
     from recollect.errors import StoreUnavailable as StoreUnavailable
     from recollect.errors import TokenRefused as TokenRefused
     from recollect.errors import TooLarge as TooLarge
@@ -152,7 +153,7 @@ _EXPORTS = {
         "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
         "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
         "RecollectError RequestRefused ServerUnavailable StoreBusy StoreClosed StoreDamaged "
-        "StoreError StoreFull StoreNewer StoreUnavailable TokenRefused TooLarge TooManyRequests"
+        "StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable TokenRefused TooLarge TooManyRequests"
     ),
 }
 _HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}

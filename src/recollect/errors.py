@@ -22,6 +22,7 @@ Every error that Recollect raises, in one tree.
         ├── StoreBusy          another process held the write lock too long      503
         ├── StoreFull          the disk is full; the write was rolled back       507
         ├── StoreDamaged       the file is not a database, or is corrupt         500
+        ├── StoreReadOnly      can be read, not written                          403
         ├── StoreNewer         written by a newer version of Recollect           409
         ├── StoreUnavailable   cannot be opened, read or written                 503
         └── StoreClosed        used after close, or in a forked process          500
@@ -169,7 +170,22 @@ class StoreFull(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The file is not a database, or is corrupt."""
+    """
+    The file is not a database, or is corrupt. *table* is set if the damaged table is known.
+
+    If *can_repair* is False, nothing can be rescued from it by `recollect repair`.
+    """
+
+    def __init__(self, message: str, *, table: str = "", can_repair: bool = True) -> None:
+        super().__init__(message)
+        self.table = table
+        self.can_repair = can_repair
+
+
+class StoreReadOnly(StoreError):
+    """The file can be read but not written; nothing was changed."""
+
+    status = 403
 
 
 class StoreNewer(StoreError):

@@ -85,7 +85,7 @@ def test_damaged_rows_are_found(path: Path, sql: str, check: str) -> None:
     filled(path)
     damage(path, sql)
 
-    assert problems(path)[check] == "restore a backup or an export"
+    assert problems(path)[check] == "run `recollect repair`"
 
 
 def test_a_sound_store_has_no_problems(path: Path) -> None:

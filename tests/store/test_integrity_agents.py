@@ -12,7 +12,7 @@ from recollect.store.sqlite.migrate import known_migrations, migrate
 from support import FakeClock, open_memory
 
 REBUILD = "run `recollect rebuild`"
-RESTORE = "restore a backup or an export"
+RESTORE = "run `recollect repair`"
 MESSAGES = "SELECT id FROM messages"
 BLOCKS = "SELECT id FROM blocks"
 

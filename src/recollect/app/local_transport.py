@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from recollect.errors import RecollectError, StoreDamaged
 from recollect.service.handlers.handler_table import Handler, Handlers
 from recollect.service.services import Services
 from recollect.wire.request import VerbRequest
@@ -21,7 +22,8 @@ class LocalTransport:
 
     def send(self, request: VerbRequest[Response]) -> Response:
         """Carry out *request* and return what its verb returns."""
-        response: Response = handler_of(type(request))(self._services, request)
+        handler = handler_of(type(request))
+        response: Response = self._run(lambda: handler(self._services, request))
         return response
 
     def download(self, request: VerbRequest[Response], path: Path) -> Response:
@@ -35,8 +37,23 @@ class LocalTransport:
     def _with_file(self, request: VerbRequest[Response], path: Path) -> Response:
         from recollect.service.handlers.file_transfers import FILE_HANDLERS
 
-        response: Response = FILE_HANDLERS[type(request)](self._services, request, path)
+        handler = FILE_HANDLERS[type(request)]
+        response: Response = self._run(lambda: handler(self._services, request, path))
         return response
+
+    def _run(self, call: Callable[[], Any]) -> Any:
+        """Call *call*; if the store turns out to be damaged, call it on what can be rescued."""
+        try:
+            return call()
+        except StoreDamaged:
+            if not self._services.store.use_rescued_copy():
+                raise
+        except RecollectError:
+            raise
+        except Exception:  # a damaged value can fail anywhere; if none is damaged, it is a bug
+            if not self._services.store.is_damaged() or not self._services.store.use_rescued_copy():
+                raise
+        return call()
 
     def close(self) -> None:
         """Close the store."""

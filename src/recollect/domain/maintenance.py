@@ -69,6 +69,7 @@ class StoreStatus:
     extracted: int  # candidates from the engine that are still in the store
     rejected: int  # of those, rejected by a person
     contradictions: int  # pairs of conflicting memories
+    read_only: str = ""  # why nothing can be written, '' if it can: no permission, or damage
 
     @property
     def junk_rate(self) -> float:

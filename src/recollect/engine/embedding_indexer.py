@@ -86,6 +86,8 @@ class Indexer:
 
     def embed_batch(self) -> int:
         """Embed one batch of pending items; return how many."""
+        if self._store.read_only_reason:
+            return 0
         roles = self._choose_roles()
         count = self._embed_pending(roles, embed_pending.BATCH_ITEMS)
         is_target = roles.pending is PendingFilter.ALL
@@ -196,6 +198,8 @@ class Indexer:
 
     def _embed_few_pending(self, roles: ModelRoles) -> None:
         """Embed a few pending items, unless another thread is doing so."""
+        if self._store.read_only_reason:
+            return
         count = 0
         if self._pending_lock.acquire(blocking=False):
             try:

@@ -53,6 +53,8 @@ def run_jobs_in_steps(services: Services) -> Iterator[Job]:
     # Imported here: the stages load every rule of the extractor, which only the worker needs.
     from recollect.engine.job_worker import Worker
 
+    if services.store.read_only_reason:
+        return
     worker = Worker(services.engine)
     while (job := worker.step()) is not None:
         yield job

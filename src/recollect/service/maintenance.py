@@ -83,6 +83,7 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         extracted=extracted,
         rejected=rejected,
         contradictions=contradictions,
+        read_only=services.store.read_only_reason,
     )
 
 
@@ -136,6 +137,8 @@ def prune_retrievals(services: Services, *, least: int = LEAST_PRUNED) -> int:
 
     Nothing is removed before there are *least*, to write once per batch, not once per search.
     """
+    if services.store.read_only_reason:
+        return 0
     settings = services.settings
     days, megabytes = settings.keep_retrievals_days, settings.keep_retrievals_mb
     before = services.clock.now() - timedelta(days=days) if days else None

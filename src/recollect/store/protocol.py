@@ -274,6 +274,12 @@ class MessageTable(Protocol):
     def in_context(self, conversation_id: str, *, last: int | None = None) -> list[Message]:
         """Return, in order, all or the last messages that are not replaced by a summary."""
 
+    def in_context_from(self, conversation_id: str, *, start: int, limit: int) -> list[Message]:
+        """Return, in order, messages from a position on that are not replaced by a summary."""
+
+    def context_size(self, conversation_id: str) -> tuple[int, int]:
+        """Return how many messages are not replaced by a summary, and their tokens."""
+
     def latest(
         self, agent_id: str | None, filters: MessageFilters, *, limit: int, offset: int = 0
     ) -> list[Message]:
@@ -688,6 +694,20 @@ class Store(Protocol):
     @property
     def path(self) -> Path:
         """The database file."""
+
+    @property
+    def read_only_reason(self) -> str:
+        """Why nothing can be written, '' if it can: no permission, or damage."""
+
+    def is_damaged(self) -> bool:
+        """Return whether a page or a row cannot be read; checks the whole file, but only once."""
+
+    def use_rescued_copy(self) -> bool:
+        """
+        Read what can be rescued of a damaged store from now on, and refuse to write.
+
+        Return False if nothing can be rescued, or if the rescued copy is in use already.
+        """
 
     def read(self) -> AbstractContextManager[Tables]:
         """Return a context with a consistent, read-only view of the store."""

@@ -37,6 +37,11 @@ _FULL = (
     "Free some space and try again; what was stored before is intact"
 )
 
+_DAMAGED = (
+    "{path} is not a Recollect database, or is damaged ({text}). Run `recollect repair` to rescue "
+    "what can be read, or restore a backup or an export"
+)
+
 
 def connect(path: Path, *, create: bool = False, read_only: bool = False) -> apsw.Connection:
     """Open the database *path*; a new file can be read by its owner only."""
@@ -82,6 +87,8 @@ def translate_errors(path: Path) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise _translate(error, path) from error
+    except UnicodeDecodeError as error:  # raised by apsw for a column that is not UTF-8
+        raise StoreDamaged(_DAMAGED.format(path=path, text="damaged text")) from error
 
 
 def _translate(error: apsw.Error, path: Path) -> RecollectError:
@@ -100,10 +107,7 @@ def _translate(error: apsw.Error, path: Path) -> RecollectError:
         case apsw.FullError():
             return StoreFull(_FULL.format(path=path))
         case apsw.NotADBError() | apsw.CorruptError():
-            return StoreDamaged(
-                f"{path} is not a Recollect database, or is damaged ({text}). Restore a backup or "
-                "an export; a copy from before the last migration lies beside it as *.before-*"
-            )
+            return StoreDamaged(_DAMAGED.format(path=path, text=text))
         case apsw.TooBigError():
             return InvalidInput(f"a value is too large for the store ({text})")
         case apsw.IOError() if "EFBIG" in text or _disk_is_full(error, path):

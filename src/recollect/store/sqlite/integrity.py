@@ -5,19 +5,23 @@ Check the integrity of the file and of its indexes, and rebuild the indexes.
 from the canonical rows; embeddings are kept, because their texts have not changed.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 import apsw
 
 from recollect.domain.maintenance import VerificationProblem
+from recollect.domain.repair_report import RepairReport
+from recollect.store.sqlite.export_import import TABLES, check_row, columns_of, primary_key_of
 from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import to_json
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
 REBUILD = "run `recollect rebuild`"
-RESTORE = "restore a backup or an export"
+REPAIR = "run `recollect repair`"
+
+INTACT = "the file is intact"
 
 _SEARCHABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages
                 WHERE content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"')
@@ -43,16 +47,16 @@ _WRONG_PARTITION = """
 
 # name: (a query that finds violations, what to do about them)
 _RULES: Mapping[str, tuple[str, str]] = {
-    "rows refer to existing rows": ("PRAGMA foreign_key_check", RESTORE),
+    "rows refer to existing rows": ("PRAGMA foreign_key_check", REPAIR),
     "every active memory has evidence": (
         """SELECT id FROM memories m WHERE status = 'active'
             AND NOT EXISTS (SELECT 1 FROM evidence e WHERE e.memory_id = m.id)""",
-        RESTORE,
+        REPAIR,
     ),
     "every quote occurs in its source": (
         """SELECT e.id FROM evidence e JOIN sources s ON s.id = e.source_id
             WHERE e.quote IS NOT substr(s.content, e.start_char + 1, e.end_char - e.start_char)""",
-        RESTORE,
+        REPAIR,
     ),
     "every memory, message, block and file is indexed": (
         f"SELECT id FROM ({_SEARCHABLE}) WHERE id NOT IN (SELECT id FROM items)",
@@ -62,12 +66,12 @@ _RULES: Mapping[str, tuple[str, str]] = {
     "every message belongs to its conversation's agent": (
         """SELECT m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id
             WHERE m.agent_id IS NOT c.agent_id""",
-        RESTORE,
+        REPAIR,
     ),
     "every block's value is in its history": (
         """SELECT b.id FROM blocks b LEFT JOIN block_history h
                ON h.block_id = b.id AND h.version = b.version WHERE h.value IS NOT b.value""",
-        RESTORE,
+        REPAIR,
     ),
     "every item is in its owner's partition": (_WRONG_PARTITION, REBUILD),
     "partitions count their items": (
@@ -92,8 +96,8 @@ def check(
     db: apsw.Connection, word_index: SqliteWordIndex
 ) -> tuple[list[str], list[VerificationProblem]]:
     """Run every check; return their names, and the problems found."""
-    names = ["the file is intact"]
-    problems = [VerificationProblem(names[0], line, RESTORE) for line in _integrity_errors(db)]
+    names = [INTACT]
+    problems = [VerificationProblem(INTACT, line, REPAIR) for line in _integrity_errors(db)]
     if problems:
         return names, problems  # further checks of a corrupt file mean nothing
     for name, (sql, remedy) in _RULES.items():
@@ -103,7 +107,7 @@ def check(
             examples = ", ".join(str(row[0]) for row in violations)
             problems.append(VerificationProblem(name, f"violated by {examples}", remedy))
     checks: list[tuple[str, Callable[[], Iterator[str]], str]] = [
-        ("sources have not changed", lambda: _changed_sources(db), RESTORE),
+        ("sources have not changed", lambda: _changed_sources(db), REPAIR),
         ("the word index matches the rows", lambda: _wrong_postings(db, word_index), REBUILD),
     ]
     for name, run, remedy in checks:
@@ -112,6 +116,28 @@ def check(
         if broken is not None:
             problems.append(VerificationProblem(name, f"violated by {broken}", remedy))
     return names, problems
+
+
+def unreadable(reason: str) -> tuple[list[str], list[VerificationProblem]]:
+    """Return the result of a check that could not be completed."""
+    return [INTACT], [VerificationProblem(INTACT, reason, REPAIR)]
+
+
+def is_damaged(db: apsw.Connection) -> bool:
+    """Return whether the file, or a row of it, cannot be read."""
+    return bool(_integrity_errors(db)) or next(_unreadable_rows(db), None) is not None
+
+
+def is_file_damaged(problems: Iterable[VerificationProblem]) -> bool:
+    """Return whether one of *problems* is damage of the file itself."""
+    return any(problem.check == INTACT for problem in problems)
+
+
+def describe_damage(report: RepairReport) -> tuple[list[str], list[VerificationProblem]]:
+    """Return the damage of a file as the result of a check: tables and rows."""
+    remedy = REBUILD if report.only_indexes else REPAIR
+    lines = report.describe() or ["a page is damaged that holds no rows"]
+    return [INTACT], [VerificationProblem(INTACT, line, remedy) for line in lines]
 
 
 def rebuild(db: apsw.Connection, word_index: SqliteWordIndex) -> Mapping[str, int]:
@@ -134,6 +160,20 @@ def rebuild(db: apsw.Connection, word_index: SqliteWordIndex) -> Mapping[str, in
     db.execute("DELETE FROM shelves WHERE id NOT IN (SELECT shelf_id FROM items)")
     names = ("items", "terms", "postings", "embeddings")
     return {name: db.execute(f"SELECT count(*) FROM {name}").get for name in names}
+
+
+def _unreadable_rows(db: apsw.Connection) -> Iterator[str]:
+    """Yield the table and key of rows with values that no reader understands."""
+    for table in TABLES:
+        columns, key = columns_of(db, table), primary_key_of(db, table)
+        listed = ", ".join(f'"{column}"' for column in columns)
+        for row in db.execute(f"SELECT {listed} FROM {table}"):
+            values = dict(zip(columns, row, strict=True))
+            try:
+                check_row(table, values)
+            except (ValueError, TypeError, KeyError, OverflowError) as error:
+                name = " ".join(str(values[column]) for column in key)
+                yield f"{table} {name}: {error}"
 
 
 def _integrity_errors(db: apsw.Connection) -> list[str]:

@@ -8,7 +8,6 @@ migration that this version does not know is refused: an older program must not 
 """
 
 import hashlib
-import os
 import re
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,8 +16,9 @@ from pathlib import Path
 import apsw
 
 from recollect.clock import Clock, to_micros
-from recollect.errors import StoreDamaged, StoreNewer
+from recollect.errors import StoreDamaged, StoreNewer, StoreReadOnly
 from recollect.store.sqlite.connection import connect, translate_errors
+from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.sqlite.row_conversion import fetch_all
 
 APPLICATION_ID = 0x5265636F  # "Reco": tells our files from other SQLite files
@@ -76,6 +76,11 @@ def migrate(
                 if step.number > applied:
                     _apply(db, step, clock)
             db.execute("COMMIT")
+        except apsw.SQLError as error:
+            db.execute("ROLLBACK")
+            if not applied or "duplicate column" not in str(error):
+                raise
+            raise StoreDamaged(f"{path} is not of schema {applied}: {error}") from error
         except BaseException:
             if db.in_transaction:
                 db.execute("ROLLBACK")
@@ -83,16 +88,33 @@ def migrate(
     return newest
 
 
+def check_current(db: apsw.Connection, path: Path) -> int:
+    """Return the schema version of a store that cannot be migrated; refuse an older one."""
+    steps = known_migrations()
+    version = _applied_version(db, path, steps)
+    if version != steps[-1].number:
+        raise StoreReadOnly(
+            f"{path} is read-only and has an older schema ({version}, this version needs "
+            f"{steps[-1].number}); copy it to a folder that you can write to and open the copy"
+        )
+    return version
+
+
 def _applied_version(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if not tables:
         return 0
-    if "migrations" not in tables or db.execute("PRAGMA application_id").get != APPLICATION_ID:
+    mark = db.execute("PRAGMA application_id").get
+    if "migrations" not in tables or mark != APPLICATION_ID:
         raise StoreDamaged(
-            f"{path} is an SQLite database of another program; choose another file with --db"
+            f"{path} is an SQLite database of another program; choose another file with --db",
+            can_repair=mark == APPLICATION_ID
+            or ("migrations" in tables and (mark ^ APPLICATION_ID).bit_count() == 1),
         )
     done = dict(fetch_all(db.execute("SELECT number, sha256 FROM migrations")))
-    newest = int(max(done))
+    newest = int(max(done, default=0))
+    if not done or (newest > steps[-1].number and newest - 1 not in done):
+        raise StoreDamaged(f"{path} does not say its schema version", table="migrations")
     if newest > steps[-1].number:
         raise StoreNewer(
             f"{path} was written by a newer Recollect (schema {newest}, this one knows "
@@ -102,23 +124,25 @@ def _applied_version(db: apsw.Connection, path: Path, steps: list[Migration]) ->
         if step.number in done and done[step.number] != step.sha256:
             raise StoreDamaged(
                 f"{path} was made by a version of Recollect that was never released (schema "
-                f"{step.number} differs); export it with that version and import it with this one"
+                f"{step.number} differs); export it with that version and import it with this one",
+                can_repair=_is_one_character_off(done[step.number], step.sha256),
             )
     return newest
+
+
+def _is_one_character_off(text: str, other: str) -> bool:
+    return len(text) == len(other) and sum(map(str.__ne__, text, other)) == 1
 
 
 def snapshot(path: Path, reason: str) -> Path:
     """Copy the database to a file next to it, through its own connection; return the copy."""
     copy = path.with_name(f"{path.name}.before-{reason}")
-    temporary = copy.with_name(f"{copy.name}.{os.getpid()}")
-    temporary.unlink(missing_ok=True)
-    reader = connect(path, read_only=True)
-    try:
-        reader.execute("VACUUM INTO ?", (str(temporary),))
-    finally:
-        reader.close()
-    temporary.chmod(0o600)
-    temporary.replace(copy)
+    with partial_file(copy) as partial:
+        reader = connect(path, read_only=True)
+        try:
+            reader.execute("VACUUM INTO ?", (str(partial),))  # accepts an existing empty file
+        finally:
+            reader.close()
     return copy
 
 

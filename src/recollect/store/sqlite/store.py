@@ -5,6 +5,7 @@ There is one write connection behind the group-commit writer, one for the retrie
 need not be on disk at once, and a pool of read-only ones. SQL is in the files of the tables.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,9 +18,16 @@ import apsw
 
 from recollect.clock import Clock
 from recollect.domain.maintenance import Imported, VerificationProblem
+from recollect.domain.repair_report import RepairReport
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
-from recollect.errors import StoreClosed
+from recollect.errors import (
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreReadOnly,
+    StoreUnavailable,
+)
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
 from recollect.store.sqlite import export_import, integrity
@@ -38,7 +46,16 @@ from recollect.store.sqlite.memories import SqliteMemoryTable
 from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.migrate import migrate, snapshot
 from recollect.store.sqlite.old_exports import upgrade_rows
+from recollect.store.sqlite.partial_file import remove_leftovers
 from recollect.store.sqlite.projects import SqliteProjectTable
+from recollect.store.sqlite.read_only import (
+    ReadOnlySource,
+    can_write,
+    check_writable_log,
+    open_read_only,
+    open_rescued,
+)
+from recollect.store.sqlite.replace_indexes import replace_damaged_indexes
 from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite.retrievals import SqliteRetrievalTable
 from recollect.store.sqlite.skills import SqliteSkillTable
@@ -53,6 +70,7 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.bit_code_index import BitCodeIndex
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 FLUSH_S = 0.5  # how long a reader of the whole log waits for what is not written to it yet
 MAX_IDLE_READERS = 8  # kept open in the pool; further readers are closed after use
 
@@ -79,21 +97,23 @@ class SqliteStore:
         self._clock = clock
         self._closed = False
         self._next_write = threading.local()
-        db = connect(path, create=True)
+        self._writer: Writer | None = None
+        self._rescue_lock = threading.Lock()
+        self._was_checked = False
+        self._source: ReadOnlySource | None = None  # what is read if the file cannot be written
         try:
-            self._schema = migrate(db, path, clock)
-            with translate_errors(path):
-                db.execute("PRAGMA synchronous = FULL")
-            self._tables = self._open_tables(db)
-        except BaseException:
-            db.close()
-            raise
-        self._writer = Writer(db, path)
+            self._open_writer()
+        except StoreError as error:
+            self._source, self._schema = self._open_source(error)
         self._retrieval_queue = RetrievalQueue(self._write_retrievals)
 
     @property
     def path(self) -> Path:
         return self._path
+
+    @property
+    def read_only_reason(self) -> str:
+        return self._source.reason if self._source is not None else ""
 
     def schema_version(self) -> int:
         return self._schema
@@ -114,7 +134,7 @@ class SqliteStore:
             self._return_reader(tables)
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
-        self._check_usable()
+        self._check_writable()
         first: Callable[[SqliteTables], None] | None = getattr(self._next_write, "work", None)
         self._next_write.work = None
         retrievals = self._retrieval_queue.take()  # they share the cost of this commit
@@ -127,6 +147,7 @@ class SqliteStore:
 
         is_written = False
         try:
+            assert self._writer is not None  # or it would not be writable
             result = self._writer.run(run)
             is_written = True
             return result
@@ -143,7 +164,7 @@ class SqliteStore:
 
     def log_retrieval(self, retrieval: Retrieval) -> bool:
         self._check_usable()
-        return self._retrieval_queue.add(retrieval, self._clock.now())
+        return self._source is None and self._retrieval_queue.add(retrieval, self._clock.now())
 
     def queued_retrieval(self, retrieval_id: str) -> Retrieval | None:
         return self._retrieval_queue.get(retrieval_id)
@@ -153,6 +174,7 @@ class SqliteStore:
         return self._retrieval_queue.flush(timeout_s)
 
     def _write_retrievals(self, retrievals: Sequence[QueuedRetrieval]) -> None:
+        self._check_writable()
         with self._log_lock, translate_errors(self._path):
             if self._log_tables is None:
                 self._log_tables = self._open_log_tables()
@@ -172,6 +194,7 @@ class SqliteStore:
             yield from export_import.export_rows(tables.db)
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]], work: UnfinishedWork) -> Imported:
+        self._check_writable()
         with StagedRows(upgrade_rows(rows)) as staged:
             importer = RowImporter(self._tables.db)
             records = staged.records()
@@ -191,16 +214,63 @@ class SqliteStore:
         )
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
-        with self.read() as tables:
-            return integrity.check(tables.db, tables.word_index)
+        if self.rescue_report is None:
+            try:
+                with self.read() as tables:
+                    names, problems = integrity.check(tables.db, tables.word_index)
+            except StoreDamaged as error:
+                names, problems = integrity.unreadable(str(error))
+            if not integrity.is_file_damaged(problems) or not self.use_rescued_copy():
+                return names, problems
+        assert self.rescue_report is not None  # set by use_rescued_copy
+        return integrity.describe_damage(self.rescue_report)
 
     def rebuild_indexes(self) -> Mapping[str, int]:
-        counts = self.write(lambda tables: integrity.rebuild(tables.db, tables.word_index))
+        if self.rescue_report is None:
+            try:
+                counts = self.write(lambda tables: integrity.rebuild(tables.db, tables.word_index))
+            except StoreDamaged:
+                pass  # an index is damaged itself: it must be thrown away first
+            else:
+                self._code_indexes.clear()
+                return counts
         self._code_indexes.clear()
-        return counts
+        with translate_errors(self._path):
+            return replace_damaged_indexes(self._path, self.rescue_report)
+
+    @property
+    def rescue_report(self) -> RepairReport | None:
+        """What was rescued of a damaged store, and what was not; None if it is not known to be."""
+        return self._source.report if self._source is not None else None
+
+    def is_damaged(self) -> bool:
+        if self._was_checked or self.rescue_report is not None:
+            return False
+        self._was_checked = True
+        try:
+            with self.read() as tables:
+                return integrity.is_damaged(tables.db)
+        except StoreDamaged:
+            return True
+
+    def use_rescued_copy(self) -> bool:
+        self._check_usable()
+        with self._rescue_lock:
+            if self.rescue_report is not None:
+                return False  # what failed just now was reading the copy
+            try:
+                source, schema = open_rescued(self._path, self._clock)
+            except StoreError:
+                return False
+            log.warning("%s; reading what could be rescued", source.reason)
+            former, self._source, self._schema = self._source, source, schema
+            self._forget_readers()
+            if former is not None:
+                former.close()
+            return True
 
     def truncate_wal(self, *, give_up_s: float) -> bool:
-        self._check_usable()
+        self._check_writable()
         with self._lock:
             idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
@@ -208,7 +278,7 @@ class SqliteStore:
         return truncate_wal(self._path, give_up_s=give_up_s)
 
     def snapshot(self, reason: str) -> Path:
-        self._check_usable()
+        self._check_writable()
         with translate_errors(self._path):
             return snapshot(self._path, reason)
 
@@ -222,14 +292,54 @@ class SqliteStore:
             return
         self._retrieval_queue.close()
         self._closed = True
+        self._forget_readers()
+        with self._log_lock:
+            if self._log_tables is not None:
+                self._log_tables.db.close()
+        if self._writer is not None:
+            self._writer.close()
+        if self._source is not None:
+            self._source.close()
+
+    def _open_writer(self) -> None:
+        """Open the connection that writes; raises if the file is damaged or cannot be written."""
+        db = connect(self._path, create=True)
+        try:
+            with translate_errors(self._path):
+                check_writable_log(db, self._path)
+                self._schema = migrate(db, self._path, self._clock)
+                db.execute("PRAGMA synchronous = FULL")
+            self._tables = self._open_tables(db)
+        except BaseException:
+            db.close()
+            raise
+        remove_leftovers(self._path)
+        self._writer = Writer(db, self._path)
+
+    def _open_source(self, error: StoreError) -> tuple[ReadOnlySource, int]:
+        """Open what can be read of a file that cannot be opened for writing, because of *error*."""
+        if isinstance(error, StoreUnavailable | StoreReadOnly) and self._path.exists():
+            if can_write(self._path):
+                raise error
+            try:
+                return open_read_only(self._path)
+            except StoreDamaged as damage:
+                error = damage
+        if not isinstance(error, StoreDamaged) or not error.can_repair:
+            raise error
+        try:
+            source, schema = open_rescued(self._path, self._clock)
+        except StoreDamaged:
+            raise error from None
+        log.warning("%s; reading what could be rescued", source.reason)
+        return source, schema
+
+    def _forget_readers(self) -> None:
         with self._lock:
             for tables in self._idle_readers:
                 tables.db.close()
             self._idle_readers.clear()
-        with self._log_lock:
-            if self._log_tables is not None:
-                self._log_tables.db.close()
-        self._writer.close()
+            self._code_indexes.clear()
 
     def _open_tables(self, db: apsw.Connection) -> SqliteTables:
         word_index = SqliteWordIndex(db)
@@ -261,9 +371,14 @@ class SqliteStore:
         return self._open_tables(db)
 
     def _borrow_reader(self) -> SqliteTables:
+        if self._source is not None and not self._source.is_current():
+            self._forget_readers()
+            self._source, self._schema = open_read_only(self._path)
         with self._lock:
             if self._idle_readers:
                 return self._idle_readers.pop()
+        if self._source is not None:
+            return self._open_tables(self._source.connect())
         return self._open_tables(connect(self._path, read_only=True))
 
     def _return_reader(self, tables: SqliteTables) -> None:
@@ -272,6 +387,11 @@ class SqliteStore:
                 self._idle_readers.append(tables)
                 return
         tables.db.close()
+
+    def _check_writable(self) -> None:
+        self._check_usable()
+        if self._source is not None:
+            raise self._source.refusal()
 
     def _check_usable(self) -> None:
         if self._closed:

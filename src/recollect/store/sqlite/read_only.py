@@ -1,0 +1,158 @@
+"""
+Read a store that cannot be written: on a read-only disk, without permission, or damaged.
+
+A file that nobody can write is opened as immutable, without locks and without a write-ahead log,
+as long as it has none. If it has one, SQLite reads it with the shared-memory file that its writers
+use; without that, a private copy is read. Of a damaged store a rescued copy is read (repair.py).
+"""
+
+import os
+import shutil
+import tempfile
+import urllib.parse
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from recollect.clock import Clock
+from recollect.domain.repair_report import RepairReport
+from recollect.errors import StoreDamaged, StoreError, StoreReadOnly
+from recollect.store.sqlite.connection import READER_CACHE_KIB, connect, translate_errors
+from recollect.store.sqlite.database_image import has_lost_commits
+from recollect.store.sqlite.migrate import check_current, migrate
+from recollect.store.sqlite.repair import rescue
+from recollect.store.sqlite.row_conversion import fetch_all
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOnlySource:
+    """What is read instead of a writable store: the file itself, or a private copy of it."""
+
+    path: Path  # what connections open
+    reason: str  # why nothing can be written
+    is_immutable: bool
+    folder: tempfile.TemporaryDirectory[str] | None = None  # of the private copy
+    report: RepairReport | None = None  # of a rescued copy
+    state: tuple[int, ...] = ()  # of an immutable file, to see that it was replaced
+
+    def connect(self) -> apsw.Connection:
+        """Open a connection that can only read."""
+        if not self.is_immutable:
+            return connect(self.path, read_only=True)
+        return _connect_immutable(self.path)
+
+    def refusal(self) -> StoreError:
+        """Return the error for a write."""
+        if self.report is not None:
+            return StoreDamaged(f"{self.reason}; nothing was written")
+        return StoreReadOnly(
+            f"{self.reason}; nothing was written. Copy the file to a folder that you can write to, "
+            "or choose another with --db"
+        )
+
+    def is_current(self) -> bool:
+        """Return whether an immutable file is still what it was when it was opened."""
+        return not self.state or self.state == _file_state(self.path)
+
+    def close(self) -> None:
+        """Delete the private copy."""
+        if self.folder is not None:
+            self.folder.cleanup()
+
+
+def can_write(path: Path) -> bool:
+    """Return whether this user may write the file and its folder."""
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent))
+
+
+def check_writable_log(db: apsw.Connection, path: Path) -> None:
+    """Raise if the file can only be read, or if its log holds commits that SQLite cannot read."""
+    if db.readonly("main"):
+        raise StoreReadOnly(f"{path} is read-only")
+    # Closing the connection would move the readable part of the log into the file, and delete it.
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    # Counts the frames that SQLite reads; before 3.51, NOOP is taken for PASSIVE.
+    [(_, valid_frames, _)] = fetch_all(db.execute("PRAGMA wal_checkpoint(NOOP)"))
+    if has_lost_commits(path, valid_frames):
+        raise StoreDamaged(f"the write-ahead log of {path} is damaged")
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
+def open_read_only(path: Path) -> tuple[ReadOnlySource, int]:
+    """Open a store that cannot be written; return how it is read, and its schema version."""
+    reason = f"{path} is read-only: the file or its folder cannot be written"
+    log = path.with_name(f"{path.name}-wal")
+    if not (log.exists() and log.stat().st_size):
+        state = _file_state(path)
+        source = ReadOnlySource(path=path, reason=reason, is_immutable=True, state=state)
+        return source, _schema_version(source, path)
+    try:
+        source = ReadOnlySource(path=path, reason=reason, is_immutable=False)
+        return source, _schema_version(source, path)
+    except StoreError:
+        # Without its shared-memory file, a write-ahead log can only be read after a recovery.
+        copy, folder = _private_copy(path)
+        source = ReadOnlySource(path=copy, reason=reason, is_immutable=False, folder=folder)
+        return source, _schema_version(source, path)
+
+
+def open_rescued(path: Path, clock: Clock) -> tuple[ReadOnlySource, int]:
+    """Rescue a damaged store into a private copy; return how it is read, and its schema version."""
+    folder = tempfile.TemporaryDirectory(prefix="recollect-")
+    copy = Path(folder.name) / path.name
+    try:
+        descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        os.close(descriptor)
+        report = rescue(path, copy, clock, is_open=True)
+        _migrate(copy, clock)
+        reason = f"{path} is damaged ({'; '.join(report.describe())}); run `recollect repair`"
+        source = ReadOnlySource(
+            path=copy, reason=reason, is_immutable=True, folder=folder, report=report
+        )
+        return source, _schema_version(source, path)
+    except BaseException:
+        folder.cleanup()
+        raise
+
+
+def _schema_version(source: ReadOnlySource, path: Path) -> int:
+    with translate_errors(path):
+        db = source.connect()
+        try:
+            return check_current(db, path)
+        finally:
+            db.close()
+
+
+def _migrate(copy: Path, clock: Clock) -> None:
+    db = connect(copy)
+    try:
+        migrate(db, copy, clock)
+    finally:
+        db.close()
+
+
+def _connect_immutable(path: Path) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with translate_errors(path):
+        db = apsw.Connection(f"file:{urllib.parse.quote(str(path))}?immutable=1", flags=flags)
+        db.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
+        return db
+
+
+def _private_copy(path: Path) -> tuple[Path, tempfile.TemporaryDirectory[str]]:
+    folder = tempfile.TemporaryDirectory(prefix="recollect-")  # only its owner can enter it
+    copy = Path(folder.name) / path.name
+    for suffix in ("", "-wal"):
+        shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+    apsw.Connection(str(copy)).close()  # moves the log into the file
+    return copy, folder
+
+
+def _file_state(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    log = path.with_name(f"{path.name}-wal")
+    log_size = log.stat().st_size if log.exists() else 0
+    return status.st_ino, status.st_size, status.st_mtime_ns, log_size
