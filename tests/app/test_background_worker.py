@@ -182,12 +182,17 @@ def failing_queue(
 def test_an_error_is_remembered_and_tried_again(
     path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
 ) -> None:
-    monkeypatch.setattr(
-        "recollect.app.background_worker.FIRST_BACKOFF_S", 3.0
-    )  # time to see it rest
+    looked = threading.Event()  # it rests until it was seen resting
+
+    def rest_until_looked_at(failures: int) -> float:
+        assert looked.wait(60)
+        return 0.0
+
+    monkeypatch.setattr("recollect.app.background_worker.backoff_s", rest_until_looked_at)
     with failing_queue(path, monkeypatch, [error]) as rec, working(rec) as background:
         until(lambda: background.state is BackgroundState.RESTING)
         assert background.last_error == message
+        looked.set()
         until(lambda: idle(background))
         assert background.last_error == ""
 
