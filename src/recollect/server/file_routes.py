@@ -8,6 +8,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,10 +19,11 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.agent_transfer import AgentExport
 from recollect.errors import RecollectError
-from recollect.server.idempotency import IdempotencyKey, IdempotentResponses, KeyedRequest
+from recollect.server.error_handlers import PROBLEM_RESPONSES
+from recollect.server.idempotency import IdempotencyKey, KeyedRequest
+from recollect.server.verb_routes import ServedStore
 from recollect.wire import path_segment
 from recollect.wire.file_transfer import RESULT_HEADER, UPLOADED_FILE
 from recollect.wire.request import PREFIX, VerbRequest
@@ -34,9 +36,10 @@ _FILE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 VerbClass = type[VerbRequest[Any]]
 
 
-def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRouter:
-    """Return the routes that download and upload files."""
-    router = APIRouter(prefix=PREFIX, tags=["transfers"])
+@cache
+def file_routes() -> APIRouter:
+    """Return the routes that download and upload files, for the store in `app.state.served`."""
+    router = APIRouter(prefix=PREFIX, tags=["transfers"], responses=PROBLEM_RESPONSES)
 
     def add(request_class: VerbClass, endpoint: Callable[..., Any], **options: Any) -> None:
         router.add_api_route(
@@ -49,15 +52,19 @@ def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRoute
             **options,
         )
 
-    def export(compress: bool = False) -> Response:
-        return _download(ExportRequest, compress, rec.export)
+    def export(request: Request, compress: bool = False) -> Response:
+        served: ServedStore = request.app.state.served
+        return _download(ExportRequest, compress, served.rec.export)
 
-    def export_agent(agent: str, format: str = "recollect", compress: bool = False) -> Response:
+    def export_agent(
+        request: Request, agent: str, format: str = "recollect", compress: bool = False
+    ) -> Response:
+        served: ServedStore = request.app.state.served
         name = path_segment.decode_segment(agent)
 
         def write(path: Path) -> AgentExport:
             # The client knows where it stores the file.
-            return replace(rec.agents.export(name, path, format=format), path="")
+            return replace(served.rec.agents.export(name, path, format=format), path="")
 
         return _download(ExportAgentRequest, compress, write)
 
@@ -66,19 +73,25 @@ def file_routes(rec: LocalRecollect, responses: IdempotentResponses) -> APIRoute
         trust: Annotated[bool, Query()] = False,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:
-        keyed = responses.for_request(idempotency_key, {"trust": trust})
+        served: ServedStore = request.app.state.served
+        keyed = served.responses.for_request(idempotency_key, {"trust": trust})
         return await _upload(
-            ImportRequest, request, lambda path: rec.import_(path, trust=trust), keyed
+            ImportRequest, request, lambda path: served.rec.import_(path, trust=trust), keyed
         )
 
     async def import_agent(
         request: Request,
         name: Annotated[str | None, Query()] = None,
+        trust: Annotated[bool, Query()] = False,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:
-        keyed = responses.for_request(idempotency_key, {"name": name})
+        served: ServedStore = request.app.state.served
+        keyed = served.responses.for_request(idempotency_key, {"name": name, "trust": trust})
         return await _upload(
-            ImportAgentRequest, request, lambda path: rec.agents.import_(path, name), keyed
+            ImportAgentRequest,
+            request,
+            lambda path: served.rec.agents.import_(path, name, trust=trust),
+            keyed,
         )
 
     result = {"description": "What the verb returns, as JSON.", "schema": {"type": "string"}}

@@ -8,6 +8,7 @@ An agent is named by its name or its id. A slash in a name is written %2F in a p
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -18,7 +19,9 @@ from recollect.config import Settings
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
-from recollect.server.idempotency import IdempotencyKey, IdempotentResponses
+from recollect.server.error_handlers import PROBLEM_RESPONSES
+from recollect.server.idempotency import IdempotencyKey
+from recollect.server.verb_routes import ServedStore
 from recollect.text.fence import FENCE_OVERHEAD, fence_bundle
 from recollect.wire import path_segment
 from recollect.wire import rest_models as models
@@ -31,17 +34,23 @@ _TAKEN: _OpenApi = {409: {"description": "The agent has a block with this label.
 _STALE: _OpenApi = {409: {"description": "Somebody changed the block since the expected version."}}
 
 
-def router(rec: LocalRecollect, settings: Settings, once: IdempotentResponses) -> APIRouter:
-    """Return the endpoints over *memory*; they run in threads."""
-    routes = APIRouter()
-    _add_agents(routes, rec, once)
-    _add_messages(routes, rec, settings, once)
-    _add_blocks(routes, rec, once)
-    _add_context(routes, rec, settings)
+def router(settings: Settings) -> APIRouter:
+    """Return the endpoints; they serve the store in `app.state.served`, and run in threads."""
+    most = settings.max_search_limit
+    return _router(most, min(settings.default_search_limit, most), settings.max_context_messages)
+
+
+@cache  # to build the routes takes 20 ms
+def _router(most: int, usual: int, context_messages: int) -> APIRouter:
+    routes = APIRouter(responses=PROBLEM_RESPONSES)
+    _add_agents(routes)
+    _add_messages(routes, most, usual)
+    _add_blocks(routes)
+    _add_context(routes, context_messages)
     return routes
 
 
-def _add_agents(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponses) -> None:
+def _add_agents(routes: APIRouter) -> None:
     @routes.post("/agents", tags=["agents"], response_model=models.AgentResponse)
     def create_agent(
         body: models.AgentRequest, request: Request, idempotency_key: IdempotencyKey = None
@@ -49,22 +58,17 @@ def _add_agents(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
         """Create a new agent, or return the existing one with the same name, unchanged."""
 
         def run() -> models.AgentResponse:
-            return models.AgentResponse.from_agent(_create_or_get_agent(rec, body))
+            return models.AgentResponse.from_agent(_create_or_get_agent(_served(request).rec, body))
 
-        return _answered(once, idempotency_key, request, body, run)
+        return _answered(idempotency_key, request, body, run)
 
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
-    def get_agent(name: str) -> models.AgentResponse:
+    def get_agent(name: str, request: Request) -> models.AgentResponse:
         """Get an agent by its name or id."""
-        return models.AgentResponse.from_agent(_require_agent(rec, name))
+        return models.AgentResponse.from_agent(_require_agent(_served(request).rec, name))
 
 
-def _add_messages(
-    routes: APIRouter, rec: LocalRecollect, settings: Settings, once: IdempotentResponses
-) -> None:
-    most = settings.max_search_limit
-    usual = min(settings.default_search_limit, most)
-
+def _add_messages(routes: APIRouter, most: int, usual: int) -> None:
     class LimitedSearch(models.MessageSearchRequest):
         """The search request with this server's limits, so that they are documented."""
 
@@ -79,19 +83,21 @@ def _add_messages(
         """Store a message in the agent's running conversation; it can be found at once."""
 
         def run() -> models.MessageResponse:
+            rec = _served(request).rec
             agent, metadata = _require_agent(rec, body.agent_name), body.metadata
             message = rec.conversations.add_message(
                 agent, body.role, body.content, metadata=metadata
             )
             return models.MessageResponse.from_message(message, agent)
 
-        return _answered(once, idempotency_key, request, body, run)
+        return _answered(idempotency_key, request, body, run)
 
     @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
     def list_messages(
-        agent_name: str, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
+        agent_name: str, request: Request, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
     ) -> list[models.MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
+        rec = _served(request).rec
         agent = _require_agent(rec, agent_name)
         return [
             models.MessageResponse.from_message(message, agent)
@@ -99,8 +105,9 @@ def _add_messages(
         ]
 
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
-    def search_messages(body: LimitedSearch) -> list[models.MessageResponse]:
+    def search_messages(body: LimitedSearch, request: Request) -> list[models.MessageResponse]:
         """Search messages by meaning and by words, sorted by similarity."""
+        rec = _served(request).rec
         agent = _require_agent(rec, body.agent_name)
         hits = rec.conversations.search(body.query, agent=agent, limit=body.limit or usual)
         # What was said at a time the question names comes first otherwise, whatever its score.
@@ -108,7 +115,7 @@ def _add_messages(
         return [models.MessageResponse.from_hit(hit, agent) for hit in hits]
 
 
-def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponses) -> None:
+def _add_blocks(routes: APIRouter) -> None:
     @routes.post(
         "/memory-blocks",
         tags=["memory blocks"],
@@ -121,23 +128,26 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
         """Create a memory block that belongs to this agent alone."""
 
         def run() -> models.BlockResponse:
+            rec = _served(request).rec
             agent = _require_agent(rec, body.agent_name)
             block = rec.blocks.create(body.label, body.value, agent=agent, scope="agent")
             return models.BlockResponse.from_block(block, agent)
 
-        return _answered(once, idempotency_key, request, body, run)
+        return _answered(idempotency_key, request, body, run)
 
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
-    def list_blocks(agent_name: str) -> list[models.BlockResponse]:
+    def list_blocks(agent_name: str, request: Request) -> list[models.BlockResponse]:
         """List the memory blocks an agent sees, in the order of its prompt."""
+        rec = _served(request).rec
         agent = _require_agent(rec, agent_name)
         return [models.BlockResponse.from_block(block, agent) for block in rec.blocks.list(agent)]
 
     path = "/memory-blocks/{agent_name}/{label}"
 
     @routes.get(path, tags=["memory blocks"], responses=_NO_BLOCK)
-    def get_block(agent_name: str, label: str) -> models.BlockResponse:
+    def get_block(agent_name: str, label: str, request: Request) -> models.BlockResponse:
         """Get one memory block."""
+        rec = _served(request).rec
         agent = _require_agent(rec, agent_name)
         return models.BlockResponse.from_block(_known_block(rec, agent, label), agent)
 
@@ -157,19 +167,23 @@ def _add_blocks(routes: APIRouter, rec: LocalRecollect, once: IdempotentResponse
         """Update a memory block's value."""
 
         def run() -> models.BlockResponse:
+            rec = _served(request).rec
             agent = _require_agent(rec, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
             block = _known_block(rec, agent, label)
             block = rec.blocks.set(None, block, body.value, expected_version=body.expected_version)
             return models.BlockResponse.from_block(block, agent)
 
-        return _answered(once, idempotency_key, request, body, run)
+        return _answered(idempotency_key, request, body, run)
 
 
-def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> None:
+def _add_context(routes: APIRouter, context_messages: int) -> None:
     @routes.post("/context/{agent_name}", tags=["context"], responses=_NO_AGENT)
-    def get_context(agent_name: str, body: models.ContextRequest) -> models.ContextResponse:
+    def get_context(
+        agent_name: str, body: models.ContextRequest, request: Request
+    ) -> models.ContextResponse:
         """Get what to put into a prompt: every memory block, and what was said about the query."""
+        rec = _served(request).rec
         agent = _require_agent(rec, agent_name)
         _refuse_another(rec, agent, body.agent_name)
         model = body.model or agent.model
@@ -178,7 +192,7 @@ def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> 
             agent=agent,
             conversation=body.conversation,
             history=False,
-            message_limit=settings.max_context_messages,
+            message_limit=context_messages,
             budget_tokens=body.budget_tokens - rec.models.count_tokens(FENCE_OVERHEAD, model=model),
             model=model,
             form="markdown",
@@ -202,19 +216,21 @@ def _add_context(routes: APIRouter, rec: LocalRecollect, settings: Settings) -> 
         )
 
 
+def _served(request: Request) -> ServedStore:
+    served: ServedStore = request.app.state.served
+    return served
+
+
 def _answered(
-    once: IdempotentResponses,
-    key: str | None,
-    request: Request,
-    body: BaseModel,
-    run: Callable[[], BaseModel],
+    key: str | None, request: Request, body: BaseModel, run: Callable[[], BaseModel]
 ) -> Response:
     """Return what a write gives; one that carries a key is carried out once."""
 
     def written() -> Response:
         return Response(run().model_dump_json(), media_type="application/json")
 
-    return once.for_request(key, body.model_dump()).respond(request, "", written)
+    keyed = _served(request).responses.for_request(key, body.model_dump())
+    return keyed.respond(request, "", written)
 
 
 def _create_or_get_agent(rec: LocalRecollect, body: models.AgentRequest) -> Agent:

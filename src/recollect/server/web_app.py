@@ -66,12 +66,10 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     )
     app.state.background = background
     app.include_router(health_router(rec, background))
-    responses = IdempotentResponses(rec)
-    app.include_router(memory_server_routes.router(rec, settings, responses))
-    app.state.served = ServedStore(rec, responses)
+    app.state.served = ServedStore(rec, IdempotentResponses(rec))
     # `include_router` would build every route again for this application, which takes 0.2 s.
-    app.router.routes.extend(verb_routes().routes)
-    app.include_router(file_routes(rec, responses))
+    for router in (memory_server_routes.router(settings), verb_routes(), file_routes()):
+        app.router.routes.extend(router.routes)
     app.router.routes.append(Route(ENDPOINT_PATH, mcp, include_in_schema=False))
     app.include_router(hook_router(rec))
     error_handlers.add_error_handlers(app)
