@@ -12,7 +12,8 @@ from vendor_server import VendorServer
 
 ADDRESS = "I live in Porto at 5 Elm Street."
 TASK = "Where does the user live, and how do we build?"
-PRIVATE_WORDS = ("Porto", "Elm", "pnpm")
+PERSONAL_WORDS = ("Porto", "Elm")
+PRIVATE_WORDS = (*PERSONAL_WORDS, "pnpm")
 
 
 @pytest.fixture
@@ -81,9 +82,35 @@ def test_what_one_agent_is_told_twice_is_not_shown_to_another_agent(
     [fact] = address_of(rec, Status.ACTIVE)
     assert (fact.scope, fact.agent_id) == (Scope.AGENT, rec.agents.get("user-1").id)
     assert "Elm Street" in everything_shown_to(rec, "user-1", **place)
+    private_words = PERSONAL_WORDS if place else PRIVATE_WORDS  # a project is shared work
     for stranger in ("user-2", None):
         shown = everything_shown_to(rec, stranger, **place)
-        assert not [word for word in PRIVATE_WORDS if word in shown]
+        assert not [word for word in private_words if word in shown]
+
+
+def test_what_is_about_a_project_is_shown_to_every_agent_in_it_and_nowhere_else(
+    rec: LocalRecollect,
+) -> None:
+    capture_sessions(rec, "coder", "We use pnpm for builds.", project="shop")
+    rec.agents.create("reviewer", default_blocks=False)
+
+    assert "pnpm" in everything_shown_to(rec, "reviewer", project="shop")
+    for agent, place in [("reviewer", {}), ("coder", {}), ("coder", {"project": "other"})]:
+        assert "pnpm" not in everything_shown_to(rec, agent, **place)
+
+
+def test_a_fact_about_the_user_told_in_a_project_stays_with_the_agent_in_that_project(
+    rec: LocalRecollect,
+) -> None:
+    capture_sessions(rec, "coder", ADDRESS, project="acme")
+
+    assert "Elm Street" in everything_shown_to(rec, "coder", project="acme")
+    for place in ({"project": "other"}, {}):
+        shown = everything_shown_to(rec, "coder", **place)
+        assert not [word for word in PERSONAL_WORDS if word in shown]
+    [fact] = address_of(rec, Status.ACTIVE)
+    verdict = rec.why_not(fact.id, ADDRESS, agent="coder", project="other")
+    assert (verdict.rule, "in a project" in verdict.text) == ("project", True)
 
 
 @pytest.mark.vendor

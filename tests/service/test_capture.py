@@ -541,7 +541,7 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
         ({"repo": "r"}, "repo", "repo"),
         ({"project": "p", "repo": "r"}, "repo", "repo"),
         ({"agent": "a"}, "agent", "agent"),
-        ({"project": "p", "agent": "a"}, "agent", "agent"),
+        ({"project": "p", "agent": "a"}, "agent", "project"),
         ({"project": "p", "agent": "a", "scope": "project"}, "project", "project"),
         ({"agent": "a", "scope": "global"}, "global", "global"),
         ({"session": "s"}, "global", "global"),
@@ -564,7 +564,7 @@ def test_facts_about_the_user_stay_in_the_project_or_the_agent_they_were_told_in
     memories = every(rec)
     assert memories["profile"].scope == profile
     assert memories["project"].scope == rest
-    assert memories["episode"].scope == rest
+    assert memories["episode"].scope == profile
 
 
 def test_an_explicit_scope_keeps_a_fact_about_the_user_inside_the_wall(

@@ -6,7 +6,7 @@ of its score and an explanation; `Retrieval` is the logged search.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +33,12 @@ class Filters:
     any_tags: frozenset[str] = frozenset()  # and at least one of these
     since: datetime | None = None
     until: datetime | None = None
+    # An agent's memory of a project is visible to that agent in that project only; None: anywhere.
+    agent_projects: frozenset[str] | None = None
+
+    def seen_by(self, viewer: Viewer) -> "Filters":
+        """Return these filters, without an agent's memories of projects the viewer is not in."""
+        return replace(self, agent_projects=viewer.project_ids)
 
     def violation(self, memory: Memory) -> tuple[str, str] | None:
         """Return the first filter a memory does not pass, and a sentence that says why."""
@@ -47,12 +53,20 @@ class Filters:
             return "tags", f"It lacks the tag {', '.join(sorted(missing))}."
         if self.any_tags and not self.any_tags & tags:
             return "tags", f"It has none of the tags {', '.join(sorted(self.any_tags))}."
+        if not self.admits_project_of(memory):
+            return "project", "Its agent was told it in a project this search is not made from."
         observed = f"It was observed on {memory.observed_at:%Y-%m-%d}"
         if self.since is not None and memory.observed_at < self.since:
             return "time", f"{observed}, before the requested time range."
         if self.until is not None and memory.observed_at > self.until:
             return "time", f"{observed}, after the requested time range."
         return None
+
+    def admits_project_of(self, memory: Memory) -> bool:
+        """Return False for an agent's memory of a project that the viewer is not in."""
+        if memory.scope is not Scope.AGENT or memory.project_id is None:
+            return True
+        return self.agent_projects is None or memory.project_id in self.agent_projects
 
 
 @dataclass(frozen=True, kw_only=True)

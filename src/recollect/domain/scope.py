@@ -67,6 +67,11 @@ class Viewer:
     agent_id: str | None = None
     session_id: str | None = None
 
+    @property
+    def project_ids(self) -> frozenset[str]:
+        """The project of the request and those linked to it."""
+        return frozenset(filter(None, (self.project_id, *self.linked_project_ids)))
+
 
 def visible_owners(viewer: Viewer, scopes: Iterable[Scope] | None = None) -> tuple[Owner, ...]:
     """Return the owners *viewer* may see, restricted to *scopes* if given."""

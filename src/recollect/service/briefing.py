@@ -66,7 +66,8 @@ def _newest(tables: Tables, viewer: Viewer) -> list[Hit]:
     by_kind = []
     for kind, limit in KINDS:
         # One more than needed: the record of a session that goes on is left out.
-        newest = tables.memories.newest(owners, Filters(types=frozenset({kind})), limit + 1)
+        filters = Filters(types=frozenset({kind})).seen_by(viewer)
+        newest = tables.memories.newest(owners, filters, limit + 1)
         session = viewer.session_id or ""
         by_kind.append([memory for memory in newest if not memory.is_record_of(session)][:limit])
     in_turn = chain.from_iterable(zip_longest(*by_kind))

@@ -16,7 +16,7 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import project_label
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.service.read import inbox_query_of, owners_of
+from recollect.service.read import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
@@ -44,7 +44,8 @@ def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]
     query = inbox_query_of(request)
     limit = MAX_CANDIDATES if request.grouped else query.limit
     with services.store.read() as tables:
-        candidates = tables.memories.newest(owners_of(tables, query), query.filters, limit)
+        filters = visible_filters(tables, query)
+        candidates = tables.memories.newest(owners_of(tables, query), filters, limit)
         if request.grouped:
             items = _order_by_group(tables, _group_duplicates(tables, candidates))
         else:
@@ -105,7 +106,7 @@ def _order_by_group(tables: Tables, items: Sequence[InboxItem]) -> list[InboxIte
     for item in items:
         memory = item.memory
         if memory.owner not in places:
-            places[memory.owner] = _place_name(tables, memory.owner)
+            places[memory.owner] = place_name(tables, memory.owner)
         group = f"{places[memory.owner]} · {TYPE_NAMES[memory.type]}"
         is_last = memory.type is MemoryType.EPISODE
         groups.setdefault((is_last, group), []).append(replace(item, group=group))
@@ -113,7 +114,8 @@ def _order_by_group(tables: Tables, items: Sequence[InboxItem]) -> list[InboxIte
     return [item for key in ordered for item in groups[key]]
 
 
-def _place_name(tables: Tables, owner: Owner) -> str:
+def place_name(tables: Tables, owner: Owner) -> str:
+    """Return the name of an owner for people: who is told what it owns."""
     match owner.scope:
         case Scope.GLOBAL:
             return "everywhere"

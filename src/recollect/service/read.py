@@ -224,7 +224,7 @@ def _resolve_query(services: Services, tables: Tables, query: MemoryQuery) -> Re
         text=query.query,
         viewer=find_viewer(tables, query.place),
         owners=owners_of(tables, query),
-        filters=query.filters,
+        filters=visible_filters(tables, query),
         asked_at=query.asked_at or services.clock.now(),
         limit=query.limit,
         scopes=frozenset(Scope) if query.scopes is None else query.scopes,
@@ -239,10 +239,18 @@ def owners_of(tables: Tables, query: MemoryQuery) -> tuple[Owner, ...] | None:
     return visible_owners(find_viewer(tables, query.place), query.scopes)
 
 
+def visible_filters(tables: Tables, query: MemoryQuery) -> Filters:
+    """Return the filters of a query, with those of its place."""
+    if query.everywhere:
+        return query.filters
+    return query.filters.seen_by(find_viewer(tables, query.place))
+
+
 def newest_hits(services: Services, query: MemoryQuery) -> list[Hit]:
     """Return the newest memories that match the filters, as hits without a score."""
     with services.store.read() as tables:
-        memories = tables.memories.newest(owners_of(tables, query), query.filters, query.limit)
+        filters = visible_filters(tables, query)
+        memories = tables.memories.newest(owners_of(tables, query), filters, query.limit)
         return unranked_hits(tables, memories, "The newest first: no question was asked.")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from recollect.config import expand_home
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.earlier_messages import BundleLine
-from recollect.context.speaker_label import PERHAPS_PASTED, is_perhaps_pasted
+from recollect.context.speaker_label import is_perhaps_pasted
 from recollect.context.token_budget import BudgetShares
 from recollect.context.tool_call_groups import answered_call_ids
 from recollect.domain.block import Block
@@ -31,7 +31,7 @@ from recollect.domain.conversation import (
 )
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
-from recollect.domain.scope import Owner, Scope, visible_owners
+from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import InvalidInput
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.retrieval.search_candidates import QueryVector
@@ -228,7 +228,7 @@ def _summaries(
 def _topics(
     tables: Tables, scene: _ResolvedRequest, hits: Sequence[MessageHit]
 ) -> tuple[BundleLine, ...]:
-    """Return the topics of the last conversations: their title, or their first message."""
+    """Return the topics of the last conversations: their title, or the first typed message."""
     if scene.place.agent is None:
         return ()
     latest = tables.conversations.latest(
@@ -247,31 +247,33 @@ def _topics(
 
 def _opening(tables: Tables, conversation: Conversation) -> str:
     messages = tables.messages.page(conversation.id, start=0, limit=5)
-    spoken = (message for message in messages if message.role is Role.USER and message.content)
-    first = next(spoken, None)
-    if first is None:
-        return ""
-    return f"{PERHAPS_PASTED}: {first.content}" if is_perhaps_pasted(first) else first.content
+    spoken = (message for message in messages if message.role is Role.USER)
+    typed = (message.content for message in spoken if not is_perhaps_pasted(message))
+    return next(filter(None, typed), "")
 
 
 def _always_included_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:
     """Return facts about the user and the project's latest decisions, for every task."""
     with services.store.read() as tables:
-        owners = visible_owners(find_viewer(tables, scene.query.place))
-        facts = _newest(tables, owners, MemoryType.PROFILE, PROFILE_FACTS)
+        viewer = find_viewer(tables, scene.query.place)
+        facts = _newest(tables, viewer, None, MemoryType.PROFILE, PROFILE_FACTS)
         why = "A profile fact: shown for every task while the budget allows."
         hits = read.unranked_hits(tables, facts, why)
         if scene.place.agent is not None and scene.place.project_id:
             owner = Owner(Scope.PROJECT, scene.place.project_id)
-            decisions = _newest(tables, [owner], MemoryType.DECISION, DECISIONS)
+            decisions = _newest(tables, viewer, owner, MemoryType.DECISION, DECISIONS)
             why = "A decision of this project: shown while the budget allows."
             hits += read.unranked_hits(tables, decisions, why)
     return hits
 
 
-def _newest(tables: Tables, owners: Sequence[Owner], kind: MemoryType, limit: int) -> list[Memory]:
+def _newest(
+    tables: Tables, viewer: Viewer, owner: Owner | None, kind: MemoryType, limit: int
+) -> list[Memory]:
+    """Return the newest active memories of *owner*, or of all that *viewer* may see."""
+    owners = visible_owners(viewer) if owner is None else (owner,)
     filters = Filters(types=frozenset({kind}), statuses=frozenset({Status.ACTIVE}))
-    return tables.memories.newest(owners, filters, limit)
+    return tables.memories.newest(owners, filters.seen_by(viewer), limit)
 
 
 def _file_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:

@@ -154,7 +154,7 @@ def _memory(
 ) -> Memory:
     now = clock.now()
     payload = leased_job.payload
-    scope = _scope(statement, event, source, scope_is_given=bool(payload.get("scope")))
+    scope = _scope(statement, event, source, payload)
     metadata: dict[str, Any] = {"rule": statement.rule, "voice": statement.voice.value}
     metadata["event"] = event.id
     if statement.flags:
@@ -188,15 +188,19 @@ def _memory(
 
 
 def _scope(
-    statement: ExtractedStatement, event: Event, source: Source, *, scope_is_given: bool
+    statement: ExtractedStatement, event: Event, source: Source, payload: Mapping[str, Any]
 ) -> Scope:
     """
     Return the scope of a candidate: that of its session, even of a fact about the user.
 
-    It is global only if the user says so in the same sentence and the caller set no scope, or if it
-    is a fact about the only user of the store, told to an agent outside of any project.
+    If agents may serve different users, facts about the user and session records are the agent's.
+    A candidate is global only if the user says so in the same sentence and the caller set no scope,
+    or if it is a fact about the only user of the store, told to an agent outside of any project.
     """
-    if scope_is_given or statement.type in (MemoryType.EPISODE, MemoryType.TASK_HINT):
+    is_personal = statement.type in (MemoryType.PROFILE, MemoryType.EPISODE)
+    if is_personal and (personal_scope := payload.get("personal_scope")):
+        return Scope(personal_scope)
+    if payload.get("scope") or statement.type in (MemoryType.EPISODE, MemoryType.TASK_HINT):
         return event.owner.scope
     if statement.type is MemoryType.PROFILE and event.owner.scope is Scope.AGENT:
         return Scope.GLOBAL  # all agents serve one user: see `capture.store_capture`

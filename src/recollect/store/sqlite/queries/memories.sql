@@ -81,6 +81,8 @@ SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.obser
  WHERE m.status IN (SELECT value FROM json_each(:statuses))
    AND m.type IN (SELECT value FROM json_each(:types))
    AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
+        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
@@ -98,6 +100,8 @@ SELECT i.seq, b.seq
 SELECT m.observed_at, m.id FROM memories m
  WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status
    AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
+        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
@@ -109,6 +113,8 @@ SELECT m.observed_at, m.id FROM memories m
 SELECT m.observed_at, m.id FROM memories m
  WHERE m.status = :status AND m.type IN (SELECT value FROM json_each(:types))
    AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
+        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
@@ -120,6 +126,8 @@ SELECT m.observed_at, m.id FROM memories m
 SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
  WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status
    AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
+        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
@@ -131,6 +139,8 @@ SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
 SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
  WHERE m.status = :status AND m.type IN (SELECT value FROM json_each(:types))
    AND m.observed_at >= :since AND m.observed_at <= :until
+   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
+        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
