@@ -14,6 +14,8 @@ PERHAPS_PASTED = "user, perhaps pasted"
 
 def speaker_label(message: Message) -> str:
     """Return the role of *message*, or `PERHAPS_PASTED` if the user may not have typed it."""
+    if message.role is Role.USER and message.name:
+        return " ".join(message.name.split())  # several people, or another agent
     return PERHAPS_PASTED if is_perhaps_pasted(message) else message.role.value
 
 

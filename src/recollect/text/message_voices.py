@@ -45,7 +45,7 @@ _OWN_LABEL = (
 )
 _SIGNS_OF_OTHERS = LazyPattern(
     r"[\r\n\u2028\u2029\x0b\x0c]",  # more than one line
-    r"[<＜‹〈] ?[/!?|\w]|&(?:lt|gt|quot|amp|nbsp|#x?\w+);",  # a tag, or what looks like one
+    r"< ?[/!?|a-z]|[＜‹〈]|&(?:lt|gt|quot|amp|nbsp|#x?\w+);",  # a tag, or what looks like one
     r"```|~~~|-{3,}|={3,}|\*{3,}|_{3,}|#{2,}|\|.*\||<<|>>|\|>|\{\{|\}\}|\[/",  # a separator
     r"^\W*#|^\s*[>|\[]|^\s*\*\*",  # a heading, a quote, a table, a citation
     r"\[[\w ^.-]{1,40}\](?:\(|:)|\[\^?\d+\]|\[[A-Z_ ]{3,}\]",  # links, citations, [INST]
@@ -61,9 +61,9 @@ _SIGNS_OF_OTHERS = LazyPattern(
     # Words that introduce a text, those of prompt templates included.
     r"\b(?:here(?:['’]s| is| are)|(?:see|as|text|content|page|message|mail|following|listed) below"
     r"|below (?:is|are)|the following|as follows|given (?:the|this|that|these)|based on (?:the|this"
-    r"|that|these)|us(?:e|ing) (?:the|this|these|only) (?:\w+ )?(?:context|text|document|docs|source"
-    r"|passage|information|result|snippet|excerpt|page|article)s?)\b",
-    r"\b(?:pasted?|pasting|copied|quot(?:e|es|ed|ing)|unquote|excerpts?|snippets?|verbatim|retrieved"
+    r"|that|these)|us(?:e|ing) (?:the|this|these|only) (?:\w+ )?(?:context|text|document|docs"
+    r"|source|passage|information|result|snippet|excerpt|page|article)s?)\b",
+    r"\b(?:pasted|pasting|copied|quoted|quoting|unquote|verbatim|retrieved"
     r"|search results?|web ?page|forwarded|fwd|wrote|(?:kind|best|warm) regards|sincerely)\b",
     flags=re.IGNORECASE,
 )

@@ -50,7 +50,8 @@ def _read(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversa
         return
     by_user = path.name in _OWN or "rules" in path.parts[-3:-1]
     folder, project = _folder_and_project(path, environment)
-    message = TranscriptMessage(Voice.USER if by_user else Voice.ASSISTANT, body)
+    # A file of a repository may be by anybody who can write to it.
+    message = TranscriptMessage(Voice.PASTED if by_user else Voice.ASSISTANT, body)
     transcript = Transcript(
         messages=(message,),
         format=FORMAT,

@@ -12,7 +12,7 @@ command is that output and nothing else.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
@@ -46,6 +46,7 @@ _COMMAND_START = re.compile(
     r"<(?:command-(?:name|message|args|contents)|local-command-(?:stdout|stderr|caveat)"
     r"|bash-(?:input|stdout|stderr)|user-prompt-submit-hook|task-notification)>"
 )
+_COMMAND_NAME = re.compile(r"<command-(?:name|message)>")
 _TEAMMATE_START = re.compile(r"<(?:teammate|agent|cross-session|channel)[_-]?message\b[^<>]*>")
 _MEMORY_TAGS = ("<user-memory-input>", "</user-memory-input>")  # what the user typed after "#"
 _PROGRAM_TEXTS = (
@@ -107,7 +108,7 @@ def _titles(lines: Sequence[JsonRecord], sessions: dict[str, list[JsonRecord]]) 
 
 
 def _transcript(session: str, lines: Sequence[JsonRecord], *, title: str) -> Transcript:
-    messages = tuple(message for line in lines for message in _line_messages(line))
+    messages = tuple(_with_expansions(m for line in lines for m in _line_messages(line)))
     return Transcript(
         messages=messages,
         format=FORMAT,
@@ -116,6 +117,17 @@ def _transcript(session: str, lines: Sequence[JsonRecord], *, title: str) -> Tra
         folder=next(filter(None, (text_at(line, "cwd") for line in lines)), ""),
         started_at=first_timestamp(messages),
     )
+
+
+def _with_expansions(messages: Iterable[TranscriptMessage]) -> Iterator[TranscriptMessage]:
+    """Yield *messages*; the one after a command may be its prompt, which a file or server wrote."""
+    is_after_command = False
+    for message in messages:
+        is_expansion = is_after_command and message.voice is Voice.USER
+        is_after_command = bool(_COMMAND_NAME.search(message.text)) and (
+            message.voice is Voice.SYSTEM
+        )
+        yield replace(message, voice=Voice.PASTED) if is_expansion else message
 
 
 def _line_messages(line: JsonRecord) -> list[TranscriptMessage]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.transcript import TranscriptMessage, Voice
+from recollect.text.redact import redact
 from recollect.text.transcripts.json_fields import JsonRecord, is_record, record_at, text_at
 from recollect.text.transcripts.json_records import parse_json
 
@@ -124,7 +125,10 @@ def _call_text(name: str, arguments: object) -> str:
     inner = parse_json(arguments) if isinstance(arguments, str) else arguments
     plain = arguments if isinstance(arguments, str) else ""
     text = f"{name} {_compact(inner) if is_record(inner) else plain}".strip()
-    return text if len(text) <= MAX_CALL_CHARS else text[: MAX_CALL_CHARS - 1] + "…"
+    if len(text) <= MAX_CALL_CHARS:
+        return text
+    # Redacted here already, because half a secret behind the cut would not be recognized.
+    return redact(text[: 2 * MAX_CALL_CHARS]).text[: MAX_CALL_CHARS - 1] + "…"
 
 
 def _compact(value: JsonRecord) -> str:
