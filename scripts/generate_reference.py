@@ -69,6 +69,11 @@ SETTINGS = {
     "none.",
     "max_body_mb": "The largest request body, in megabytes.",
     "requests_per_second": "The most requests per second of one client address. 0: no limit.",
+    "header_timeout_s": "The seconds in which the headers of a request must arrive.",
+    "body_timeout_s": "The seconds that a client may send almost nothing of a body, or read "
+    "nothing of a response.",
+    "max_connections": "The most connections at once; fewer if fewer files may be open. If there "
+    "are more, connections that wait for their client are closed.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
     "keep_retrievals_mb": "How large the log of retrievals may be, in megabytes; the oldest go first. "
     "0: no limit.",

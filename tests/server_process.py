@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,9 +30,22 @@ def without_embedder(**more: str) -> dict[str, str]:
 
 @contextmanager
 def run_server(
-    db: Path, *options: str, env: Mapping[str, str] | None = None, log: Path | None = None
+    db: Path,
+    *options: str,
+    env: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    max_files: int = 0,
 ) -> Iterator[ServerProcess]:
-    """Run `recollect serve` on *db* inside the block; *log* receives its error output."""
+    """
+    Run `recollect serve` on *db* inside the block; *log* receives its error output.
+
+    *max_files* limits how many files it may have open.
+    """
+
+    def limit_files() -> None:
+        if max_files:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max_files, max_files))
+
     command = [installed("recollect"), "serve", "--db", str(db), "--port", "0", "--json", *options]
     with (
         open(log or os.devnull, "a") as log_file,
@@ -42,6 +56,7 @@ def run_server(
             # A pipe that nobody reads would fill up and block the server.
             stderr=log_file if log else subprocess.PIPE,
             text=True,
+            preexec_fn=limit_files if max_files else None,
         ) as process,
     ):
         try:

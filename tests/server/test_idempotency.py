@@ -42,6 +42,8 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "context_for": {"task": "which tool?"},
     "briefing": {},
     "save_view": {"query": "port"},
+    "link_projects": {"project": "site", "other": "shop"},
+    "unlink_project": {"project": "site"},
     "delete_view": {},
     "run_view": {},
     "decide": {"memory_ids": ["$2"], "verdict": "keep"},
@@ -114,7 +116,13 @@ WRITES = [
     if verb.route.method != "GET" and verb.__name__ not in FILE_REQUESTS
 ]
 # They need something that the furnished memory does not have, and are refused alike both times.
-REFUSED = {"load_skill": 404, "unload_skill": 404, "learn_skill": 422, "reembed": 422}
+REFUSED = {
+    "load_skill": 404,
+    "unload_skill": 404,
+    "learn_skill": 422,
+    "reembed": 422,
+    "unlink_project": 404,
+}
 
 
 class ServedFile:

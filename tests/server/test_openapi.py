@@ -114,6 +114,8 @@ OPERATIONS = """
 /api/pins/{pin} DELETE
 /api/profile/{key} PUT
 /api/projects GET
+/api/projects/link POST
+/api/projects/unlink POST
 /api/rebuild POST
 /api/reembed POST
 /api/search POST

@@ -4,23 +4,31 @@
 It reads a few rows and calls no model, so it is cheap to poll. `status` is "degraded", with
 reasons, if the store cannot be read (then the HTTP status is 503), the embedder failed, jobs are
 parked, or the background worker does not run.
+
+It answers even if all threads of the server are busy: it has a thread of its own, and if the store
+does not answer in time, it returns what it read last.
 """
 
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from anyio import CapacityLimiter, move_on_after, to_thread
 from fastapi import APIRouter, Response
 
 from recollect import __version__
 from recollect.app.background_worker import BackgroundState, BackgroundWorker
 from recollect.app.local_recollect import LocalRecollect
-from recollect.domain.maintenance import EmbedderStatus, StoreHealth
+from recollect.domain.maintenance import EmbedderState, EmbedderStatus, StoreHealth
 from recollect.errors import StoreError
 from recollect.wire import health_models as models
 
+READ_TIMEOUT_S = 1.0  # for the store
 UNREADABLE_STORE = StoreHealth(schema=0, jobs={}, waiting=0, dimension=None)
+UNKNOWN_EMBEDDER = EmbedderStatus(
+    backend="", name="", state=EmbedderState.NOT_LOADED, dimension=None
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +39,7 @@ class HealthSnapshot:
     embedder: EmbedderStatus
     store: StoreHealth = field(default=UNREADABLE_STORE)
     store_error: str = ""  # why the store cannot be read
+    age_s: float | None = None  # of the store's state, if the store did not answer now
     worker: BackgroundState = BackgroundState.IDLE
     worker_error: str = ""
 
@@ -44,32 +53,57 @@ def health_router(
     """Return the router with `GET /health`. *clock* returns seconds."""
     router = APIRouter(tags=["health"])
     started = clock()
+    reader = _SnapshotReader(rec, background, clock)
 
     @router.get("/health", responses={503: {"model": models.HealthReport}})
-    def health(response: Response) -> models.HealthReport:
+    async def health(response: Response) -> models.HealthReport:
         """Return the state of the server, and which store it serves."""
-        snapshot = take_snapshot(rec, background)
+        snapshot = await reader.read()
         response.status_code = 503 if snapshot.store_error else 200
         return health_response(snapshot, uptime_s=clock() - started)
 
     return router
 
 
-def take_snapshot(rec: LocalRecollect, background: BackgroundWorker) -> HealthSnapshot:
-    """Read the state of the store, the embedder and the worker."""
-    store, store_error = UNREADABLE_STORE, ""
-    try:
-        store = rec.engine.check_health()
-    except StoreError as error:
-        store_error = str(error)
-    return HealthSnapshot(
-        path=str(rec.path.absolute()),
-        embedder=rec.engine.embedder_status(),
-        store=store,
-        store_error=store_error,
-        worker=background.state,
-        worker_error=background.last_error,
-    )
+class _SnapshotReader:
+    """Takes snapshots in a thread of its own, and remembers the last one."""
+
+    def __init__(
+        self, rec: LocalRecollect, background: BackgroundWorker, clock: Callable[[], float]
+    ) -> None:
+        self._rec = rec
+        self._background = background
+        self._clock = clock
+        self._limiter: CapacityLimiter | None = None  # made in the event loop
+        self._last: HealthSnapshot | None = None
+        self._taken_at = clock()
+
+    async def read(self) -> HealthSnapshot:
+        """Return a snapshot, or the last one if a new one takes too long."""
+        # Not the threads of the routes: they may all wait for the store.
+        self._limiter = self._limiter or CapacityLimiter(1)
+        with move_on_after(READ_TIMEOUT_S) as scope:
+            await to_thread.run_sync(self._take, abandon_on_cancel=True, limiter=self._limiter)
+        last = self._last or HealthSnapshot(
+            path=str(self._rec.path.absolute()), embedder=UNKNOWN_EMBEDDER
+        )
+        worker, error = self._background.state, self._background.last_error
+        age_s = self._clock() - self._taken_at if scope.cancelled_caught else None
+        return replace(last, worker=worker, worker_error=error, age_s=age_s)
+
+    def _take(self) -> None:
+        store, store_error = UNREADABLE_STORE, ""
+        try:
+            store = self._rec.engine.check_health()
+        except StoreError as error:
+            store_error = str(error)
+        self._last = HealthSnapshot(
+            path=str(self._rec.path.absolute()),
+            embedder=self._rec.engine.embedder_status(),
+            store=store,
+            store_error=store_error,
+        )
+        self._taken_at = self._clock()
 
 
 def health_response(snapshot: HealthSnapshot, *, uptime_s: float) -> models.HealthReport:
@@ -103,6 +137,13 @@ def degraded_reasons(snapshot: HealthSnapshot) -> Iterator[str]:
     """Yield a sentence for each reason why the server is degraded."""
     if snapshot.store_error:
         yield f"the store cannot be read: {snapshot.store_error}"
+    if snapshot.age_s is not None:
+        yield (
+            f"the store did not answer within {READ_TIMEOUT_S:g} s, it may be busy; "
+            f"its figures are {snapshot.age_s:.0f} s old"
+        )
+    if snapshot.store.read_only:
+        yield snapshot.store.read_only
     if snapshot.embedder.trouble:
         yield f"the embedder failed, search uses keywords only: {snapshot.embedder.trouble}"
     if parked := snapshot.store.jobs.get("parked", 0):

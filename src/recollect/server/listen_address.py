@@ -17,6 +17,7 @@ from recollect.server.allowed_hosts import is_loopback
 
 HEALTH_TIMEOUT_S = 5.0  # reached only if the other process accepts connections and does not respond
 MAX_HEALTH_BYTES = 100_000
+BACKLOG = 2_048  # connections that wait to be accepted
 
 
 class NotRecollectServer(Exception):
@@ -46,7 +47,7 @@ def listen(settings: Settings) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         # Listen at once: with only `bind`, two servers would not notice each other.
-        listener.listen(2048)
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:

@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from socket import socket as Socket
 from types import FrameType
 from typing import Any
 
@@ -20,7 +21,9 @@ from uvicorn.server import HANDLED_SIGNALS
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
-from recollect.server.listen_address import listen, local_url
+from recollect.server.connection_limits import ConnectionLimits, limited_protocol
+from recollect.server.listen_address import BACKLOG, listen, local_url
+from recollect.server.repeated_messages import RepeatedMessages
 from recollect.server.web_app import web_app
 
 GRACE_S = 10
@@ -57,9 +60,10 @@ def serve(
     ):
         port = socket.getsockname()[1]
         app = make_app(rec, settings)
+        limits = ConnectionLimits.from_settings(settings)
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=limited_protocol(limits),
             ws="none",
             loop="asyncio",
             lifespan="on",
@@ -69,8 +73,9 @@ def serve(
             proxy_headers=False,
             timeout_graceful_shutdown=GRACE_S,
             timeout_keep_alive=KEEP_ALIVE_S,
+            backlog=limits.accepted_at_once,
         )
-        server = uvicorn.Server(config)
+        server = _UvicornServer(config)
         with _stop_on_signal(server):
             on_start(
                 ServerStarted(
@@ -86,6 +91,16 @@ def serve(
                 app.state.background.stop()  # a second Ctrl-C skips the lifespan shutdown
 
 
+class _UvicornServer(uvicorn.Server):
+    """Uvicorn, with a long queue of connections that are not accepted yet."""
+
+    async def startup(self, sockets: list[Socket] | None = None) -> None:
+        """Start, and lengthen the queue: asyncio sets it to what it accepts at once."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)
+
+
 def log_config(*, verbose: bool) -> dict[str, Any]:
     """Return the logging configuration: warnings to stderr; with *verbose* every request too."""
     level = "INFO" if verbose else "WARNING"
@@ -98,10 +113,12 @@ def log_config(*, verbose: bool) -> dict[str, Any]:
                 "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s",
             }
         },
+        "filters": {"repeated": {"()": RepeatedMessages}},
         "handlers": {
             "errors": {
                 "class": "logging.StreamHandler",
                 "formatter": "line",
+                "filters": ["repeated"],
                 "stream": "ext://sys.stderr",
             }
         },
