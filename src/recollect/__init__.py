@@ -153,7 +153,8 @@ _EXPORTS = {
         "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
         "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
         "RecollectError RequestRefused ServerUnavailable StoreBusy StoreClosed StoreDamaged "
-        "StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable TokenRefused TooLarge TooManyRequests"
+        "StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable TokenRefused TooLarge "
+        "TooManyRequests"
     ),
 }
 _HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}

@@ -56,16 +56,16 @@ def test_what_coding_agents_captured_in_one_project_is_told_in_no_other(home: Ho
         )
         facts = rec.memories.list(everywhere=True, types=["profile"], limit=50)
 
-    def injected(project: Path) -> str:
-        payload = CURSOR.payload("wednesday", project, None)
-        started = home.run_hook(CURSOR.start, payload | {"source": "startup"})
-        asked = home.run_hook(CURSOR.prompt, payload | {"prompt": QUESTION})
-        return started.output + asked.output
+    at_start = CLAUDE_CODE.payload("wednesday", globex, None) | {"source": "startup"}
+    with_prompt = CURSOR.payload("thursday", globex, None) | {"prompt": QUESTION}
+    injected = home.run_hook(CLAUDE_CODE.start, at_start).output
+    injected += home.run_hook(CURSOR.prompt, with_prompt).output
+    in_acme = CURSOR.payload("friday", acme, None) | {"prompt": QUESTION}
 
     assert SECRET in at_home
-    assert SECRET in injected(acme)
-    for told in (before_review, after_review, without_project, injected(globex)):
-        assert "Globex" not in told.replace(QUESTION, "")
+    assert SECRET in home.run_hook(CURSOR.prompt, in_acme).output
+    for text in (before_review, after_review, without_project, injected):
+        assert "Globex" not in text.replace(QUESTION, "")
     assert {fact.scope for fact in facts if fact.content == SECRET} == {Scope.PROJECT}
     assert {fact.scope for fact in facts if fact.content == EVERYWHERE} == {Scope.GLOBAL}
     assert EVERYWHERE in after_review
@@ -100,9 +100,9 @@ def test_a_person_takes_a_fact_out_of_its_project_and_back(rec: LocalRecollect) 
     assert "Globex" not in rec.briefing(project="globex").text
 
     shared = rec.promote(fact.id, scope="global")
-    told = rec.context_for("hello", project="globex").text
+    context = rec.context_for("hello", project="globex").text
     rec.undo(shared.id)
 
-    assert SECRET in told
+    assert SECRET in context
     assert "Globex" not in rec.context_for("hello", project="globex").text
     assert rec.memories.get(fact.id).status is Status.ACTIVE

@@ -509,3 +509,37 @@ def test_json_holds_no_raw_control_characters_either(run: Run, coder: str) -> No
 
     assert json_of(result)[0]["content"] == HOSTILE
     assert is_safe(result.stdout)
+
+
+def test_an_agents_edit_of_a_shared_block_is_listed_decided_and_undone(
+    run: Run, coder: str
+) -> None:
+    human = ("--agent", coder, "--label", "human")
+    proposed = json_of(
+        run("block", "update", *human, "--append", HOSTILE, "--author", coder, "--json")
+    )
+    proposal_id = proposed["proposal_id"]
+    listed = run("inbox", "--list")
+    as_json = json_of(run("inbox", "proposals", "--json"))
+    rejected = output_of(run("inbox", "reject", proposal_id, "--reason", "no"))
+    undone = output_of(run("inbox", "undo", proposal_id))
+    output_of(run("block", "update", *human, "--content", "Ann"))
+    conflict = run("inbox", "accept", proposal_id)
+    outdated = output_of(run("inbox", "--list"))
+    accepted = json_of(run("inbox", "accept", proposal_id, "--content", "Ann likes tea", "--json"))
+    output_of(run("block", "update", "--agent", coder, "--label", "persona", "--append", "I test.",
+        "--author", coder))  # fmt: skip
+    marked = output_of(run("block", "show", "--agent", coder, "--label", "persona"))
+
+    assert "evil" in listed.stdout
+    assert is_safe(listed.stdout)
+    assert [(row["id"], row["author"]) for row in as_json] == [(proposal_id, coder)]
+    assert "rejected: no" in rejected
+    assert "rejected" not in undone
+    assert conflict.exit_code == 1
+    assert "changed after agent coder proposed" in conflict.stderr
+    assert "Current text: Ann\n" in conflict.stderr
+    assert is_safe(conflict.stderr)
+    assert "its text is now:\n  Ann\n" in outdated
+    assert accepted["current_value"] == "Ann likes tea"
+    assert "written by agent coder, not confirmed by the user" in marked

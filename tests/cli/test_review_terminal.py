@@ -150,6 +150,30 @@ def status_of(store: LocalRecollect, ids: list[str]) -> list[str]:
 # ── the inbox ───────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_proposed_edit_of_a_block_is_reviewed_before_the_candidates(
+    store: LocalRecollect, three: list[str], terminal: Start
+) -> None:
+    store.agents.create("coder")
+    for label in ("human", "style"):
+        store.blocks.append("coder", label, f"Obey in {label}.", by="agent")
+
+    reviewer = terminal("inbox")
+    assert "+Obey in human." in reviewer.until(KEYS)
+    reviewer.press("k")
+    assert "+Obey in style." in reviewer.until(KEYS)
+    reviewer.press("u")
+    assert "pending: block human" in reviewer.until(KEYS)
+    reviewer.press("r")
+    reviewer.until(KEYS)
+    reviewer.press("k")
+    assert "1 of 3" in reviewer.until(KEYS)
+    assert reviewer.ends_with("q") == 0
+
+    assert store.blocks.get("coder", "human").value == ""
+    assert store.blocks.get("coder", "style").value == "Obey in style."
+    assert status_of(store, three) == ["inbox"] * 3
+
+
 def test_a_candidate_is_shown_with_its_quote_its_source_and_why_it_waits(
     terminal: Start, store: LocalRecollect
 ) -> None:

@@ -203,44 +203,101 @@ def test_a_block_that_every_agent_shares_is_not_edited_without_the_user(
         rec.agents.create("coder")
         rec.agents.create("other")
         server = in_process_server(rec)
-        for label in ("human", "style"):
-            error = call_error(server, "edit_block", era, label=label, how="set", text="Obey.")
-            assert "recollect memory update" in error
+        for label in ("human", "style", "project"):
+            request = {"label": label, "how": "set", "text": "Obey."}
+            values = call_values(server, "edit_block", era, **request)
+            assert values["note"].startswith("Proposed; waits for the user's confirmation, id ")
+            assert rec.blocks.proposal(values["proposal_id"]).author == "coder"
+            assert rec.blocks.get("other", label, project="site").value == ""
+        for proposal in rec.blocks.proposals():
+            rec.blocks.reject(proposal.id)
         no = ScriptedUser("decline")
         assert "said no" in call_error(
             server, "edit_block", era, no, label="human", how="append", text="Obey."
         )
+        assert rec.blocks.proposals() == []
         assert rec.blocks.get("other", "human").value == ""
 
         call_values(server, "edit_block", era, user, label="human", how="append", text="Ann")
 
-        assert rec.blocks.get("other", "human").value == "Ann"
-        assert user.questions[0].endswith("The new text:\n\nAnn")
+        edited = rec.blocks.get("other", "human")
+        assert (edited.value, edited.unconfirmed_author) == ("Ann", "")
+        assert "which every agent in every project is told?" in user.questions[0]
+        assert user.questions[0].endswith("+Ann")
 
 
 def test_a_shared_block_is_shared_also_before_it_is_first_written(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m.db", words_only=True) as rec:
         rec.conversations.start(agent="coder")  # an agent that came into being by being named
+        server = in_process_server(rec)
 
-        assert "cannot ask" in call_error(
-            in_process_server(rec), "edit_block", label="human", how="set", text="Obey."
-        )
+        for label in ("human", "project"):
+            values = call_values(server, "edit_block", label=label, how="set", text="Obey.")
+            assert "Proposed" in values["note"]
+            assert rec.blocks.get("coder", label, project="site").value == ""
 
 
-def test_the_blocks_of_the_agent_and_the_project_are_edited_without_a_question(
-    tmp_path: Path,
-) -> None:
+def test_the_blocks_of_the_agent_are_edited_without_a_question_and_marked(tmp_path: Path) -> None:
     user = ScriptedUser()
     with open_memory(tmp_path / "m.db", words_only=True) as rec:
         server = in_process_server(rec)
-        for label in ("persona", "project"):
-            arguments = {"label": label, "how": "append", "text": "short"}
-            call_values(server, "edit_block", user=user, **arguments)
+        call_values(server, "edit_block", user=user, label="persona", how="append", text="short")
         trusted = in_process_server(rec, Caller(project="site", agent="coder", trusted=True))
         call_values(trusted, "edit_block", user=user, label="human", how="set", text="Ann")
 
         assert user.questions == []
         assert rec.blocks.get("coder", "human").value == "Ann"
+        for label in ("persona", "human"):
+            assert rec.blocks.get("coder", label).unconfirmed_author == "coder"
+        blocks = call_values(server, "status")["blocks"]
+        assert {row["label"] for row in blocks if row["unconfirmed_author"]} == {"persona", "human"}
+
+
+def test_a_change_that_is_too_long_for_a_question_is_a_proposal(tmp_path: Path) -> None:
+    user = ScriptedUser()
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        text = "\n".join(f"Rule {number}: obey." for number in range(200))
+
+        values = call_values(
+            in_process_server(rec), "edit_block", user=user, label="human", how="set", text=text
+        )
+
+        assert user.questions == []
+        assert rec.blocks.proposal(values["proposal_id"]).value == text
+
+
+def test_an_agent_does_not_accept_its_own_proposal(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
+        edit = {"label": "project", "how": "set", "text": "Obey."}
+        proposal_id = call_values(server, "edit_block", **edit)["proposal_id"]
+        listed = call_values(server, "review")["proposals"]
+        trusted = in_process_server(rec, Caller(project="site", agent="coder", trusted=True))
+        elsewhere = in_process_server(rec, Caller(project="shop", agent="other", trusted=True))
+        keep = {"action": "keep", "id": proposal_id}
+
+        assert [row["id"] for row in listed] == [proposal_id]
+        assert "cannot ask" in call_error(server, "review", **keep)
+        assert "own proposal" in call_error(trusted, "review", **keep)
+        assert "no memory" in call_error(elsewhere, "review", **keep)
+        assert "proposals" not in call_values(elsewhere, "review")
+        assert rec.blocks.get("coder", "project", project="site").value == ""
+        user = ScriptedUser()
+        call_values(server, "review", user=user, **keep)
+
+        assert user.questions[0].endswith("+Obey.")
+        assert rec.blocks.get("coder", "project", project="site").value == "Obey."
+
+
+def test_what_a_trusted_agent_stored_is_marked_where_it_is_told(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec, Caller(project="site", agent="coder", trusted=True))
+        call_values(server, "remember", content="We deploy on Fridays.", type="decision")
+
+        (hit,) = call_values(server, "search", query="when do we deploy?")["hits"]
+
+        assert hit["note"] == "written by agent coder"
+        assert "written by agent coder" in rec.briefing(project="site").text
 
 
 def test_a_shared_block_that_changed_while_the_user_was_asked_stays(tmp_path: Path) -> None:

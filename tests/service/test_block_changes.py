@@ -85,13 +85,13 @@ def test_changes_since_a_moment_are_those_of_the_blocks_that_are_seen(
     since = clock.now()
     clock.advance(minutes=1)
     two.blocks.set("ben", "persona", "ben's own")
-    two.blocks.set("ben", "human", "shared", by="agent")
+    two.blocks.set("ben", "human", "shared")
     clock.advance(minutes=1)
     two.blocks.set("anna", "project", "of the project", project="site")
 
     assert [
         (block.label, block.version, block.by) for block in two.blocks.changes("anna", since)
-    ] == [("human", 2, "agent")]
+    ] == [("human", 2, "user")]
     assert [block.label for block in two.blocks.changes("anna", since, project="site")] == [
         "human",
         "project",

@@ -71,8 +71,8 @@ def test_an_agents_own_block_is_never_seen_or_edited_by_another(two: LocalRecoll
 
 
 def test_a_shared_block_edited_by_two_agents_is_one_text(two: LocalRecollect) -> None:
-    two.blocks.append("anna", "human", "likes tea", by="agent")
-    two.blocks.append("ben", "human", "likes walks", by="agent")
+    two.blocks.append("anna", "human", "likes tea")
+    two.blocks.append("ben", "human", "likes walks")
 
     assert two.blocks.get("anna", "human") == two.blocks.get("ben", "human")
     assert two.blocks.get("ben", "human").value == "likes tea\nlikes walks"
@@ -456,14 +456,14 @@ def test_the_project_block_is_made_by_the_first_write_for_every_agent_of_the_pro
     with pytest.raises(NotFound):
         two.blocks.get("anna", "project", project="site")
     assert two.projects.list() == []
-    made = two.blocks.append("anna", "project", "uses pnpm", project="site", by="agent")
+    made = two.blocks.append("anna", "project", "uses pnpm", project="site")
     two.blocks.append("ben", "project", "uses ruff", project="site")
 
     assert (made.scope, made.version, made.description[:12]) == ("project", 2, "This project")
     assert two.blocks.get("ben", "project", project="site").value == "uses pnpm\nuses ruff"
     assert [block.by for block in two.blocks.history("anna", "project", project="site")] == [
         "system",
-        "agent",
+        "user",
         "user",
     ]
     assert two.maintenance.verify().ok

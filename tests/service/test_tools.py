@@ -39,9 +39,9 @@ def test_limits_and_read_only_marks_hold_for_an_agent(coder: LocalRecollect) -> 
 
 def test_a_tool_works_in_its_project_and_conversation(coder: LocalRecollect) -> None:
     talk = coder.conversations.start(agent="coder", project="site")
-    tools = coder.agents.tools("coder", project="site", conversation=talk)
+    tools = coder.agents.tools("coder", project="site", conversation=talk, trusted=True)
 
-    tools.core_memory_append("project", "Tests: make test")
+    assert tools.core_memory_append("project", "Tests: make test") == "Tests: make test"
     tools.core_memory_append("ticket", "BILL-12")
 
     seen = coder.blocks.list("coder", project="site", conversation=talk)

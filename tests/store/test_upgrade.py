@@ -256,3 +256,38 @@ def test_of_older_candidates_nobody_can_tell_whether_the_user_typed_them(
             *(memory.content for memory in rec.memories.list(project="site", types=["episode"])),
         }
         assert rec.maintenance.verify().ok
+
+
+def test_what_agents_wrote_into_blocks_before_the_upgrade_is_marked(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    source = tmp_path / "now.db"
+    with open_memory(source, clock=clock) as rec:
+        for name in ("coder", "other"):
+            rec.agents.create(name)
+        rec.blocks.set("other", "persona", "I am Ann's.")
+        rec.blocks.append("coder", "persona", "I am terse.", by="agent")
+        rec.blocks.append("coder", "persona", "I test.")
+        proposal_id = rec.blocks.append("coder", "human", "Obey.", by="agent").proposal_id
+        rec.blocks.accept(proposal_id, by="agent")
+    old = as_first_release(source, tmp_path / "memory.db", clock, schema=6)
+
+    with open_memory(old, clock=clock) as rec:
+        authors = {
+            (agent, label): rec.blocks.get(agent, label).unconfirmed_author
+            for agent in ("coder", "other")
+            for label in ("persona", "human", "style")
+        }
+        history = [version.unconfirmed_author for version in rec.blocks.history("coder", "persona")]
+        confirmed = rec.blocks.confirm("coder", "persona")
+        pending = rec.blocks.append("coder", "style", "tabs", by="agent").proposal_id
+
+        assert {place: author for place, author in authors.items() if author} == {
+            ("coder", "persona"): "coder",
+            ("coder", "human"): "unknown",
+            ("other", "human"): "unknown",
+        }
+        assert history == ["", "coder", "coder"]
+        assert (confirmed.value, confirmed.unconfirmed_author) == ("I am terse.\nI test.", "")
+        assert [proposal.id for proposal in rec.blocks.proposals()] == [pending]
+        assert rec.maintenance.verify().ok

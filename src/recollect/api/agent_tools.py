@@ -3,6 +3,8 @@ An agent's memory tools under Letta's names, for programs that run an agent loop
 
 Each tool is a plain function of the arguments a model sends, carried out in the agent's name:
 limits and read-only blocks are enforced, and the text of an error can be returned to the model.
+An edit of a shared block (`human`, `style`, `project`) is proposed to the user, and the result says
+so. With `trusted=True` it is applied, and marked as the agent's words.
 """
 
 from collections.abc import Mapping
@@ -13,6 +15,7 @@ from recollect.api.arguments import AgentLike, ConversationLike, Moment, Place, 
 from recollect.api.blocks import Blocks
 from recollect.api.conversations import Conversations
 from recollect.api.noun import Transport
+from recollect.domain.block import Block, proposal_note
 
 
 class AgentTools:
@@ -25,7 +28,9 @@ class AgentTools:
         *,
         project: Place = None,
         conversation: ConversationLike | None = None,
+        trusted: bool = False,
     ) -> None:
+        self._trusted = trusted
         self._blocks = Blocks(transport)
         self._archive = Archive(transport)
         self._conversations = Conversations(transport)
@@ -35,29 +40,41 @@ class AgentTools:
         self._edit = {**place, "by": "agent"}
 
     def core_memory_append(self, label: str, content: str) -> str:
-        """Append lines to a block; return its new value."""
-        return self._blocks.append(self._agent, label, content, **self._edit).value
+        """Append lines to a block; return its new value, or that the edit was proposed."""
+        return self._result(self._blocks.append(self._agent, label, content, **self._edit))
 
     def core_memory_replace(self, label: str, old_content: str, new_content: str) -> str:
-        """Replace a text that occurs once in a block; return its new value."""
-        block = self._blocks.replace(self._agent, label, old_content, new_content, **self._edit)
-        return block.value
+        """Replace a text that occurs once in a block; return as `core_memory_append`."""
+        return self._result(
+            self._blocks.replace(self._agent, label, old_content, new_content, **self._edit)
+        )
 
     def memory_replace(self, label: str, old_str: str, new_str: str) -> str:
         """Do the same as `core_memory_replace`, under its newer name."""
         return self.core_memory_replace(label, old_str, new_str)
 
     def memory_insert(self, label: str, new_str: str, insert_line: int = -1) -> str:
-        """Insert lines into a block after *insert_line* lines; return its new value."""
-        return self._blocks.insert(self._agent, label, new_str, insert_line, **self._edit).value
+        """Insert lines into a block after *insert_line* lines; return as `core_memory_append`."""
+        return self._result(
+            self._blocks.insert(self._agent, label, new_str, insert_line, **self._edit)
+        )
 
     def memory_rethink(self, label: str, new_memory: str) -> str:
-        """Replace the whole value of a block; return it."""
-        return self._blocks.set(self._agent, label, new_memory, **self._edit).value
+        """Replace the whole value of a block; return as `core_memory_append`."""
+        return self._result(self._blocks.set(self._agent, label, new_memory, **self._edit))
+
+    def _result(self, block: Block) -> str:
+        """Return the result of an edit for the model."""
+        if not block.proposal_id:
+            return block.value
+        if self._trusted:
+            self._blocks.accept(block.proposal_id, by="agent")
+            return self._blocks.get(None, block.id).value
+        return proposal_note(block)
 
     def archival_memory_insert(self, content: str, tags: Texts | None = None) -> str:
         """Store a passage; return its id."""
-        return self._archive.insert(self._agent, content, tags=tags or ()).id
+        return self._archive.insert(self._agent, content, tags=tags or (), by="agent").id
 
     def archival_memory_search(
         self,

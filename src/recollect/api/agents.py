@@ -117,9 +117,16 @@ class Agents(Noun):
         target = file_path(path)
         return replace(self._transport.download(request, target), path=str(target))
 
-    def import_(self, path: FilePath, name: str | None = None) -> AgentImport:
-        """Create an agent, with new ids, from a file of either format; *name* renames it."""
-        request = requests.ImportAgentRequest.of({"name": name})
+    def import_(
+        self, path: FilePath, name: str | None = None, *, trust: bool = False
+    ) -> AgentImport:
+        """
+        Create an agent, with new ids, from a file of either format; *name* renames it.
+
+        What the file says is told to that agent only. A file that you *trust* may be larger, and
+        its projects keep their git remotes.
+        """
+        request = requests.ImportAgentRequest.of({"name": name, "trust": trust})
         return self._transport.upload(request, file_path(path))
 
     def tools(
@@ -128,9 +135,16 @@ class Agents(Noun):
         *,
         project: Place = None,
         conversation: ConversationLike | None = None,
+        trusted: bool = False,
     ) -> AgentTools:
-        """Return the memory tools of an agent under Letta's names."""
-        return AgentTools(self._transport, agent, project=project, conversation=conversation)
+        """
+        Return the memory tools of an agent under Letta's names.
+
+        Edits of shared blocks are proposals that the user accepts; *trusted* applies them at once.
+        """
+        return AgentTools(
+            self._transport, agent, project=project, conversation=conversation, trusted=trusted
+        )
 
     def list(self, *, pinned: str | None = None, project: Place = None) -> list[Agent]:
         """Return agents, pinned ones first; *pinned* and *project* filter by their pins."""

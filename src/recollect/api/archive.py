@@ -18,9 +18,14 @@ class Archive(Noun):
         tags: Texts = (),
         title: str = "",
         observed_at: Moment = None,
+        by: str = "user",
         token_limit: int = TOKEN_LIMIT,
     ) -> Memory:
-        """Store a passage in an agent's archive: a memory of agent scope."""
+        """
+        Store a passage in an agent's archive: a memory of agent scope.
+
+        With `by="agent"` it is marked as written by an agent wherever it is shown.
+        """
         return self._send(InsertPassageRequest, locals())
 
     def search(

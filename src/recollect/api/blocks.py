@@ -6,7 +6,14 @@ from typing import Any
 
 from recollect.api.arguments import AgentLike, BlockLike, ConversationLike, Moment, Place
 from recollect.api.noun import Noun
-from recollect.domain.block import DEFAULT_LIMIT, Block, BlockChange, BlockHit, BlockVersion
+from recollect.domain.block import (
+    DEFAULT_LIMIT,
+    Block,
+    BlockChange,
+    BlockHit,
+    BlockProposal,
+    BlockVersion,
+)
 from recollect.wire.requests import blocks as requests
 
 
@@ -16,8 +23,12 @@ class Blocks(Noun):
 
     A block is named by an agent and a label, plus the project or conversation it belongs to. With
     no agent, project or conversation, *label* is a `Block` or its id. Edits take
-    `expected_version` (`BlockConflict` if someone else was faster), `by` (user, agent or system)
-    and `reason`.
+    `expected_version` (`BlockConflict` if someone else was faster), `by` (user, agent or system),
+    `author` (the name of the agent that writes) and `reason`.
+
+    An edit by an agent of a block that others are told (of a project, or global) is a proposal. The
+    result is the unchanged block with `proposal_id`; `proposals`, `accept` and `reject` are for the
+    user. What an agent wrote into its own block is marked until the user confirms it.
     """
 
     def create(
@@ -63,6 +74,7 @@ class Blocks(Noun):
         project: Place = None,
         conversation: ConversationLike | None = None,
         by: str = "user",
+        author: str = "",
         expected_version: int | None = None,
         reason: str = "",
     ) -> Block:
@@ -78,6 +90,7 @@ class Blocks(Noun):
         project: Place = None,
         conversation: ConversationLike | None = None,
         by: str = "user",
+        author: str = "",
         expected_version: int | None = None,
         reason: str = "",
     ) -> Block:
@@ -94,6 +107,7 @@ class Blocks(Noun):
         project: Place = None,
         conversation: ConversationLike | None = None,
         by: str = "user",
+        author: str = "",
         expected_version: int | None = None,
         reason: str = "",
     ) -> Block:
@@ -110,6 +124,7 @@ class Blocks(Noun):
         project: Place = None,
         conversation: ConversationLike | None = None,
         by: str = "user",
+        author: str = "",
         expected_version: int | None = None,
         reason: str = "",
     ) -> Block:
@@ -124,6 +139,7 @@ class Blocks(Noun):
         project: Place = None,
         conversation: ConversationLike | None = None,
         by: str = "user",
+        author: str = "",
         expected_version: int | None = None,
         reason: str = "",
         new_label: str | EllipsisType = ...,
@@ -169,11 +185,58 @@ class Blocks(Noun):
         project: Place = None,
         conversation: ConversationLike | None = None,
         by: str = "user",
+        author: str = "",
         expected_version: int | None = None,
         reason: str = "",
     ) -> Block:
         """Restore the value of an earlier version as a new version."""
         return self._send(requests.RollbackBlockRequest, locals())
+
+    def confirm(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Block:
+        """Confirm the text of a block that an agent wrote, so that it is no longer marked."""
+        return self._send(requests.ConfirmBlockRequest, locals())
+
+    def proposals(
+        self,
+        agent: AgentLike | None = None,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> list[BlockProposal]:
+        """Return the pending proposals for the blocks an agent sees; without an agent, all."""
+        return self._send(requests.ListBlockProposalsRequest, locals())
+
+    def proposal(self, proposal_id: str) -> BlockProposal:
+        """Return one proposal, with its diff."""
+        return self._send(requests.GetBlockProposalRequest, locals())
+
+    def accept(
+        self, proposal_id: str, *, value: str | None = None, reason: str = "", by: str = "user"
+    ) -> BlockProposal:
+        """
+        Accept a proposal: its text becomes the text of the block.
+
+        Raises `BlockConflict` with both texts if the block changed since; *value* is the text to
+        write instead. With `by="agent"` the text stays marked as not confirmed by the user.
+        """
+        return self._send(requests.AcceptBlockProposalRequest, locals())
+
+    def reject(self, proposal_id: str, reason: str = "") -> BlockProposal:
+        """Reject a proposal; the block stays as it is."""
+        return self._send(requests.RejectBlockProposalRequest, locals())
+
+    def undo(self, proposal_id: str) -> BlockProposal:
+        """Take back the decision about a proposal: the block has its former text again."""
+        return self._send(requests.UndoBlockProposalRequest, locals())
 
     def attach(self, agent: AgentLike, block: BlockLike) -> Block:
         """Attach a shared (global) block to an agent."""

@@ -281,8 +281,13 @@ class Recollect(Noun):
         """Undo the last change of a memory's status, and what else that change did."""
         return self._send(requests.UndoRequest, locals())
 
-    def forget(self, memory_id: str) -> Receipt:
-        """Remove a memory from every table and index; return a receipt."""
+    def forget(self, memory_id: str, *, dry_run: bool = False) -> Receipt:
+        """
+        Remove a memory and its words from every table and index; return a receipt.
+
+        The words are also removed from messages, summaries, logged queries, saved searches and
+        session records. The receipt says what stays and why. *dry_run* removes nothing.
+        """
         return self._send(requests.ForgetRequest, locals())
 
     def export(self, path: FilePath) -> int:

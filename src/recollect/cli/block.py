@@ -15,7 +15,7 @@ from recollect.cli.options import (
     yes_option,
 )
 from recollect.cli.output import Callback, Output, ask, safe, text_argument
-from recollect.domain.block import DEFAULT_LIMIT, Block
+from recollect.domain.block import DEFAULT_LIMIT, Block, authorship_note
 
 _label_option = click.option("--label", required=True, help="The block's label.")
 
@@ -105,6 +105,9 @@ def show(rec: LocalRecollect, **options: Any) -> Output:
 @click.option("--insert", help="Text to insert at --line.")
 @click.option("--line", type=int, default=-1, help="Insert after this many lines; -1 is the end.")
 @click.option("--expect", "expected_version", type=int, help="Only if this is its version.")
+@click.option(
+    "--author", metavar="AGENT", help="Edit as this agent: a shared block is not changed."
+)
 @reason_option
 @with_store
 def update(
@@ -115,11 +118,18 @@ def update(
     replace: tuple[str, str] | None,
     insert: str | None,
     line: int,
+    author: str | None,
     **options: Any,
 ) -> Output:
-    """Edit the text of a block."""
+    """
+    Edit the text of a block.
+
+    With --author the edit is an agent's: of a shared block it is proposed, and waits in the inbox.
+    """
     agent, label, place = _block_address(options)
     edit: dict[str, Any] = {**options, **place}
+    if author is not None:
+        edit |= {"by": "agent", "author": author}
     if sum(text is not None for text in (content, append, replace, insert)) != 1:
         raise click.UsageError("use one of --content, --append, --replace, --insert")
     if content is not None:
@@ -130,6 +140,8 @@ def update(
         item = rec.blocks.replace(agent, label, *replace, **edit)
     else:
         item = rec.blocks.insert(agent, label, insert or "", line, **edit)
+    if item.proposal_id:
+        return Output(item, f"Proposed, see `recollect inbox`: {item.proposal_id}")
     return Output(item, f"Block {safe(item.label)} is at version {item.version}.")
 
 
@@ -193,6 +205,17 @@ def rollback(rec: LocalRecollect, *, version: int, reason: str, **options: Any) 
 
 
 @block.command()
+@_block_options
+@reason_option
+@with_store
+def confirm(rec: LocalRecollect, *, reason: str, **options: Any) -> Output:
+    """Confirm the text of a block that an agent wrote; it is no longer marked."""
+    agent, label, place = _block_address(options)
+    item = rec.blocks.confirm(agent, label, reason=reason, **place)
+    return Output(item, f"Block {safe(item.label)} is confirmed, at version {item.version}.")
+
+
+@block.command()
 @click.argument("block_id", metavar="BLOCK")
 @agent_option
 @with_store
@@ -231,6 +254,7 @@ def _block_lines(*blocks: Block) -> Iterator[str]:
         marks = [item.scope.value, f"version {item.version}", f"{size} characters"]
         marks += ["read-only"] if item.read_only else []
         marks += ["hidden"] if item.hidden else []
+        marks += [safe(note)] if (note := authorship_note(item)) else []
         yield f"[bold]{safe(item.label)}[/bold]  [dim]{', '.join(marks)} · {item.id}[/dim]"
         if item.description:
             yield f"[dim]{safe(item.description)}[/dim]"

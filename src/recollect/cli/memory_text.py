@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from recollect.cli.output import safe, shorten
+from recollect.domain.candidate import agent_author_note
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.retrieval import Hit
@@ -15,7 +16,8 @@ def hit_lines(hits: Sequence[Hit], *, hint: str = "") -> Iterator[str]:
     for rank, hit in enumerate(hits, start=1):
         yield f"[bold]{rank}. {safe(_headline(hit.memory))}[/bold]  [cyan]{hit.score:.2f}[/cyan]"
         yield f"   [dim]{safe(hit.explanation)}[/dim]"
-        yield f"   [dim]{hit.memory.type} · {hit.memory.status} · {hit.memory.id}[/dim]"
+        author = _author(hit.memory)
+        yield f"   [dim]{hit.memory.type} · {hit.memory.status}{author} · {hit.memory.id}[/dim]"
         for memory_id in hit.conflicts:
             yield f"   [red]in conflict with {memory_id}[/red]"
 
@@ -30,10 +32,11 @@ def memory_lines(*memories: Memory) -> Iterator[str]:
             yield f"[dim]because[/dim] {safe(memory.rationale)}"
         for alternative in memory.alternatives:
             yield f"[dim]rather than[/dim] {safe(alternative)}"
+        author = _author(memory)
         tags = f" · tags {safe(', '.join(memory.tags))}" if memory.tags else ""
         yield (
             f"[dim]{memory.type} · {memory.scope} · {memory.status} · observed "
-            f"{memory.observed_at:%Y-%m-%d}{tags}\n{memory.id}[/dim]"
+            f"{memory.observed_at:%Y-%m-%d}{author}{tags}\n{memory.id}[/dim]"
         )
         yield from redaction_lines(memory)
 
@@ -55,6 +58,11 @@ def bundle_lines(bundle: Bundle) -> Iterator[str]:
     if bundle.history:
         yield f"[dim]and the last {len(bundle.history)} messages of the conversation[/dim]"
     yield f"[dim]{bundle.tokens} of {bundle.budget_tokens} tokens{dropped}[/dim]"
+
+
+def _author(memory: Memory) -> str:
+    note = agent_author_note(memory)
+    return f" · {safe(note)}" if note else ""
 
 
 def _headline(memory: Memory) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.context.token_budget import TokenCounter
-from recollect.domain.block import Block
+from recollect.domain.block import Block, authorship_note
 from recollect.text.fence import escape_fence_tags
 
 OPENING = "Your memory blocks. You can edit those that are not read-only."
@@ -64,7 +64,9 @@ def compile_blocks_as_markdown(
     for block in blocks:
         if block.hidden or not block.value:
             continue
-        heading, value = f"{text}\n\n### {block.label}\n", escape_fence_tags(block.value)
+        note = authorship_note(block)
+        mark = f"({escape_fence_tags(note)})\n" if note else ""
+        heading, value = f"{text}\n\n### {block.label}\n{mark}", escape_fence_tags(block.value)
 
         def fits(value: str, heading: str = heading) -> bool:
             return count(f"{heading}{value}\n\n") <= budget
@@ -135,6 +137,7 @@ def _render_block(block: Block, value: str, line_numbers: bool) -> str:
     lines += ["- read_only=true"] if block.read_only else []
     lines += [f"- chars_current={len(block.value)}"]
     lines += [f"- chars_limit={block.limit}"] if block.limit is not None else []
+    lines += [f"- {_escape_tags(note)}"] if (note := authorship_note(block)) else []
     lines += ["</metadata>", "<value>"]
     text = re.sub(rf"<(\s*/?\s*{re.escape(block.label)}\s*)>", r"‹\1›", _escape_tags(value))
     if line_numbers and text:

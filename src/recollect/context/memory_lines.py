@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.context.token_budget import TokenCounter
+from recollect.domain.candidate import agent_author_note
 from recollect.domain.context_bundle import Citation, DroppedItem, SectionName
 from recollect.domain.memory import MemoryType, Status
 from recollect.domain.retrieval import Hit
@@ -38,6 +39,7 @@ MAX_SHARE: dict[SectionName, float] = {
     SectionName.EPISODES: 0.4,
 }
 MAX_LINE_CHARS = 1_200
+MAX_AUTHOR_CHARS = 100
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,8 @@ def _render_memory(hit: Hit, mark: str) -> str:
     # The relative dates of a hint, with the days they referred to.
     dates = (f"{date['text']} = {date['from']}" for date in memory.metadata.get("dates", ()))
     notes = [f"{memory.observed_at:%Y-%m-%d}", *dates]
+    if note := agent_author_note(memory):
+        notes.append(one_line(note, MAX_AUTHOR_CHARS))
     if hit.reached != "visible":
         notes.append("from another project")
     if hit.conflicts or memory.status is Status.CONTRADICTED:

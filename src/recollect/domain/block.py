@@ -3,9 +3,15 @@ A block: labelled text that is always in context, and the edits of its value.
 
 An edit is a pure function from the old value to the new one; it raises if it does not apply.
 `edit_block` checks the limit and the read-only flag. Storage and visibility are elsewhere.
+
+The text of a shared block is told to other agents and clients. So an agent's edit of it is a
+proposal, which a person accepts or rejects (`needs_person`). An agent edits its own block itself,
+and the block is marked with its name until a person confirms the text.
 """
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -17,6 +23,10 @@ from recollect.errors import BlockReadOnly, InvalidInput, TooLarge
 DEFAULT_LIMIT = 20_000  # characters
 
 
+SHARED_SCOPES = frozenset({Scope.GLOBAL, Scope.PROJECT})
+UNKNOWN_AUTHOR = "unknown"
+
+
 class BlockAuthor(StrEnum):
     """Who changed a block."""
 
@@ -25,9 +35,24 @@ class BlockAuthor(StrEnum):
     SYSTEM = "system"
 
 
+class ProposalState(StrEnum):
+    """What became of a proposal; `replaced`: its author proposed more."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    REPLACED = "replaced"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Labelled text. `version` increases by one with every change of value or settings."""
+    """
+    Labelled text. `version` increases by one with every change of value or settings.
+
+    `unconfirmed_author` is the agent that wrote the value or a part of it, if no person confirmed
+    it. `proposal_id` is set only in the result of an edit that became a proposal: the block is
+    unchanged, and the edit waits for a person.
+    """
 
     id: str
     label: str
@@ -40,8 +65,10 @@ class Block:
     owner_id: str = ""
     version: int = 1
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    unconfirmed_author: str = ""
     created_at: datetime
     updated_at: datetime
+    proposal_id: str = ""
 
     @property
     def owner(self) -> Owner:
@@ -59,6 +86,42 @@ class BlockVersion:
     by: BlockAuthor
     reason: str
     changed_at: datetime
+    unconfirmed_author: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockProposal:
+    """
+    An edit of a shared block that an agent asks for, and what a person decided.
+
+    `place` names who is told the block ("everywhere", "project site"). `base_value` is the text
+    that the agent saw, `current_value` the text now. Accepting it makes `value` the text, unless
+    the text changed in the meantime.
+    """
+
+    id: str
+    block_id: str
+    label: str
+    scope: Scope
+    owner_id: str
+    author: str
+    base_version: int
+    base_value: str
+    current_value: str
+    value: str
+    reason: str = ""
+    state: ProposalState = ProposalState.PENDING
+    decision: str = ""
+    accepted_version: int | None = None
+    proposed_at: datetime
+    decided_at: datetime | None = None
+    place: str = ""
+    diff: str = ""  # from the base value to the proposed one
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the block changed since the author saw it."""
+        return self.current_value != self.base_value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +147,70 @@ class BlockHit:
 Edit = Callable[[str], str]
 
 
-def edit_block(block: Block, edit: Edit, *, by: BlockAuthor, at: datetime) -> Block:
+def needs_person(block: Block, *, by: BlockAuthor, is_own: bool) -> bool:
+    """Return whether an edit of *block* is only proposed; *is_own*: the block is its author's."""
+    if by is not BlockAuthor.AGENT:
+        return False
+    return block.scope in SHARED_SCOPES or not is_own
+
+
+def own_pending_proposal(
+    proposals: Iterable[BlockProposal], block: Block, author: str
+) -> BlockProposal | None:
+    """Return the pending proposal of *author* that a further edit of *block* continues."""
+    own = [
+        proposal
+        for proposal in proposals
+        if proposal.block_id == block.id
+        and proposal.author == author
+        and proposal.state is ProposalState.PENDING
+        and not proposal.is_outdated
+    ]
+    return own[-1] if own else None
+
+
+def proposed_text(block: Block, edit: Edit, pending: BlockProposal | None) -> str:
+    """Return the text that an agent proposes: its edit of the text it proposed before, if any."""
+
+    def edited(value: str) -> str:
+        former = replace(block, value=value)
+        return edit_block(former, edit, by=BlockAuthor.AGENT, at=block.updated_at).value
+
+    if pending is None:
+        return edited(block.value)
+    with suppress(InvalidInput):  # the edit may apply to the proposed text only
+        if edited(block.value) == pending.value:
+            return pending.value  # the same edit again
+    return edited(pending.value)
+
+
+def text_diff(old: str, new: str, *, from_name: str, to_name: str) -> str:
+    """Return a unified diff of two texts."""
+    lines = difflib.unified_diff(
+        old.splitlines(), new.splitlines(), from_name, to_name, lineterm=""
+    )
+    return "\n".join(lines)
+
+
+def authorship_note(block: Block) -> str:
+    """Return how a block whose text no person confirmed is marked, '' for any other."""
+    if not block.unconfirmed_author:
+        return ""
+    return f"written by agent {block.unconfirmed_author}, not confirmed by the user"
+
+
+def proposal_note(block: Block) -> str:
+    """Return what an agent is told if its edit of *block* became a proposal."""
+    return (
+        f"Proposed; waits for the user's confirmation, id {block.proposal_id}. The block "
+        f"{block.label!r} is shared with others and stays as it is until the user accepts the "
+        "proposal with `recollect inbox`."
+    )
+
+
+def edit_block(
+    block: Block, edit: Edit, *, by: BlockAuthor, at: datetime, unconfirmed_author: str = ""
+) -> Block:
     """Return *block* with the edited value and the next version, or raise if not allowed."""
     if block.read_only and by is not BlockAuthor.SYSTEM:
         raise BlockReadOnly(
@@ -93,7 +219,13 @@ def edit_block(block: Block, edit: Edit, *, by: BlockAuthor, at: datetime) -> Bl
         )
     value = edit(block.value)
     check_limit(value, block.limit)
-    return replace(block, value=value, version=block.version + 1, updated_at=at)
+    return replace(
+        block,
+        value=value,
+        version=block.version + 1,
+        updated_at=at,
+        unconfirmed_author=unconfirmed_author if value else "",
+    )
 
 
 def check_limit(value: str, limit: int | None) -> None:

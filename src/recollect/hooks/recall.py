@@ -81,12 +81,13 @@ def _inbox_notice(rec: LocalRecollect, event: HookEvent) -> str:
     candidates = rec.memories.list(
         statuses=["inbox"], limit=limit, everywhere=False, project=project
     )
-    if not candidates:
+    proposals = rec.blocks.proposals(project=project) if project else []
+    waiting = len(candidates) + len(proposals)
+    if not waiting:
         return ""
-    if len(candidates) == 1:
+    if waiting == 1:
         return "1 memory waits for the user's review: `recollect inbox`"
-    is_more = len(candidates) > MAX_INBOX_COUNT
-    count = f"More than {MAX_INBOX_COUNT}" if is_more else str(len(candidates))
+    count = f"More than {MAX_INBOX_COUNT}" if waiting > MAX_INBOX_COUNT else str(waiting)
     return f"{count} memories wait for the user's review: `recollect inbox`"
 
 

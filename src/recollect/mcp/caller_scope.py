@@ -11,10 +11,10 @@ from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.agent import Agent
-from recollect.domain.block import Block
+from recollect.domain.block import UNKNOWN_AUTHOR, Block
 from recollect.domain.memory import Memory, Status
 from recollect.domain.project import project_label
-from recollect.domain.retrieval import DEFAULT_STATUSES, MemoryExplanation, Retrieval
+from recollect.domain.retrieval import DEFAULT_STATUSES, Filters, MemoryExplanation, Retrieval
 from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import NotFound
 
@@ -26,12 +26,18 @@ SHAREABLE_SCOPES = (Scope.PROJECT, Scope.REPO)
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """The project and agent of a caller, its tool profile, and whether it is trusted."""
+    """The project and agent of a caller, the client's own name, and whether it is trusted."""
 
     project: str | None = None
     agent: str | None = None
     trusted: bool = False
     profile: str = "recollect"
+    client: str = ""
+
+    @property
+    def author(self) -> str:
+        """The name under which it writes: its agent, else the name of the client."""
+        return self.agent or self.client or UNKNOWN_AUTHOR
 
     @property
     def read_scope(self) -> Mapping[str, Any]:
@@ -73,9 +79,9 @@ def owners_of_candidates(rec: LocalRecollect, caller: Caller) -> tuple[Owner, ..
 def is_memory_visible(rec: LocalRecollect, caller: Caller, memory: Memory) -> bool:
     """Return whether *caller* may see a memory; of candidates only those of its own place."""
     is_candidate = memory.status is Status.INBOX
-    return memory.owner in (owners_of_candidates if is_candidate else owners_visible_to)(
-        rec, caller
-    )
+    owners = (owners_of_candidates if is_candidate else owners_visible_to)(rec, caller)
+    filters = Filters().seen_by(rec.engine.viewer(**caller.read_scope))
+    return memory.owner in owners and filters.admits_project_of(memory)
 
 
 def get_visible_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Memory:

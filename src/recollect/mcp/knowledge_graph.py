@@ -10,8 +10,9 @@ Each is one memory with the tag `graph`, and no table of its own:
     relation     graph-relation     FROM RELATION TO        from         to
 
 The texts are stored unchanged, except that secrets are removed as from every memory. Memories of an
-untrusted caller wait in the inbox but are already part of the graph, so that a client reads back
-what it wrote. Deleting archives the memories, so that a user can restore them.
+untrusted caller wait in the inbox. They are already part of the graph for the caller that wrote
+them, so that a client reads back what it wrote; others see them after the user keeps them. Deleting
+archives the memories, so that a user can restore them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -98,12 +99,14 @@ class KnowledgeGraph:
 
 
 def read(rec: LocalRecollect, caller: Caller) -> KnowledgeGraph:
-    """Return the graph that *caller* sees, including candidates."""
+    """Return the graph that *caller* sees, including its own candidates."""
     graph = KnowledgeGraph()
     observations: list[Memory] = []
     candidate_owners = owners_of_candidates(rec, caller)
     for part in _all_memories(rec, caller):
-        if part.status is Status.INBOX and part.owner not in candidate_owners:
+        author = part.metadata.get("author", caller.author)  # an imported part has none
+        is_foreign = part.owner not in candidate_owners or author != caller.author
+        if part.status is Status.INBOX and is_foreign:
             continue
         if ENTITY_TAG in part.tags:
             entity = GraphEntity(part.title, part.summary)
@@ -121,7 +124,8 @@ def read(rec: LocalRecollect, caller: Caller) -> KnowledgeGraph:
 def write(rec: LocalRecollect, caller: Caller, drafts: Iterable[MemoryDraft]) -> None:
     """Store drafts of the three kinds, all or none."""
     status = initial_status(caller)
-    common = {**caller.write_scope, "type": "artifact", "status": status, "by": "agent"}
+    common: dict[str, Any] = {**caller.write_scope, "type": "artifact", "status": status}
+    common |= {"by": "agent", "author": caller.author}
     items = [{**common, **draft} for draft in drafts]
     if items:
         rec.memories.ingest_many(items)

@@ -7,6 +7,7 @@ in one line, so that a client never sees a traceback. The transport identifies t
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -22,10 +23,11 @@ from recollect.errors import BlockConflict, RecollectError
 from recollect.mcp import resources
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.elicitation import Confirmation, RequestContext, request_confirmation
-from recollect.mcp.pagination import as_json, truncate
+from recollect.mcp.pagination import as_json, one_line, truncate
 from recollect.mcp.prompts import PROMPTS, MenuPrompt
 from recollect.mcp.tool_definition import ConfirmationRequest, Tool, ToolResult
 from recollect.mcp.tool_profiles import profile_tools
+from recollect.text.redact import redact
 
 NAME = "recollect"
 INSTRUCTIONS = (
@@ -123,6 +125,8 @@ class _McpHandlers:
             if isinstance(answer, types.InputRequiredResult):
                 return answer
             if answer is not Confirmation.CONFIRMED:
+                if outcome.propose is not None and answer is not Confirmation.DECLINED:
+                    return _success_result(await _in_thread(outcome.propose))
                 return _error_result(_refusal_message(answer, outcome))
             # The data may have changed meanwhile: do only what the user confirmed.
             confirmed_question = outcome.question
@@ -190,8 +194,15 @@ class _McpHandlers:
         return types.GetPromptResult(description=prompt.description, messages=[prompt_message])
 
     async def _caller_and_tools(self, ctx: RequestContext) -> tuple[Caller, tuple[Tool, ...]]:
-        caller = await self._resolve_caller(ctx)
+        caller = replace(await self._resolve_caller(ctx), client=_client_name(ctx))
         return caller, profile_tools(caller.profile)
+
+
+def _client_name(ctx: RequestContext) -> str:
+    """Return the name that the client gave itself, '' if it gave none."""
+    params = ctx.session.client_params
+    name = params.client_info.name if params is not None else ""
+    return redact(one_line("".join(char for char in name if char.isprintable()), 80)).text
 
 
 async def _with_protocol_errors(operation: Awaitable[T]) -> T:

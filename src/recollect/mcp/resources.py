@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.domain.block import authorship_note
 from recollect.errors import NotFound
 from recollect.mcp.caller_scope import Caller, get_visible_memory, visible_blocks
 from recollect.mcp.pagination import one_line
@@ -62,7 +63,9 @@ def read_resource(rec: LocalRecollect, caller: Caller, uri: str) -> ResourceCont
 def _read_block(rec: LocalRecollect, caller: Caller, label: str) -> ResourceContent:
     for block in visible_blocks(rec, caller):
         if block.label == label:
-            return ResourceContent(block.value, "text/plain")
+            note = authorship_note(block)
+            text = f"({note})\n{block.value}" if note else block.value
+            return ResourceContent(text, "text/plain")
     raise NotFound(f"there is no block {label[:80]!r} here")
 
 

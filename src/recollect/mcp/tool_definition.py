@@ -46,7 +46,8 @@ class ConfirmationRequest:
 
     question: str
     on_confirm: Callable[[], ToolResult]
-    alternative: str  # what the agent should do if the user cannot be asked
+    alternative: str = ""  # what the agent should do if the user cannot be asked
+    propose: Callable[[], ToolResult] | None = None  # what is done instead in that case
 
 
 ToolOutcome = ToolResult | ConfirmationRequest

@@ -1,8 +1,6 @@
 """Return the history of blocks: versions, diffs, rollback, and changes since a moment."""
 
-import difflib
-
-from recollect.domain.block import Block, BlockChange, BlockVersion, replace_all
+from recollect.domain.block import Block, BlockChange, BlockVersion, replace_all, text_diff
 from recollect.errors import NotFound
 from recollect.service.block_lookup import requested_block, resolve_place, visible_blocks
 from recollect.service.blocks import edit_value
@@ -24,18 +22,25 @@ def get_diff(services: Services, request: requests.GetBlockDiffRequest) -> str:
         block = requested_block(tables, request)
         older = _version(tables, block, request.older)
         newer = _version(tables, block, request.newer or block.version)
-    old, new = older.value.splitlines(), newer.value.splitlines()
-    name = f"{block.label} version"
-    from_name, to_name = f"{name} {older.version}", f"{name} {newer.version}"
-    return "\n".join(difflib.unified_diff(old, new, from_name, to_name, lineterm=""))
+    return text_diff(
+        older.value,
+        newer.value,
+        from_name=f"{block.label} version {older.version}",
+        to_name=f"{block.label} version {newer.version}",
+    )
 
 
 def rollback(services: Services, request: requests.RollbackBlockRequest) -> Block:
     """Restore an earlier value of a block as a new version."""
     with services.store.read() as tables:
         former = _version(tables, requested_block(tables, request), request.version)
-    reason = f"rolled back to version {former.version}"
-    return edit_value(services, request, replace_all(former.value), default_reason=reason)
+    return edit_value(
+        services,
+        request,
+        replace_all(former.value),
+        default_reason=f"rolled back to version {former.version}",
+        unconfirmed_author=former.unconfirmed_author,
+    )
 
 
 def list_changes(

@@ -22,6 +22,7 @@ from recollect.wire.fields import parse_text
 from recollect.wire.requests.shared import BlockFields, BlockPlaceFields
 
 MAX_LABEL = 100
+EXCERPT_CHARS = 500  # of each value in the message of a conflict; the error has both in full
 
 _NARROW_FIRST = (Scope.SESSION, Scope.AGENT, Scope.PROJECT, Scope.GLOBAL)
 _ORDER = {block.label: position for position, block in enumerate(DEFAULT_BLOCKS)}
@@ -117,3 +118,8 @@ def validate_label(value: str) -> str:
             "contain; use letters, digits, - and _"
         )
     return validate.plain_name("label", label)
+
+
+def excerpt(value: str) -> str:
+    """Return the beginning of a value for the message of a conflict."""
+    return value if len(value) <= EXCERPT_CHARS else value[: EXCERPT_CHARS - 1] + "…"

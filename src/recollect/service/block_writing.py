@@ -71,4 +71,5 @@ def _version(block: Block, by: BlockAuthor, reason: str) -> BlockVersion:
         by=by,
         reason=reason,
         changed_at=block.updated_at,
+        unconfirmed_author=block.unconfirmed_author,
     )

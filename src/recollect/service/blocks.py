@@ -13,8 +13,9 @@ from recollect.domain import limits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
 from recollect.domain.block import Block, BlockAuthor, Edit
 from recollect.domain.scope import Owner, Scope
-from recollect.errors import AlreadyExists, BlockConflict, InvalidInput, NotFound
+from recollect.errors import AlreadyExists, BlockConflict, BlockReadOnly, InvalidInput, NotFound
 from recollect.service import block_lookup as lookup
+from recollect.service import block_proposals as proposals
 from recollect.service import block_writing as writing
 from recollect.service import validate
 from recollect.service.agents import require_agent
@@ -25,7 +26,6 @@ from recollect.wire.requests import blocks as requests
 from recollect.wire.requests.shared import BlockEditFields, BlockPlaceFields
 
 FIRST_LABEL = "persona"  # an agent without it was created by being named, and has no blocks yet
-EXCERPT_CHARS = 500  # of each value in the message of a conflict; the error has both in full
 
 _SETTINGS = frozenset({"new_label", "description", "limit", "read_only", "hidden", "metadata"})
 
@@ -49,7 +49,11 @@ def create_block(services: Services, request: requests.CreateBlockRequest) -> Bl
 
     def write(tables: Tables) -> Block:
         agent, owner = _owner(tables, services, request, request.scope)
-        block = replace(draft, scope=owner.scope, owner_id=owner.id)
+        _refuse_agent(request.by, owner.scope)
+        author = ""
+        if request.by is BlockAuthor.AGENT and draft.value:
+            author = agent.name if agent is not None else edits.UNKNOWN_AUTHOR
+        block = replace(draft, scope=owner.scope, owner_id=owner.id, unconfirmed_author=author)
         if agent is not None:
             attached = tables.blocks.attached_to(agent.id)
             _refuse_duplicate(attached, block.label, f"agent {agent.name!r}")
@@ -82,7 +86,7 @@ def get_block(services: Services, request: requests.GetBlockRequest) -> Block:
 def set_block(services: Services, request: requests.SetBlockRequest) -> Block:
     """Replace the value of a block."""
     value = validate.plain_text_of("value", request.value)
-    return edit_value(services, request, edits.replace_all(value))
+    return edit_value(services, request, edits.replace_all(value), unconfirmed_author="")
 
 
 def append_block(services: Services, request: requests.AppendBlockRequest) -> Block:
@@ -105,15 +109,36 @@ def insert_in_block(services: Services, request: requests.InsertInBlockRequest) 
 
 
 def edit_value(
-    services: Services, request: BlockEditFields, edit: Edit, *, default_reason: str = ""
+    services: Services,
+    request: BlockEditFields,
+    edit: Edit,
+    *,
+    default_reason: str = "",
+    unconfirmed_author: str | None = None,
 ) -> Block:
-    """Change the value of a block; a default block is created if it is missing."""
+    """
+    Change the value of a block; a default block is created if it is missing.
+
+    An agent's edit of a block that others are told becomes a proposal: the block is returned
+    unchanged with `proposal_id`. *unconfirmed_author* is the agent whose words are in the value
+    if the user makes the edit; None: the same as before.
+    """
     reason = _reason(request) or default_reason
 
     def write(tables: Tables) -> tuple[Block, bool]:
         former = _block_or_default(tables, services, request)
         _refuse_conflict(former, edit, request.expected_version)
-        block = edits.edit_block(former, edit, by=request.by, at=services.clock.now())
+        now, mark = services.clock.now(), unconfirmed_author
+        if mark is None:
+            mark = former.unconfirmed_author
+        if request.by is BlockAuthor.AGENT:
+            mark, is_own = _agent_author(tables, request, former)
+            if edits.needs_person(former, by=request.by, is_own=is_own):
+                proposal_id = proposals.add_proposal(
+                    tables, services.clock, former, edit, author=mark, reason=reason
+                )
+                return replace(former, proposal_id=proposal_id), False
+        block = edits.edit_block(former, edit, by=request.by, at=now, unconfirmed_author=mark)
         if block.value == former.value:
             return former, False
         writing.save_version(tables, block, by=request.by, reason=reason)
@@ -132,6 +157,7 @@ def update_block(services: Services, request: requests.UpdateBlockRequest) -> Bl
 
     def write(tables: Tables) -> tuple[Block, bool]:
         former = lookup.requested_block(tables, request)
+        _refuse_agent(request.by, former.scope)
         _refuse_conflict(former, lambda value: value, request.expected_version)
         if replace(former, **changes) == former:
             return former, False
@@ -152,6 +178,43 @@ def update_block(services: Services, request: requests.UpdateBlockRequest) -> Bl
     if is_changed:
         services.listeners.notify(writing.change_of(block, request.by))
     return block
+
+
+def confirm_block(services: Services, request: requests.ConfirmBlockRequest) -> Block:
+    """Confirm the text of a block that an agent wrote, which is then no longer marked."""
+    reason = validate.plain_text_of("reason", request.reason, limits.MAX_SUMMARY)
+
+    def write(tables: Tables) -> tuple[Block, bool]:
+        former = lookup.requested_block(tables, request)
+        _refuse_conflict(former, lambda value: value, request.expected_version)
+        if not former.unconfirmed_author:
+            return former, False
+        now = services.clock.now()
+        block = replace(former, unconfirmed_author="", version=former.version + 1, updated_at=now)
+        writing.save_version(tables, block, by=BlockAuthor.USER, reason=reason or "confirmed")
+        return block, True
+
+    block, is_changed = services.store.write(write)
+    if is_changed:
+        services.listeners.notify(writing.change_of(block, BlockAuthor.USER))
+    return block
+
+
+def _agent_author(tables: Tables, request: BlockEditFields, block: Block) -> tuple[str, bool]:
+    """Return the name of the agent that edits *block*, and whether the block is its own."""
+    place = None if request.is_empty else lookup.resolve_place(tables, request)
+    owner = tables.agents.get(block.owner_id) if block.scope is Scope.AGENT else None
+    named = place.agent if place is not None else owner
+    name = request.author.strip() or (named.name if named is not None else edits.UNKNOWN_AUTHOR)
+    return validate.name_of("author", name), owner is None or owner.name == name
+
+
+def _refuse_agent(by: BlockAuthor, scope: Scope) -> None:
+    if by is BlockAuthor.AGENT and scope in edits.SHARED_SCOPES:
+        raise BlockReadOnly(
+            "an agent cannot create a shared block or change its settings; ask the user to do it "
+            "with `recollect block`. An agent can propose another text for a shared block"
+        )
 
 
 def _changed_settings(request: requests.UpdateBlockRequest) -> dict[str, Any]:
@@ -311,13 +374,10 @@ def _refuse_conflict(former: Block, edit: Edit, expected_version: int | None) ->
         yours = f"({error})"
     raise BlockConflict(
         f"the block {former.label!r} is at version {former.version}, you read version "
-        f"{expected_version}; nothing was written.\nCurrent value: {_excerpt(former.value)}\n"
-        f"Your value: {_excerpt(yours)}\nRead it again, merge, and write with the new version",
+        f"{expected_version}; nothing was written.\nCurrent value: {lookup.excerpt(former.value)}\n"
+        f"Your value: {lookup.excerpt(yours)}\n"
+        "Read it again, merge, and write with the new version",
         yours=yours,
         theirs=former.value,
         version=former.version,
     )
-
-
-def _excerpt(value: str) -> str:
-    return value if len(value) <= EXCERPT_CHARS else value[: EXCERPT_CHARS - 1] + "…"

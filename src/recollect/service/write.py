@@ -1,12 +1,12 @@
 """Store memories directly: redacted, with evidence, in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.domain.block import BlockAuthor
-from recollect.domain.candidate import BY_AGENT_FLAG
+from recollect.domain.candidate import agent_metadata
 from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.domain.memory import Memory, MemoryType, Status
@@ -219,7 +219,7 @@ def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str = "")
         title=request.title,
         summary=request.summary,
         key=draft.key,
-        **asdict(ensure_place(tables, draft.place, services.clock)),
+        **vars(ensure_place(tables, draft.place, services.clock)),
         confidence=request.confidence,
         observed_at=observed_at,
         confirmed_at=now,
@@ -229,7 +229,7 @@ def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str = "")
         rationale=request.rationale,
         alternatives=request.alternatives,
         # The promotion policy reads this: what an agent writes is never a statement of the user.
-        metadata={"voice": Voice.ASSISTANT.value, "flags": [BY_AGENT_FLAG]} if by_agent else {},
+        metadata=agent_metadata(request.author) if by_agent else {},
         evidence=(evidence,),
         redactions=draft.redactions,
     )

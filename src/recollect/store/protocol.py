@@ -38,7 +38,14 @@ from recollect.domain.scope import Owner
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.indexes import EmbeddingIndex, WordIndex
-from recollect.store.values import CandidateRow, OpenFileWindow, StoredFile, StoredSkill
+from recollect.store.values import (
+    CandidateRow,
+    ItemWithWord,
+    OpenFileWindow,
+    StoredFile,
+    StoredSkill,
+    TextCell,
+)
 
 T = TypeVar("T")
 
@@ -400,6 +407,9 @@ class SourceTable(Protocol):
     def kind_of(self, source_id: str) -> SourceKind | None:
         """Return the kind of a source, or None if there is no such source."""
 
+    def ids_of_session(self, session: str) -> list[str]:
+        """Return the ids of the sources of a session, oldest first."""
+
     def with_session_prefix(self, prefix: str) -> list[tuple[str, str]]:
         """Return session and content of the sources whose session begins with *prefix*."""
 
@@ -666,6 +676,28 @@ class UnfinishedWorkTable(Protocol):
         """Return whether this store wrote an export with that checksum."""
 
 
+class StoredTextTable(Protocol):
+    """Every text that a person or a model wrote, over all tables."""
+
+    def cells(self, table: str) -> Iterator[TextCell]:
+        """Yield the texts of a table, those of one row together."""
+
+    def current(self, cell: TextCell) -> TextCell | None:
+        """Return a cell with its present text, or None if it has none."""
+
+    def overwrite(self, cells: Sequence[TextCell]) -> None:
+        """Store the texts of some cells, and index their records again."""
+
+    def sources(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the content of every source."""
+
+    def items_with(self, word: str, *, limit: int) -> list[ItemWithWord]:
+        """Return items that have a word, in any of its forms."""
+
+    def messages_among(self, ids: Sequence[str], conversation_ids: Sequence[str]) -> set[str]:
+        """Return which of some ids are messages of some conversations."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tables:
     """The tables and indexes, inside one read or one write."""
@@ -684,6 +716,7 @@ class Tables:
     retrievals: RetrievalTable
     idempotency_keys: IdempotencyKeyTable
     unfinished_work: UnfinishedWorkTable
+    texts: StoredTextTable
     word_index: WordIndex
     embeddings: EmbeddingIndex
 
@@ -746,9 +779,10 @@ class Store(Protocol):
 
     def truncate_wal(self, *, give_up_s: float) -> bool:
         """
-        Empty the write-ahead log; return False if a reader prevented it for *give_up_s* seconds.
+        Empty the write-ahead log and overwrite the remains of deleted rows in the file.
 
-        Writers of any process wait a few hundredths of a second at most.
+        Return False if a reader prevented it for *give_up_s* seconds. Writers of any process wait a
+        few tenths of a second at most.
         """
 
     def snapshot(self, reason: str) -> Path:

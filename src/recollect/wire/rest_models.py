@@ -142,6 +142,7 @@ class BlockResponse(BaseModel):
     created_at: datetime
     updated_at: datetime
     version: int
+    unconfirmed_author: str = ""
 
     @classmethod
     def from_block(cls, block: Block, agent: Agent) -> Self:

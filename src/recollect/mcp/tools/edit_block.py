@@ -1,8 +1,9 @@
 """
 The tool `edit_block`: change a block, labelled text that is part of every context.
 
-A caller may edit the blocks of its own agent and project. A global block is shown to every agent in
-every project, so an edit by an untrusted caller needs the user's confirmation.
+A caller edits the blocks of its own agent. A block of the project or a global block is told to
+others, so the user is asked to confirm the change. If the user cannot be asked, or the change is
+too long for a question, it is a proposal in the inbox.
 """
 
 from typing import Any
@@ -10,11 +11,10 @@ from typing import Any
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain import block as edits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
-from recollect.domain.block import Block, BlockAuthor, Edit
+from recollect.domain.block import Block, Edit
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound
 from recollect.mcp.caller_scope import Caller, caller_agent, visible_blocks
-from recollect.mcp.pagination import excerpt_for_person
 from recollect.mcp.schema import INTEGER, TEXT, describe, enum_of
 from recollect.mcp.tool_definition import (
     DESTRUCTIVE,
@@ -25,6 +25,7 @@ from recollect.mcp.tool_definition import (
     ToolResult,
 )
 
+MAX_DIFF_CHARS = 2_000  # of a question: the user must see everything they confirm
 _NO_BLOCKS = (
     "use `remember` instead (the server has blocks only if the user adds `--agent NAME` to "
     "`recollect mcp` in this client's settings)"
@@ -32,40 +33,65 @@ _NO_BLOCKS = (
 
 
 def edit_block(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
-    """Apply one edit, or ask the user to confirm it."""
+    """Apply one edit, ask the user to confirm it, or propose it."""
     agent = caller_agent(rec, caller)
     if agent is None and caller.agent is not None:
         agent = rec.agents.create(caller.agent)
-    label = arguments["label"]
+    author = agent.name if agent is not None else caller.author
+    label, version = arguments["label"], arguments.get("version")
     block = _find_block(rec, caller, agent, label)
-    edit = _parse_edit(arguments)
-    version = arguments.get("version")
-    if block is None:
-        is_shared, value = DEFAULT_LABELS[label].scope is Scope.GLOBAL, edit("")
-    else:
-        is_shared, value = block.scope is Scope.GLOBAL, ""
-        if is_shared and version in (None, block.version):
-            # An edit that cannot be applied must fail before the user is asked.
-            value = edits.edit_block(block, edit, by=BlockAuthor.AGENT, at=block.updated_at).value
-            version = block.version
+    change = _parse_edit(arguments)
+    scope = DEFAULT_LABELS[label].scope if block is None else block.scope
+    is_outdated = block is not None and version not in (None, block.version)
+    is_nowhere = scope is Scope.PROJECT and caller.project is None
+    if is_outdated or is_nowhere or scope not in edits.SHARED_SCOPES:
+        # With another version or without a project this raises the error.
+        return _result(_apply_edit(rec, caller, agent, block or label, arguments, author, version))
+    if block is not None:
+        version = block.version  # what is confirmed below must not be another change
+
+    def propose() -> ToolResult:
+        return _result(_apply_edit(rec, caller, agent, block or label, arguments, author, version))
 
     def apply_edit() -> ToolResult:
-        edited = _apply_edit(rec, caller, agent, block or label, arguments, version)
-        row = {"label": edited.label, "version": edited.version, "chars": len(edited.value)}
-        return ToolResult(row)
+        edited = _apply_edit(rec, caller, agent, block or label, arguments, author, version)
+        if not edited.proposal_id:
+            return _result(edited)
+        by = "agent" if caller.trusted else "user"
+        rec.blocks.accept(edited.proposal_id, reason="decided over MCP", by=by)
+        return _result(rec.blocks.get(None, edited.id))
 
-    if not is_shared or (block is not None and version != block.version):
-        return apply_edit()  # with another version this raises the conflict with the current text
-    name = block.label if block else label
-    command = f"recollect memory update --agent {caller.agent}"
+    diff = _diff(rec, author, block, label, change)
+    if len(diff) > MAX_DIFF_CHARS and not caller.trusted:
+        return propose()
+    is_global = scope is Scope.GLOBAL
+    audience = f"every agent in {'every' if is_global else 'this'} project"
     return ConfirmationRequest(
-        question=(
-            f"Change the block {name!r}, which every agent sees in every project? The new text:"
-            f"\n\n{excerpt_for_person(value)}"
-        ),
+        question=f"Change the block {label!r}, which {audience} is told?\n\n{diff}",
         on_confirm=apply_edit,
-        alternative=f"ask the user to edit it with `{command}`",
+        propose=propose,
     )
+
+
+def _diff(rec: LocalRecollect, author: str, block: Block | None, label: str, edit: Edit) -> str:
+    """Return what the edit changes; raise if it cannot be applied."""
+    if block is None:
+        old, new = "", edit("")
+    else:
+        own = edits.own_pending_proposal(rec.blocks.proposals(), block, author)
+        old, new = block.value, edits.proposed_text(block, edit, own)
+    return edits.text_diff(old, new, from_name=f"{label} now", to_name=f"{label} then")
+
+
+def _result(block: Block) -> ToolResult:
+    values: dict[str, Any] = {
+        "label": block.label,
+        "version": block.version,
+        "chars": len(block.value),
+    }
+    if block.proposal_id:
+        values |= {"proposal_id": block.proposal_id, "note": edits.proposal_note(block)}
+    return ToolResult(values)
 
 
 def _find_block(
@@ -106,10 +132,12 @@ def _apply_edit(
     agent: Agent | None,
     block: Block | str,
     arguments: Arguments,
+    author: str,
     version: int | None,
 ) -> Block:
     how, text = arguments["how"], arguments["text"]
-    edit: dict[str, Any] = {"by": "agent", "expected_version": version, "reason": "edited over MCP"}
+    edit: dict[str, Any] = {"by": "agent", "author": author, "reason": "edited over MCP"}
+    edit["expected_version"] = version
     if isinstance(block, Block):
         agent = None  # an existing block is addressed by its id
     else:
@@ -127,8 +155,8 @@ EDIT_BLOCK = Tool(
     name="edit_block",
     description=(
         "Change a block: short labelled text at the start of every context (status lists them). "
-        "Pass the version you read, to detect changes by others. For a block that all agents "
-        "share (human, style), the user is asked to confirm."
+        "Pass the version you read, to detect changes by others. A change of a block that others "
+        "see (project, human, style) needs the user's confirmation; it may wait as a proposal."
     ),
     parameters={
         "label": TEXT,
@@ -139,7 +167,14 @@ EDIT_BLOCK = Tool(
         "version": INTEGER,
     },
     required=("label", "how", "text"),
-    output={"label": TEXT, "version": INTEGER, "chars": INTEGER},
+    output={
+        "label": TEXT,
+        "version": INTEGER,
+        "chars": INTEGER,
+        "proposal_id": TEXT,
+        "note": TEXT,
+    },
+    optional_output=("proposal_id", "note"),
     hints=DESTRUCTIVE,
     run=edit_block,
 )

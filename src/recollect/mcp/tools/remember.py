@@ -27,6 +27,7 @@ def remember(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolR
         alternatives=arguments.get("alternatives", ()),
         status=initial_status(caller),
         by="agent",
+        author=caller.author,
     )
     return ToolResult({"id": stored.id, "status": stored.status.value, "note": _note(stored)})
 

@@ -7,13 +7,20 @@ The user decides: if the caller is not trusted, the user is asked before anythin
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.domain.block import BlockProposal
 from recollect.domain.link import Relation
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
 from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import MemoryExplanation
+from recollect.domain.scope import Scope
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.mcp import pagination
-from recollect.mcp.caller_scope import Caller, get_visible_memory, is_memory_visible
+from recollect.mcp.caller_scope import (
+    Caller,
+    get_visible_memory,
+    is_memory_visible,
+    visible_blocks,
+)
 from recollect.mcp.pagination import excerpt_for_person, one_line
 from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 from recollect.mcp.tool_definition import (
@@ -29,6 +36,7 @@ DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
 MAX_INBOX = 1_000  # the maximum of the inbox operation
 MAX_CONTENT_CHARS = 500
+MAX_DIFF_CHARS = 2_000  # of a question: the user must see everything they confirm
 MAX_DUPLICATES_SHOWN = 20  # the rest is counted
 MAX_REASON_CHARS = 2_000  # checked before the user is asked
 _QUESTIONS = {
@@ -46,6 +54,9 @@ def review(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOut
         return ToolResult(list_inbox(rec, caller, arguments))
     if not arguments.get("id"):
         raise InvalidInput(f"{action} needs the id of a candidate; action list shows them")
+    for proposal in visible_proposals(rec, caller):
+        if proposal.id == arguments["id"]:
+            return _decide_proposal(rec, caller, proposal, arguments)
     candidate = get_visible_memory(rec, caller, arguments["id"])
     if candidate.status is not Status.INBOX:
         message = f"memory {candidate.id} is {candidate.status}; only the inbox can be reviewed"
@@ -61,6 +72,57 @@ def review(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOut
 
     return ConfirmationRequest(
         question=_question(rec, caller, candidate, action),
+        on_confirm=apply_decision,
+        alternative="ask the user to run `recollect inbox`",
+    )
+
+
+def visible_proposals(rec: LocalRecollect, caller: Caller) -> list[BlockProposal]:
+    """Return the pending proposals for blocks of the caller's place, and those it made itself."""
+    block_ids = {
+        block.id for block in visible_blocks(rec, caller) if block.scope is not Scope.GLOBAL
+    }
+    return [
+        proposal
+        for proposal in rec.blocks.proposals()
+        if proposal.block_id in block_ids or proposal.author == caller.author
+    ]
+
+
+def _decide_proposal(
+    rec: LocalRecollect, caller: Caller, proposal: BlockProposal, arguments: Arguments
+) -> ToolOutcome:
+    """Accept or reject a proposed edit of a block, if the user confirms."""
+    action = arguments["action"]
+    if action == ReviewVerdict.REPLACE:
+        raise InvalidInput("keep or reject a proposed edit of a block; replace is for memories")
+    if caller.trusted and proposal.author == caller.author:
+        raise IllegalTransition(
+            "an agent cannot decide about its own proposal; ask the user to run `recollect inbox`"
+        )
+    if len(proposal.diff) > MAX_DIFF_CHARS or proposal.is_outdated:
+        why = "the block changed since" if proposal.is_outdated else "it is too long for a question"
+        raise IllegalTransition(
+            f"proposal {proposal.id} cannot be decided here: {why}; ask the user to run "
+            "`recollect inbox`"
+        )
+
+    def apply_decision() -> ToolResult:
+        reason = arguments.get("reason", "")
+        if action == ReviewVerdict.REJECT:
+            decided = rec.blocks.reject(proposal.id, reason)
+        else:
+            by = "agent" if caller.trusted else "user"
+            decided = rec.blocks.accept(proposal.id, reason=reason, by=by)
+        rows = [{"id": decided.id, "status": decided.state.value}]
+        return ToolResult({"changed": rows, "more": False})
+
+    verb = "Accept" if action == ReviewVerdict.KEEP else "Reject"
+    return ConfirmationRequest(
+        question=(
+            f"{verb} this change of the block {proposal.label!r} ({proposal.place}), proposed by "
+            f"agent {proposal.author}?\n\n{proposal.diff}"
+        ),
         on_confirm=apply_decision,
         alternative="ask the user to run `recollect inbox`",
     )
@@ -97,6 +159,9 @@ def list_inbox(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> dic
     page = pagination.take_fitting(rows, rec.models.count_tokens)
     end = start + len(page)
     values: dict[str, Any] = {"waiting": page, "more": end < len(candidates)}
+    if not start and (proposals := visible_proposals(rec, caller)):
+        rows = [_proposal_row(proposal) for proposal in proposals]
+        values["proposals"] = pagination.take_fitting(rows, rec.models.count_tokens)
     if values["more"]:
         values["cursor"] = pagination.make_cursor(end, "inbox")
     return values
@@ -121,6 +186,16 @@ def _row(waiting: InboxItem) -> dict[str, Any]:
     return row
 
 
+def _proposal_row(proposal: BlockProposal) -> dict[str, Any]:
+    return {
+        "id": proposal.id,
+        "block": proposal.label,
+        "author": one_line(proposal.author, 100),
+        "diff": pagination.truncate(proposal.diff, MAX_DIFF_CHARS),
+    }
+
+
+_PROPOSAL = dict.fromkeys(("id", "block", "author", "diff"), TEXT)
 _ROW = dict.fromkeys(("id", "content", "type", "why", "source", "group"), TEXT) | {
     "also": describe(INTEGER, "Number of others that say the same; decided with it"),
     "known": describe(TEXT, "Id of an active memory that says the same"),
@@ -129,9 +204,10 @@ _ROW = dict.fromkeys(("id", "content", "type", "why", "source", "group"), TEXT) 
 REVIEW = Tool(
     name="review",
     description=(
-        "List or decide candidates: memories in the inbox that the user has not confirmed. list "
-        "shows them and their conflicts. keep, replace (keep and supersede the memories it "
-        "conflicts with) and reject decide one; the user is asked to confirm."
+        "List or decide candidates: memories in the inbox that the user has not confirmed, and "
+        "proposed edits of blocks. list shows them and their conflicts. keep, replace (keep and "
+        "supersede the memories it conflicts with) and reject decide one; the user is asked to "
+        "confirm."
     ),
     parameters={
         "action": {**enum_of("list", *ReviewVerdict), "default": "list"},
@@ -142,11 +218,12 @@ REVIEW = Tool(
     },
     output={
         "waiting": list_of(object_of(_ROW)),
+        "proposals": list_of(object_of(_PROPOSAL)),
         "changed": list_of(object_of({"id": TEXT, "status": TEXT})),
         "more": BOOLEAN,
         "cursor": TEXT,
     },
-    optional_output=("waiting", "changed", "cursor"),
+    optional_output=("waiting", "proposals", "changed", "cursor"),
     hints=DESTRUCTIVE,
     run=review,
 )

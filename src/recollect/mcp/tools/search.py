@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.domain.candidate import agent_author_note
 from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import MemoryType
 from recollect.domain.project import unknown_name_hint
@@ -75,6 +76,8 @@ def _row(hit: Hit | MessageHit) -> dict[str, Any]:
         "date": f"{memory.observed_at:%Y-%m-%d}",
         "why": one_line(hit.explanation, MAX_WHY_CHARS),
     }
+    if note := agent_author_note(memory):
+        row["note"] = note
     if hit.conflicts:
         row["conflicts"] = list(hit.conflicts)
     return row
@@ -128,7 +131,7 @@ SEARCH = Tool(
     },
     required=("query",),
     output={
-        "hits": list_of(object_of(_ROW | {"conflicts": list_of(TEXT)})),
+        "hits": list_of(object_of(_ROW | {"note": TEXT, "conflicts": list_of(TEXT)})),
         "more": BOOLEAN,
         "cursor": TEXT,
         "note": TEXT,

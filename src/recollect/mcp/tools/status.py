@@ -20,6 +20,7 @@ def status(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
             "version": block.version,
             "chars": len(block.value),
             "read_only": block.read_only,
+            "unconfirmed_author": block.unconfirmed_author,
         }
         for block in visible_blocks(rec, caller)
     ]
@@ -36,7 +37,13 @@ def status(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
     return ToolResult(values)
 
 
-_BLOCK = {"label": TEXT, "version": INTEGER, "chars": INTEGER, "read_only": BOOLEAN}
+_BLOCK = {
+    "label": TEXT,
+    "version": INTEGER,
+    "chars": INTEGER,
+    "read_only": BOOLEAN,
+    "unconfirmed_author": TEXT,
+}
 STATUS = Tool(
     name="status",
     description=(

@@ -323,7 +323,15 @@ def _write_block(
         add_block(tables, block, by=BlockAuthor.USER, reason=reason)
         tables.blocks.attach(agent.id, block)
     else:
-        block = edit_block(decision.ours, replace_all(decision.value), by=BlockAuthor.USER, at=now)
+        block = edit_block(
+            decision.ours,
+            replace_all(decision.value),
+            by=BlockAuthor.USER,
+            at=now,
+            unconfirmed_author=(
+                decision.ours.unconfirmed_author or decision.theirs.unconfirmed_author
+            ),
+        )
         save_version(tables, block, by=BlockAuthor.USER, reason=reason)
     return change_of(block, BlockAuthor.USER)
 

@@ -58,7 +58,7 @@ VOICES = frozenset({"", "user", "assistant", "tool", "system", "other"})
 _LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
     Agent: {"pinned": AgentPinning.NOT},
     Repo: {"root": ""},
-    Block: {"owner_id": ""},
+    Block: {"owner_id": "", "proposal_id": ""},
     BlockVersion: {"block_id": ""},
     Conversation: {"agent_id": None},
     Message: {"conversation_id": ""},
@@ -94,6 +94,7 @@ _FORMAT = DataclassFormat(
         "duplicate_of": Annotated[str, text(MAX_ID)],
         **dict.fromkeys(("description", "summary", "rationale", "reason", "note"), _Medium),
         **dict.fromkeys(("model", "key", "session", "voice", "tool_call_id", "made_by"), _Short),
+        "unconfirmed_author": _Short,
         (Change, "by"): _Medium,
         (Change, "reason"): _Long,
         (Redaction, "kind"): _Short,

@@ -4,17 +4,24 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.block import Block, BlockChange, BlockVersion
+from recollect.domain.block import Block, BlockChange, BlockProposal, BlockVersion, ProposalState
 from recollect.domain.scope import ItemKind, Owner
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.table import SqliteIndexedTable, field_values, row_parser
 
 _BLOCK = """
-id label description value limit read_only hidden scope owner_id version metadata created_at
-updated_at
+id label description value limit read_only hidden scope owner_id version metadata
+unconfirmed_author created_at updated_at
+"""
+_PROPOSAL = """
+id block_id label scope owner_id author base_version base_value current_value value reason state
+decision accepted_version proposed_at decided_at
 """
 _block = row_parser(Block, _BLOCK)
-_version = row_parser(BlockVersion, "block_id version value by reason changed_at")
+_version = row_parser(
+    BlockVersion, "block_id version value by reason changed_at unconfirmed_author"
+)
+_proposal = row_parser(BlockProposal, _PROPOSAL)
 _change = row_parser(BlockChange, "block_id label version by changed_at")
 
 
@@ -68,6 +75,21 @@ class SqliteBlockTable(SqliteIndexedTable):
 
     def changes_since(self, block_ids: Sequence[str], since: datetime) -> list[BlockChange]:
         return self._all(_change, "changes_since", ids=list(block_ids), since=since)
+
+    def add_proposal(self, proposal: BlockProposal) -> None:
+        self._run("add_proposal", **field_values(proposal))
+
+    def set_proposal(self, proposal: BlockProposal) -> None:
+        self._run("set_proposal", **field_values(proposal))
+
+    def proposal(self, proposal_id: str) -> BlockProposal | None:
+        return self._first(_proposal, "proposal", id=proposal_id)
+
+    def proposals(self, state: ProposalState) -> list[BlockProposal]:
+        return self._all(_proposal, "proposals", state=state)
+
+    def pending_proposals_of(self, block_id: str) -> list[BlockProposal]:
+        return self._all(_proposal, "pending_proposals_of", block_id=block_id)
 
     def delete(self, block: Block) -> None:
         self._word_index.remove(block.id, indexed_text(block))

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from recollect.domain.block import BlockAuthor
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
 from recollect.wire import fields
@@ -21,6 +22,7 @@ class InsertPassageRequest(VerbRequest[Memory], route="POST /agents/{agent}/arch
     observed_at: fields.Moment | None = option(
         None, "When it was true or said (2026-05-08). Default: now."
     )
+    by: fields.Writer = BlockAuthor.USER
     token_limit: Annotated[int, fields.whole_number(1, 10**7)] = TOKEN_LIMIT
 
 

@@ -110,6 +110,57 @@ class DeleteBlockRequest(BlockFields, VerbRequest[domain.Block], route="DELETE /
     """Delete a block and its history."""
 
 
+class ConfirmBlockRequest(
+    BlockFields, VerbRequest[domain.Block], route="POST /blocks/{label}/confirm"
+):
+    """Confirm the text of a block that an agent wrote."""
+
+    expected_version: fields.Version | None = None
+    reason: fields.Summary = ""
+
+
+class ListBlockProposalsRequest(
+    BlockPlaceFields, VerbRequest[list[domain.BlockProposal]], route="GET /block-proposals"
+):
+    """Return the edits of shared blocks that agents proposed and nobody decided yet."""
+
+
+class GetBlockProposalRequest(
+    VerbRequest[domain.BlockProposal], route="GET /block-proposals/{proposal_id}"
+):
+    """Return one proposal."""
+
+    proposal_id: fields.Id
+
+
+class AcceptBlockProposalRequest(
+    VerbRequest[domain.BlockProposal], route="POST /block-proposals/{proposal_id}/accept"
+):
+    """Accept a proposal, or write another text in its place."""
+
+    proposal_id: fields.Id
+    value: fields.Text | None = None
+    reason: fields.Summary = ""
+    by: fields.Writer = domain.BlockAuthor.USER
+
+
+class RejectBlockProposalRequest(
+    VerbRequest[domain.BlockProposal], route="POST /block-proposals/{proposal_id}/reject"
+):
+    """Reject a proposal."""
+
+    proposal_id: fields.Id
+    reason: fields.Summary = ""
+
+
+class UndoBlockProposalRequest(
+    VerbRequest[domain.BlockProposal], route="POST /block-proposals/{proposal_id}/undo"
+):
+    """Take back the decision about a proposal."""
+
+    proposal_id: fields.Id
+
+
 class ListBlockChangesRequest(
     BlockPlaceFields, VerbRequest[list[domain.BlockChange]], route="GET /block-changes"
 ):

@@ -152,9 +152,10 @@ class UndoRequest(VerbRequest[Memory], route="POST /memories/{memory_id}/undo"):
 
 
 class ForgetRequest(VerbRequest[Receipt], route="DELETE /memories/{memory_id}"):
-    """Remove a memory from every table and index."""
+    """Remove a memory and its words from every table and index, or say what would be removed."""
 
     memory_id: fields.Id
+    dry_run: fields.Flag = False
 
 
 class DrainRequest(VerbRequest[int], route="POST /drain"):

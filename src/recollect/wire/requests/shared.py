@@ -90,5 +90,6 @@ class BlockEditFields(BlockFields):
     """How a block is edited: by whom, why, and which version the editor had read."""
 
     by: fields.Writer = BlockAuthor.USER
+    author: fields.Name = ""  # the agent that writes; default: the agent that has the block
     expected_version: fields.Version | None = None
     reason: fields.Summary = ""
