@@ -174,22 +174,20 @@ def test_a_note_of_one_sentence_leaves_only_its_shape(rec: LocalRecollect, path:
 # ── what others quote ───────────────────────────────────────────────────────────────────────────
 
 
-def test_words_that_the_episode_quotes_stay_and_the_receipt_names_it(
-    rec: LocalRecollect, path: Path
-) -> None:
-    capture_text(rec, SECRET)
-    episode = with_word(rec, kind="episode")
+def test_the_session_record_stays_without_the_words(rec: LocalRecollect, path: Path) -> None:
+    capture_text(rec, f"{SECRET} Please add a test for the importer.")
+    record = with_word(rec, kind="episode")
 
     receipt = rec.forget(with_word(rec).id)
 
-    assert any(episode.id in kept and "quotes the same words" in kept for kept in receipt.kept)
-    assert rec.memories.get(episode.id).evidence[0].quote == SECRET
-    assert quotes_stand(rec)
-
-    rec.forget(episode.id)
-
+    after = rec.memories.get(record.id)
+    assert receipt.removed["memories redacted"] == 1
+    assert "[forgotten]" in after.content
+    assert len(after.evidence) == len(record.evidence)
     assert traces(path, WORD) == []
     assert in_files(path, WORD) == []
+    assert quotes_stand(rec)
+    assert rec.maintenance.verify().ok
 
 
 def test_what_another_project_read_out_of_the_same_source_stays_its_own(
@@ -241,13 +239,12 @@ MORE = f"We use pnpm for all builds on {WORD}."
 
 
 @pytest.mark.parametrize("order", [(OTHER, MORE), (MORE, OTHER)], ids=["grew", "shrank"])
-def test_the_quotes_a_merge_copied_do_not_keep_the_words(
+def test_what_was_merged_into_it_goes_too_if_it_has_the_words(
     words_only: LocalRecollect, path: Path, order: tuple[str, str]
 ) -> None:
     for text, session in zip(order, ("monday", "tuesday"), strict=True):
         capture_text(words_only, f"{HELLO} It is {session}. {text}", session)
     merged = with_word(words_only, kind="project")
-    [less] = [memory for memory in every(words_only) if memory.content == OTHER]
     quotes = {piece.quote for piece in merged.evidence}
 
     receipt = words_only.forget(merged.id)
@@ -255,12 +252,8 @@ def test_the_quotes_a_merge_copied_do_not_keep_the_words(
     assert quotes == {OTHER, MORE}
     assert traces(path, WORD) == []
     assert in_files(path, WORD) == []
-    assert any(less.id in kept and "says much the same" in kept for kept in receipt.kept)
-    assert words_only.memories.get(less.id).evidence[0].quote == OTHER
+    assert receipt.removed["memories"] == 2
     assert quotes_stand(words_only)
-
-    words_only.forget(less.id)
-
     assert traces(path, "pnpm") == []
     assert words_only.maintenance.verify().ok
 

@@ -58,11 +58,11 @@ def test_what_is_kept_of_files_can_be_forgotten(rec: LocalRecollect, tmp_path: P
         (tmp_path / name).write_text(f"zanzibar of {name}")
     rec.files.index(project=tmp_path)
 
-    assert rec.files.forget(["a.md"], project=tmp_path) == 1
+    assert rec.files.forget(["a.md"], project=tmp_path).removed["files"] == 1
     assert [Path(hit.path).name for hit in rec.files.search("zanzibar", project=tmp_path)] == [
         "b.md"
     ]
-    assert rec.files.forget(project=tmp_path) == 1
+    assert rec.files.forget(project=tmp_path).removed["files"] == 1
     assert rec.maintenance.status().counts["files"] == 0
     assert rec.maintenance.verify().ok
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from recollect.api.arguments import AgentLike, FilePath, FileRequest, Place
 from recollect.api.noun import Noun
-from recollect.domain.file import FileHit, FileWindow, GrepPage
+from recollect.domain.file import FileHit, FilesReceipt, FileWindow, GrepPage
 from recollect.wire.requests import files as file_requests
 from recollect.wire.requests.files import MOST_OPEN
 
@@ -61,8 +61,13 @@ class Files(Noun):
         """Index the text of files for semantic search; return how many were read."""
         return self._send(file_requests.IndexFilesRequest, locals())
 
-    def forget(self, paths: Sequence[FilePath] | None = None, *, project: Place) -> int:
-        """Remove files of a project, or all of them, from the index; return how many."""
+    def forget(self, paths: Sequence[FilePath] | None = None, *, project: Place) -> FilesReceipt:
+        """
+        Remove files of a project, or all of them, from the index; return a receipt.
+
+        Logged queries that met them or have words that only they have are blanked. The files stay
+        on disk.
+        """
         return self._send(file_requests.ForgetFilesRequest, locals())
 
     def search(self, query: str, *, project: Place = None, limit: int = 5) -> list[FileHit]:

@@ -7,7 +7,7 @@ import click
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import agent_option, with_new_store, with_store
-from recollect.cli.output import Output, safe, warnings
+from recollect.cli.output import Output, receipt_lines, safe, warnings
 
 _project_option = click.option(
     "--project", required=True, help="The project's folder ('.' is here), or its name."
@@ -105,8 +105,8 @@ def grep(rec: LocalRecollect, *, pattern: str, **settings: Any) -> Output:
 @with_store
 def forget(rec: LocalRecollect, *, paths: tuple[str, ...], project: str) -> Output:
     """Remove files of a project from the index; without PATH, all. The files stay on disk."""
-    count = rec.files.forget(list(paths) or None, project=project)
-    return Output({"files": count}, f"Removed {count} files from the index.")
+    receipt = rec.files.forget(list(paths) or None, project=project)
+    return Output(receipt, receipt_lines("Removed", receipt.removed, receipt.kept))
 
 
 @file.command()

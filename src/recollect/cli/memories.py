@@ -125,14 +125,19 @@ def why_not(rec: LocalRecollect, *, memory_id: str, query: str, **filters: Any) 
 @click.command()
 @id_argument
 @yes_option
+@click.option("--dry-run", is_flag=True, help="Only print what would be deleted.")
 @with_store
-def forget(rec: LocalRecollect, *, memory_id: str, yes: bool) -> Output:
+def forget(rec: LocalRecollect, *, memory_id: str, yes: bool, dry_run: bool) -> Output:
     """
-    Delete a memory from every table and index, and print a receipt.
+    Delete a memory and its words everywhere, and print a receipt.
 
-    This cannot be undone. `recollect reject` archives a candidate instead.
+    Messages, summaries, logged queries and session records lose the words; saved searches that have
+    them are deleted. This cannot be undone. `recollect reject` archives a candidate instead.
     """
     memory = rec.memories.get(memory_id)
+    if dry_run:
+        receipt = rec.forget(memory_id, dry_run=True)
+        return Output(receipt, receipt_lines("Would be deleted", receipt.removed, receipt.kept))
     if not yes and not wants_json():
         print_text(safe(memory.content))
     ask("Delete this memory for good?", yes=yes)

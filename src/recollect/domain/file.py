@@ -5,7 +5,7 @@ Lines are counted from 1. Paths are resolved and absolute, so that they can be c
 system is read in service/disk/safe_read.py.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -93,6 +93,15 @@ def files_to_close(
     others.sort(key=lambda file: (file.last_accessed_at, file.path))
     excess = len(others) + len(paths) - most
     return tuple(file.path for file in others[: max(excess, 0)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilesReceipt:
+    """The result of `files.forget`: what was removed, and what stays and why."""
+
+    forgotten_at: datetime
+    removed: Mapping[str, int]
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

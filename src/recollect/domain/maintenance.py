@@ -10,12 +10,17 @@ from recollect.domain.memory import Memory
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """The result of `forget`: rows removed by table. It is returned, not stored."""
+    """
+    The result of `forget`: what was removed, and what stays and why. It is not stored.
+
+    With *dry_run* nothing was removed: it says what would be.
+    """
 
     memory_id: str
     forgotten_at: datetime
     removed: Mapping[str, int]
     kept: tuple[str, ...] = ()
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class StoreStatus:
     extracted: int  # candidates from the engine that are still in the store
     rejected: int  # of those, rejected by a person
     contradictions: int  # pairs of conflicting memories
+    unfinished: tuple[str, ...] = ()  # interrupted imports and deletions, as sentences
     read_only: str = ""  # why nothing can be written, '' if it can: no permission, or damage
 
     @property
@@ -113,6 +119,7 @@ class StoreHealth:
     jobs: Mapping[str, int]  # not done, by state
     waiting: int  # items without vectors of the current embedder
     dimension: int | None  # of the current embedder; None before it embedded anything
+    read_only: str = ""  # why nothing can be written, '' if it can
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from recollect.domain.scope import Owner, Scope
 from recollect.service.agents import require_agent
 from recollect.service.delete_conversation import delete_rows_in_steps, hide_conversation
 from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
+from recollect.service.forget_traces import remove_conversation_traces
 from recollect.service.services import Services
 from recollect.service.wal_truncation import request_truncation
 from recollect.store.bounded_steps import StepBudget, run_in_steps
@@ -27,8 +28,7 @@ def delete_agent(services: Services, request: DeleteAgentRequest) -> AgentReceip
     with services.store.read() as tables:
         agent = require_agent(tables, request.agent)
         ids = [conversation.id for conversation in tables.conversations.latest(agent.id, limit=ALL)]
-    removed: Counter[str] = Counter()
-    remaining: list[str] = []
+    removed, remaining = remove_conversation_traces(services, ids, agent_id=agent.id)
     for _ in _hide_in_steps(services, ids, removed):
         pass
     for _ in delete_rows_in_steps(services, ids, removed, remaining):
@@ -72,7 +72,8 @@ def _delete(
         receipt = forget_memory(tables, memory_id, services.clock)
         remaining += receipt.kept
         removed.update(receipt.removed)
-    removed["captures"] += delete_captures(tables, tables.agents.own_events(agent.id))
+    events = tables.agents.own_events(agent.id)
+    remaining += delete_captures(tables, events, services.clock, removed)
     owners = [
         Owner(Scope.SESSION, conversation.id)
         for conversation in tables.conversations.latest(agent.id, limit=ALL)

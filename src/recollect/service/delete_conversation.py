@@ -18,6 +18,7 @@ from recollect.domain.scope import Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.service.block_lookup import require_conversation
 from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
+from recollect.service.forget_traces import remove_conversation_traces
 from recollect.service.services import Services
 from recollect.service.wal_truncation import request_truncation
 from recollect.store.bounded_steps import StepBudget, run_in_steps
@@ -25,18 +26,24 @@ from recollect.store.protocol import Tables
 from recollect.wire.requests.conversations import DeleteConversationRequest
 
 CALLER_WAITS_S = 5.0
-MESSAGES_AT_ONCE, CHARS_AT_ONCE = 100, 500_000
+MESSAGES_AT_ONCE, CHARS_AT_ONCE = 250, 500_000
 ROWS_OF_A_MEMORY = 50  # about how many rows forgetting one changes
 
 
 def delete_conversation(
     services: Services, request: DeleteConversationRequest
 ) -> ConversationReceipt:
-    """Delete a conversation with its messages, summaries, pins, blocks and memories."""
+    """
+    Delete a conversation with its messages, summaries, pins, blocks and memories.
+
+    The words of logged queries about it go too, and what was captured from it: of that, only what
+    an active memory quotes stays.
+    """
+    removed, remaining = remove_conversation_traces(services, [request.conversation])
     receipt = services.store.write(
         lambda tables: hide_conversation(tables, request.conversation, services)
     )
-    removed, remaining = Counter(receipt.removed), list(receipt.kept)
+    removed.update(receipt.removed)
     give_up_at = time.monotonic() + CALLER_WAITS_S
     steps = delete_rows_in_steps(services, [receipt.conversation_id], removed, remaining)
     if any(time.monotonic() > give_up_at for _ in steps):
@@ -126,7 +133,7 @@ def _delete_some_rows(
         if budget.is_used:
             return batch
     for event in tables.conversations.own_events(conversation_id):
-        batch.removed["captures"] += delete_captures(tables, [event])
+        batch.kept += delete_captures(tables, [event], clock, batch.removed)
         budget.spend(rows=ROWS_OF_A_MEMORY)
         if budget.is_used:
             return batch

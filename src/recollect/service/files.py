@@ -5,11 +5,19 @@ A file is read from disk each time it is shown, and only inside the allowed root
 request, else the project's folder. The store holds its text without secrets, for search.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.domain.file import FileHit, FileWindow, GrepPage, OpenFile, files_to_close
+from recollect.domain.file import (
+    FileHit,
+    FilesReceipt,
+    FileWindow,
+    GrepPage,
+    OpenFile,
+    files_to_close,
+)
 from recollect.domain.scope import ItemKind, Scope, visible_owners
 from recollect.errors import InvalidInput, NotFound, RequestRefused
 from recollect.retrieval.rank_text_items import rank_text_items
@@ -24,9 +32,13 @@ from recollect.service.disk.allowed_roots import (
 from recollect.service.disk.file_walk import FileToSearch, walk
 from recollect.service.disk.grep import grep
 from recollect.service.disk.safe_read import FileText, read_file
+from recollect.service.forget import truncate_wal
+from recollect.service.forget_traces import DeletedItems, remove_traces
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, project_root
 from recollect.service.read import log_items, query_vector, refresh_query_vector
 from recollect.service.services import Services
+from recollect.service.wal_truncation import request_truncation
+from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow, StoredFile
 from recollect.text.fingerprint import sha256_hex
@@ -177,12 +189,12 @@ def index_files(services: Services, request: IndexFilesRequest) -> int:
     return len(files)
 
 
-def forget_files(services: Services, request: ForgetFilesRequest) -> int:
-    """Delete the stored text of a project's files, of all or of some; return how many."""
+def forget_files(services: Services, request: ForgetFilesRequest) -> FilesReceipt:
+    """Delete the stored text of a project's files, of all or of some, and what was asked of it."""
     place = _require_project(request.project)
     paths = None if request.paths is None else set(request.paths)
 
-    def write(tables: Tables) -> int:
+    with services.store.read() as tables:
         viewer = find_viewer(tables, place)
         project_ids = (viewer.project_id or "", *viewer.linked_project_ids)
         file_ids = [
@@ -192,11 +204,25 @@ def forget_files(services: Services, request: ForgetFilesRequest) -> int:
             if paths is None
             or any(stored_path == path or stored_path.endswith(f"/{path}") for path in paths)
         ]
-        for file_id in file_ids:
-            _delete(tables, file_id)
-        return len(file_ids)
+    removed = Counter({"files": len(file_ids)})
+    remove_traces(services, DeletedItems(frozenset(file_ids)), removed)
+    left = list(reversed(file_ids))
 
-    return services.store.write(write)
+    def step(tables: Tables, budget: StepBudget) -> bool:
+        request_truncation(tables, services.clock)
+        while left and not budget.is_used:
+            _delete(tables, left.pop())
+            budget.spend(rows=100)
+        return bool(left)
+
+    for _ in run_in_steps(services.store, step):
+        pass
+    on_disk = ["the files themselves stay on disk, and in the history of their repository"]
+    return FilesReceipt(
+        forgotten_at=services.clock.now(),
+        removed={name: count for name, count in sorted(removed.items()) if count},
+        kept=(*(on_disk if file_ids else ()), *truncate_wal(services)),
+    )
 
 
 def search_files(services: Services, request: SearchFilesRequest) -> list[FileHit]:

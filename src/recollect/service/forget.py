@@ -1,39 +1,54 @@
 """
-Forget a memory: remove it from every table and index, and return a receipt.
+Forget a memory: remove it and its words from every table and index, and return a receipt.
 
-A source that was written for this memory alone is deleted. In a captured source the quoted words
-are blanked wherever they occur, unless another memory quotes them; the receipt names that memory.
-The text of logged queries that returned the memory is removed. Deleted content is overwritten in
-the file, and the write-ahead log is truncated.
+What goes with it is decided in forget_plan.py. Messages, summaries, saved searches and the like are
+redacted in bounded steps, so that other writers pass between them; the memory itself goes at last.
+If that is interrupted, the memory is still there: forget it again. A source that was written for
+this memory alone is deleted; in a captured one the words are blanked. Deleted content is
+overwritten in the file, and the write-ahead log is truncated.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from recollect.clock import Clock
-from recollect.domain.link import Relation
 from recollect.domain.maintenance import Receipt
-from recollect.domain.memory import Memory, Status
+from recollect.domain.memory import Memory
 from recollect.domain.scope import ItemKind, Owner
-from recollect.domain.source import BLANK, SHADE, Evidence, Source, SourceKind
+from recollect.domain.source import Source, SourceKind
+from recollect.service.forget_plan import ForgetPlan, has_words, plan_forgetting, without_words
+from recollect.service.forget_sources import BLANKED, blank_spans, occurrences
 from recollect.service.services import Services
 from recollect.service.wal_truncation import finish_truncation, request_truncation
 from recollect.service.write import require_memory
+from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
-from recollect.text.fingerprint import sha256_hex
+from recollect.store.values import TextCell
+from recollect.text.forgotten_words import ForgottenWords
 from recollect.wire.requests.recollect import ForgetRequest
 
-MAX_SHADED = 64  # characters; enough to make 2**64 contents different
-
-_SIMILAR_CONTENT = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
+FLUSH_S = 1.0  # how long `forget` waits until the log has everything that it must look through
+QUERIES_BLANKED = "retrieval queries blanked"
+NO_WORDS = ForgottenWords()
 
 
 def forget(services: Services, request: ForgetRequest) -> Receipt:
     """Remove a memory permanently; return what was removed and what could not be."""
-    memory_id, clock = request.memory_id, services.clock
-    receipt = services.store.write(lambda tables: forget_memory(tables, memory_id, clock))
-    return replace(receipt, kept=(*receipt.kept, *truncate_wal(services)))
+    services.store.flush_log(timeout_s=FLUSH_S)
+    with services.store.read() as tables:
+        plan = plan_forgetting(tables, request.memory_id)
+    if request.dry_run:
+        return _preview(services, plan)
+    removed: Counter[str] = Counter()
+    for _ in _redact_in_steps(services, plan, removed):
+        pass
+    lines = services.store.write(lambda tables: _forget_planned(tables, plan, services, removed))
+    return Receipt(
+        memory_id=plan.memory.id,
+        forgotten_at=services.clock.now(),
+        removed={name: count for name, count in sorted(removed.items()) if count},
+        kept=(*lines, *plan.kept, *truncate_wal(services)),
+    )
 
 
 def truncate_wal(services: Services) -> list[str]:
@@ -44,29 +59,54 @@ def truncate_wal(services: Services) -> list[str]:
             "the write-ahead log could not be emptied while another process reads; the server, or "
             "`recollect work --once`, does it when that process is done"
         )
+    return remaining + copies_on_disk(services)
+
+
+def copies_on_disk(services: Services) -> list[str]:
+    """Return a line for each copy of the store that may hold what is forgotten."""
     snapshots = sorted(services.store.path.parent.glob(f"{services.store.path.name}.before-*"))
-    return remaining + [f"a copy taken before a change may hold it: {path}" for path in snapshots]
+    return [f"a copy taken before a change may hold it: {path}" for path in snapshots]
 
 
-def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
-    """Remove a memory inside the caller's transaction."""
+def forget_memory(
+    tables: Tables,
+    memory_id: str,
+    clock: Clock,
+    *,
+    words: ForgottenWords = NO_WORDS,
+    record_ids: Sequence[str] = (),
+) -> Receipt:
+    """
+    Remove a memory and its sources inside the caller's transaction.
+
+    In a source that stays, its quotes and *words* are blanked. Other texts and the log are left to
+    the caller. *record_ids* are session records that are redacted in the same transaction.
+    """
     request_truncation(tables, clock)
     memory = require_memory(tables, memory_id)
     sources = tables.sources.of_memory(memory.id)
-    scrubbed = tables.retrievals.scrub(_retrievals_of(tables, memory), gone={memory.id})
-    for view in tables.retrievals.views():
-        if len(memory.content) >= 8 and memory.content.lower() in view.query.lower():
-            tables.retrievals.delete_view(view.name)
-    remaining = _similar_memories(tables, memory)
     links = tables.links.of_memory(memory.id)
     linked = {end for link in links for end in (link.from_id, link.to_id)}
     tables.memories.remove_id_from_history(memory.id, sorted(linked - {memory.id}))
     removed = Counter(tables.memories.delete(memory.id))
-    removed["retrieval queries blanked"] = scrubbed
+    remaining = []
     for source in sources:
-        kept_because = _forget_source(tables, memory, source, removed)
-        if kept_because:
-            remaining.append(f"source {source.id}: kept, {kept_because}")
+        if not tables.sources.evidence_in(source.id) and source.kind is SourceKind.MANUAL:
+            tables.sources.delete(source.id)  # it was written for this memory alone
+            removed["sources"] += 1
+            continue
+        spans = _spans_of(memory, source, words)
+        before = removed[BLANKED]
+        quoting = blank_spans(
+            tables, source, spans, clock=clock, removed=removed, redacted_ids=record_ids
+        )
+        if quoting:
+            ids = ", ".join(sorted(quoting))
+            remaining.append(
+                f"source {source.id}: kept, another memory quotes the same words: {ids}"
+            )
+        elif removed[BLANKED] == before:
+            remaining.append(f"source {source.id}: kept, nothing to blank")
     return Receipt(
         memory_id=memory.id,
         forgotten_at=clock.now(),
@@ -75,94 +115,99 @@ def forget_memory(tables: Tables, memory_id: str, clock: Clock) -> Receipt:
     )
 
 
-def _retrievals_of(tables: Tables, memory: Memory) -> list[str]:
-    """Return the ids of the logged retrievals that met a memory, or whose query quotes it."""
-    ids = {some_id for some_id, met in tables.retrievals.result_ids() if memory.id in met}
-    quoted = memory.content.lower()
-    if len(quoted) >= 8:
-        ids |= {
-            some_id for some_id, query in tables.retrievals.queries() if quoted in query.lower()
-        }
-    return sorted(ids)
+def _spans_of(memory: Memory, source: Source, words: ForgottenWords) -> list[tuple[int, int]]:
+    quotes = [quote for quote in memory.evidence if quote.source_id == source.id]
+    spans = [span for quote in quotes for span in occurrences(source.content, quote.quote)]
+    return [*spans, *words.spans(source.content)]
 
 
-def _similar_memories(tables: Tables, memory: Memory) -> list[str]:
-    """Return a line for each memory that was merged with this one or replaced by it."""
-    links = tables.links.of_memory(memory.id)
-    similar = [link for link in links if link.relation in _SIMILAR_CONTENT]
-    ids = {end for link in similar for end in (link.from_id, link.to_id)} - {memory.id}
-    return [
-        f"memory {other.id} ({other.status}) says much the same; forget it too if it should go"
-        for other in tables.memories.get_many(sorted(ids))
-        if other.status in (Status.ARCHIVED, Status.SUPERSEDED)
-    ]
+def _redact_in_steps(services: Services, plan: ForgetPlan, removed: Counter[str]) -> Iterator[None]:
+    """Redact what has the words of the plan, yielding between the transactions."""
+    texts, retrievals = list(reversed(plan.texts)), list(reversed(plan.retrieval_ids))
+    own_sources = {quote.source_id for quote in plan.memory.evidence}
+    sources = [source_id for source_id in plan.source_ids if source_id not in own_sources]
+    gone = set(plan.memory_ids)
+
+    def step(tables: Tables, budget: StepBudget) -> bool:
+        request_truncation(tables, services.clock)
+        while not budget.is_used:
+            if texts:
+                redact_texts(tables, texts.pop(), plan.words, removed)
+            elif retrievals:
+                removed[QUERIES_BLANKED] += tables.retrievals.scrub([retrievals.pop()], gone=gone)
+            elif sources:
+                _redact_source(tables, sources.pop(), plan, services.clock, removed)
+            else:
+                for name in plan.view_names:
+                    removed["views"] += tables.retrievals.delete_view(name)
+                return False
+            budget.spend(rows=10)
+        return True
+
+    return run_in_steps(services.store, step)
 
 
-def _forget_source(tables: Tables, memory: Memory, source: Source, removed: Counter[str]) -> str:
-    """Delete or blank a source, count that in *removed*; return why it is kept, or ''."""
-    others = tables.sources.evidence_in(source.id)
-    if not others and source.kind is SourceKind.MANUAL:
-        tables.sources.delete(source.id)  # it was written for this memory alone
-        removed["sources"] += 1
-        return ""
-    content = source.content
-    quoting: set[str] = set()
-    for evidence in memory.evidence:
-        if evidence.source_id != source.id:
+def redact_texts(
+    tables: Tables, cells: Sequence[TextCell], words: ForgottenWords, removed: Counter[str]
+) -> None:
+    """Remove *words* from texts of one row, as they are now."""
+    current = [cell for cell in map(tables.texts.current, cells) if cell is not None]
+    redacted = [without_words(words, cell) for cell in current if has_words(words, cell)]
+    if redacted:
+        tables.texts.overwrite(redacted)
+        removed[f"{redacted[0].table.replace('_', ' ')} redacted"] += 1
+
+
+def _redact_source(
+    tables: Tables, source_id: str, plan: ForgetPlan, clock: Clock, removed: Counter[str]
+) -> None:
+    source = tables.sources.get(source_id)
+    gone = set(plan.memory_ids)
+    quoted = source is not None and tables.sources.evidence_in(source.id)
+    if source is None or any(quote.memory_id in gone for quote in quoted or ()):
+        return  # it is blanked together with the memory that quotes it
+    spans = plan.words.spans(source.content)
+    blank_spans(tables, source, spans, clock=clock, removed=removed, redacted_ids=plan.record_ids)
+
+
+def _forget_planned(
+    tables: Tables, plan: ForgetPlan, services: Services, removed: Counter[str]
+) -> list[str]:
+    """Remove the memories of a plan and redact the session records; return what stays, in lines."""
+    lines: list[str] = []
+    for memory_id in plan.memory_ids:
+        if memory_id != plan.memory.id and tables.memories.get(memory_id) is None:
             continue
-        for start in _occurrences(content, evidence.quote):
-            span = replace(evidence, start=start, end=start + len(evidence.quote))
-            overlapping = [other for other in others if _overlap(span, other)]
-            quoting |= {other.memory_id for other in overlapping}
-            for first, last in _unquoted_parts(span, overlapping):
-                content = content[:first] + BLANK * (last - first) + content[last:]
-    if content != source.content:
-        content = _make_unique(tables, source, content)
-        tables.sources.overwrite(source.id, content, sha256_hex(content))
-    if quoting:
-        return f"another memory quotes the same words: {', '.join(sorted(quoting))}"
-    if content == source.content:
-        return "nothing to blank"
-    removed["source spans blanked"] += 1
-    return ""
+        receipt = forget_memory(
+            tables, memory_id, services.clock, words=plan.words, record_ids=plan.record_ids
+        )
+        removed.update(receipt.removed)
+        lines += receipt.kept
+    records = set(plan.record_ids)
+    if records:
+        by_record: dict[str, list[TextCell]] = {}
+        for cell in tables.texts.cells("memories"):
+            if cell.key[0] in records:
+                by_record.setdefault(str(cell.key[0]), []).append(cell)
+        for cells in by_record.values():
+            redact_texts(tables, cells, plan.words, removed)
+    return lines
 
 
-def _make_unique(tables: Tables, source: Source, content: str) -> str:
-    """
-    Return *content* with some redaction characters varied, so that no source equals it.
-
-    Two sources may differ only in words that were blanked, and the hash of a source is unique.
-    """
-    blanks = [at for at, char in enumerate(content) if char == BLANK][:MAX_SHADED]
-    unique, number = content, 0
-    while True:
-        same_content = tables.sources.with_hash(sha256_hex(unique), source.kind)
-        if same_content is None or same_content.id == source.id:
-            return unique
-        number += 1
-        shaded = {at for bit, at in enumerate(blanks) if number >> bit & 1}
-        unique = "".join(SHADE if at in shaded else char for at, char in enumerate(content))
-
-
-def _occurrences(content: str, quote: str) -> Iterator[int]:
-    at = content.find(quote)
-    while at >= 0:
-        yield at
-        at = content.find(quote, at + len(quote))
-
-
-def _unquoted_parts(span: Evidence, others: list[Evidence]) -> Iterator[tuple[int, int]]:
-    at = span.start
-    for other in sorted(others, key=lambda other: other.start):
-        if other.start > at:
-            yield at, min(other.start, span.end)
-        at = max(at, other.end)
-    if at < span.end:
-        yield at, span.end
-
-
-def _overlap(first: Evidence, second: Evidence) -> bool:
-    return first.start < second.end and second.start < first.end
+def _preview(services: Services, plan: ForgetPlan) -> Receipt:
+    removed = Counter({"memories": len(plan.memory_ids), "views": len(plan.view_names)})
+    removed[QUERIES_BLANKED] = len(plan.retrieval_ids)
+    removed["memories redacted"] = len(plan.record_ids)
+    removed["sources"] = len(plan.source_ids)
+    for cells in plan.texts:
+        removed[f"{cells[0].table.replace('_', ' ')} redacted"] += 1
+    return Receipt(
+        memory_id=plan.memory.id,
+        forgotten_at=services.clock.now(),
+        removed={name: count for name, count in sorted(removed.items()) if count},
+        kept=(*plan.kept, *copies_on_disk(services)),
+        dry_run=True,
+    )
 
 
 def drop_partitions(tables: Tables, owner: Owner) -> None:
@@ -171,11 +216,38 @@ def drop_partitions(tables: Tables, owner: Owner) -> None:
         tables.word_index.drop_partition(kind, owner)
 
 
-def delete_captures(tables: Tables, events: Sequence[tuple[str, str | None]]) -> int:
-    """Remove captures and their sources, except sources that others use; return how many."""
+def delete_captures(
+    tables: Tables, events: Sequence[tuple[str, str | None]], clock: Clock, removed: Counter[str]
+) -> list[str]:
+    """
+    Remove captures and their sources; return a line for each source that others use.
+
+    Of a source that a memory still quotes only the quotes stay.
+    """
+    lines = []
     for event_id, _ in events:
         tables.agents.delete_event(event_id)
-    for source_id in {source_id for _, source_id in events if source_id}:
-        if not tables.sources.evidence_in(source_id) and not tables.sources.events_of(source_id):
-            tables.sources.delete(source_id)
-    return len(events)
+        removed["captures"] += 1
+    for source_id in sorted({source_id for _, source_id in events if source_id}):
+        if not tables.sources.events_of(source_id):  # or somebody else captured the same
+            lines += drop_source(tables, source_id, clock, removed)
+    return lines
+
+
+def drop_source(tables: Tables, source_id: str, clock: Clock, removed: Counter[str]) -> list[str]:
+    """Delete a source, or all of it that no memory quotes; return a line for each memory."""
+    source = tables.sources.get(source_id)
+    if source is None:
+        return []
+    if not tables.sources.evidence_in(source_id):
+        tables.sources.delete(source_id)
+        removed["sources"] += 1
+        return []
+    whole = [(0, len(source.content))]
+    quoting = blank_spans(tables, source, whole, clock=clock, removed=removed)
+    cells = [TextCell("sources", (source_id,), column, "") for column in ("title", "uri")]
+    tables.texts.overwrite(cells)
+    return [
+        f"memory {memory_id} was learnt from it and stays with its quote"
+        for memory_id in sorted(quoting)
+    ]

@@ -5,14 +5,15 @@ An item is a searchable record (memory, message, block or file). Its `item_id` i
 which the indexes know it; `id` is the text id of the record.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
 from recollect.domain.memory import MemoryType, Status
-from recollect.domain.scope import Owner
+from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.skill import SkillOrigin
 
 
@@ -159,3 +160,32 @@ class OpenFileWindow:
     first_line: int
     last_line: int | None
     last_accessed_at: datetime
+
+
+@dataclass(frozen=True)
+class TextCell:
+    """A text in a row of a table, named by the key of the row and the column."""
+
+    table: str
+    key: tuple[str | int, ...]
+    column: str
+    text: str
+    is_json: bool = False
+
+    @property
+    def value(self) -> Any:
+        """The text, or what it says as JSON: equal values may be written differently."""
+        return json.loads(self.text) if self.is_json else self.text
+
+    def with_text(self, text: str) -> "TextCell":
+        """Return the cell with another text."""
+        return replace(self, text=text)
+
+
+@dataclass(frozen=True)
+class ItemWithWord:
+    """An item that has a word; `conversation_id` only if it is a message."""
+
+    kind: ItemKind
+    id: str
+    conversation_id: str | None

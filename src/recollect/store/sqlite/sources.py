@@ -43,6 +43,9 @@ class SqliteSourceTable(SqliteTable):
     def kind_of(self, source_id: str) -> SourceKind | None:
         return self._first(lambda row: SourceKind(row[0]), "kind_of", id=source_id)
 
+    def ids_of_session(self, session: str) -> list[str]:
+        return self._column("ids_of_session", session=session)
+
     def with_session_prefix(self, prefix: str) -> list[tuple[str, str]]:
         return self._rows("with_session_prefix", **{"from": prefix, "to": f"{prefix}\uffff"})
 

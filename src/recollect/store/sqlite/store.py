@@ -46,6 +46,7 @@ from recollect.store.sqlite.memories import SqliteMemoryTable
 from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.migrate import migrate, snapshot
 from recollect.store.sqlite.old_exports import upgrade_rows
+from recollect.store.sqlite.page_gaps import clear_page_gaps
 from recollect.store.sqlite.partial_file import remove_leftovers
 from recollect.store.sqlite.projects import SqliteProjectTable
 from recollect.store.sqlite.read_only import (
@@ -55,14 +56,13 @@ from recollect.store.sqlite.read_only import (
     open_read_only,
     open_rescued,
 )
-from recollect.store.sqlite.replace_indexes import replace_damaged_indexes
 from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite.retrievals import SqliteRetrievalTable
 from recollect.store.sqlite.skills import SqliteSkillTable
 from recollect.store.sqlite.sources import SqliteSourceTable
 from recollect.store.sqlite.staged_rows import StagedRows
+from recollect.store.sqlite.stored_texts import SqliteStoredTextTable
 from recollect.store.sqlite.unfinished_work import SqliteUnfinishedWorkTable
-from recollect.store.sqlite.wal import truncate_wal
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer_thread import Writer
 
@@ -234,9 +234,19 @@ class SqliteStore:
             else:
                 self._code_indexes.clear()
                 return counts
+        # Only a damaged store needs it, and every command waits for its imports.
+        from recollect.store.sqlite.replace_indexes import replace_damaged_indexes
+
         self._code_indexes.clear()
         with translate_errors(self._path):
-            return replace_damaged_indexes(self._path, self.rescue_report)
+            counts = replace_damaged_indexes(self._path, self.rescue_report)
+        if self._source is not None:
+            self._forget_readers()
+            self._source.close()
+            self._source = None
+            if self._writer is None:
+                self._open_writer()
+        return counts
 
     @property
     def rescue_report(self) -> RepairReport | None:
@@ -275,7 +285,7 @@ class SqliteStore:
             idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
             tables.db.close()  # an idle reader may still pin an old snapshot
-        return truncate_wal(self._path, give_up_s=give_up_s)
+        return clear_page_gaps(self._path, give_up_s=give_up_s)
 
     def snapshot(self, reason: str) -> Path:
         self._check_writable()
@@ -360,6 +370,7 @@ class SqliteStore:
             retrievals=SqliteRetrievalTable(db),
             idempotency_keys=SqliteIdempotencyKeyTable(db),
             unfinished_work=SqliteUnfinishedWorkTable(db),
+            texts=SqliteStoredTextTable(db, word_index, items),
             word_index=word_index,
             embeddings=SqliteEmbeddingIndex(db, items, self._code_indexes),
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator
 
-from recollect.domain.file import FileHit, FileWindow, GrepPage
+from recollect.domain.file import FileHit, FilesReceipt, FileWindow, GrepPage
 from recollect.errors import InvalidInput
 from recollect.wire import fields
 from recollect.wire.request import VerbRequest
@@ -85,8 +85,8 @@ class IndexFilesRequest(VerbRequest[int], route="POST /files/index"):
     include: fields.Text | None = None
 
 
-class ForgetFilesRequest(VerbRequest[int], route="POST /files/forget"):
-    """Remove what is kept of a project's files, of all or of some; return how many."""
+class ForgetFilesRequest(VerbRequest[FilesReceipt], route="POST /files/forget"):
+    """Remove what is stored of a project's files, of all or of some; return a receipt."""
 
     paths: fields.Paths | None = None
     project: fields.Place

@@ -27,6 +27,9 @@ SELECT turn.value ->> 4
   FROM sources s, json_each(s.metadata, '$.turns') turn
  WHERE s.id = :id AND turn.value ->> 0 <= :position AND :position < turn.value ->> 1;
 
+-- ids_of_session: the sources of one session
+SELECT id FROM sources WHERE session = :session AND session <> '' ORDER BY id;
+
 -- with_session_prefix: those whose session is in a range
 SELECT session, content FROM sources WHERE session >= :from AND session < :to ORDER BY id;
 

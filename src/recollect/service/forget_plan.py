@@ -1,0 +1,233 @@
+"""
+Decide what goes with a forgotten memory: which words, and where they are.
+
+The words are the statement, its quotes and its distinctive words (text/forgotten_words.py). A word
+is distinctive if it is uncommon in general and hardly used elsewhere: no other memory, block or
+file has it, and few messages. Words that another active memory says stay, and the receipt names it.
+
+Candidates and archived or superseded memories that say the same go too. A session record (an
+episode) stays without the words. Nothing is written here.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import groupby
+
+from recollect.domain.link import Relation
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.scope import ItemKind
+from recollect.service.write import require_memory
+from recollect.store.protocol import Tables
+from recollect.store.values import TextCell
+from recollect.text.forgotten_words import ForgottenWords, phrases_of, uncommon_words
+
+_SIMILAR_CONTENT = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
+
+# A word that more messages, conversations or sources have is a topic, not a trace of one statement.
+MAX_MESSAGES = 8
+MAX_CONVERSATIONS = 2
+MAX_SOURCES = 4
+
+GOES_TOO = frozenset({Status.INBOX, Status.ARCHIVED, Status.SUPERSEDED})
+REDACTED_TABLES = (
+    "messages",
+    "summaries",
+    "pins",
+    "conversations",
+    "block_history",
+    "block_proposals",
+    "blocks",
+    "memory_changes",
+    "memory_links",
+    "sources",
+    "ingestion_events",
+    "jobs",
+    "model_calls",
+)
+# The marker would not fit into a block that is full.
+UNMARKED_TABLES = frozenset({"blocks", "block_history", "block_proposals"})
+# Texts that a person wrote elsewhere or as a setting: they are named, not changed.
+NAMED_TABLES: Mapping[str, str] = {
+    "agents": "agent {}: its description or settings have the words; change them",
+    "skills": "skill {}: has the words; it is a copy of a file on disk",
+    "files": "file {}: has the words; `recollect file forget` removes what is stored of it",
+    "projects": "project {}: has the words in its name",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForgetPlan:
+    """What is removed with a memory, by id, and a line for each thing that stays."""
+
+    memory: Memory
+    words: ForgottenWords
+    memory_ids: tuple[str, ...]  # that go, the memory itself last
+    record_ids: tuple[str, ...]  # session records that are redacted
+    texts: tuple[tuple[TextCell, ...], ...]  # that have the words, those of one row together
+    source_ids: tuple[str, ...]
+    retrieval_ids: tuple[str, ...]
+    view_names: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
+    """Find everything that has the words of a memory."""
+    memory = require_memory(tables, memory_id)
+    said = ForgottenWords(phrases_of(statement_texts(memory)))
+    others = [other for other in _memories_that_say(tables, said, memory) if not _is_record(other)]
+    former = _former_versions(tables, memory)
+    going = {other.id for other in others if _goes_too(other, memory)}
+    staying = [other for other in others if other.id not in going]
+    uncommon = _distinctive_words(tables, memory, {memory.id, *going, *former})
+    words = ForgottenWords(_phrases_nobody_says(memory, staying), uncommon)
+    with_words = _memories_that_say(tables, words, memory)
+    going |= {other.id for other in with_words if other.id in former}
+    gone = {memory.id, *going}
+    return ForgetPlan(
+        memory=memory,
+        words=words,
+        memory_ids=(*sorted(going), memory.id),
+        record_ids=tuple(
+            other.id for other in with_words if _is_record(other) and other.id not in gone
+        ),
+        texts=tuple(_texts_with(tables, words, gone)),
+        source_ids=tuple(
+            source_id for source_id, content in tables.texts.sources() if words.occur_in(content)
+        ),
+        retrieval_ids=tuple(retrievals_with(tables, words, gone)),
+        view_names=tuple(views_with(tables, words)),
+        kept=(
+            *_named_lines(tables, words),
+            *_similar_lines(tables, memory, staying, gone),
+        ),
+    )
+
+
+def statement_texts(memory: Memory) -> list[str]:
+    """Return what a memory says."""
+    quotes = (evidence.quote for evidence in memory.evidence)
+    return [text for text in (memory.content, *quotes, memory.rationale) if text]
+
+
+def without_words(words: ForgottenWords, cell: TextCell) -> TextCell:
+    """Return a cell without *words*."""
+    if cell.is_json:
+        return cell.with_text(words.removed_from_json(cell.text))
+    if cell.table in UNMARKED_TABLES:
+        return cell.with_text(words.removed_from(cell.text, marker=""))
+    return cell.with_text(words.removed_from(cell.text))
+
+
+def has_words(words: ForgottenWords, cell: TextCell) -> bool:
+    """Return whether a cell has any of *words*."""
+    if not cell.is_json:
+        return words.occur_in(cell.text)
+    return words.may_occur_in(cell.text) and without_words(words, cell).value != cell.value
+
+
+def retrievals_with(tables: Tables, words: ForgottenWords, gone: Set[str]) -> Iterator[str]:
+    """Yield the ids of the logged retrievals that met an item in *gone*, or ask with *words*."""
+    met = {some_id for some_id, ids in tables.retrievals.result_ids() if not gone.isdisjoint(ids)}
+    asked = {some_id for some_id, query in tables.retrievals.queries() if words.occur_in(query)}
+    yield from sorted(met | asked)
+
+
+def views_with(tables: Tables, words: ForgottenWords) -> Iterator[str]:
+    """Yield the names of the saved searches that have *words*."""
+    for view in tables.retrievals.views():
+        texts = (view.name, view.query, *map(str, view.asking.values()))
+        if any(words.occur_in(text) for text in texts):
+            yield view.name
+
+
+def _goes_too(other: Memory, memory: Memory) -> bool:
+    """Return whether *other* is a candidate or an old version of the same statement."""
+    says_all = ForgottenWords(phrases_of([memory.content])[:1]).occur_in(other.content)
+    is_same = says_all or other.content == memory.content
+    return is_same and other.status in GOES_TOO and other.owner == memory.owner
+
+
+def _former_versions(tables: Tables, memory: Memory) -> set[str]:
+    """Return the ids of the memories that were merged into this one or replaced by it."""
+    links = tables.links.of_memory(memory.id)
+    similar = [link for link in links if link.relation in _SIMILAR_CONTENT]
+    ids = {end for link in similar for end in (link.from_id, link.to_id)} - {memory.id}
+    inactive = (Status.ARCHIVED, Status.SUPERSEDED)
+    return {other.id for other in tables.memories.get_many(sorted(ids)) if other.status in inactive}
+
+
+def _is_record(memory: Memory) -> bool:
+    return memory.type is MemoryType.EPISODE
+
+
+def _memories_that_say(tables: Tables, words: ForgottenWords, memory: Memory) -> list[Memory]:
+    ids = {
+        str(cell.key[0]) for cell in tables.texts.cells("memories") if has_words(words, cell)
+    } - {memory.id}
+    return tables.memories.get_many(sorted(ids))
+
+
+def _phrases_nobody_says(memory: Memory, staying: Sequence[Memory]) -> tuple[str, ...]:
+    texts = [text for other in staying for text in (other.content, other.title, other.summary)]
+    return tuple(
+        phrase
+        for phrase in phrases_of(statement_texts(memory))
+        if not any(ForgottenWords((phrase,)).occur_in(text) for text in texts)
+    )
+
+
+def _distinctive_words(tables: Tables, memory: Memory, gone: Collection[str]) -> frozenset[str]:
+    texts = [*statement_texts(memory), memory.title, memory.summary, *memory.alternatives]
+    words = [
+        word
+        for word in uncommon_words([*texts, *memory.tags])
+        if _is_hardly_used(tables, word, gone)
+    ]
+    counts = dict.fromkeys(words, 0)
+    for _, content in tables.texts.sources() if words else ():
+        lower = content.lower()
+        for word in words:
+            counts[word] += word in lower
+    return frozenset(word for word, count in counts.items() if count <= MAX_SOURCES)
+
+
+def _is_hardly_used(tables: Tables, word: str, gone: Collection[str]) -> bool:
+    items = tables.texts.items_with(word, limit=4 * MAX_MESSAGES + len(gone))
+    others = [item for item in items if item.id not in gone]
+    messages = [item for item in others if item.kind is ItemKind.MESSAGE]
+    memories = [item.id for item in others if item.kind is ItemKind.MEMORY]
+    if len(messages) + len(memories) < len(others):
+        return False  # a block or a file has it
+    if not all(map(_is_record, tables.memories.get_many(memories))):
+        return False
+    conversations = {item.conversation_id for item in messages}
+    return len(messages) <= MAX_MESSAGES and len(conversations) <= MAX_CONVERSATIONS
+
+
+def _texts_with(
+    tables: Tables, words: ForgottenWords, gone: Collection[str]
+) -> Iterator[tuple[TextCell, ...]]:
+    for table in REDACTED_TABLES:
+        for key, row in groupby(tables.texts.cells(table), lambda cell: cell.key):
+            cells = tuple(cell for cell in row if has_words(words, cell))
+            if cells and not (table == "memory_changes" and key[0] in gone):
+                yield cells
+
+
+def _named_lines(tables: Tables, words: ForgottenWords) -> list[str]:
+    lines: dict[str, None] = {}
+    for table, line in NAMED_TABLES.items():
+        for cell in tables.texts.cells(table):
+            if has_words(words, cell):
+                lines[line.format(cell.key[0])] = None
+    return list(lines)
+
+
+def _similar_lines(
+    tables: Tables, memory: Memory, staying: Sequence[Memory], gone: Collection[str]
+) -> list[str]:
+    ids = {other.id for other in staying} | _former_versions(tables, memory) - set(gone)
+    return [
+        f"memory {other.id} ({other.status}) says much the same; forget it too if it should go"
+        for other in tables.memories.get_many(sorted(ids))
+    ]

@@ -1,0 +1,50 @@
+"""Every column with text is either looked through by `forget`, or known to hold no words."""
+
+from pathlib import Path
+
+import apsw
+
+from recollect.service.forget_plan import NAMED_TABLES, REDACTED_TABLES
+from recollect.store.sqlite.stored_texts import COLUMNS
+from support import open_memory
+
+# Columns that hold ids, enums, hashes, times or model names.
+_NO_WORDS = """
+evidence.voice agents.model agents.pinned blocks.label blocks.scope blocks.unconfirmed_author
+agent_blocks.label block_history.changed_by block_history.unconfirmed_author block_proposals.author
+block_proposals.state summaries.mode summaries.made_by messages.role
+messages.name pins.kind sources.kind sources.sha256 sources.redactions sources.session
+ingestion_events.trigger ingestion_events.scope ingestion_events.state jobs.kind jobs.state
+jobs.worker memories.type memories.scope memories.status memories.source_kind memories.fingerprint
+memories.redactions memory_changes.before memory_changes.after memory_changes.by
+memory_changes.effects memory_links.relation memory_links.to_kind model_calls.model
+model_calls.purpose skills.origin skills.path skills.sha256 files.sha256 agent_files.root
+repos.name repos.remote repos.root projects.identity unfinished_work.kind unfinished_work.subject
+unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 requests.key
+requests.fingerprint models.name shelves.kind shelves.scope retrievals.verb
+"""
+# Columns that go with their memory, or that `forget` handles by itself.
+_HANDLED = """
+evidence.quote memories.key memory_tags.tag sources.content retrievals.query views.name views.query
+views.asking terms.term
+"""
+
+
+def test_a_column_with_text_cannot_be_overlooked(path: Path) -> None:
+    open_memory(path).close()
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    texts = {
+        f"{table}.{row[1]}"
+        for table in tables
+        for row in db.execute(f"PRAGMA table_xinfo({table})")
+        if row[2] == "TEXT" and row[1] != "id" and not row[1].endswith("_id")
+    }
+    db.close()
+    listed = {f"{table}.{column}" for table, (_, columns) in COLUMNS.items() for column in columns}
+    known = {*_NO_WORDS.split(), *_HANDLED.split()}
+
+    assert texts - listed - known == set()
+    assert (listed | known) - texts == set()
+    assert not listed & known
+    assert set(COLUMNS) == {*REDACTED_TABLES, *NAMED_TABLES, "memories"}
