@@ -130,7 +130,8 @@ def test_plain_text_is_the_users_own(rec: LocalRecollect) -> None:
     rec.drain()
 
     assert source_of(rec, event).content == "I live in Porto.\n\nWe use pnpm for builds."
-    assert every(rec)["profile"].metadata["voice"] == "user"
+    # Several paragraphs may be pasted.
+    assert every(rec)["profile"].metadata["voice"] == "pasted"
 
 
 def test_a_file_is_named_in_its_source_and_a_text_is_not(
@@ -336,9 +337,10 @@ def test_what_one_project_captured_another_does_not_see(rec: LocalRecollect) -> 
 def test_the_title_and_file_of_one_project_are_not_shown_in_another(
     rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    file = written(tmp_path, "We use pnpm for builds.", "foocorp-merger.txt")
+    talk = [{"role": "user", "content": "We use pnpm for builds."}]
+    file = written(tmp_path, talk, "foocorp-merger.json")
     rec.capture_session(file, project="a", title="Merger with Foocorp")
-    rec.capture_session("We use pnpm for builds.", project="b")
+    rec.capture_session(talk, project="b")
     rec.drain()
 
     [waiting] = rec.inbox.list(project="b", everywhere=False)
@@ -655,7 +657,7 @@ def test_the_lines_of_whoever_is_named_are_the_users(rec: LocalRecollect, name: 
 
     facts = [memory for memory in candidates(rec) if memory.type == "profile"]
     assert [memory.content for memory in facts] == ["I prefer tea, thank you."]
-    assert facts[0].evidence[0].voice == "user"
+    assert facts[0].evidence[0].voice == "pasted"  # nobody vouches for the labels of a text
     assert facts[0].evidence[0].quote == "I prefer tea, thank you."
 
 

@@ -143,7 +143,7 @@ def test_what_claude_was_told_to_remember_comes_in_as_notes(
     assert contents(rec, project="/srv/shop", everywhere=False) == contents(rec)
     assert contents(rec, project="elsewhere", everywhere=False) == ["I prefer short answers."]
     voices = {one.memory.content: one.voice for one in rec.inbox.list()}
-    assert voices["I prefer short answers."] == "user"
+    assert voices["I prefer short answers."] == "pasted"  # anybody may have written the file
     assert voices["The shop is built with pnpm."] == "assistant"
 
 
@@ -383,7 +383,7 @@ def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_
     rec: LocalRecollect, home: Path
 ) -> None:
     rec.ingest("The staging server listens on port 8080.", project="/srv/shop")
-    rec.capture_session([{"role": "user", "content": TABS}], session="live")
+    rec.capture_session([{"role": "user", "content": TABS}], session="live", project="/srv/shop")
     rec.drain()
     client_session_files.write_claude_code_session(
         home, "s1", TABS, "No, the staging server listens on port 9090."
@@ -399,7 +399,7 @@ def test_an_import_makes_nothing_active_that_waits_and_replaces_nothing_that_is_
 def test_a_later_session_confirms_what_was_imported(rec: LocalRecollect, home: Path) -> None:
     client_session_files.write_claude_code_session(home, "s1", TABS)
     import_and_drain(rec, "claude-code")
-    rec.capture_session([{"role": "user", "content": TABS}], session="live")
+    rec.capture_session([{"role": "user", "content": TABS}], session="live", project="/srv/shop")
     rec.drain()
 
     [found] = [one for one in everything(rec) if one[0] == TABS]

@@ -112,12 +112,12 @@ def test_what_was_rejected_does_not_come_back_when_it_is_said_again(rec: LocalRe
 
 
 def test_what_the_engine_did_is_on_record_in_its_own_name(rec: LocalRecollect) -> None:
-    capture_text(rec, "We decided to use Postgres because it is robust.", "monday")
+    capture_text(rec, "Remember that we decided to use Postgres, it is robust.", "monday")
 
     [decision] = rec.memories.list(project="site", types=["decision"])
     changes = explained(rec, decision.id).changes
     assert [change.by for change in changes] == ["engine", "engine"]
-    assert "a decision with its reason" in changes[-1].reason
+    assert "the user asked to remember it" in changes[-1].reason
 
 
 def test_a_secret_in_a_reason_is_not_stored(rec: LocalRecollect, path: Path) -> None:
@@ -146,7 +146,7 @@ def test_undo_takes_a_decision_back_and_says_what_it_was(rec: LocalRecollect, ve
 
 
 def test_undo_takes_back_what_the_policy_did_too(rec: LocalRecollect) -> None:
-    capture_text(rec, "We decided to use Postgres because it is robust.", "monday")
+    capture_text(rec, "Remember that we decided to use Postgres, it is robust.", "monday")
     [decision] = rec.memories.list(project="site", types=["decision"])
 
     assert rec.undo(decision.id).status is Status.INBOX
@@ -647,7 +647,7 @@ def test_consolidating_twice_is_consolidating_once(rec: LocalRecollect) -> None:
 
     counts = rec.consolidate()
 
-    assert counts == {"held": 5}
+    assert counts == {"held": 6}
     assert everything(rec) == before
 
 
