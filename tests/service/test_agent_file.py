@@ -451,13 +451,10 @@ def test_a_file_that_is_not_there_says_so(rec: LocalRecollect, tmp_path: Path) -
         rec.agents.import_(tmp_path / "none.json")
 
 
-def test_a_file_that_unpacks_to_too_much_is_refused(
-    rec: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("recollect.service.agent_files.json_file.MAX_BYTES", 1_000)
-    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b" " * 100_000))
+def test_a_file_that_unpacks_to_too_much_is_refused(rec: LocalRecollect, tmp_path: Path) -> None:
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b" " * 32_000_001, 1))
 
-    with pytest.raises(ImportRefused, match="more than 1,000 bytes"):
+    with pytest.raises(ImportRefused, match="more than 32,000,000 bytes"):
         rec.agents.import_(tmp_path / "bomb.gz")
 
 

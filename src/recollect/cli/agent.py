@@ -153,10 +153,15 @@ def export(rec: LocalRecollect, *, agent: str, output: str, file_format: str | N
 @agent.command("import")
 @click.argument("file")
 @click.option("--name", help="The name of the new agent. Default: the name in the file.")
+@click.option("--trust", is_flag=True, help="A large file, and with its git remotes: you know it.")
 @with_new_store
-def import_(rec: LocalRecollect, *, file: str, name: str | None) -> Output:
-    """Create an agent from a file of Recollect or of Letta (.af), all or nothing."""
-    imported = rec.agents.import_(file, name)
+def import_(rec: LocalRecollect, *, file: str, name: str | None, trust: bool) -> Output:
+    """
+    Create an agent from a file of Recollect or of Letta (.af), all or nothing.
+
+    What the file says is redacted, and told to that agent only.
+    """
+    imported = rec.agents.import_(file, name, trust=trust)
 
     def lines() -> Iterator[str]:
         for item in (imported.agent, *imported.others):

@@ -10,9 +10,19 @@ import click
 from rich.progress import Progress
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.app.repair_store import repair_store
 from recollect.cli.options import limit_option, with_store
-from recollect.cli.output import Output, counts, progress_bar, safe, stderr
-from recollect.config import config_path
+from recollect.cli.output import (
+    Output,
+    counts,
+    database,
+    progress_bar,
+    safe,
+    stderr,
+    warnings,
+    with_output,
+)
+from recollect.config import config_path, load_settings
 from recollect.domain.maintenance import MaintenanceReport, StoreStatus
 from recollect.errors import RecollectError
 
@@ -37,6 +47,8 @@ def status(rec: LocalRecollect) -> Output:
         yield f"embedder {safe(store.embedder)}: {embedded} embedded, {store.waiting} pending"
         if store.serving not in ("", store.embedder):
             yield f"{safe(store.serving)} answers until then"
+        yield from warnings([store.read_only] if store.read_only else [])
+        yield from warnings(store.unfinished)
 
     return Output(store, lines())
 
@@ -91,6 +103,36 @@ def rebuild(rec: LocalRecollect, *, no_embed: bool) -> Output:
 
 
 @click.command()
+@click.option("--db", help="The damaged file. Default: RECOLLECT_DB, the configuration file.")
+@click.option("--to", type=click.Path(path_type=Path), help="The new file. Default: *.rescued.db.")
+@with_output
+def repair(db: str | None, *, to: Path | None) -> Output:
+    """
+    Rescue what can be read of a damaged store into a new file.
+
+    The damaged file is not changed. The result names the rows that are lost or altered, by table.
+    The exit code is 1 if there are any.
+    """
+    path = load_settings(db=database(db)).db_path
+    to = to or path.with_name(f"{path.stem}.rescued{path.suffix}")
+    with stderr.status("Reading what can be read …"):
+        report = repair_store(path, to)
+        with LocalRecollect(load_settings(db=str(to))) as rec:
+            problems = rec.maintenance.verify().problems
+
+    def lines() -> Iterator[str]:
+        yield f"Rescued into {safe(to)}: {counts(report.rescued) or 'nothing'}."
+        yield from warnings(report.describe() or ["Nothing was damaged."])
+        for problem in problems:
+            yield f"[red]{problem.check}: {safe(problem.detail)}; {problem.remedy}[/red]"
+        yield f"[dim]{safe(path)} was not changed. To use the rescued store,[/dim]"
+        yield "[dim]stop every program that uses the old one, move its files away,[/dim]"
+        yield f"[dim]and rename {safe(to.name)} to {safe(path.name)}.[/dim]"
+
+    return Output(report, lines(), failed=bool(problems) or not report.is_complete)
+
+
+@click.command()
 @limit_option(100)
 @with_store
 def maintain(rec: LocalRecollect, *, limit: int) -> Output:
@@ -134,6 +176,7 @@ def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     store = rec.maintenance.status()
     path = Path(store.path)
     yield "store", True, f"{path}, schema {store.schema}, {store.bytes / 1e6:.1f} MB"
+    yield "access", rec.damage is None, store.read_only or "can be read and written"
     mode = path.stat().st_mode & 0o777
     private = os.name != "posix" or mode & 0o077 == 0
     yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
@@ -148,13 +191,17 @@ def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
 
 def _health_checks(rec: LocalRecollect, store: StoreStatus) -> Iterator[tuple[str, bool, str]]:
     result = rec.maintenance.verify()
-    problems = "; ".join(f"{problem.check}: {problem.remedy}" for problem in result.problems)
+    problems = "; ".join(
+        f"{problem.check}: {problem.detail}; {problem.remedy}" for problem in result.problems
+    )
     yield "indexes", result.ok, problems or f"{len(result.checks)} checks passed"
     yield "embeddings", True, f"{store.waiting} items pending"
     jobs = store.jobs
     open_jobs = jobs.get("todo", 0) + jobs.get("doing", 0)
     due = f", next due {store.next_job_at:%Y-%m-%d %H:%M:%S} UTC" if store.next_job_at else ""
     yield "queue", True, f"{open_jobs} open, {jobs.get('done', 0)} done{due}"
+    unfinished = "; ".join(store.unfinished)
+    yield "unfinished work", not unfinished, unfinished or "none"
     parked = jobs.get("parked", 0)
     yield "failed jobs", not parked, f"{parked} parked" + ("; recollect jobs list" * bool(parked))
     candidates = store.memories_by_status.get("inbox", 0)

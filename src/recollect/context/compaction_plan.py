@@ -103,6 +103,42 @@ def plan_compaction(
     )
 
 
+def plan_oldest(messages: Sequence[Message], *, keep: int = -1) -> CompactionPlan:
+    """
+    Return which of the oldest *messages* of a much larger window to evict: nearly all.
+
+    Only instructions at the opening, pinned messages, calls without a result and the message at the
+    position *keep* stay. The result of the last call may come after *messages*: see
+    `next_position`.
+    """
+    required = _opening_indexes(messages)
+    required.update(
+        index
+        for index, message in enumerate(messages)
+        if message.pinned or message.position == keep
+    )
+    removed = {
+        index
+        for group in group_tool_calls(messages)
+        if not group.pending and required.isdisjoint(group.indexes)
+        for index in group.indexes
+    }
+    return CompactionPlan(
+        evicted=tuple(message for index, message in enumerate(messages) if index in removed),
+        remaining=tuple(message for index, message in enumerate(messages) if index not in removed),
+        reason=f"{len(removed):,} messages leave: they are the oldest of a window far too full",
+    )
+
+
+def next_position(messages: Sequence[Message]) -> int:
+    """Return where to read on after `plan_oldest`: at a call whose result may still come."""
+    first_recent = len(messages) - len(messages) // 2
+    for group in group_tool_calls(messages):
+        if group.pending and group.indexes[0] >= first_recent:
+            return messages[group.indexes[0]].position
+    return messages[-1].position + 1
+
+
 def message_tokens(message: Message) -> int:
     """Return the stored token count of *message*, or an estimate."""
     return message.tokens or estimate_tokens(message.content)
@@ -136,10 +172,14 @@ def _groups_to_keep(
 def _required_indexes(messages: Sequence[Message], keep_last: int) -> set[int]:
     required = set(range(max(len(messages) - keep_last, 0), len(messages)))
     required.update(index for index, message in enumerate(messages) if message.pinned)
-    opening = takewhile(lambda message: message.role in (Role.SYSTEM, Role.DEVELOPER), messages)
-    required.update(index for index, _ in enumerate(opening))
+    required |= _opening_indexes(messages)
     speech = [index for index, message in enumerate(messages) if is_user_speech(message)]
     return required.union(speech[-1:])
+
+
+def _opening_indexes(messages: Sequence[Message]) -> set[int]:
+    opening = takewhile(lambda message: message.role in (Role.SYSTEM, Role.DEVELOPER), messages)
+    return {index for index, _ in enumerate(opening)}
 
 
 def _oldest_groups(

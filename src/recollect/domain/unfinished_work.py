@@ -21,3 +21,23 @@ class UnfinishedWork:
     subject: str = ""  # the id of the conversation, or the checksum of the imported file
     detail: str = ""  # for people: the name of the file
     started_at: datetime
+
+    def describe(self) -> str:
+        """Return what is unfinished and what finishes it, as a sentence."""
+        since = f"since {self.started_at:%Y-%m-%d %H:%M}"
+        match self.kind:
+            case WorkKind.IMPORT:
+                return (
+                    f"the import of {self.detail} is not complete ({since}); if it was "
+                    "interrupted, run it again"
+                )
+            case WorkKind.DELETE_CONVERSATION:
+                return (
+                    f"a deleted conversation is hidden and not yet erased ({since}); "
+                    "`recollect work --once` finishes it"
+                )
+            case WorkKind.TRUNCATE_WAL:
+                return (
+                    f"the write-ahead log may hold forgotten words ({since}); "
+                    "`recollect work --once` empties it"
+                )

@@ -6,30 +6,44 @@ is configured, writes the summary. This file reads the window, has the summary w
 any transaction, and stores it, unless the conversation changed in the meantime.
 """
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
 from recollect.context.compaction_plan import (
     CompactionPlan,
     CompactionSettings,
+    message_tokens,
     needs_compaction,
+    next_position,
     plan_compaction,
+    plan_oldest,
 )
 from recollect.context.summary.summarize import summarize
 from recollect.context.summary.summary_prompt import parse_summary, summary_request
+from recollect.context.tool_call_groups import is_user_speech
 from recollect.domain.agent import Agent
-from recollect.domain.conversation import Compacted, Conversation, Message, Summary
+from recollect.domain.conversation import (
+    Compacted,
+    CompactionMode,
+    Conversation,
+    Message,
+    Summary,
+)
 from recollect.engine.budgeted_chat import complete_within_budget
 from recollect.service.block_lookup import require_conversation
 from recollect.service.context_window import measure_window, window_size
 from recollect.service.services import Services
+from recollect.store.bounded_steps import PAUSE_S
 from recollect.store.protocol import Tables
 from recollect.text.token_counter import TokenCounter, counter_for
 from recollect.wire.requests.conversations import CompactConversationRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
 MADE_BY_EXTRACT = "extract"
+ROUND_MESSAGES = 2_000  # evicted in one transaction of a window that is far too full
+MAX_LOOKED_BACK = 20_000  # messages, to find the user's last one
 TRIES = 3  # after so many concurrent compactions the conversation is compacted anyway
 
 
@@ -47,16 +61,20 @@ class _Window:
 
 def compact(services: Services, request: CompactConversationRequest) -> Compacted | None:
     """Compact a conversation if its window is too full, or forced; None if no message leaves."""
+    oldest = _compact_oldest(services, request)
+    rest = _compact_window(services, request)
+    if oldest is None or rest is None:
+        return rest or oldest
+    evicted = oldest.evicted + rest.evicted
+    reason = f"{evicted:,} messages leave, the oldest first. At the end: {rest.reason}"
+    return replace(rest, evicted=evicted, reason=reason)
+
+
+def _compact_window(services: Services, request: CompactConversationRequest) -> Compacted | None:
+    """Compact a window that is read as a whole."""
     for _ in range(TRIES):
         window = _read_window(services, request.conversation)
-        settings = CompactionSettings(
-            window_tokens=window_size(request.window_tokens, window.agent),
-            threshold=request.threshold,
-            mode=request.mode,
-            keep_last=request.keep_last,
-            target=request.target,
-            summary_tokens=request.summary_tokens,
-        )
+        settings = _settings(request, window.agent)
         messages, used = window.messages, window.other_tokens
         is_full = needs_compaction(messages, settings=settings, other_tokens=used)
         if not is_full and not request.force:
@@ -66,22 +84,101 @@ def compact(services: Services, request: CompactConversationRequest) -> Compacte
             return None
         summary, notes = _summarize(services, window, plan, settings)
         if services.store.write(partial(_store_summary, window, plan, summary)):
-            return Compacted(
-                summary=summary,
-                evicted=len(plan.evicted),
-                kept=len(plan.remaining),
-                reason=plan.reason,
-                notes=notes,
-            )
+            return _compacted(summary, plan, notes)
     return None
 
 
-def _read_window(services: Services, conversation_id: str) -> _Window:
+def _compact_oldest(services: Services, request: CompactConversationRequest) -> Compacted | None:
+    """
+    Evict the oldest messages of a very large window in rounds, each one short transaction.
+
+    A window of a million messages is never read as a whole, and nobody waits for more than one
+    round. The last messages are left to `_compact_window`. The rounds use no language model.
+    """
+    with services.store.read() as tables:
+        conversation = require_conversation(tables, request.conversation)
+        left, tokens = tables.messages.context_size(conversation.id)
+        if left < 2 * ROUND_MESSAGES:
+            return None
+        keep = _last_speech(tables, conversation.id)
+    window = _read_window(services, conversation.id, limit=ROUND_MESSAGES)
+    settings = _settings(request, window.agent)
+    used = window.other_tokens + tokens
+    if not request.force and used <= settings.threshold * settings.window_tokens:
+        return None
+    compacted: Compacted | None = None
+    while left - len(window.messages) >= max(request.keep_last, ROUND_MESSAGES):
+        plan = plan_oldest(window.messages, keep=keep)
+        used -= sum(map(message_tokens, plan.evicted))
+        is_enough = used < settings.target * settings.window_tokens
+        if is_enough and settings.mode is CompactionMode.SLIDING_WINDOW:
+            break
+        previous = window.previous
+        if plan.evicted:
+            summary, notes = _summarize(services, window, plan, settings, use_chat=False)
+            if not services.store.write(partial(_store_summary, window, plan, summary)):
+                break  # somebody else compacts it
+            so_far = compacted.evicted if compacted else 0
+            compacted = _compacted(summary, plan, notes, evicted=so_far + len(plan.evicted))
+            previous = summary
+            time.sleep(PAUSE_S)
+        left -= len(window.messages)
+        start = next_position(window.messages)
+        with services.store.read() as tables:
+            messages = tables.messages.in_context_from(
+                conversation.id, start=start, limit=ROUND_MESSAGES
+            )
+        window = replace(window, messages=messages, previous=previous)
+    return compacted
+
+
+def _last_speech(tables: Tables, conversation_id: str) -> int:
+    """Return the position of the user's last message, -1 if it is not among the latest ones."""
+    before = tables.messages.next_position(conversation_id)
+    for _ in range(0, MAX_LOOKED_BACK, ROUND_MESSAGES):
+        page = tables.messages.page_back(conversation_id, before=before, limit=ROUND_MESSAGES)
+        for message in page:
+            if is_user_speech(message):
+                return message.position
+        if not page:
+            break
+        before = page[-1].position
+    return -1
+
+
+def _settings(request: CompactConversationRequest, agent: Agent | None) -> CompactionSettings:
+    return CompactionSettings(
+        window_tokens=window_size(request.window_tokens, agent),
+        threshold=request.threshold,
+        mode=request.mode,
+        keep_last=request.keep_last,
+        target=request.target,
+        summary_tokens=request.summary_tokens,
+    )
+
+
+def _compacted(
+    summary: Summary, plan: CompactionPlan, notes: tuple[str, ...], *, evicted: int | None = None
+) -> Compacted:
+    return Compacted(
+        summary=summary,
+        evicted=len(plan.evicted) if evicted is None else evicted,
+        kept=len(plan.remaining),
+        reason=plan.reason,
+        notes=notes,
+    )
+
+
+def _read_window(services: Services, conversation_id: str, *, limit: int | None = None) -> _Window:
+    """Read the window of a conversation, or its oldest *limit* messages."""
     with services.store.read() as tables:
         conversation = require_conversation(tables, conversation_id)
         agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
         summaries = tables.conversations.summaries(conversation.id)
-        messages = tables.messages.in_context(conversation.id)
+        if limit is None:
+            messages = tables.messages.in_context(conversation.id)
+        else:
+            messages = tables.messages.in_context_from(conversation.id, start=0, limit=limit)
     overview = measure_window(services, BlockPlaceFields(conversation=conversation.id))
     return _Window(
         conversation=conversation,
@@ -94,14 +191,19 @@ def _read_window(services: Services, conversation_id: str) -> _Window:
 
 
 def _summarize(
-    services: Services, window: _Window, plan: CompactionPlan, settings: CompactionSettings
+    services: Services,
+    window: _Window,
+    plan: CompactionPlan,
+    settings: CompactionSettings,
+    *,
+    use_chat: bool = True,
 ) -> tuple[Summary, tuple[str, ...]]:
     previous = window.previous.content if window.previous else ""
     budget = settings.summary_budget
     count = window.counter.count
     notes: tuple[str, ...] = ()
     text, made_by = None, MADE_BY_EXTRACT
-    if services.engine.uses_chat:
+    if use_chat and services.engine.uses_chat:
         request = summary_request(plan.evicted, previous=previous, budget_tokens=budget)
         if request.omitted:
             # Messages that do not fit into the prompt enter it as a summary of their own.

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from recollect.context.block_prompt import compile_blocks, render_metadata
-from recollect.context.compaction_plan import message_tokens
 from recollect.domain.agent import Agent
 from recollect.domain.context_bundle import WindowOverview
 from recollect.errors import InvalidInput
@@ -52,11 +51,13 @@ def measure_window(
         agent, conversation = place.agent, place.conversation
         counter = counter_for(agent.model if agent else "")
         blocks = visible_blocks(tables, place)
-        messages = tables.messages.in_context(conversation.id) if conversation else []
+        in_context, tokens = (
+            tables.messages.context_size(conversation.id) if conversation else (0, 0)
+        )
         summaries = tables.conversations.summaries(conversation.id) if conversation else []
         metadata = ""
         if agent is not None:
-            now, in_context = services.clock.now(), len(messages)
+            now = services.clock.now()
             metadata = render_metadata(prompt_metadata(tables, agent, blocks, now, in_context))
     files = list_open_files(services, ListOpenFilesRequest(agent=agent.id)) if agent else []
     return WindowOverview(
@@ -66,7 +67,7 @@ def measure_window(
         blocks=counter.count(compile_blocks(blocks).text),
         metadata=counter.count(metadata),
         summary=summaries[-1].tokens if summaries else 0,
-        messages=sum(map(message_tokens, messages)),
+        messages=tokens,
         tools=counter.count(tool_schemas),
         files=sum(counter.count(file.text) for file in files),
     )

@@ -45,14 +45,14 @@ def checksum_of(path: Path) -> str:
     """Return the checksum of an export: over all lines before the last one."""
     digest = hashlib.sha256()
     with _open(path) as file:
-        held = b""  # the last line, as far as it is known
+        tail = b""  # the last line, as far as it is known
         for chunk in _chunks(file, path):
-            held += chunk
-            cut = held.rfind(b"\n", 0, len(held) - 1) + 1
-            if not cut and len(held) > MAX_END_BYTES:
-                cut = len(held)  # too long to be the last line of an export
-            digest.update(held[:cut])
-            held = held[cut:]
+            tail += chunk
+            cut = tail.rfind(b"\n", 0, len(tail) - 1) + 1
+            if not cut and len(tail) > MAX_END_BYTES:
+                cut = len(tail)  # too long to be the last line of an export
+            digest.update(tail[:cut])
+            tail = tail[cut:]
     return digest.hexdigest()
 
 

@@ -66,6 +66,7 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         extracted, rejected = tables.memories.count_extracted()
         contradictions = tables.links.count_conflicts()
         serving = tables.embeddings.models_in_use().serving
+        unfinished = tuple(work.describe() for work in tables.unfinished_work.all())
     items = sum(embedded.values())
     embedded.pop("", None)
     return StoreStatus(
@@ -83,6 +84,7 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         extracted=extracted,
         rejected=rejected,
         contradictions=contradictions,
+        unfinished=unfinished,
         read_only=services.store.read_only_reason,
     )
 
@@ -98,7 +100,13 @@ def check_health(services: Services) -> StoreHealth:
         jobs = tables.jobs.count_open()
         waiting, dimension = _pending_items(services, tables)
     schema = services.store.schema_version()
-    return StoreHealth(schema=schema, jobs=jobs, waiting=waiting, dimension=dimension)
+    return StoreHealth(
+        schema=schema,
+        jobs=jobs,
+        waiting=waiting,
+        dimension=dimension,
+        read_only=services.store.read_only_reason,
+    )
 
 
 def drain(services: Services, request: DrainRequest) -> int:
@@ -169,6 +177,8 @@ def warm_up(services: Services) -> bool:
 def run_maintenance(services: Services, request: RunMaintenanceRequest) -> MaintenanceReport:
     """Do scheduled maintenance; return what is left for a person to decide."""
     now = services.clock.now()
+    for _ in finish_in_steps(services):
+        pass
     embedded = sum(_embed_in_steps(services))
     pruned = sum(iter(lambda: prune_retrievals(services, least=1), 0))
     stale_before = {kind: now - STALE_HALF_LIVES * HALF_LIFE[kind] for kind in STALE_TYPES}

@@ -1,28 +1,55 @@
 """
 Export an agent to a file and import agents from one, in our own format or Letta's.
 
-The format of an import is detected from its content. An import is one transaction: all of it or
-none. The file is validated before the transaction begins; if the store still refuses a value, the
-whole file is refused.
+The format of an import is detected from its content. The file is validated before anything is
+written; then the agents are written in bounded steps, so that other writers pass between them. If
+the store refuses a value, what was written is deleted again. After a kill the same import replaces
+the incomplete agent.
+
+A file is a new agent that a person installs by a command of its own, like a program: its prompt,
+blocks, archive and conversations arrive as they are, redacted, and are told to that agent only. A
+file that is not trusted claims no git remote for its projects, and its size is bounded.
 """
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import AgentExport, AgentFormat, AgentImport
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import EvidenceMissing, ImportRefused, InvalidInput, TooLarge
 from recollect.service import validate
 from recollect.service.agent_files import letta_reader, letta_writer, native_format
-from recollect.service.agent_files.insert import InsertedAgent, insert_agent, refuse_taken_name
-from recollect.service.agent_files.json_file import MAX_BYTES, read_json
+from recollect.service.agent_files.insert import (
+    AgentInsertion,
+    InsertedAgent,
+    refuse_taken_name,
+)
+from recollect.service.agent_files.json_file import (
+    MAX_BYTES,
+    TRUSTED_FILE,
+    UNTRUSTED_FILE,
+    JsonBounds,
+    read_json,
+)
 from recollect.service.agent_files.model import AgentParts, gather, links_outside
 from recollect.service.agents import require_agent
+from recollect.service.delete_agent import delete_agent
 from recollect.service.services import Services
 from recollect.service.transfer import write_file
+from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
 from recollect.wire.fields import parse_member
-from recollect.wire.requests.agents import ExportAgentRequest, ImportAgentRequest
+from recollect.wire.requests.agents import (
+    DeleteAgentRequest,
+    ExportAgentRequest,
+    ImportAgentRequest,
+)
+
+ROWS_OF_A_PIECE = 3  # about how many rows a message or a memory is
 
 
 def export_agent(services: Services, request: ExportAgentRequest, path: Path) -> AgentExport:
@@ -53,7 +80,7 @@ def export_agent(services: Services, request: ExportAgentRequest, path: Path) ->
 def import_agent(services: Services, request: ImportAgentRequest, path: Path) -> AgentImport:
     """Create the agents of a file, all or none; a new name is for a file that holds one."""
     name = None if request.name is None else validate.new_name_of("agent", request.name)
-    agents, notes = _read_agents(services, path)
+    agents, notes = _read_agents(services, path, TRUSTED_FILE if request.trust else UNTRUSTED_FILE)
     if name is not None:
         if len(agents) > 1:
             raise InvalidInput(
@@ -64,16 +91,16 @@ def import_agent(services: Services, request: ImportAgentRequest, path: Path) ->
     names = [parts.agent.name for parts in agents]
     if len(set(names)) < len(names):
         raise ImportRefused(f"{path} holds two agents of one name; nothing was changed")
-
-    def write(tables: Tables) -> list[InsertedAgent]:
+    _delete_incomplete(services, names)
+    with services.store.read() as tables:
         for new_name in names:
             refuse_taken_name(tables, new_name)
-        reason = "imported with the agent"
-        return [insert_agent(tables, services.clock, parts, reason=reason) for parts in agents]
-
+        if not request.trust:
+            agents = [_without_new_remotes(tables, parts) for parts in agents]
     try:
-        inserted = services.store.write(write)
+        inserted = _insert_in_steps(services, agents, path)
     except (InvalidInput, EvidenceMissing) as error:
+        _delete_incomplete(services, names)
         raise ImportRefused(f"{path} cannot be stored: {error}; nothing was changed") from error
     counts: Counter[str] = Counter(agents=len(inserted))
     for agent in inserted:
@@ -87,8 +114,76 @@ def import_agent(services: Services, request: ImportAgentRequest, path: Path) ->
     )
 
 
-def _read_agents(services: Services, path: Path) -> tuple[list[AgentParts], tuple[str, ...]]:
-    value = read_json(path)
+def _insert_in_steps(
+    services: Services, agents: Sequence[AgentParts], path: Path
+) -> list[InsertedAgent]:
+    insertions: list[AgentInsertion] = []
+    works: list[UnfinishedWork] = []
+
+    def pieces(tables: Tables) -> Iterator[int]:
+        for parts in agents:
+            insertion = AgentInsertion(tables, services.clock)
+            insertions.append(insertion)
+            yield from insertion.add_agent(parts, "imported with the agent")
+
+    left: Iterator[int] | None = None
+
+    def step(tables: Tables, budget: StepBudget) -> bool:
+        nonlocal left
+        left = pieces(tables) if left is None else left
+        for insertion in insertions[-1:]:
+            insertion.use_tables(tables)
+        for chars in left:
+            if len(works) < len(insertions):
+                works.append(_unfinished(insertions[-1].agent, path, services))
+                tables.unfinished_work.add(works[-1])
+            budget.spend(rows=ROWS_OF_A_PIECE, chars=chars)
+            if budget.is_used:
+                return True
+        for work in works:
+            tables.unfinished_work.remove(work.kind, work.subject)
+        return False
+
+    for _ in run_in_steps(services.store, step):
+        pass
+    return [insertion.result() for insertion in insertions]
+
+
+def _unfinished(agent: Agent, path: Path, services: Services) -> UnfinishedWork:
+    started_at = services.clock.now()
+    return UnfinishedWork(
+        kind=WorkKind.IMPORT, subject=agent.id, detail=str(path), started_at=started_at
+    )
+
+
+def _delete_incomplete(services: Services, names: Sequence[str]) -> None:
+    """Delete the agents of these names whose import was interrupted or refused."""
+    with services.store.read() as tables:
+        unfinished = {work.subject for work in tables.unfinished_work.all(WorkKind.IMPORT)}
+        agents = [tables.agents.by_name(name) for name in names]
+    for agent in agents:
+        if agent is not None and agent.id in unfinished:
+            delete_agent(services, DeleteAgentRequest(agent=agent.id))
+            services.store.write(partial(_remove_unfinished, agent.id))
+
+
+def _remove_unfinished(agent_id: str, tables: Tables) -> None:
+    tables.unfinished_work.remove(WorkKind.IMPORT, agent_id)
+
+
+def _without_new_remotes(tables: Tables, parts: AgentParts) -> AgentParts:
+    """Return *parts* without git remotes that this store does not know: a file cannot claim one."""
+    repos = tuple(
+        repo if tables.projects.repo_by_remote(repo.remote) else replace(repo, remote="")
+        for repo in parts.repos
+    )
+    return replace(parts, repos=repos)
+
+
+def _read_agents(
+    services: Services, path: Path, bounds: JsonBounds
+) -> tuple[list[AgentParts], tuple[str, ...]]:
+    value = read_json(path, bounds)
     if native_format.is_native(value):
         return [native_format.read_agent(value, path.name)], ()
     if letta_reader.is_letta(value):

@@ -1,14 +1,14 @@
 """
 Insert the parts of an agent into a store, as a new agent.
 
-This writes in the caller's transaction, with new ids throughout, so that the same parts inserted
+This writes in the caller's transactions, with new ids throughout, so that the same parts inserted
 twice are two agents. Projects, sources and shared blocks that are in the store already and are
 equal are used; if they differ, the store's stay as they are, and the conflict is returned.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ from recollect.service.block_writing import EVERYBODY
 from recollect.store.protocol import Tables
 
 T = TypeVar("T")
+MARKED_AT_ONCE = 500
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -56,41 +57,65 @@ def refuse_taken_name(tables: Tables, name: str) -> None:
 
 def insert_agent(tables: Tables, clock: Clock, parts: AgentParts, *, reason: str) -> InsertedAgent:
     """Create an agent from *parts*; *reason* is stored in the event of each source."""
-    refuse_taken_name(tables, parts.agent.name)
-    insertion = _Insertion(tables, clock)
-    agent = insertion.with_new_id(parts.agent)
-    tables.agents.add(agent)
-    insertion.add_places(parts)
-    for block in parts.blocks:
-        insertion.attach_block(agent, block)
-    for conversation in parts.conversations:
-        insertion.add_conversation(agent, conversation)
-    insertion.add_archive(agent, parts, reason)
-    for skill in parts.skills:
-        insertion.add_skill(agent, skill)
-    return insertion.result(agent)
+    insertion = AgentInsertion(tables, clock)
+    for _ in insertion.add_agent(parts, reason):
+        pass
+    return insertion.result()
 
 
 def insert_archive(
     tables: Tables, clock: Clock, agent: Agent, parts: AgentParts, *, reason: str
 ) -> InsertedAgent:
     """Add the memories of *parts* to the archive of an existing agent."""
-    insertion = _Insertion(tables, clock)
+    insertion = AgentInsertion(tables, clock, agent)
     insertion.ids[parts.agent.id] = agent.id
     insertion.add_places(parts)
-    insertion.add_archive(agent, parts, reason)
-    return insertion.result(agent)
+    for _ in insertion.add_archive(agent, parts, reason):
+        pass
+    return insertion.result()
 
 
-class _Insertion:
-    """An agent that is being inserted: new ids by old id, counts and conflicts so far."""
+class AgentInsertion:
+    """
+    An agent that is being inserted: new ids by old id, counts and conflicts so far.
 
-    def __init__(self, tables: Tables, clock: Clock) -> None:
+    Methods that add much are iterators, which yield the number of characters that each small piece
+    had: the caller may end its transaction there and go on with the tables of another one.
+    """
+
+    def __init__(self, tables: Tables, clock: Clock, agent: Agent | None = None) -> None:
         self._tables = tables
         self._clock = clock
+        self._agent = agent
         self.ids: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self.conflicts: list[str] = []
+
+    @property
+    def agent(self) -> Agent:
+        """The agent, once it is added."""
+        assert self._agent is not None
+        return self._agent
+
+    def use_tables(self, tables: Tables) -> None:
+        """Go on in another transaction."""
+        self._tables = tables
+
+    def add_agent(self, parts: AgentParts, reason: str) -> Iterator[int]:
+        """Add an agent with all its parts."""
+        refuse_taken_name(self._tables, parts.agent.name)
+        agent = self._agent = self.with_new_id(parts.agent)
+        self._tables.agents.add(agent)
+        self.add_places(parts)
+        for block in parts.blocks:
+            self.attach_block(agent, block)
+        yield 0
+        for conversation in parts.conversations:
+            yield from self.add_conversation(agent, conversation)
+        yield from self.add_archive(agent, parts, reason)
+        for skill in parts.skills:
+            self.add_skill(agent, skill)
+            yield len(skill.skill.content)
 
     def with_new_id(self, value: T, **changes: Any) -> T:
         """Return a copy with a new id, and with the new ids of the records that it names."""
@@ -145,7 +170,7 @@ class _Insertion:
                 f"{agent.name!r} has a copy of its own"
             )
 
-    def add_conversation(self, agent: Agent, part: ConversationParts) -> None:
+    def add_conversation(self, agent: Agent, part: ConversationParts) -> Iterator[int]:
         """Add a conversation with its messages, summaries, pins and blocks."""
         conversation = self.with_new_id(part.conversation, agent_id=agent.id)
         own = {"conversation_id": conversation.id}
@@ -158,8 +183,12 @@ class _Insertion:
             self._tables.messages.add(conversation, new_message)
             if new_message.summary_id is not None:
                 summarized.setdefault(new_message.summary_id, []).append(new_message.id)
+            yield len(message.content)
         for summary_id, message_ids in summarized.items():
-            self._tables.messages.mark_summarized(message_ids, summary_id)
+            for start in range(0, len(message_ids), MARKED_AT_ONCE):
+                marked = message_ids[start : start + MARKED_AT_ONCE]
+                self._tables.messages.mark_summarized(marked, summary_id)
+                yield 0
         for pin in part.pins:
             self._tables.conversations.add_pin(self.with_new_id(pin, **own))
         for block in part.blocks:
@@ -169,16 +198,20 @@ class _Insertion:
         self.counts["summaries"] += len(part.summaries)
         self.counts["pins"] += len(part.pins)
 
-    def add_archive(self, agent: Agent, parts: AgentParts, reason: str) -> None:
+    def add_archive(self, agent: Agent, parts: AgentParts, reason: str) -> Iterator[int]:
         """Add memories with their sources and the links among them."""
-        self._add_sources(agent, parts.sources, reason)
+        for source in parts.sources:
+            self._add_source(agent, source, reason)
+            yield len(source.content)
         # All ids first: the history of a memory names other memories.
         memory_ids = {part.memory.id: self._clock.new_id() for part in parts.memories}
         self.ids |= memory_ids
         for part in parts.memories:
             self._add_memory(part, memory_ids)
+            yield len(part.memory.content)
         for link in parts.links:
             self._tables.links.add(self.with_new_id(link, id=self._clock.new_id()))
+            yield 0
         self.counts["memories"] += len(parts.memories)
         self.counts["links"] += len(parts.links)
 
@@ -189,32 +222,31 @@ class _Insertion:
         self._tables.skills.load(agent.id, skill_id, part.loaded_at)
         self.counts["skills"] += 1
 
-    def result(self, agent: Agent) -> InsertedAgent:
+    def result(self) -> InsertedAgent:
         """Return what was inserted."""
         counts = {kind: count for kind, count in sorted(self.counts.items()) if count}
-        return InsertedAgent(agent, counts, tuple(self.conflicts), dict(self.ids))
+        return InsertedAgent(self.agent, counts, tuple(self.conflicts), dict(self.ids))
 
-    def _add_sources(self, agent: Agent, sources: Iterable[Source], reason: str) -> None:
-        """Add each source once, with an event that names the agent."""
-        for source in sources:
-            stored = self._tables.sources.with_hash(source.sha256, source.kind)
-            if stored is None:
-                stored = self.with_new_id(source)
-                self._tables.sources.add(stored)
-                self.counts["sources"] += 1
-            self.ids[source.id] = stored.id
-            now = self._clock.now()
-            event = Event(
-                id=self._clock.new_id(),
-                trigger=Trigger.MANUAL,
-                source_id=stored.id,
-                owner=Owner(Scope.AGENT, agent.id),
-                state=EventState.DONE,
-                outcome=reason,
-                created_at=now,
-                updated_at=now,
-            )
-            self._tables.sources.add_event(event)
+    def _add_source(self, agent: Agent, source: Source, reason: str) -> None:
+        """Add a source unless it is here, with an event that names the agent."""
+        stored = self._tables.sources.with_hash(source.sha256, source.kind)
+        if stored is None:
+            stored = self.with_new_id(source)
+            self._tables.sources.add(stored)
+            self.counts["sources"] += 1
+        self.ids[source.id] = stored.id
+        now = self._clock.now()
+        event = Event(
+            id=self._clock.new_id(),
+            trigger=Trigger.MANUAL,
+            source_id=stored.id,
+            owner=Owner(Scope.AGENT, agent.id),
+            state=EventState.DONE,
+            outcome=reason,
+            created_at=now,
+            updated_at=now,
+        )
+        self._tables.sources.add_event(event)
 
     def _add_memory(self, part: MemoryParts, memory_ids: Mapping[str, str]) -> None:
         """Add a memory with its evidence and its history."""

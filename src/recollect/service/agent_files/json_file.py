@@ -4,14 +4,28 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from recollect.errors import ImportRefused, InvalidInput
 
-MAX_BYTES = 1024 * 1024 * 1024
+MAX_BYTES = 1024 * 1024 * 1024  # of a trusted file
 MAX_DEPTH = 200
 MAX_JSON_STRINGS = 4  # how often JSON may be wrapped in a JSON string
+
+
+@dataclass(frozen=True)
+class JsonBounds:
+    """How large the JSON of a file may be, decompressed."""
+
+    bytes: int
+    values: int  # counted by its commas
+
+
+# The whole value is in memory at once: an untrusted file must not fill it.
+UNTRUSTED_FILE = JsonBounds(32_000_000, 1_000_000)
+TRUSTED_FILE = JsonBounds(MAX_BYTES, MAX_BYTES)
 
 
 def to_json_bytes(value: Mapping[str, Any]) -> bytes:
@@ -20,13 +34,13 @@ def to_json_bytes(value: Mapping[str, Any]) -> bytes:
     return text.encode() + b"\n"
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, bounds: JsonBounds) -> Any:
     """Return the JSON value of a file (plain, gzipped, or JSON inside a JSON string)."""
     try:
         with path.open("rb") as raw:
             is_gzip = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
-            data = _read_bytes(gzip.GzipFile(fileobj=raw) if is_gzip else raw, path)
+            data = _read_bytes(gzip.GzipFile(fileobj=raw) if is_gzip else raw, path, bounds)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error
     value = _parse(data, path)
@@ -37,17 +51,22 @@ def read_json(path: Path) -> Any:
     return value
 
 
-def _read_bytes(file: IO[bytes] | gzip.GzipFile, path: Path) -> bytes:
+def _read_bytes(file: IO[bytes] | gzip.GzipFile, path: Path, bounds: JsonBounds) -> bytes:
     try:
-        data = file.read(MAX_BYTES + 1)
+        data = file.read(bounds.bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise ImportRefused(
             f"{path} cannot be read to its end: {error}; nothing was changed. Copy it again"
         ) from error
-    if len(data) > MAX_BYTES:
+    what = ""
+    if len(data) > bounds.bytes:
+        what = f"{bounds.bytes:,} bytes"
+    elif data.count(b",") > bounds.values:
+        what = f"{bounds.values:,} values"
+    if what:
         raise ImportRefused(
-            f"{path} holds more than {MAX_BYTES:,} bytes; nothing was changed. An agent file "
-            "is smaller: is it the right one?"
+            f"{path} holds more than {what}; nothing was changed. If you know where it comes from, "
+            "pass --trust (trust=True)"
         )
     return data
 

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from recollect.errors import InvalidInput, TooLarge
+from recollect.service.imports.history_source import check_json_text
 from recollect.text.transcripts.json_fields import JsonRecord, is_record
 from recollect.wire.material_files import MAX_BYTES, check_size, read_text_file
 
 MOST_MEMBERS = 100_000
+RATIO_FROM_BYTES, MAX_RATIO = 16_000_000, 100  # text is packed to a tenth, not to a hundredth
 _SPACE = " \t\r\n\ufeff"
 _DECODER = json.JSONDecoder()
 
@@ -24,7 +26,7 @@ _DECODER = json.JSONDecoder()
 def texts_of(path: Path, *, begins: str) -> Iterator[str]:
     """Yield the JSON texts of an export: of each member whose name begins so, or the file's own."""
     if not zipfile.is_zipfile(path):
-        yield read_text_file(path)
+        yield check_json_text(read_text_file(path), path)
         return
     try:
         with zipfile.ZipFile(path) as archive:
@@ -78,12 +80,18 @@ def _text(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> str:
         raise InvalidInput(f"{path} has a password; unpack it first and name {member.filename}")
     if member.file_size > MAX_BYTES:
         raise _too_large(path, member.filename)
+    packed_bytes = min(member.compress_size, path.stat().st_size)
+    if member.file_size > RATIO_FROM_BYTES and member.file_size > MAX_RATIO * packed_bytes:
+        raise TooLarge(
+            f"{member.filename} in {path} is {MAX_RATIO} times as large unpacked as packed; "
+            "no export is. If you know where it comes from, unpack it and import the file"
+        )
     with archive.open(member) as packed:
         # What the archive says of its sizes may be a lie.
         raw = packed.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise _too_large(path, member.filename)
-    return check_size(raw.decode("utf-8-sig", errors="replace"))
+    return check_json_text(check_size(raw.decode("utf-8-sig", errors="replace")), path)
 
 
 def _too_large(path: Path, member: str) -> TooLarge:

@@ -22,6 +22,7 @@ from recollect.wire.material_files import MAX_BYTES, read_text_file
 
 MOST_FILES = 200_000
 MOST_DEPTH = 8
+MAX_VALUES = 3_000_000  # of the JSON of one file, counted by its commas
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,20 @@ class TranscriptFormat(Protocol):
 
 def read_conversations(path: Path, format: TranscriptFormat, what: str) -> list[Transcript]:
     """Return the conversations of a file of one format, or raise `InvalidInput`."""
-    text = read_text_file(path)
+    text = check_json_text(read_text_file(path), path)
     if not text.strip():
         return []
     decoded = decode_records(text)
     if not format.recognises(decoded.records):
         raise InvalidInput(f"{path} is not a {what}")
     return [transcript for transcript in format.parse(decoded.records) if transcript.messages]
+
+
+def check_json_text(text: str, path: Path) -> str:
+    """Return *text*, or raise `TooLarge` if it has more values than fit into memory."""
+    if text.count(",") > MAX_VALUES:
+        raise TooLarge(f"{path} has more than {MAX_VALUES:,} values; split it")
+    return text
 
 
 def matching_files(folder: Path, *patterns: str) -> Iterator[Path]:

@@ -17,6 +17,7 @@ from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import FOREVER_AGO, FOREVER_AHEAD, micros_or, to_json
 from recollect.store.sqlite.table import SqliteIndexedTable, field_values, row_parser
 from recollect.text.message_text import SEND_MESSAGE, send_message_text
+from recollect.text.token_counter import estimate_tokens
 
 _MESSAGE = """
 id conversation_id position role content parts tool_calls tool_call_id name tokens pinned summary_id
@@ -65,6 +66,15 @@ class SqliteMessageTable(SqliteIndexedTable):
             return self._all(_message, "in_context", conversation_id=conversation_id)
         values = {"conversation_id": conversation_id, "limit": last}
         return self._all(_message, "in_context_back", **values)[::-1]
+
+    def in_context_from(self, conversation_id: str, *, start: int, limit: int) -> list[Message]:
+        values = {"conversation_id": conversation_id, "start": start, "limit": limit}
+        return self._all(_message, "in_context_from", **values)
+
+    def context_size(self, conversation_id: str) -> tuple[int, int]:
+        count, counted = self._rows("context_size", conversation_id=conversation_id)[0]
+        uncounted = self._run("uncounted_in_context", conversation_id=conversation_id)
+        return count, counted + sum(estimate_tokens(content) for (content,) in uncounted)
 
     def latest(
         self, agent_id: str | None, filters: MessageFilters, *, limit: int, offset: int = 0

@@ -101,6 +101,7 @@ class ImportAgentRequest(VerbRequest[AgentImport], route="POST /agents/import"):
     """Create an agent from a file."""
 
     name: fields.Text | None = None
+    trust: fields.Flag = False
 
 
 class ListAgentsRequest(VerbRequest[list[Agent]], route="GET /agents"):

@@ -28,6 +28,18 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
        metadata, created_at
   FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL ORDER BY position;
 
+-- in_context_from: the same, from a position on, up to a limit
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, created_at
+  FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL AND position >= :start
+ ORDER BY position LIMIT :limit;
+
+-- context_size: how many are in context, and the tokens of those that were counted
+SELECT count(*), coalesce(sum(tokens), 0) FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL;
+
+-- uncounted_in_context: the contents of those whose tokens were not counted
+SELECT content FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL AND tokens = 0;
+
 -- in_context_back: the same, the last first, up to a limit
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, created_at
